@@ -1,0 +1,89 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// The traits a consumer can enable. None is on by default, so a package that depends on the product `Headway` resolves
+// and builds the core alone. Whatever uses a guarded dependency is guarded itself: `.when(traits:)` here, `#if` there.
+let sqlite = "SQLite"
+
+let package = Package(
+  name: "Headway",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Headway", targets: ["Headway"]),
+    .library(name: "HeadwayLines", targets: ["HeadwayLines"]),
+    .library(name: "HeadwayCSV", targets: ["HeadwayCSV"]),
+    .library(name: "HeadwayImport", targets: ["HeadwayImport"]),
+    .executable(name: "headway", targets: ["HeadwayTool"]),
+  ],
+  traits: [
+    .trait(name: "SQLite", description: "Bulk import into SQLite (HeadwayImport), and the tool's import commands."),
+    .default(enabledTraits: []),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+  ],
+  targets: [
+    // The core: the toolchain's Synchronization and Dispatch, and nothing else.
+    .target(name: "CHeadway"),
+    .target(name: "Headway", dependencies: ["CHeadway"]),
+
+    // Practices on top.
+    .target(name: "HeadwayLines", dependencies: ["Headway"]),
+    .target(name: "HeadwayCSV"),
+    .target(
+      name: "HeadwayImport",
+      dependencies: [
+        "Headway", "HeadwayCSV", "HeadwayLines",
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
+        .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: [sqlite])),
+      ]),
+
+    // The command line tool. Its folder is not called `headway`: that is `Headway` on a case-insensitive file system.
+    .executableTarget(
+      name: "HeadwayTool",
+      dependencies: [
+        "Headway", "HeadwayImport", "HeadwayLines",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [sqlite])),
+      ]),
+
+    .testTarget(name: "HeadwayTests", dependencies: ["Headway"]),
+    .testTarget(name: "HeadwayLinesTests", dependencies: ["Headway", "HeadwayLines"]),
+    .testTarget(name: "HeadwayCSVTests", dependencies: ["HeadwayCSV"]),
+    .testTarget(
+      name: "HeadwayImportTests",
+      dependencies: [
+        "Headway", "HeadwayCSV", "HeadwayImport",
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
+      ]),
+    .testTarget(
+      name: "HeadwayToolTests",
+      dependencies: [
+        "HeadwayTool",
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where [.executable, .test, .regular].contains(target.type) && target.name != "CHeadway" {
+  var settings = target.swiftSettings ?? []
+
+  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+  settings.append(.enableUpcomingFeature("ExistentialAny"))
+
+  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+  settings.append(.enableUpcomingFeature("MemberImportVisibility"))
+
+  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+  settings.append(.enableUpcomingFeature("InternalImportsByDefault"))
+
+  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0470-isolated-conformances.md
+  settings.append(.enableUpcomingFeature("InferIsolatedConformances"))
+
+  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+  settings.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
+
+  target.swiftSettings = settings
+}

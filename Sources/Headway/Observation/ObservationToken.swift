@@ -1,0 +1,19 @@
+import Synchronization
+
+/// Keeps an observation alive: letting go of the token, or ``invalidate()``, ends it.
+public final class ObservationToken: Sendable {
+  private let end: Mutex<(@Sendable () -> Void)?>
+
+  init(end: @escaping @Sendable () -> Void) { self.end = Mutex(end) }
+
+  deinit { invalidate() }
+
+  /// Ends the observation. A call that is under way on another thread may still finish. Doing it again changes nothing.
+  public func invalidate() {
+    let end = end.withLock { end in
+      defer { end = nil }
+      return end
+    }
+    end?()
+  }
+}

@@ -1,0 +1,37 @@
+import Synchronization
+
+extension Operation {
+  /// How far this operation has come. ``main()`` sets its `totalUnitCount` and counts `completedUnitCount` up. Made when
+  /// first asked for. Cancelling it cancels the operation.
+  public final var progress: OperationProgress {
+    if let progress = existingProgress { return progress }
+    let made = OperationProgress(totalUnitCount: 0)
+    made.cancellationHandler = { [weak self] in self?.cancel() }
+    return links.withLock { links in
+      if let progress = links.madeDetails.progress { return progress }
+      links.madeDetails.progress = made
+      return made
+    }
+  }
+
+  fileprivate final var existingProgress: OperationProgress? { links.withLock { $0.details?.progress } }
+}
+
+extension OperationProgress {
+  /// As the progress of a queue: an operation starts, and its own progress counts as a fraction of one unit.
+  func startUnit(of operation: Operation) {
+    // Relaxed: setting the total while operations run tracks those that start after it was seen.
+    guard hasTotal.load(ordering: .relaxed) else { return }
+    adopt(operation.progress)
+  }
+
+  /// As the progress of a queue: an operation has finished, which completes one unit.
+  func completeUnit(of operation: Operation) {
+    guard hasTotal.load(ordering: .relaxed) else { return }
+    if let progress = operation.existingProgress, progress.parent === self {
+      complete(progress)
+    } else {
+      completeUnit()
+    }
+  }
+}

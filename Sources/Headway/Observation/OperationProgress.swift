@@ -1,0 +1,188 @@
+import Synchronization
+
+/// How far a piece of work has come, as a tree: the members of Foundation's `Progress`, without Foundation.
+///
+/// Whoever does the work sets ``totalUnitCount`` and counts ``completedUnitCount`` up; whoever watches reads
+/// ``fractionCompleted`` at any time, or is told by ``observe(_:)``. A part of the work may be handed to a child:
+///
+/// ```swift
+/// let whole = OperationProgress(totalUnitCount: 10)
+/// let part = OperationProgress(totalUnitCount: 1_000, parent: whole, pendingUnitCount: 4)
+/// part.completedUnitCount = 500  // whole.fractionCompleted == 0.2
+/// ```
+///
+/// Observers are told at most once for each hundredth of the work, so counting up for every item is cheap.
+///
+/// Every member may be used from any thread.
+public final class OperationProgress: Sendable {
+  struct State {
+    var total: Int64
+    var completed: Int64 = 0
+    var children: [(progress: OperationProgress, pendingUnits: Int64)] = []
+    /// The parent is not owned: it owns its children.
+    weak var parent: OperationProgress?
+    var observers: [UInt64: @Sendable (OperationProgress) -> Void] = [:]
+    var lastObserver: UInt64 = 0
+    /// The highest hundredth that observers were told.
+    var toldHundredth = 0
+    /// The parent was told of the end.
+    var hasToldEnd = false
+    var isCancellable = true
+    var isPausable = false
+    var isCancelled = false
+    var isPaused = false
+    var cancellationHandler: (@Sendable () -> Void)?
+    var pausingHandler: (@Sendable () -> Void)?
+    var resumingHandler: (@Sendable () -> Void)?
+  }
+
+  // Protected by its lock, under which nothing is called and no other lock is taken.
+  let state: Mutex<State>
+
+  /// Whether there is anything to track: one load on the path of every operation.
+  let hasTotal: Atomic<Bool>
+
+  /// Creates a progress that has no parent.
+  ///
+  /// - Parameter totalUnitCount: How many units there are to do; 0 or less when that is not known.
+  public init(totalUnitCount: Int64) {
+    state = Mutex(State(total: totalUnitCount))
+    hasTotal = Atomic(totalUnitCount > 0)
+  }
+
+  /// Creates a progress that stands for a part of another.
+  ///
+  /// - Parameters:
+  ///   - totalUnitCount: How many units there are to do; 0 or less when that is not known.
+  ///   - parent: The progress of the whole.
+  ///   - pendingUnitCount: How many of the parent's units this one completes.
+  public convenience init(totalUnitCount: Int64, parent: OperationProgress, pendingUnitCount: Int64) {
+    self.init(totalUnitCount: totalUnitCount)
+    parent.addChild(self, withPendingUnitCount: pendingUnitCount)
+  }
+
+  // MARK: Counting
+
+  /// How many units there are to do; 0 or less when that is not known.
+  public var totalUnitCount: Int64 {
+    get { state.withLock { $0.total } }
+    set {
+      state.withLock { $0.total = newValue }
+      hasTotal.store(newValue > 0, ordering: .releasing)
+      tellIfFurther()
+    }
+  }
+
+  /// How many units are done, those of unfinished children not counted.
+  public var completedUnitCount: Int64 {
+    get { state.withLock { $0.completed } }
+    set {
+      state.withLock { $0.completed = newValue }
+      tellIfFurther()
+    }
+  }
+
+  /// How much of the work is done, from 0 to 1, children included; 0 while the total is not known.
+  public var fractionCompleted: Double {
+    let (total, completed, children) = state.withLock { ($0.total, $0.completed, $0.children) }
+    guard total > 0 else { return 0 }
+    var units = Double(completed)
+    for child in children { units += Double(child.pendingUnits) * min(1, child.progress.fractionCompleted) }
+    return units / Double(total)
+  }
+
+  /// Whether it is not known how much there is to do.
+  public var isIndeterminate: Bool { totalUnitCount <= 0 }
+
+  /// Whether all units are done.
+  public var isFinished: Bool { state.withLock { $0.total > 0 && $0.completed >= $0.total } }
+
+  /// Hands a part of the work to another progress. When that finishes, its units are completed here.
+  ///
+  /// - Parameters:
+  ///   - child: The progress of the part. It must have no parent.
+  ///   - pendingUnitCount: How many units of this progress it completes.
+  public func addChild(_ child: OperationProgress, withPendingUnitCount pendingUnitCount: Int64) {
+    let isAdopted = child.setParent(self)
+    require(isAdopted, "addChild(_:withPendingUnitCount:): the child is a part of a progress already.")
+    take(child, pendingUnitCount)
+  }
+
+  /// Makes `child` stand for one unit, unless it is a part of something already.
+  func adopt(_ child: OperationProgress) {
+    if child.setParent(self) { take(child, 1) }
+  }
+
+  /// The progress of which this is a part.
+  var parent: OperationProgress? { state.withLock { $0.parent } }
+
+  private func setParent(_ parent: OperationProgress) -> Bool {
+    state.withLock { state in
+      guard state.parent == nil else { return false }
+      state.parent = parent
+      return true
+    }
+  }
+
+  private func take(_ child: OperationProgress, _ pendingUnitCount: Int64) {
+    let (isCancelled, isPaused) = state.withLock { state in
+      state.children.append((child, pendingUnitCount))
+      return (state.isCancelled, state.isPaused)
+    }
+    if isCancelled { child.cancel() }
+    if isPaused { child.pause() }
+    if child.isFinished { complete(child) } else { tellIfFurther() }
+  }
+
+  /// Turns what was pending for `child` into completed units, if it has not been.
+  func complete(_ child: OperationProgress) {
+    let wasPending = state.withLock { state in
+      guard let position = state.children.firstIndex(where: { $0.progress === child }) else { return false }
+      state.completed += state.children.remove(at: position).pendingUnits
+      return true
+    }
+    if wasPending { tellIfFurther() }
+  }
+
+  /// Counts one unit up.
+  func completeUnit() {
+    state.withLock { $0.completed += 1 }
+    tellIfFurther()
+  }
+
+  // MARK: Observing
+
+  /// Calls `observer` whenever another hundredth of the work is done, on the thread that did it.
+  ///
+  /// - Parameter observer: What to call. It may call anything.
+  /// - Returns: A token that ends the observation when it is let go of.
+  public func observe(_ observer: @escaping @Sendable (OperationProgress) -> Void) -> ObservationToken {
+    let identifier = state.withLock { state in
+      state.lastObserver += 1
+      state.observers[state.lastObserver] = observer
+      return state.lastObserver
+    }
+    return ObservationToken { [weak self] in
+      let observer = self?.state.withLock { $0.observers.removeValue(forKey: identifier) }
+      _ = observer
+    }
+  }
+
+  func tellIfFurther() {
+    let hundredth = Int(fractionCompleted * 100)
+    let (observers, parent, isFinished) = state.withLock { state in
+      let isFinished = state.total > 0 && state.completed >= state.total
+      // Several threads come here at once, each with what it found: an older number must not be told after a newer one.
+      let isFurther = hundredth > state.toldHundredth
+      let isEnd = isFinished && !state.hasToldEnd
+      if isFurther { state.toldHundredth = hundredth }
+      if isEnd { state.hasToldEnd = true }
+      return (
+        isFurther ? Array(state.observers.values) : [], isFurther || isEnd ? state.parent : nil, isFinished
+      )
+    }
+    for observer in observers { observer(self) }
+    guard let parent else { return }
+    if isFinished { parent.complete(self) } else { parent.tellIfFurther() }
+  }
+}

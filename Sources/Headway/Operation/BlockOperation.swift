@@ -1,0 +1,120 @@
+import Synchronization
+
+/// An operation that runs one or several blocks, concurrently, and finishes when all have.
+///
+/// ```swift
+/// let operation = BlockOperation { try draw(left) }
+/// operation.addExecutionBlock { try draw(right) }
+/// queue.addOperation(operation)
+/// ```
+///
+/// Each block runs once, on some thread of the pool. The first error that a block throws becomes the operation's
+/// ``Operation/error``; the others go on. Cancelling skips the blocks that have not begun.
+open class BlockOperation: Operation, @unchecked Sendable {
+  /// A block of a block operation.
+  public typealias ExecutionBlock = @Sendable () throws -> Void
+
+  // The first block stands by itself, since nearly all operations have just one, and an array costs an allocation.
+  private struct Blocks {
+    var first: ExecutionBlock?
+    var others: [ExecutionBlock] = []
+  }
+
+  // Protected by its own lock, under which nothing is called.
+  private let blocks: Mutex<Blocks>
+
+  /// Creates an operation that runs `block`.
+  ///
+  /// - Parameter block: What to run. It may throw; the error becomes that of the operation.
+  public init(block: @escaping ExecutionBlock) { blocks = Mutex(Blocks(first: block)) }
+
+  /// Creates an operation without blocks; add them with ``addExecutionBlock(_:)``.
+  public override init() { blocks = Mutex(Blocks()) }
+
+  /// The blocks that have not begun, in the order in which they were added.
+  public final var executionBlocks: [ExecutionBlock] {
+    blocks.withLock { blocks in (blocks.first.map { [$0] } ?? []) + blocks.others }
+  }
+
+  /// Adds a block to run beside the others.
+  ///
+  /// - Parameter block: What to run.
+  /// - Precondition: The operation is not executing and has not finished.
+  public final func addExecutionBlock(_ block: @escaping ExecutionBlock) {
+    let phase = state.current.phase
+    require(
+      phase == .pending || phase == .starting,
+      "addExecutionBlock(_:) on \(self): add blocks before the operation starts.")
+    blocks.withLock { blocks in
+      if blocks.first == nil { blocks.first = block } else { blocks.others.append(block) }
+    }
+  }
+
+  /// Runs the blocks. Called once, by ``Operation/start()``.
+  ///
+  /// - Throws: What the first block throws.
+  open override func main() throws {
+    let (first, others) = blocks.withLock { blocks in
+      defer { blocks = Blocks() }
+      return (blocks.first, blocks.others)
+    }
+    guard let first else { return }
+    guard !others.isEmpty else { return try first() }
+    ConcurrentBlocks([first] + others, of: self).run()
+  }
+
+  override func releaseWork() {
+    // Let go of after the lock is released: freeing a block may run code of its owner's.
+    _ = blocks.withLock { blocks in
+      defer { blocks = Blocks() }
+      return blocks
+    }
+  }
+}
+
+/// The blocks of one operation while they run: the operation's thread and others from the pool take them one by one.
+private final class ConcurrentBlocks: PoolWork {
+  private let blocks: [BlockOperation.ExecutionBlock]
+  private let operation: BlockOperation
+  private let queue = ThreadContext.queue
+  private let begun = Atomic<Int>(0)
+  private let unfinished: Mutex<(count: Int, waiters: WaiterList)>
+
+  init(_ blocks: [BlockOperation.ExecutionBlock], of operation: BlockOperation) {
+    self.blocks = blocks
+    self.operation = operation
+    unfinished = Mutex((blocks.count, WaiterList()))
+  }
+
+  /// Returns when every block has run or, after a cancellation, been skipped.
+  func run() {
+    WorkerPool.shared.submit(self, count: min(blocks.count - 1, WorkerPool.maximumWorkerCount))
+    takeBlocks()
+    WaiterList.block { waiter in
+      unfinished.withLock { unfinished in
+        guard unfinished.count > 0 else { return false }
+        unfinished.waiters.append(waiter)
+        return true
+      }
+    }
+  }
+
+  /// Takes blocks until none is left.
+  func runOnWorker() { ThreadContext.run(operation, in: queue) { takeBlocks() } }
+
+  private func takeBlocks() {
+    while true {
+      // Relaxed: the number only shares out the blocks, which the pool's lock has made visible.
+      let position = begun.add(1, ordering: .relaxed).oldValue
+      guard position < blocks.count else { return }
+      if !operation.isCancelled {
+        do { try blocks[position]() } catch { operation.fail(error) }
+      }
+      let waiters = unfinished.withLock { unfinished in
+        unfinished.count -= 1
+        return unfinished.count == 0 ? unfinished.waiters.removeAll() : []
+      }
+      for waiter in waiters { waiter.wake() }
+    }
+  }
+}

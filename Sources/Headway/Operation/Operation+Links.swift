@@ -1,0 +1,45 @@
+import Synchronization
+
+extension Operation {
+  /// What joins an operation to others. Protected by the lock of ``Operation/links``.
+  ///
+  /// An operation owns its dependencies; a dependency knows its dependents and does not own them, so a graph that is never
+  /// run is freed like any other. The pointers in `dependents` are valid because of three rules:
+  /// 1. An operation takes itself out of its unfinished dependencies' lists, under their locks, before it is let go of:
+  ///    when it finishes early (cancelled), and when it is freed unfinished.
+  /// 2. So whoever holds a dependency's lock may read the atomic state of everything in its list.
+  /// 3. An operation in the list whose state says `enqueued` is owned by its queue, which lets go of it only after rule 1;
+  ///    so under the dependency's lock such an operation, and only such, may be retained.
+  struct Links: @unchecked Sendable {  // Used under the lock only, and so may be changed while another lock is held.
+    /// The queue that holds the operation, until it has finished.
+    var queue: OperationQueue?
+    /// In the order in which they were added; emptied at the end.
+    var dependencies = IdentityList<Operation>()
+    /// Those that wait for this operation; emptied at the end.
+    var dependents = IdentityList<UnownedOperation>()
+    /// The operation has finished and has counted down its dependents: nothing more may be added to either list.
+    var isClosed = false
+    /// What few operations have.
+    var details: OperationDetails?
+
+    /// The details, made when first needed.
+    var madeDetails: OperationDetails {
+      mutating get {
+        if let details { return details }
+        let made = OperationDetails()
+        details = made
+        return made
+      }
+    }
+  }
+}
+
+/// The rare parts of an operation, in an object of their own so that most operations do not pay for them.
+/// Protected by the lock of the operation's links.
+final class OperationDetails {
+  var name: String?
+  var completionBlock: (@Sendable () -> Void)?
+  var error: (any Error)?
+  var progress: OperationProgress?
+  var waiters = WaiterList()
+}

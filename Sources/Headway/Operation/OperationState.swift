@@ -1,0 +1,220 @@
+import Synchronization
+
+/// Where an operation stands on its one-way road.
+enum OperationPhase: UInt64 {
+  /// Not started: it waits for dependencies, for its queue, or for somebody to call `start()`.
+  case pending = 0
+  /// Its queue has taken it and is about to call `start()`, or has called a `start()` that has not reported yet.
+  case starting = 1
+  /// Its work runs.
+  case executing = 2
+  /// It has ended. Nothing leads out.
+  case finished = 3
+}
+
+/// One reading of an operation's state word.
+///
+/// The word holds all that must change together, so that a single atomic instruction decides every race: for instance
+/// between a worker that starts the operation and a thread that gives it one more dependency.
+struct OperationWord {
+  var rawValue: UInt64
+
+  static let phaseMask: UInt64 = 0b11
+  /// `cancel()` has been called.
+  static let cancelled: UInt64 = 1 << 2
+  /// A queue has the sole right to take the operation in, and is doing so or has.
+  static let reserved: UInt64 = 1 << 3
+  /// The operation stands in its queue's books. Set under the queue's lock, never cleared.
+  static let enqueued: UInt64 = 1 << 4
+  /// Somebody waits for the end; the one who settles must wake them.
+  static let hasWaiters: UInt64 = 1 << 5
+  /// The end has been announced: dependents and observers told, the queue left.
+  static let settled: UInt64 = 1 << 6
+  static let priorityShift: UInt64 = 8
+  static let priorityMask: UInt64 = 0b111 << priorityShift
+  /// The upper half counts the dependencies that have not finished.
+  static let oneDependency: UInt64 = 1 << 32
+
+  static let initial = OperationWord(rawValue: UInt64(QueuePriority.normal.level) << priorityShift)
+
+  var phase: OperationPhase {
+    get { OperationPhase(rawValue: rawValue & Self.phaseMask)! }
+    set { rawValue = rawValue & ~Self.phaseMask | newValue.rawValue }
+  }
+  var isCancelled: Bool { rawValue & Self.cancelled != 0 }
+  var isReserved: Bool { rawValue & Self.reserved != 0 }
+  var isEnqueued: Bool { rawValue & Self.enqueued != 0 }
+  var hasWaiters: Bool { rawValue & Self.hasWaiters != 0 }
+  var isSettled: Bool { rawValue & Self.settled != 0 }
+  var unfinishedDependencies: Int { Int(rawValue >> 32) }
+  /// The queue priority as a level from 0 (very low) to 4 (very high).
+  var priorityLevel: Int {
+    get { Int((rawValue & Self.priorityMask) >> Self.priorityShift) }
+    set { rawValue = rawValue & ~Self.priorityMask | UInt64(newValue) << Self.priorityShift }
+  }
+  /// Nothing but its queue keeps it from starting. A cancelled operation ignores its dependencies.
+  var isReady: Bool { unfinishedDependencies == 0 || isCancelled }
+}
+
+/// The state machine of an operation: every transition, and nothing else.
+///
+/// Each transition is one atomic read-modify-write of the word. All of them acquire and release: whoever sees a state
+/// also sees what was written before it was reached (the queue reference before `enqueued`, the error before
+/// `finished`). Plain readings acquire.
+struct OperationState: ~Copyable {
+  private let word = Atomic<UInt64>(OperationWord.initial.rawValue)
+
+  var current: OperationWord { OperationWord(rawValue: word.load(ordering: .acquiring)) }
+
+  /// Applies `change` until it sticks, or returns without a change when `change` answers nil.
+  private func update<Answer>(_ change: (inout OperationWord) -> Answer?) -> Answer? {
+    var old = word.load(ordering: .acquiring)
+    while true {
+      var new = OperationWord(rawValue: old)
+      guard let answer = change(&new) else { return nil }
+      let (exchanged, original) = word.weakCompareExchange(
+        expected: old, desired: new.rawValue, ordering: .acquiringAndReleasing)
+      if exchanged { return answer }
+      old = original
+    }
+  }
+
+  private func set(_ flag: UInt64) -> OperationWord {
+    OperationWord(rawValue: word.bitwiseOr(flag, ordering: .acquiringAndReleasing).oldValue)
+  }
+
+  // MARK: Into a queue
+
+  /// Gives the caller the sole right to enqueue; returns the word that forbade it, or nil on success.
+  func reserve() -> OperationWord? {
+    var refusal: OperationWord?
+    _ = update { word -> Void? in
+      guard word.phase == .pending, !word.isReserved else {
+        refusal = word
+        return nil
+      }
+      refusal = nil
+      word.rawValue |= OperationWord.reserved
+      return ()
+    }
+    return refusal
+  }
+
+  /// Publishes that the operation is in its queue; returns the word as it then was. Under the queue's lock.
+  func enqueue() -> OperationWord {
+    assert(current.isReserved && !current.isEnqueued)
+    return set(OperationWord.enqueued)
+  }
+
+  /// Takes a ready operation for starting. Under the queue's lock.
+  func claim() -> Bool {
+    update { word -> Void? in
+      guard word.phase == .pending, word.isReady else { return nil }
+      word.phase = .starting
+      return ()
+    } != nil
+  }
+
+  // MARK: Running
+
+  /// What `start()` must do.
+  enum Beginning {
+    case run(byHand: Bool)
+    case finishCancelled
+    case alreadyFinished
+    case misuse(OperationWord)
+  }
+
+  /// The transition that `start()` makes: from pending (by hand) or starting (by a queue) to executing.
+  func begin() -> Beginning {
+    var obstacle = Beginning.alreadyFinished
+    let beginning = update { word -> Beginning? in
+      switch word.phase {
+      case .finished:
+        obstacle = .alreadyFinished
+        return nil
+      case .executing:
+        obstacle = .misuse(word)
+        return nil
+      case .pending:
+        guard !word.isReserved, word.isReady else {
+          obstacle = .misuse(word)
+          return nil
+        }
+      case .starting:
+        break
+      }
+      if word.isCancelled { return .finishCancelled }
+      defer { word.phase = .executing }
+      return .run(byHand: word.phase == .pending)
+    }
+    return beginning ?? obstacle
+  }
+
+  /// Ends the operation, from whatever phase; returns the word before, or nil when it had ended.
+  func finish() -> OperationWord? {
+    update { word -> OperationWord? in
+      guard word.phase != .finished else { return nil }
+      let old = word
+      word.phase = .finished
+      return old
+    }
+  }
+
+  /// Ends an operation that was cancelled while in no queue; fails when a queue or `start()` has it.
+  func finishUnqueued() -> Bool {
+    update { word -> Void? in
+      guard word.phase == .pending, !word.isReserved else { return nil }
+      word.phase = .finished
+      return ()
+    } != nil
+  }
+
+  // MARK: Flags
+
+  /// Sets the flag; returns the word before.
+  func cancel() -> OperationWord { set(OperationWord.cancelled) }
+
+  /// Announces that the end has been told; returns the word before.
+  func settle() -> OperationWord { set(OperationWord.settled) }
+
+  /// Announces a waiter; returns the word before.
+  func announceWaiter() -> OperationWord { set(OperationWord.hasWaiters) }
+
+  func setPriority(level: Int) -> OperationWord? {
+    update { word -> OperationWord? in
+      guard word.priorityLevel != level else { return nil }
+      word.priorityLevel = level
+      return word
+    }
+  }
+
+  // MARK: Dependencies
+
+  /// Counts one more dependency; returns false when the operation has started.
+  func addDependency() -> Bool {
+    update { word -> Void? in
+      guard word.phase == .pending else { return nil }
+      word.rawValue += OperationWord.oneDependency
+      return ()
+    } != nil
+  }
+
+  /// Counts one dependency less; returns the word after.
+  func dependencyFinished() -> OperationWord {
+    let (old, new) = word.subtract(OperationWord.oneDependency, ordering: .acquiringAndReleasing)
+    assert(old >= OperationWord.oneDependency, "a dependency was counted down twice")
+    return OperationWord(rawValue: new)
+  }
+
+  /// As ``dependencyFinished()``; calls `prepare` with the word as it will be before it is, and again when the word was
+  /// changed meanwhile.
+  func dependencyFinished(_ prepare: (OperationWord) -> Void) {
+    _ = update { word -> Void? in
+      assert(word.unfinishedDependencies > 0, "a dependency was counted down twice")
+      word.rawValue -= OperationWord.oneDependency
+      prepare(word)
+      return ()
+    }
+  }
+}

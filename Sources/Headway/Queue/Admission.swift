@@ -1,0 +1,196 @@
+/// Which operation of a queue may start, and when: the queue's books, as a state machine without threads and locks.
+///
+/// The owner protects it with one lock and, after each change, asks for ``takeNewPermissions()``: how many more workers
+/// may come and ask for ``next()``. Nothing here calls out.
+///
+/// Barriers cut what was added into *segments*. Only operations of the first segment may start; when all of them have
+/// finished its barrier does; when that has finished, the next segment is the first.
+struct Admission {
+  /// What lies between two barriers.
+  private struct Segment {
+    /// The number of the first operation that belongs here.
+    let firstSequence: UInt64
+    /// The operations here that have not finished, the barrier not counted.
+    var unfinished = 0
+    var ready = ReadyOperations()
+    /// The barrier at the end, owned by the list of held operations.
+    @Unowned var barrier: Operation?
+    /// The barrier has finished: cancelled, if that was before its turn.
+    var barrierHasFinished = false
+  }
+
+  /// More permissions than this are not given out at once: each worker that comes goes on while there is work.
+  private static let mostPermissions = WorkerPool.maximumWorkerCount
+
+  private var held = HeldOperations()
+  /// The segment whose operations may start.
+  private var first = Segment(firstSequence: 0)
+  /// The segments behind barriers.
+  private var later = FirstInFirstOut<Segment>()
+  /// Those that leave because they were cancelled.
+  private var cancelled = ReadyOperations()
+  private var nextSequence: UInt64 = 0
+  private var running = 0
+  /// Permissions given out and not yet used by a worker.
+  private var permissions = 0
+
+  var limit = Int.max
+  var isSuspended = false
+
+  var count: Int { held.count }
+  var operations: [Operation] { held.snapshot }
+
+  // MARK: What happens to operations
+
+  /// Takes in an operation that the caller has reserved.
+  mutating func add(_ operation: Operation, isBarrier: Bool) {
+    operation.admission.sequence = nextSequence
+    nextSequence += 1
+    operation.admission.place = .held
+    held.append(operation)
+    if isBarrier {
+      operation.admission.isBarrier = true
+      withSegment(of: operation) { $0.barrier = operation }
+      later.append(Segment(firstSequence: nextSequence))
+    } else {
+      withSegment(of: operation) { $0.unfinished += 1 }
+    }
+    let word = operation.state.enqueue()
+    if word.isCancelled {
+      leave(operation)
+    } else if word.isReady {
+      becameReady(operation)
+    }
+  }
+
+  /// The operation's last dependency has gone.
+  mutating func becameReady(_ operation: Operation) {
+    guard operation.admission.place == .held, !operation.admission.isBarrier else { return }
+    operation.admission.place = .ready
+    withSegment(of: operation) { $0.ready.insert(operation, level: operation.state.current.priorityLevel) }
+  }
+
+  /// The operation was cancelled: it leaves whatever it waits for.
+  mutating func leave(_ operation: Operation) {
+    switch operation.admission.place {
+    case .ready: withSegment(of: operation) { $0.ready.remove(operation) }
+    case .held: break
+    case .none, .cancelled, .running, .leaving: return
+    }
+    operation.admission.place = .cancelled
+    cancelled.insert(operation, level: QueuePriority.normal.level)
+  }
+
+  /// The operation's priority was changed.
+  mutating func priorityChanged(_ operation: Operation) {
+    guard operation.admission.place == .ready else { return }
+    withSegment(of: operation) { segment in
+      segment.ready.remove(operation)
+      segment.ready.insert(operation, level: operation.state.current.priorityLevel)
+    }
+  }
+
+  /// The operation has finished. Gives up ownership: the caller must release the result, once no lock is held.
+  mutating func finished(_ operation: Operation) -> Unmanaged<Operation> {
+    switch operation.admission.place {
+    case .running: running -= 1
+    case .ready: withSegment(of: operation) { $0.ready.remove(operation) }
+    case .cancelled: cancelled.remove(operation)
+    case .held, .leaving, .none: break
+    }
+    operation.admission.place = .none
+    let isBarrier = operation.admission.isBarrier
+    withSegment(of: operation) { segment in
+      if isBarrier {
+        segment.barrier = nil
+        segment.barrierHasFinished = true
+      } else {
+        segment.unfinished -= 1
+      }
+    }
+    passFinishedBarriers()
+    return held.remove(operation)
+  }
+
+  // MARK: Workers
+
+  /// How many more workers may come and ask for ``next()``.
+  mutating func takeNewPermissions() -> Int {
+    let new = min(startable, Self.mostPermissions) - permissions
+    guard new > 0 else { return 0 }
+    permissions += new
+    return new
+  }
+
+  /// Counts a worker that will come without being sent for.
+  mutating func keepPermission() { permissions += 1 }
+
+  /// Returns a permission: its worker is here and asks for itself, or will not come.
+  mutating func usePermission() {
+    assert(permissions > 0)
+    permissions -= 1
+  }
+
+  /// The operation to start now, already claimed, or nil.
+  mutating func next() -> Operation? {
+    while let operation = cancelled.popFirst() {
+      if operation.state.claim() {
+        operation.admission.place = .leaving
+        return operation
+      }
+      operation.admission.place = .held
+    }
+    guard !isSuspended, running < limit else { return nil }
+    while let operation = first.ready.popFirst() {
+      if operation.state.claim() { return run(operation) }
+      // It was given a dependency after it had become ready, or has finished without being started.
+      operation.admission.place = .held
+    }
+    if let barrier = startableBarrier, barrier.state.claim() { return run(barrier) }
+    return nil
+  }
+
+  private mutating func run(_ operation: Operation) -> Operation {
+    operation.admission.place = .running
+    running += 1
+    return operation
+  }
+
+  /// How many operations could start at this moment.
+  private var startable: Int {
+    guard !isSuspended, running < limit else { return cancelled.count }
+    let ready = first.ready.count + (startableBarrier == nil ? 0 : 1)
+    return cancelled.count + min(ready, limit - running)
+  }
+
+  private var startableBarrier: Operation? {
+    guard first.unfinished == 0, let barrier = first.barrier else { return nil }
+    return barrier.admission.place == .held && barrier.state.current.isReady ? barrier : nil
+  }
+
+  // MARK: Segments
+
+  /// Changes the segment to which an operation belongs. A barrier belongs to the segment that it ends.
+  /// Without barriers there is one; else O(log *barriers*).
+  private mutating func withSegment(of operation: Operation, _ change: (inout Segment) -> Void) {
+    let sequence = operation.admission.sequence
+    guard !later.isEmpty, later[0].firstSequence <= sequence else { return change(&first) }
+    var (low, high) = (0, later.count - 1)
+    while low < high {
+      let middle = (low + high + 1) / 2
+      if later[middle].firstSequence <= sequence { low = middle } else { high = middle - 1 }
+    }
+    change(&later[low])
+  }
+
+  /// A barrier that has finished holds nothing back: the segment after it joins the first, which is empty when the barrier
+  /// had its turn, and is not when it was cancelled.
+  private mutating func passFinishedBarriers() {
+    while first.barrierHasFinished, let next = later.popFirst() {
+      first.unfinished += next.unfinished
+      first.ready.append(next.ready)
+      first.barrier = next.barrier
+      first.barrierHasFinished = next.barrierHasFinished
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/// An operation's entry in its queue's books: its place there and its links in the queue's lists.
+/// Protected by the queue's lock.
+///
+/// The links do not own: the queue owns every operation in its lists, so a linked operation is alive.
+struct AdmissionRecord {
+  /// Where the operation stands in its queue.
+  enum Place: UInt8 {
+    /// In no queue, or no longer.
+    case none
+    /// Held back: by its dependencies, or being a barrier.
+    case held
+    /// In a list of ready operations.
+    case ready
+    /// Among the cancelled, which are started without regard to limits.
+    case cancelled
+    /// Started, and counted against the limit.
+    case running
+    /// Started because it was cancelled; not counted.
+    case leaving
+  }
+
+  var place = Place.none
+  /// Whether this is a barrier.
+  var isBarrier = false
+  /// The priority level under which the operation stands in the list of ready ones.
+  var readyLevel: UInt8 = 0
+  /// Whether it stands in that level's heap rather than in its list.
+  var isInHeap = false
+  /// The number under which the queue took the operation in: the order of adding.
+  var sequence: UInt64 = 0
+
+  // The list of all that the queue holds, in the order of adding.
+  @Unowned var heldNext: Operation?
+  @Unowned var heldPrevious: Operation?
+
+  // The list or heap in which the operation waits. In a list: its neighbours. In a heap: the next sibling; the sibling
+  // before, or the parent of a first child; and the first child.
+  @Unowned var next: Operation?
+  @Unowned var previous: Operation?
+  @Unowned var child: Operation?
+}

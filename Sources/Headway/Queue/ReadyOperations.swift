@@ -1,0 +1,175 @@
+/// The operations that could start, ordered by priority and, within one priority, by the order of adding.
+///
+/// Each of the five priorities has a list and a heap. Operations mostly become ready in the order in which they were added,
+/// so nearly all go to the end of the list: constant time. One that comes late (its dependencies took longer, its priority
+/// was changed) goes into a pairing heap: insertion in constant time, removal in amortised logarithmic time
+/// (Fredman, Sedgewick, Sleator and Tarjan, “The pairing heap: a new form of self-adjusting heap”, 1986).
+/// A bit mask says which priorities have any.
+struct ReadyOperations {
+  fileprivate struct Level {
+    @Unowned var first: Operation?
+    @Unowned var last: Operation?
+    @Unowned var root: Operation?
+    var isEmpty: Bool { first == nil && root == nil }
+  }
+
+  private var levels = (Level(), Level(), Level(), Level(), Level())
+  private var occupied: UInt8 = 0
+  private(set) var count = 0
+
+  var isEmpty: Bool { count == 0 }
+
+  // MARK: Inserting and removing
+
+  mutating func insert(_ operation: Operation, level: Int) {
+    operation.admission.readyLevel = UInt8(level)
+    with(level) { $0.insert(operation) }
+    occupied |= 1 << UInt8(level)
+    count += 1
+  }
+
+  mutating func remove(_ operation: Operation) {
+    let level = Int(operation.admission.readyLevel)
+    with(level) { $0.remove(operation) }
+    forgetIfEmpty(level)
+    count -= 1
+  }
+
+  /// Takes out the first of the highest priority.
+  mutating func popFirst() -> Operation? {
+    guard occupied != 0 else { return nil }
+    let level = 7 - occupied.leadingZeroBitCount
+    let operation = with(level) { $0.popFirst() }
+    forgetIfEmpty(level)
+    count -= 1
+    return operation
+  }
+
+  /// Takes in all of `other`, whose operations were added after those here. O(1).
+  mutating func append(_ other: ReadyOperations) {
+    var other = other
+    for level in 0..<5 where other.occupied & 1 << UInt8(level) != 0 {
+      let theirs = other.with(level) { $0 }
+      with(level) { $0.append(theirs) }
+    }
+    occupied |= other.occupied
+    count += other.count
+  }
+
+  private mutating func forgetIfEmpty(_ level: Int) {
+    if with(level, { $0.isEmpty }) { occupied &= ~(1 << UInt8(level)) }
+  }
+
+  private mutating func with<Answer>(_ level: Int, _ body: (inout Level) -> Answer) -> Answer {
+    switch level {
+    case 0: body(&levels.0)
+    case 1: body(&levels.1)
+    case 2: body(&levels.2)
+    case 3: body(&levels.3)
+    default: body(&levels.4)
+    }
+  }
+}
+
+extension ReadyOperations.Level {
+  fileprivate mutating func insert(_ operation: Operation) {
+    guard let last, last.admission.sequence > operation.admission.sequence else {
+      operation.admission.isInHeap = false
+      operation.admission.previous = last
+      if let last { last.admission.next = operation } else { first = operation }
+      last = operation
+      return
+    }
+    operation.admission.isInHeap = true
+    root = meld(root, operation)
+  }
+
+  fileprivate mutating func popFirst() -> Operation? {
+    guard let first else {
+      let operation = root
+      if let operation { remove(operation) }
+      return operation
+    }
+    let operation = if let root, root.admission.sequence < first.admission.sequence { root } else { first }
+    remove(operation)
+    return operation
+  }
+
+  fileprivate mutating func remove(_ operation: Operation) {
+    if operation.admission.isInHeap { removeFromHeap(operation) } else { removeFromList(operation) }
+    operation.admission.next = nil
+    operation.admission.previous = nil
+    operation.admission.child = nil
+  }
+
+  fileprivate mutating func append(_ other: Self) {
+    if let otherFirst = other.first {
+      if let last { last.admission.next = otherFirst } else { first = otherFirst }
+      otherFirst.admission.previous = last
+      last = other.last
+    }
+    root = meld(root, other.root)
+  }
+
+  private mutating func removeFromList(_ operation: Operation) {
+    let (previous, next) = (operation.admission.previous, operation.admission.next)
+    if let previous { previous.admission.next = next } else { first = next }
+    if let next { next.admission.previous = previous } else { last = previous }
+  }
+
+  private mutating func removeFromHeap(_ operation: Operation) {
+    let orphans = meldChildren(of: operation)
+    if operation === root {
+      root = orphans
+      return
+    }
+    // `previous` is the parent when the operation is its first child, else the sibling before it.
+    let (previous, next) = (operation.admission.previous, operation.admission.next)
+    if previous?.admission.child === operation {
+      previous?.admission.child = next
+    } else {
+      previous?.admission.next = next
+    }
+    next?.admission.previous = previous
+    root = meld(root, orphans)
+  }
+
+  /// Joins two heaps; the root with the greater number becomes the first child of the other.
+  private func meld(_ left: Operation?, _ right: Operation?) -> Operation? {
+    guard let left else { return right }
+    guard let right else { return left }
+    let (parent, child) =
+      left.admission.sequence < right.admission.sequence ? (left, right) : (right, left)
+    child.admission.next = parent.admission.child
+    parent.admission.child?.admission.previous = child
+    child.admission.previous = parent
+    parent.admission.child = child
+    parent.admission.next = nil
+    parent.admission.previous = nil
+    return parent
+  }
+
+  /// Joins the children of a root that is going away, in pairs from the left and then all from the right.
+  private func meldChildren(of operation: Operation) -> Operation? {
+    var paired: Operation?  // The pairs, as a stack through `next`.
+    var position = operation.admission.child
+    while let left = position {
+      let right = left.admission.next
+      position = right?.admission.next
+      left.admission.next = nil
+      left.admission.previous = nil
+      right?.admission.next = nil
+      right?.admission.previous = nil
+      let pair = meld(left, right)
+      pair?.admission.next = paired
+      paired = pair
+    }
+    var result: Operation?
+    while let pair = paired {
+      paired = pair.admission.next
+      pair.admission.next = nil
+      result = meld(result, pair)
+    }
+    return result
+  }
+}

@@ -1,0 +1,31 @@
+/// A queue of values: append at the end, take from the front, both in amortised constant time.
+struct FirstInFirstOut<Element> {
+  private var elements: [Element?] = []
+  private var head = 0
+
+  var count: Int { elements.count - head }
+  var isEmpty: Bool { head == elements.count }
+
+  /// The value at `position`, counted from the front.
+  subscript(position: Int) -> Element {
+    get { elements[head + position]! }
+    set { elements[head + position] = newValue }
+  }
+
+  mutating func append(_ element: Element) { elements.append(element) }
+
+  mutating func popFirst() -> Element? {
+    guard head < elements.count else { return nil }
+    let element = elements[head]
+    elements[head] = nil
+    head += 1
+    if head == elements.count {
+      elements.removeAll(keepingCapacity: elements.capacity <= 1024)
+      head = 0
+    } else if head >= 64, head * 2 >= elements.count {
+      elements.removeSubrange(..<head)
+      head = 0
+    }
+    return element
+  }
+}

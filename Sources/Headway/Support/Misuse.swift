@@ -1,0 +1,12 @@
+/// Stops the process over a programmer's error, in every kind of build, with a message that names the object and the
+/// remedy. (`precondition` drops its message in optimised builds.)
+func require(
+  _ condition: Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) {
+  if !condition { misuse(message(), file: file, line: line) }
+}
+
+/// As ``require(_:_:file:line:)``, when the error has been found.
+func misuse(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
+  fatalError(message, file: file, line: line)
+}

@@ -1,0 +1,75 @@
+import Dispatch
+import Synchronization
+
+/// Somebody who waits for one thing to happen: a blocked thread or a suspended task.
+enum Waiter: Sendable {
+  case thread(DispatchSemaphore)
+  case task(identifier: UInt64, UnsafeContinuation<Void, any Error>)
+
+  /// Lets the waiter go on. Once, with no lock held.
+  func wake() {
+    switch self {
+    case .thread(let semaphore): semaphore.signal()
+    case .task(_, let continuation): continuation.resume()
+    }
+  }
+}
+
+/// Those who wait for one thing. A value without protection of its own: its owner's lock protects it.
+struct WaiterList {
+  private var waiters: [Waiter] = []
+
+  mutating func append(_ waiter: Waiter) { waiters.append(waiter) }
+
+  mutating func removeAll() -> [Waiter] {
+    let all = waiters
+    waiters = []
+    return all
+  }
+
+  /// Takes a task out again, if it has not been woken.
+  mutating func remove(_ identifier: UInt64) -> Waiter? {
+    let position = waiters.firstIndex {
+      if case .task(identifier, _) = $0 { true } else { false }
+    }
+    return position.map { waiters.remove(at: $0) }
+  }
+
+  // MARK: Waiting
+
+  /// Blocks the calling thread until woken; the pool is told, so that another thread takes its place.
+  ///
+  /// - Parameter add: Puts the waiter into its list; false if there is nothing to wait for.
+  static func block(adding add: (Waiter) -> Bool) {
+    let semaphore = DispatchSemaphore(value: 0)
+    guard add(.thread(semaphore)) else { return }
+    ThreadContext.surrenderPermission()?.workerWillNotComeBack()
+    WorkerPool.shared.blocking { semaphore.wait() }
+  }
+
+  private static let lastIdentifier = Atomic<UInt64>(0)
+
+  /// Suspends the task until woken or cancelled.
+  ///
+  /// - Parameters:
+  ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
+  ///   - remove: Takes it out again; nil if it has been woken, or was never put in.
+  /// - Throws: `CancellationError`, when the task is cancelled first.
+  static func suspend(
+    adding add: @Sendable (Waiter) -> Bool, removing remove: @escaping @Sendable (UInt64) -> Waiter?
+  ) async throws {
+    let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
+    let cancel: @Sendable () -> Void = {
+      if case .task(_, let continuation)? = remove(identifier) { continuation.resume(throwing: CancellationError()) }
+    }
+    try await withTaskCancellationHandler {
+      try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
+        guard add(.task(identifier: identifier, continuation)) else { return continuation.resume() }
+        // A cancellation before the waiter was in its list found nothing to take out.
+        if Task.isCancelled { cancel() }
+      }
+    } onCancel: {
+      cancel()
+    }
+  }
+}

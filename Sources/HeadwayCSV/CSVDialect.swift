@@ -1,0 +1,53 @@
+/// How a CSV file is written: its delimiter, its quote, and what counts as a record.
+///
+/// The default is RFC 4180: `,` between fields, `"` around them, LF or CRLF at the end of a record.
+///
+/// ```swift
+/// let german = CSVDialect(delimiter: UInt8(ascii: ";"))
+/// ```
+public struct CSVDialect: Sendable, Hashable {
+  /// The byte between two fields.
+  public var delimiter: UInt8
+
+  /// The byte around a quoted field; doubled inside one, it stands for itself.
+  ///
+  /// A quote opens a field only as the field's first byte. Anywhere else in a field that is not quoted it is data, as
+  /// in Python's `csv`, SQLite's shell and most other readers.
+  public var quote: UInt8
+
+  /// Whether a CR that no LF follows ends a record, as in files of the classic Mac OS.
+  ///
+  /// When false, such a CR is data. LF and CRLF always end a record.
+  public var endsRecordsAtLoneCarriageReturn: Bool
+
+  /// Whether a line without any byte is a record of one empty field; when false it is skipped and takes no ordinal.
+  public var keepsBlankLines: Bool
+
+  /// Describes a dialect.
+  ///
+  /// The delimiter and the quote must differ, and neither may be CR or LF: anything else is a programming error and
+  /// stops the program when a parser is made from the dialect.
+  ///
+  /// - Parameters:
+  ///   - delimiter: The byte between two fields.
+  ///   - quote: The byte around a quoted field.
+  ///   - endsRecordsAtLoneCarriageReturn: Whether a CR that no LF follows ends a record.
+  ///   - keepsBlankLines: Whether a blank line is a record of one empty field.
+  public init(
+    delimiter: UInt8 = UInt8(ascii: ","),
+    quote: UInt8 = UInt8(ascii: "\""),
+    endsRecordsAtLoneCarriageReturn: Bool = false,
+    keepsBlankLines: Bool = false
+  ) {
+    self.delimiter = delimiter
+    self.quote = quote
+    self.endsRecordsAtLoneCarriageReturn = endsRecordsAtLoneCarriageReturn
+    self.keepsBlankLines = keepsBlankLines
+  }
+
+  /// Whether a parser can tell the dialect's bytes apart.
+  var isUsable: Bool {
+    let lineEnds = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
+    return delimiter != quote && !lineEnds.contains(delimiter) && !lineEnds.contains(quote)
+  }
+}

@@ -1,0 +1,106 @@
+// The rare ways on: the start and the end of the stream, and records that are malformed.
+extension RecordScanner {
+  /// Passes over a byte order mark or the rest of a truncated record.
+  ///
+  /// - Returns: How many bytes are consumed. The phase is `records` when what follows is a record.
+  mutating func passOver(_ input: UnsafeRawBufferPointer, isFinal: Bool) -> Int {
+    let passed: Int
+    if phase == .streamStart {
+      let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+      let common = zip(input, mark).prefix { $0 == $1 }.count
+      if common == input.count && common < mark.count && !isFinal { return 0 }
+      passed = common == mark.count ? mark.count : 0
+      phase = .records
+    } else if let ending = firstLineEnd(in: input, from: 0) {
+      let mayBePair = ending.consumed == input.count && input[ending.consumed - 1] == UInt8(ascii: "\r")
+      if mayBePair && !isFinal {
+        passed = ending.length
+      } else {
+        passed = ending.consumed
+        line += 1
+        phase = .records
+      }
+    } else {
+      passed = input.count
+    }
+    byteOffset += passed
+    return passed
+  }
+
+  /// Decides about a record without a line end in its window so far.
+  mutating func result(
+    withoutEndingIn input: UnsafeRawBufferPointer, at consumed: inout Int, isFinal: Bool
+  ) -> CSVParser.Step {
+    let isPastWindow = input.count >= maximumLength + 2
+    guard isPastWindow || (isFinal && !input.isEmpty) else { return .needsInput }
+    let window = UnsafeRawBufferPointer(rebasing: input.prefix(maximumLength + 2))
+
+    // What the window's last byte is may depend on the byte behind it, which is not to be asked for.
+    let undecided = isPastWindow && progress.region == .closingQuote ? window.count - progress.closingQuote : 0
+    if progress.region == .quoted || undecided == 1 {
+      // A quote that may be one of two: taken as that, for then the lines behind it are read as records.
+      return resultForUnclosedQuote(in: window, at: &consumed)
+    }
+    if undecided == 2 && window.last == UInt8(ascii: "\r") {
+      // A CR that may be half a line end: no text behind the quote.
+      return resultForTruncated(.recordTooLong, in: input, at: &consumed)
+    }
+    let ending = Ending(length: window.count, consumed: window.count)
+    if progress.endsField(at: window.count) && window.count <= maximumLength {
+      table.ends[progress.fieldCount] = FieldEnd(position: window.count, flags: progress.fieldFlags)
+      progress.fieldCount += 1
+      return deliver(ending, in: input, lines: progress.innerLines, at: &consumed)
+    }
+    return result(forBadRecordEndingAt: ending, in: input, at: &consumed)
+  }
+
+  /// Hands out a record that ended malformed, or well-formed and too long.
+  mutating func result(
+    forBadRecordEndingAt ending: Ending, in input: UnsafeRawBufferPointer, at consumed: inout Int
+  ) -> CSVParser.Step {
+    let code: CSVError.Code = progress.region == .malformed ? .textAfterClosingQuote : .recordTooLong
+    guard ending.length <= maximumLength else {
+      return resultForTruncated(code, in: input, at: &consumed)
+    }
+    setDefect(code, in: input)
+    describeDelivery(length: ending.length, isTruncated: false)
+    let lines = progress.innerLines + (ending.consumed > ending.length ? 1 : 0)
+    finish(consuming: ending.consumed, lines: lines, at: &consumed)
+    return .malformed
+  }
+
+  /// Hands out a record up to the end of the line on which its last quote opened; scanning goes on behind that line.
+  private mutating func resultForUnclosedQuote(
+    in window: UnsafeRawBufferPointer, at consumed: inout Int
+  ) -> CSVParser.Step {
+    let wholeInput = Ending(length: window.count, consumed: window.count)
+    let ending = firstLineEnd(in: window, from: progress.openingQuote) ?? wholeInput
+    guard ending.length <= maximumLength else {
+      return resultForTruncated(.recordTooLong, in: window, at: &consumed)
+    }
+    setDefect(.unclosedQuote, in: window)
+    describeDelivery(length: ending.length, isTruncated: false)
+    let lines = progress.linesBeforeOpeningQuote + (ending.consumed > ending.length ? 1 : 0)
+    finish(consuming: ending.consumed, lines: lines, at: &consumed)
+    return .malformed
+  }
+
+  /// Hands out the longest start of a record that is allowed; the rest of the line is passed over.
+  private mutating func resultForTruncated(
+    _ code: CSVError.Code, in input: UnsafeRawBufferPointer, at consumed: inout Int
+  ) -> CSVParser.Step {
+    setDefect(code, in: input)
+    describeDelivery(length: maximumLength, isTruncated: true)
+    // Counted anew: the scan may have counted a line end behind the part that is consumed here.
+    var lines = 0
+    var position = 0
+    let part = UnsafeRawBufferPointer(rebasing: input[..<maximumLength])
+    while let ending = firstLineEnd(in: part, from: position) {
+      lines += 1
+      position = ending.consumed
+    }
+    finish(consuming: maximumLength, lines: lines, at: &consumed)
+    phase = .skippingLine
+    return .malformed
+  }
+}

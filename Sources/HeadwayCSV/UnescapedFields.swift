@@ -1,0 +1,85 @@
+/// The content of the current record's fields that have doubled quotes, with these undone.
+///
+/// A field's content is kept at the offset that the field has in its record, so the fields of one record never overlap
+/// and all can be used at the same time; only their lengths need a table. Both grow to the largest record that needs
+/// them and are then reused: no allocation per record.
+struct UnescapedFields: ~Copyable {
+  private(set) var view: UnescapedFieldsView
+  private var contentCapacity: Int
+  private var lengthCapacity: Int
+
+  init() {
+    contentCapacity = 256
+    lengthCapacity = 64
+    view = UnescapedFieldsView(
+      contents: .allocate(byteCount: contentCapacity, alignment: 1), lengths: .allocate(capacity: lengthCapacity))
+  }
+
+  deinit {
+    view.contents.deallocate()
+    view.lengths.deallocate()
+  }
+
+  /// Unescapes every field of a record that needs it.
+  @inline(never)
+  mutating func fill(
+    from record: UnsafeRawBufferPointer, ends: UnsafeMutablePointer<FieldEnd>, count: Int, quote: UInt8
+  ) {
+    reserve(bytes: record.count, fields: count)
+    var fieldStart = 0
+    for index in 0..<count {
+      let end = ends[index]
+      if end.hasDoubledQuotes {
+        let quoted = UnsafeRawBufferPointer(rebasing: record[(fieldStart + 1)..<(end.position - 1)])
+        view.lengths[index] = UInt32(Self.unescape(quoted, to: view.contents + fieldStart, quote: quote))
+      }
+      fieldStart = end.position + 1
+    }
+  }
+
+  /// Copies bytes in which every quote is doubled, each pair as one, and returns how many were written.
+  private static func unescape(
+    _ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer, quote: UInt8
+  ) -> Int {
+    var written = 0
+    var index = 0
+    while index < source.count {
+      let byte = source[index]
+      target.storeBytes(of: byte, toByteOffset: written, as: UInt8.self)
+      written += 1
+      index += byte == quote ? 2 : 1
+    }
+    return written
+  }
+
+  private mutating func reserve(bytes: Int, fields: Int) {
+    if bytes > contentCapacity {
+      contentCapacity = max(bytes, contentCapacity * 2)
+      view.contents.deallocate()
+      view.contents = .allocate(byteCount: contentCapacity, alignment: 1)
+    }
+    if fields > lengthCapacity {
+      lengthCapacity = max(fields, lengthCapacity * 2)
+      view.lengths.deallocate()
+      view.lengths = .allocate(capacity: lengthCapacity)
+    }
+  }
+}
+
+/// What a record needs to find its unescaped fields.
+@usableFromInline
+struct UnescapedFieldsView {
+  @usableFromInline var contents: UnsafeMutableRawPointer
+  @usableFromInline var lengths: UnsafeMutablePointer<UInt32>
+
+  init(contents: UnsafeMutableRawPointer, lengths: UnsafeMutablePointer<UInt32>) {
+    self.contents = contents
+    self.lengths = lengths
+  }
+
+  /// The content of a field that has doubled quotes and starts at an offset from its record's start.
+  @inlinable
+  func bytes(ofField index: Int, at fieldStart: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: contents + fieldStart, count: Int(lengths[index]))
+  }
+}

@@ -1,0 +1,138 @@
+#if SQLite
+  import Foundation
+  public import GRDB
+  import GRDBSQLite
+  import Headway
+
+  /// An SQLite database into which files are imported: one connection that writes, and others that read meanwhile.
+  ///
+  /// ```swift
+  /// let database = try ImportDatabase(path: "vbb.sqlite")
+  /// let stops = ImportOperation(file: "stops.txt", into: database)
+  /// OperationQueue().addOperations([stops], waitUntilFinished: true)
+  /// let count = try database.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM stops") }
+  /// ```
+  ///
+  /// The database is in WAL mode, so readers, in this process and in others, are never blocked by the import and never block
+  /// it. Foreign keys are not enforced while it is written: rows whose reference does not exist are imported and reported.
+  public final class ImportDatabase: Sendable {
+    /// Where the file is.
+    public let path: String
+    /// What a committed batch survives, as read back from SQLite.
+    public let durability: Durability
+    /// GRDB's pool of connections, for reading. Writing through it waits for the import's batches, and they for it.
+    public let pool: DatabasePool
+    /// 32 MB of log at the usual page size, in place of SQLite's 4: each checkpoint waits for the disk twice, and on a busy
+    /// disk an import with SQLite's default took up to three times as long.
+    private static let pagesBetweenCheckpoints = 8_000
+
+    /// One operation a batch, one at a time: the order in which tables take turns at writing.
+    private let writing = Headway.OperationQueue()
+
+    /// Opens a database, or creates one.
+    ///
+    /// - Parameters:
+    ///   - path: Where the file is.
+    ///   - durability: What a committed batch survives.
+    /// - Throws: ``ImportError`` with the code `database`.
+    public init(path: String, durability: Durability = .normal) throws {
+      var configuration = GRDB.Configuration()
+      configuration.foreignKeysEnabled = false
+      configuration.busyMode = .timeout(10)
+      configuration.label = "headway import"
+      do {
+        pool = try DatabasePool(path: path, configuration: configuration)
+        // GRDB sets `synchronous` itself when it opens a database in WAL mode, so ours is set after that, and read back.
+        let actual = try pool.writeWithoutTransaction { database in
+          try database.execute(sql: "PRAGMA synchronous = \(durability.pragma)")
+          try database.execute(sql: "PRAGMA wal_autocheckpoint = \(Self.pagesBetweenCheckpoints)")
+          return try Int.fetchOne(database, sql: "PRAGMA synchronous")
+        }
+        guard actual == durability.pragma else {
+          throw ImportError(
+            .database, path: path, message: "SQLite did not take PRAGMA synchronous = \(durability.pragma).")
+        }
+      } catch let error as ImportError {
+        throw error
+      } catch {
+        throw ImportError(.database, path: path, message: "The database can't be opened.", underlying: error)
+      }
+      self.path = path
+      self.durability = durability
+      writing.name = "writing to \(path)"
+      writing.maxConcurrentOperationCount = 1
+    }
+
+    /// Closes all connections. SQLite then moves what is in its write-ahead log into the database file.
+    ///
+    /// - Throws: GRDB's `DatabaseError`, when something still uses the database.
+    public func close() throws {
+      writing.waitUntilAllOperationsAreFinished()
+      // The readers go first: only the connection that closes last tidies the write-ahead log away, and a reader can't.
+      pool.releaseMemory()
+      try pool.close()
+    }
+
+    // MARK: Writing
+
+    /// Adds a piece of writing to the end of the line.
+    ///
+    /// - Parameter body: What to do with the writing connection, outside of a transaction.
+    /// - Returns: The operation; its error is what `body` threw.
+    func write(_ body: @escaping @Sendable (Database) throws -> Void) -> Headway.Operation {
+      let operation = BlockOperation { [self] in
+        do {
+          try pool.writeWithoutTransaction(body)
+        } catch let error as DatabaseError {
+          throw ImportError(.database, path: path, message: "The database refused.", underlying: error)
+        }
+      }
+      writing.addOperation(operation)
+      return operation
+    }
+
+    /// Writes, and waits until it is done.
+    func writeAndWait<Answer: Sendable>(_ body: @escaping @Sendable (Database) throws -> Answer) throws -> Answer {
+      let answer = Box<Answer>()
+      let operation = write { database in answer.value = try body(database) }
+      operation.waitUntilFinished()
+      if let error = operation.error { throw error }
+      guard let value = answer.value else { throw CancellationError() }
+      return value
+    }
+
+    /// Reads at the side of the writing.
+    func read<Answer>(_ body: (Database) throws -> Answer) throws -> Answer {
+      do {
+        return try pool.read(body)
+      } catch let error as DatabaseError {
+        throw ImportError(.database, path: path, message: "The database can't be read.", underlying: error)
+      }
+    }
+  }
+
+  /// Carries an answer from one thread to another that waits for the first.
+  private final class Box<Value>: @unchecked Sendable {  // Written before the operation finishes, read after.
+    var value: Value?
+  }
+
+  extension Database {
+    /// Runs statements that take long, and gives up soon after `mayGoOn` says no. Asked every 1,000 steps of SQLite's
+    /// virtual machine: some microseconds.
+    func whileAsking(_ mayGoOn: () -> Bool, _ body: () throws -> Void) throws {
+      try withoutActuallyEscaping(mayGoOn) { mayGoOn in
+        var question = Question(mayGoOn: mayGoOn)
+        try withUnsafeMutablePointer(to: &question) { pointer in
+          sqlite3_progress_handler(
+            sqliteConnection, 1_000, { $0!.assumingMemoryBound(to: Question.self).pointee.mayGoOn() ? 0 : 1 }, pointer)
+          defer { sqlite3_progress_handler(sqliteConnection, 0, nil, nil) }
+          try body()
+        }
+      }
+    }
+  }
+
+  private struct Question {
+    let mayGoOn: () -> Bool
+  }
+#endif

@@ -1,0 +1,62 @@
+/// The SQL texts of an import.
+enum SQL {
+  /// A name as SQL, whatever characters it has.
+  static func name(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
+
+  static func names(_ names: some Sequence<String>) -> String { names.map(name).joined(separator: ", ") }
+
+  /// - Parameter parents: The tables that exist: only to these does the table say that it refers.
+  static func createTable(_ plan: TablePlan, parents: Set<String>) -> String {
+    var parts = plan.columns.map { columnDefinition($0, plan, parents: parents) }
+    if plan.key.count > 1 || (plan.hasKey && !plan.isRowIdentifierKey) {
+      parts.append("PRIMARY KEY (\(names(plan.key.map { plan.columns[$0].name })))")
+    }
+    return "CREATE TABLE IF NOT EXISTS \(name(plan.table)) (\(parts.joined(separator: ", ")))"
+  }
+
+  static func columnDefinition(_ column: TablePlan.Column, _ plan: TablePlan, parents: Set<String>) -> String {
+    var definition = "\(name(column.name)) \(column.type.rawValue.uppercased())"
+    if plan.isRowIdentifierKey, column.isKey { return definition + " PRIMARY KEY" }
+    if column.isKey || column.isRequired { definition += " NOT NULL" }
+    if let reference = column.reference, reference.isKeyOfParent, parents.contains(reference.table) {
+      definition += " REFERENCES \(name(reference.table))(\(name(reference.column)))"
+    }
+    return definition
+  }
+
+  static func addColumn(_ column: TablePlan.Column, to table: String) -> String {
+    "ALTER TABLE \(name(table)) ADD COLUMN \(name(column.name)) \(column.type.rawValue.uppercased())"
+  }
+
+  /// - Parameters:
+  ///   - rows: How many rows one execution inserts.
+  ///   - updates: Whether a row whose key is there is updated in place. Rows that would not change are not written.
+  static func insert(_ plan: TablePlan, rows: Int, updates: Bool) -> String {
+    let columns = (plan.hasKey ? [] : ["rowid"]) + plan.columns.map { name($0.name) }
+    let row = "(\(Array(repeating: "?", count: columns.count).joined(separator: ",")))"
+    let values = Array(repeating: row, count: rows).joined(separator: ",")
+    let insert = "INSERT INTO \(name(plan.table)) (\(columns.joined(separator: ", "))) VALUES \(values)"
+    guard updates else { return insert }
+    let key = plan.hasKey ? names(plan.key.map { plan.columns[$0].name }) : "rowid"
+    let others = plan.columns.filter { !$0.isKey }.map { name($0.name) }
+    guard !others.isEmpty else { return "\(insert) ON CONFLICT (\(key)) DO NOTHING" }
+    let assignments = others.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+    let changes = others.map { "\($0) IS NOT excluded.\($0)" }.joined(separator: " OR ")
+    return "\(insert) ON CONFLICT (\(key)) DO UPDATE SET \(assignments) WHERE \(changes)"
+  }
+
+  static func createIndex(on columns: [String], of table: String) -> String {
+    let index = name("\(table)_\(columns.joined(separator: "_"))")
+    return "CREATE INDEX IF NOT EXISTS \(index) ON \(name(table)) (\(names(columns)))"
+  }
+}
+
+extension TablePlan {
+  /// Whether the key is one whole number, which SQLite can make the row's identifier.
+  var isRowIdentifierKey: Bool { key.count == 1 && columns[key[0]].type == .integer }
+}
+
+extension ColumnReference {
+  /// Whether the column is the whole key of its table, as SQLite requires of a `REFERENCES`.
+  fileprivate var isKeyOfParent: Bool { GTFSSchema.table(named: table)?.key == [column] }
+}

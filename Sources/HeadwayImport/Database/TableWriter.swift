@@ -1,0 +1,94 @@
+#if SQLite
+  import GRDB
+  import GRDBSQLite
+
+  /// Writes batches into one table with prepared statements.
+  ///
+  /// Values are bound straight from the batch's bytes, through SQLite's own interface: a value object a field, as GRDB's
+  /// interface takes, costs more than SQLite's insertion itself.
+  final class TableWriter: @unchecked Sendable {  // Used only inside accesses to the one writing connection.
+    private let plan: TablePlan
+    private let rowsAtOnce: Int
+    private let many: Statement
+    private let one: Statement
+    private let updates: Bool
+
+    /// How many rows one statement inserts, where the table has few columns: SQLite's cost for starting a statement is paid
+    /// once for them. More than some dozens brings nothing.
+    private static let mostRowsAtOnce = 32
+
+    /// - Parameter updates: Whether rows may be there already.
+    init(_ plan: TablePlan, updates: Bool, _ database: Database) throws {
+      self.plan = plan
+      self.updates = updates
+      let valuesPerRow = plan.columns.count + (plan.hasKey ? 0 : 1)
+      rowsAtOnce = max(1, min(Self.mostRowsAtOnce, database.maximumStatementArgumentCount / valuesPerRow))
+      many = try database.makeStatement(sql: SQL.insert(plan, rows: rowsAtOnce, updates: updates))
+      one = try database.makeStatement(sql: SQL.insert(plan, rows: 1, updates: updates))
+    }
+
+    /// Writes all rows of a batch, inside the caller's transaction.
+    ///
+    /// - Parameters:
+    ///   - batch: The rows.
+    ///   - mayGoOn: Asked every few rows.
+    /// - Returns: The positions of rows that were not written because a row with their key is there; nil if it was stopped.
+    func write(_ batch: RowBatch, while mayGoOn: () -> Bool) throws -> [Int]? {
+      var duplicates: [Int] = []
+      var row = 0
+      while row < batch.count {
+        guard mayGoOn() else { return nil }
+        if batch.count - row >= rowsAtOnce, try insert(batch, from: row, count: rowsAtOnce, many) {
+          row += rowsAtOnce
+          continue
+        }
+        // The rest, or a statement that failed as a whole because of one row: one by one.
+        for single in row..<min(row + rowsAtOnce, batch.count) {
+          if try !insert(batch, from: single, count: 1, one) { duplicates.append(single) }
+        }
+        row = min(row + rowsAtOnce, batch.count)
+      }
+      return duplicates
+    }
+
+    /// Executes one statement; false if a row with the same key is there, and then nothing was inserted.
+    private func insert(_ batch: RowBatch, from first: Int, count: Int, _ statement: Statement) throws -> Bool {
+      let handle = statement.sqliteStatement
+      var parameter: Int32 = 0
+      for row in first..<first + count {
+        if !plan.hasKey {
+          parameter += 1
+          sqlite3_bind_int64(handle, parameter, Int64(batch.origins[row].ordinal))
+        }
+        let values = batch.values + row * batch.columnCount
+        for column in 0..<batch.columnCount {
+          parameter += 1
+          bind(values[column], parameter, handle, batch)
+        }
+      }
+      let result = sqlite3_step(handle)
+      sqlite3_reset(handle)
+      switch result {
+      case SQLITE_DONE: return true
+      case _ where result & 0xFF == SQLITE_CONSTRAINT && !updates && plan.hasKey: return false
+      default:
+        let connection = sqlite3_db_handle(handle)
+        throw DatabaseError(
+          resultCode: ResultCode(rawValue: result), message: connection.map { String(cString: sqlite3_errmsg($0)) },
+          sql: statement.sql)
+      }
+    }
+
+    /// The bytes of text are not copied: they stay where they are until the statement is reset.
+    private func bind(_ value: EncodedValue, _ parameter: Int32, _ handle: OpaquePointer, _ batch: RowBatch) {
+      switch value.kind {
+      case .null: sqlite3_bind_null(handle, parameter)
+      case .integer: sqlite3_bind_int64(handle, parameter, value.payload)
+      case .real: sqlite3_bind_double(handle, parameter, Double(bitPattern: UInt64(bitPattern: value.payload)))
+      case .text:
+        let start = (batch.bytes + Int(value.payload)).assumingMemoryBound(to: CChar.self)
+        sqlite3_bind_text(handle, parameter, start, value.length, nil)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,25 @@
+/// A requirement that a feed's files meet if at least one of several is present.
+public struct GTFSFileRequirement: Sendable, Hashable, CustomStringConvertible {
+  /// The files of which one is enough, the usual one first.
+  public var anyOf: [String]
+
+  /// Creates a requirement.
+  ///
+  /// - Parameter anyOf: The files of which one is enough, the usual one first.
+  public init(anyOf: [String]) {
+    self.anyOf = anyOf
+  }
+
+  /// Whether these files meet the requirement.
+  ///
+  /// - Parameter present: The names of the files that the feed has.
+  /// - Returns: `true` if one of ``anyOf`` is among them.
+  public func isMet(by present: Set<String>) -> Bool {
+    anyOf.contains { present.contains($0) }
+  }
+
+  /// The files, for a message: `calendar.txt or calendar_dates.txt`.
+  public var description: String {
+    anyOf.joined(separator: " or ")
+  }
+}

@@ -1,0 +1,45 @@
+extension GTFSSchema {
+  /// The name of the file that holds a table.
+  ///
+  /// - Parameter table: The name of the table.
+  /// - Returns: The name of the file, for instance `stop_times.txt`.
+  public static func fileName(of table: String) -> String {
+    table + ".txt"
+  }
+
+  /// The table that a file of a feed holds, if the reference defines it.
+  ///
+  /// - Parameter fileName: The name of the file, without its folder; names are case-sensitive.
+  /// - Returns: The table, or `nil`.
+  public static func table(inFile fileName: String) -> TableSchema? {
+    guard fileName.hasSuffix(".txt") else { return nil }
+    return table(named: String(fileName.dropLast(4)))
+  }
+
+  /// The files that every feed has.
+  public static let requiredFiles: [String] = ["agency.txt", "routes.txt", "trips.txt", "stop_times.txt"]
+
+  /// What every feed must have, conditional requirements included, in the reference's order.
+  ///
+  /// Conditions on the content of files are not among them (levels are required once a pathway is an elevator), nor is
+  /// `feed_info.txt`, which is required beside `translations.txt`: nothing in a feed refers to it, and a feed is as
+  /// readable without it.
+  public static let fileRequirements: [GTFSFileRequirement] = [
+    GTFSFileRequirement(anyOf: ["agency.txt"]),
+    // Optional in a feed that serves zones alone.
+    GTFSFileRequirement(anyOf: ["stops.txt", "locations.geojson"]),
+    GTFSFileRequirement(anyOf: ["routes.txt"]),
+    GTFSFileRequirement(anyOf: ["trips.txt"]),
+    GTFSFileRequirement(anyOf: ["stop_times.txt"]),
+    // Service may be given by week or date by date.
+    GTFSFileRequirement(anyOf: ["calendar.txt", "calendar_dates.txt"]),
+  ]
+
+  /// What a feed lacks.
+  ///
+  /// - Parameter present: The names of the files that the feed has, without their folder.
+  /// - Returns: The requirements that are not met, in the reference's order; empty for a complete feed.
+  public static func missingFiles(present: Set<String>) -> [GTFSFileRequirement] {
+    fileRequirements.filter { !$0.isMet(by: present) }
+  }
+}

@@ -1,0 +1,61 @@
+/// The tables of a GTFS Schedule feed, as the reference defines them.
+///
+/// ```swift
+/// let stopTimes = GTFSSchema.table(named: "stop_times")
+/// print(stopTimes?.key ?? [])                            // ["trip_id", "stop_sequence"]
+/// print(GTFSSchema.missingFiles(present: ["agency.txt"]))  // what a feed still lacks
+/// ```
+///
+/// Taken from <https://gtfs.org/documentation/schedule/reference/>, revision of April 27, 2026. `locations.geojson` is
+/// part of a feed but not a table, and is not described here.
+///
+/// How the reference's statements became data:
+///
+/// - **Columns** stand in the reference's order.
+/// - **A column is required** where the reference says so without a condition, gives no meaning to an empty field, and
+///   a row without the value says nothing. Addresses of web pages and the like are not: a row does not become malformed
+///   for want of one.
+/// - **A key** is the reference's primary key. It is empty where the reference says `*` (all fields together identify a
+///   row, so equal rows are the same row) or `none` (the file has one row), and for `attributions`, whose key may be
+///   empty in several rows.
+/// - **A reference** is given where the reference names one column of one table. Where an id may come from either of
+///   two, there is none, with a comment at the column.
+public enum GTFSSchema {
+  /// All tables, in the reference's order.
+  public static let tables: [TableSchema] = [
+    agency, stops, routes, trips, stopTimes,
+    calendar, calendarDates,
+    fareAttributes, fareRules,
+    timeframes, riderCategories, fareMedia, fareProducts, fareLegRules, fareLegJoinRules, fareTransferRules,
+    areas, stopAreas, networks, routeNetworks,
+    shapes, frequencies, transfers, pathways, levels,
+    locationGroups, locationGroupStops, bookingRules,
+    translations, feedInfo, attributions,
+  ]
+
+  /// The tables ordered so that each comes after those to which it refers.
+  public static let loadOrder: [TableSchema] = {
+    guard let order = TableSchema.loadOrder(of: tables) else {
+      preconditionFailure("The tables of GTFSSchema refer to each other in a circle")
+    }
+    return order
+  }()
+
+  /// The table of that name, if the reference defines it.
+  ///
+  /// - Parameter name: The name of the file without `.txt`, for instance `stop_times`.
+  /// - Returns: The table, or `nil`.
+  public static func table(named name: String) -> TableSchema? {
+    tablesByName[name]
+  }
+
+  /// The names of the other tables to which a table refers.
+  ///
+  /// - Parameter name: The name of the table.
+  /// - Returns: The names, without `name` itself; empty for a table that the reference does not define.
+  public static func dependencies(of name: String) -> Set<String> {
+    tablesByName[name]?.dependencies ?? []
+  }
+
+  private static let tablesByName = Dictionary(uniqueKeysWithValues: tables.map { ($0.name, $0) })
+}

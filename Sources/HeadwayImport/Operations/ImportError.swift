@@ -1,0 +1,64 @@
+/// Why an import could not go on.
+///
+/// Rows that can't be taken are not errors: they go to the rejects, see ``RejectedRow``.
+public struct ImportError: Error, Sendable, CustomStringConvertible {
+  /// What kind of thing went wrong.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: String {
+      case missingFiles, cannotReadFile, badHeader, malformedRow, database, cannotWriteRejects
+    }
+
+    private let kind: Kind
+
+    private init(_ kind: Kind) { self.kind = kind }
+
+    /// The folder is no feed: files that every feed must have are not there.
+    public static let missingFiles = Code(.missingFiles)
+    /// A file could not be opened or read; ``ImportError/underlying`` says why.
+    public static let cannotReadFile = Code(.cannotReadFile)
+    /// The first line does not name the columns: it is missing, a name stands twice, or a key column is not there.
+    public static let badHeader = Code(.badHeader)
+    /// A row is malformed and the import is strict.
+    public static let malformedRow = Code(.malformedRow)
+    /// The database refused; ``ImportError/underlying`` is its error.
+    public static let database = Code(.database)
+    /// The file of rejected rows could not be written.
+    public static let cannotWriteRejects = Code(.cannotWriteRejects)
+
+    /// The name of the code.
+    public var description: String { kind.rawValue }
+  }
+
+  /// What kind of thing went wrong.
+  public let code: Code
+  /// The file or database concerned.
+  public let path: String
+  /// The line in the file, counted from 1, where there is one.
+  public let line: Int?
+  /// What happened, for a person.
+  public let message: String
+  /// The error below, if there was one.
+  public let underlying: (any Error)?
+
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - code: What kind of thing went wrong.
+  ///   - path: The file or database concerned.
+  ///   - line: The line in the file.
+  ///   - message: What happened, for a person.
+  ///   - underlying: The error below.
+  public init(_ code: Code, path: String, line: Int? = nil, message: String, underlying: (any Error)? = nil) {
+    self.code = code
+    self.path = path
+    self.line = line
+    self.message = message
+    self.underlying = underlying
+  }
+
+  /// The file, the line and what happened.
+  public var description: String {
+    let place = line.map { "\(path), line \($0)" } ?? path
+    return underlying.map { "\(place): \(message) (\($0))" } ?? "\(place): \(message)"
+  }
+}

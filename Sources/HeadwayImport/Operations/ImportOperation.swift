@@ -1,0 +1,166 @@
+#if SQLite
+  import GRDB
+  public import Headway
+  import HeadwayCSV
+  import HeadwayLines
+  import Synchronization
+
+  /// Imports one CSV file into one table, in the background, in batches, while readers see the rows arrive.
+  ///
+  /// ```swift
+  /// let database = try ImportDatabase(path: "vbb.sqlite")
+  /// let operation = ImportOperation(file: "stops.txt", into: database)
+  /// let watch = operation.progress.observe { print($0.fractionCompleted) }
+  /// queue.addOperation(operation)
+  /// ```
+  ///
+  /// The operation's thread parses; the batches are written, one at a time for all operations of the same database, by the
+  /// database's own connection, while the parsing goes on.
+  ///
+  /// - **Importing again** updates rows in place by their key. In a table without a key, row *n* of the table is record *n*
+  ///   of the file, and rows beyond the end of the file are removed. So an import that was killed or cancelled can be run
+  ///   again, and ends in the same content.
+  /// - **Cancelling** leaves exactly the batches committed so far. The batch being written is taken back.
+  /// - **Rows with which something is wrong** go to the rejects, and are counted in ``report``.
+  /// - **Progress** counts bytes of the file; observers of ``Operation/progress`` are told at most 100 times.
+  ///
+  /// The operation fails with an ``ImportError``.
+  public final class ImportOperation: Headway.Operation, @unchecked Sendable {
+    /// The file that is read.
+    public let file: String
+    /// The table, as far as it was described.
+    public let table: TableSchema
+    /// How the file is imported.
+    public let options: ImportOptions
+
+    let database: ImportDatabase
+    private let rejects: RejectsFile?
+    private let state: Mutex<State>
+
+    // Protected by its lock.
+    private struct State {
+      var report: TableReport
+      var startedAt: ContinuousClock.Instant?
+      /// Told of each batch that was committed, after it was.
+      var observer: (@Sendable (TableReport) -> Void)?
+      /// Told when the import fails.
+      var failureHandler: (@Sendable () -> Void)?
+    }
+
+    /// Creates an operation.
+    ///
+    /// - Parameters:
+    ///   - file: The path of the file.
+    ///   - table: What is known of the table. Columns of the file that are not described are taken along as text. By default
+    ///     the table is that of the GTFS reference if the file is called like one of its files, and else has the file's name
+    ///     without its ending, and no key.
+    ///   - database: The database.
+    ///   - options: How the file is imported.
+    ///   - rejects: Where rows go with which something is wrong; nil to count them only.
+    public init(
+      file: String, table: TableSchema? = nil, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
+      rejects: RejectsFile? = nil
+    ) {
+      self.file = file
+      self.table = table ?? TableSchema(forFile: file)
+      self.database = database
+      self.options = options
+      self.rejects = rejects
+      state = Mutex(State(report: TableReport(table: self.table.name, file: file)))
+      super.init()
+      name = "import \(self.table.name)"
+    }
+
+    /// What the import has done so far.
+    public var report: TableReport {
+      state.withLock { state in
+        var report = state.report
+        if let start = state.startedAt { report.duration = .now - start }
+        return report
+      }
+    }
+
+    /// Calls `observer` after each committed batch, on the thread that wrote it. One observer at a time.
+    ///
+    /// - Parameter observer: What to call with the report so far; nil to call nothing.
+    public func onCommit(_ observer: (@Sendable (TableReport) -> Void)?) {
+      let old = state.withLock { state in
+        let old = state.observer
+        state.observer = observer
+        return old
+      }
+      _ = old
+    }
+
+    /// Calls `handler` when the import fails, before the operation finishes.
+    func onFailure(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.failureHandler = handler } }
+
+    /// Runs the import.
+    ///
+    /// - Throws: ``ImportError``.
+    public override func main() throws {
+      state.withLock { $0.startedAt = .now }
+      do {
+        try TableImport(self).run()
+        end(isComplete: !isCancelled)
+      } catch {
+        end(isComplete: false)
+        // SQLite gives up what takes long when the operation is cancelled; that is not a failure.
+        if isCancelled, error.isInterruption { return }
+        state.withLock { $0.failureHandler }?()
+        throw error
+      }
+    }
+
+    private func end(isComplete: Bool) {
+      state.withLock { state in
+        if let start = state.startedAt { state.report.duration = .now - start }
+        state.startedAt = nil
+        state.report.isComplete = isComplete
+      }
+    }
+
+    // MARK: What the import tells
+
+    func opened(size: Int?) {
+      state.withLock { $0.report.size = size }
+      progress.totalUnitCount = Int64(size ?? 0)
+    }
+
+    /// Called after a batch has been committed.
+    func committed(rows: Int, rejects rejectedRows: [RejectedRow], endOffset: Int) throws {
+      try rejects?.append(rejectedRows)
+      let (report, observer) = state.withLock { state in
+        state.report.rows += rows
+        state.report.rejected += rejectedRows.count { $0.status == .rejected }
+        state.report.reported += rejectedRows.count { $0.status == .reported }
+        state.report.bytes = max(state.report.bytes, endOffset)
+        var report = state.report
+        if let start = state.startedAt { report.duration = .now - start }
+        return (report, state.observer)
+      }
+      progress.completedUnitCount = Int64(report.bytes)
+      observer?(report)
+    }
+  }
+
+  extension Error {
+    /// Whether SQLite was told to give up.
+    fileprivate var isInterruption: Bool {
+      (((self as? ImportError)?.underlying ?? self) as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT
+    }
+  }
+
+  extension TableSchema {
+    /// The table for a file of which nothing else is known.
+    init(forFile path: String) {
+      let fileName = path.split(separator: "/").last.map(String.init) ?? path
+      if let table = GTFSSchema.table(inFile: fileName) {
+        self = table
+      } else {
+        let dot = fileName.lastIndex(of: ".") ?? fileName.endIndex
+        self.init(name: String(fileName[..<dot]), columns: [])
+      }
+    }
+  }
+#endif

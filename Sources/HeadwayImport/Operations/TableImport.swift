@@ -1,0 +1,70 @@
+#if SQLite
+  import GRDB
+  import Headway
+  import HeadwayCSV
+  import HeadwayLines
+
+  /// One run of an ``ImportOperation``: reads the header, prepares the table, and moves batches from the parser to the
+  /// database.
+  final class TableImport {
+    private let operation: ImportOperation
+    private let path: String
+    private let options: ImportOptions
+    private let database: ImportDatabase
+
+    init(_ operation: ImportOperation) {
+      self.operation = operation
+      path = operation.file
+      options = operation.options
+      database = operation.database
+    }
+
+    func run() throws {
+      let records = try RecordSource(path: path, options: options)
+      operation.opened(size: records.size)
+      guard let header = try records.readHeader() else {
+        throw ImportError(.badHeader, path: path, line: 1, message: "The file has no header: it is empty.")
+      }
+      let plan = try TablePlan(operation.table, header: header, path: path)
+      let target = try TargetTable(plan, in: database)
+      var encoder = RowEncoder(plan, known: try target.knownKeys(), remembersKeys: target.hasRows)
+      let line = BatchLine(operation, target)
+
+      try line.report(target.uncheckedReferences)
+      try records.forEach { record in
+        encoder.encode(record, into: line.filling)
+        return try self.next(line, records: record.byteOffset + record.rawBytes.count)
+      } malformed: { record in
+        encoder.reject(record, into: line.filling)
+        return try self.next(line, records: record.byteOffset + record.rawBytes.count)
+      }
+      line.filling.endOffset = records.offset
+      try line.finish()
+      guard !operation.isCancelled else { return }
+
+      try line.report(target.unresolved(encoder.selfReferences))
+      try target.finish(lastRecord: records.count, mayGoOn: { [operation] in !operation.isCancelled })
+    }
+
+    /// After each record: hands the batch over when it is full, and looks whether to go on.
+    private func next(_ line: BatchLine, records endOffset: Int) throws -> CSVFlow {
+      line.filling.endOffset = endOffset
+      if options.isStrict, let rejected = line.filling.rejects.first(where: { $0.status == .rejected }) {
+        try line.finish()
+        throw rejected.error(path: path)
+      }
+      if line.filling.isFull || line.filling.rejects.count >= options.batchSize {
+        guard !operation.isCancelled else { return .stop }
+        try line.handOver()
+      }
+      return .continue
+    }
+  }
+
+  extension RejectedRow {
+    /// The row as the error that ends a strict import.
+    func error(path: String) -> ImportError {
+      ImportError(.malformedRow, path: path, line: line, message: "The row can't be taken: \(reason).")
+    }
+  }
+#endif

@@ -1,0 +1,27 @@
+/// What an import of one file has done, so far or in all.
+public struct TableReport: Sendable, Hashable {
+  /// The table.
+  public let table: String
+  /// The file.
+  public let file: String
+  /// Rows that are in the database now: those of committed batches.
+  public internal(set) var rows = 0
+  /// Rows that are not in the database; each is in the rejects.
+  public internal(set) var rejected = 0
+  /// Rows that are in the database and about which the rejects have something to say.
+  public internal(set) var reported = 0
+  /// Bytes of the file whose rows are committed.
+  public internal(set) var bytes = 0
+  /// Bytes of the file; nil while it is not open, or when it is not a regular file.
+  public internal(set) var size: Int?
+  /// How long the import has taken, from the operation's start to its end, or to this moment.
+  public internal(set) var duration = Duration.zero
+  /// Whether the whole file is in the database.
+  public internal(set) var isComplete = false
+
+  /// Rows a second.
+  public var rowsPerSecond: Double {
+    let seconds = duration / .seconds(1)
+    return seconds > 0 ? Double(rows) / seconds : 0
+  }
+}

@@ -1,0 +1,86 @@
+/// Rows on their way from the parser to the database: the rows of one transaction, with the bytes they need.
+///
+/// Reused for the whole import: one thread fills it, hands it over, and another writes it.
+final class RowBatch: @unchecked Sendable {  // Handed from one owner to the next: never used by two at once.
+  /// Where a row came from.
+  struct Origin {
+    var line: Int
+    /// The number of the record in the file, counted from 1.
+    var ordinal: Int
+    /// The record as it stands in the file, in `bytes`.
+    var recordStart: Int
+    var recordCount: Int
+  }
+
+  let columnCount: Int
+  let capacity: Int
+  /// `capacity` rows of `columnCount` values.
+  let values: UnsafeMutablePointer<EncodedValue>
+  private(set) var origins: [Origin] = []
+  private(set) var bytes: UnsafeMutableRawPointer
+  private var byteCapacity: Int
+  private(set) var byteCount = 0
+  /// What is wrong with rows up to here, in the order of their lines.
+  var rejects: [RejectedRow] = []
+  /// The place in the file up to which this batch brings the import.
+  var endOffset = 0
+
+  init(columnCount: Int, capacity: Int) {
+    self.columnCount = columnCount
+    self.capacity = capacity
+    values = .allocate(capacity: columnCount * capacity)
+    byteCapacity = 64 * capacity
+    bytes = .allocate(byteCount: byteCapacity, alignment: 1)
+    origins.reserveCapacity(capacity)
+  }
+
+  deinit {
+    values.deallocate()
+    bytes.deallocate()
+  }
+
+  var count: Int { origins.count }
+  var isFull: Bool { origins.count == capacity }
+  var isEmpty: Bool { origins.isEmpty && rejects.isEmpty }
+
+  func removeAll() {
+    origins.removeAll(keepingCapacity: true)
+    rejects.removeAll(keepingCapacity: true)
+    byteCount = 0
+  }
+
+  /// Copies bytes in; returns where they start.
+  func append(_ source: UnsafeRawBufferPointer) -> Int {
+    let start = byteCount
+    if byteCount + source.count > byteCapacity { grow(to: byteCount + source.count) }
+    if let base = source.baseAddress { (bytes + start).copyMemory(from: base, byteCount: source.count) }
+    byteCount += source.count
+    return start
+  }
+
+  private func grow(to needed: Int) {
+    byteCapacity = max(needed, byteCapacity * 2)
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 1)
+    larger.copyMemory(from: bytes, byteCount: byteCount)
+    bytes.deallocate()
+    bytes = larger
+  }
+
+  /// Where the values of the row now being encoded go.
+  var nextRow: UnsafeMutablePointer<EncodedValue> { values + origins.count * columnCount }
+
+  /// Completes the row whose values were put at ``nextRow``.
+  func endRow(_ origin: Origin) { origins.append(origin) }
+
+  /// Takes back the bytes of a row that was not completed.
+  func dropBytes(from start: Int) { byteCount = start }
+
+  func record(of row: Int) -> [UInt8] {
+    let origin = origins[row]
+    return Array(UnsafeRawBufferPointer(start: bytes + origin.recordStart, count: origin.recordCount))
+  }
+
+  func text(of value: EncodedValue) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: bytes + Int(value.payload), count: Int(value.length))
+  }
+}

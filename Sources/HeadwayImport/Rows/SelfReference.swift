@@ -1,0 +1,44 @@
+import HeadwayCSV
+
+/// A column that refers to a column of its own table. What it names may come later in the file, so the values that were not
+/// met yet are kept until the end.
+struct SelfReference {
+  /// A value that had not been met when its row was read.
+  struct Unresolved {
+    let line: Int
+    let value: [UInt8]
+    let record: [UInt8]
+  }
+
+  let reference: ColumnReference
+  let columnName: String
+  private let field: Int
+  private let referredField: Int
+  private var met = KeySet()
+  private var waiting: [Unresolved] = []
+
+  /// Nil when the column does not refer to its own table, or the file lacks one of the two.
+  init?(_ plan: TablePlan, column: Int) {
+    guard let reference = plan.columns[column].reference, reference.table == plan.table,
+      let field = plan.columns[column].field,
+      let referredField = plan.columns.first(where: { $0.name == reference.column })?.field
+    else { return nil }
+    self.reference = reference
+    self.field = field
+    self.referredField = referredField
+    columnName = plan.columns[column].name
+  }
+
+  mutating func meet(_ record: borrowing CSVRecord, _ plan: TablePlan) {
+    let referred = record.unsafeBytes(at: referredField)
+    if !referred.isEmpty { _ = met.insert(KeySet.hash(referred)) }
+    let value = record.unsafeBytes(at: field)
+    guard !value.isEmpty, !met.contains(KeySet.hash(value)) else { return }
+    waiting.append(Unresolved(line: record.line, value: Array(value), record: Array(record.rawBytes)))
+  }
+
+  /// What was not met in the whole file. It may be in the database from an earlier import.
+  var unresolved: [Unresolved] {
+    waiting.filter { entry in entry.value.withUnsafeBytes { !met.contains(KeySet.hash($0)) } }
+  }
+}

@@ -1,0 +1,67 @@
+/// How the fields of one file become the columns of one table: the schema, met with the file's header.
+struct TablePlan: Sendable {
+  struct Column: Sendable {
+    var name: String
+    var type: ColumnType
+    /// The position of the field in the file; nil when the file does not have the column.
+    var field: Int?
+    /// An empty field is stored as empty text: the column is part of the key, which `NULL` can't be.
+    var isKey: Bool
+    var isRequired: Bool
+    var reference: ColumnReference?
+  }
+
+  let table: String
+  var columns: [Column]
+  /// The positions of the key's columns; empty for a table without a key, whose rows have the record's number as `rowid`.
+  let key: [Int]
+  let indices: [[String]]
+  /// How many fields each record must have.
+  let fieldCount: Int
+
+  var hasKey: Bool { !key.isEmpty }
+
+  /// Meets a schema with a header.
+  ///
+  /// Columns that the file has and the schema does not are taken along as text. Columns that only the schema has are left
+  /// out, but for those of the key.
+  ///
+  /// - Parameters:
+  ///   - schema: The table.
+  ///   - header: The names of the fields, in the order of the file.
+  ///   - path: The file, for errors.
+  /// - Throws: ``ImportError`` with the code `badHeader`.
+  init(_ schema: TableSchema, header: [String], path: String) throws(ImportError) {
+    var fields: [String: Int] = [:]
+    for (position, name) in header.enumerated() where fields.updateValue(position, forKey: name.lowercased()) != nil {
+      throw ImportError(.badHeader, path: path, line: 1, message: "The column \(name) stands twice in the header.")
+    }
+    func column(_ column: ColumnSchema, isKey: Bool) -> Column {
+      Column(
+        name: column.name, type: column.type, field: fields[column.name.lowercased()], isKey: isKey,
+        isRequired: column.isRequired, reference: column.reference)
+    }
+    let keyNames = Set(schema.key)
+    var columns: [Column] = []
+    for described in schema.columns where fields[described.name.lowercased()] != nil || keyNames.contains(described.name) {
+      columns.append(column(described, isKey: keyNames.contains(described.name)))
+    }
+    let described = Set(schema.columns.map { $0.name.lowercased() })
+    for name in header where !described.contains(name.lowercased()) {
+      columns.append(column(ColumnSchema(name: name), isKey: keyNames.contains(name)))
+    }
+    let missing = columns.filter { $0.isRequired && $0.field == nil }.map(\.name) + schema.key.filter { name in
+      !columns.contains { $0.name == name }
+    }
+    guard missing.isEmpty else {
+      throw ImportError(
+        .badHeader, path: path, line: 1, message: "The header has no column \(missing.joined(separator: ", ")).")
+    }
+    table = schema.name
+    key = schema.key.compactMap { name in columns.firstIndex { $0.name == name } }
+    let present = Set(columns.filter { $0.field != nil }.map(\.name))
+    indices = schema.indices.filter { present.isSuperset(of: $0) }
+    fieldCount = header.count
+    self.columns = columns
+  }
+}

@@ -1,0 +1,104 @@
+/// Where the stops of a sample feed are, and what they are called by number.
+///
+/// Stations stand on a grid, each somewhere in its cell, so that the neighbour of a station is near and a route can walk
+/// from one to the next. Nothing is kept a station: position and ids follow from its number.
+struct SampleGeography {
+  let seed: UInt64
+  let stationCount: Int
+  /// Stations in a row of the grid, from west to east; the last row may have fewer.
+  let columns: Int
+  /// How many stations, from the first on, have a third platform.
+  private let largeStationCount: Int
+  private let cellWidth: Int
+  private let cellHeight: Int
+  private let west: Int
+  private let south: Int
+
+  /// A station and two platforms take three of the stops; what is left over becomes third platforms.
+  init(stopCount: Int, seed: UInt64) {
+    precondition(stopCount >= 9)
+    self.seed = seed
+    stationCount = stopCount / 3
+    largeStationCount = stopCount % 3
+    // The area of Berlin is about 50 km from west to east and 40 km from south to north.
+    columns = max(1, integerSquareRoot(stationCount * 5 / 4))
+    let rows = (stationCount + columns - 1) / columns
+    // In millionths of a degree. Cells are at most about 600 m wide and high, so that a small feed is a small town.
+    cellWidth = min(740_000 / columns, 9_000)
+    cellHeight = min(360_000 / rows, 5_500)
+    west = 13_405_000 - columns * cellWidth / 2
+    south = 52_520_000 - rows * cellHeight / 2
+  }
+
+  func platformCount(of station: Int) -> Int {
+    station < largeStationCount ? 3 : 2
+  }
+
+  func stationID(_ station: Int) -> Int {
+    900_000_100_003 + 7 * station
+  }
+
+  /// The id of a platform, which are counted from 1.
+  func platformID(_ station: Int, _ platform: Int) -> Int {
+    100_000_100_000 + 100 * station + platform
+  }
+
+  /// Latitude and longitude in millionths of a degree.
+  func position(of station: Int) -> (latitude: Int, longitude: Int) {
+    var random = SplitMix64(seed: seed, purpose: .place, index: station)
+    return (
+      south + station / columns * cellHeight + random.below(cellHeight),
+      west + station % columns * cellWidth + random.below(cellWidth)
+    )
+  }
+
+  /// Latitude and longitude of a platform: a few metres from the middle of its station.
+  func position(of station: Int, platform: Int) -> (latitude: Int, longitude: Int) {
+    let middle = position(of: station)
+    return (middle.latitude + 40 * platform - 60, middle.longitude + 70 * platform - 105)
+  }
+
+  /// The town in which a station lies: a block of the grid.
+  func town(of station: Int) -> Int {
+    station / columns / 9 * 1000 + station % columns / 11
+  }
+
+  /// A way over the grid, mostly straight on, that goes back only where there is no other way.
+  func walk(stations: Int, random: inout SplitMix64) -> [Int32] {
+    var station = random.below(stationCount)
+    var heading = random.below(4)
+    var way = [Int32(station)]
+    while way.count < stations {
+      let turn = [1, 3, 0, 0, 0, 0, 0, 0][random.below(8)]
+      for choice in [turn, 0, 1, 3, 2] {
+        guard let next = neighbour(of: station, towards: (heading + choice) % 4) else { continue }
+        station = next
+        heading = (heading + choice) % 4
+        break
+      }
+      way.append(Int32(station))
+    }
+    return way
+  }
+
+  /// The station in the next cell north (0), east (1), south (2) or west (3).
+  private func neighbour(of station: Int, towards heading: Int) -> Int? {
+    let next: Int
+    switch heading {
+    case 0: next = station + columns
+    case 1: next = station % columns == columns - 1 ? -1 : station + 1
+    case 2: next = station - columns
+    default: next = station % columns == 0 ? -1 : station - 1
+    }
+    return next >= 0 && next < stationCount ? next : nil
+  }
+}
+
+/// The largest whole number whose square is not above `number`.
+///
+/// In whole numbers, so that no platform's floating point has a say in the feed.
+func integerSquareRoot(_ number: Int) -> Int {
+  var root = 0
+  while (root + 1) * (root + 1) <= number { root += 1 }
+  return root
+}

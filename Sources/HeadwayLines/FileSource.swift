@@ -1,0 +1,84 @@
+/// A file open for reading from its start to its end.
+///
+/// ```swift
+/// var source = try FileSource(path: "stops.txt")
+/// while case let count = try source.read(into: buffer), count > 0 { consume(buffer[..<count]) }
+/// ```
+///
+/// Regular files, pipes, terminals and devices alike: a path such as `/dev/stdin` or that of a FIFO needs nothing special.
+/// Opening a FIFO waits until it has a writer, and reading from it until there is something to read, so neither belongs
+/// on a thread that must not block. The file is closed when the value goes out of existence.
+package struct FileSource: ~Copyable, Sendable {
+  /// The file, as it was named.
+  package let path: String
+
+  /// The size in bytes when the file was opened, or nil when it is not a regular file.
+  ///
+  /// A regular file may hold more than its size: it grew since, or it is one of those in `/proc`, which are all said to be
+  /// empty.
+  package let size: Int?
+
+  /// How many bytes have been read: the place in the file.
+  package private(set) var bytesRead = 0
+
+  private let descriptor: Int32
+  private var reachedEnd = false
+
+  /// Opens a file.
+  ///
+  /// It is not inherited by child processes that execute another program.
+  ///
+  /// - Parameter path: Its name, absolute or relative to the working directory.
+  /// - Throws: ``LineReaderError`` with the code `fileNotFound`, `isDirectory`, `permissionDenied`, `inputOutput` or
+  ///   `cannotOpen`.
+  package init(path: String) throws(LineReaderError) {
+    do {
+      let file = try Platform.open(path)
+      descriptor = file.descriptor
+      size = file.size
+      self.path = path
+    } catch {
+      throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, errorNumber: error.errorNumber)
+    }
+  }
+
+  deinit { Platform.close(descriptor) }
+
+  /// Reads the bytes that come next.
+  ///
+  /// Blocks until there are some.
+  ///
+  /// - Parameter buffer: Where to put them. Not empty.
+  /// - Returns: How many were read, which may be fewer than there is room for. Zero at the end of the file, and again
+  ///   whenever it is called after that.
+  /// - Throws: ``LineReaderError`` with the code `inputOutput`, or `truncated` when a regular file ends before the size it
+  ///   had when it was opened.
+  package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
+    precondition(!buffer.isEmpty, "FileSource.read(into:) for \(path): the buffer is empty. Give it room for a byte.")
+    // Without this, a terminal would be asked again after its end.
+    if reachedEnd { return 0 }
+    var count = try readOnce(into: buffer)
+    if count == 0, let size, bytesRead < size {
+      // Truncated, unless the size was never true: files in /sys say 4096 and hold less, and go on saying so. If it has
+      // the promised size now, it either grew back since the read above, or is one of those; a second read tells.
+      guard try sizeNow() >= size else { throw LineReaderError(.truncated, path: path, byteOffset: bytesRead) }
+      count = try readOnce(into: buffer)
+    }
+    bytesRead += count
+    reachedEnd = count == 0
+    return count
+  }
+
+  private func readOnce(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
+    do { return try Platform.read(descriptor, into: buffer) } catch { throw readingError(error) }
+  }
+
+  private func sizeNow() throws(LineReaderError) -> Int {
+    do { return try Platform.size(of: descriptor) } catch { throw readingError(error) }
+  }
+
+  private func readingError(_ failure: Platform.Failure) -> LineReaderError {
+    let code = Platform.readingCode(failure.errorNumber)
+    return LineReaderError(code, path: path, byteOffset: bytesRead, errorNumber: failure.errorNumber)
+  }
+}

@@ -1,0 +1,57 @@
+extension LineReaderError {
+  /// The kinds of failure.
+  ///
+  /// A later version may add some: keep a default case when you compare.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    private enum Value: Hashable {
+      case fileNotFound, isDirectory, permissionDenied, cannotOpen
+      case truncated, inputOutput
+      case lineTooLong, invalidUTF8
+    }
+
+    private let value: Value
+
+    /// There is no file of this name.
+    public static var fileNotFound: Code { Code(value: .fileNotFound) }
+
+    /// The path names a directory.
+    public static var isDirectory: Code { Code(value: .isDirectory) }
+
+    /// The process may not read the file.
+    public static var permissionDenied: Code { Code(value: .permissionDenied) }
+
+    /// The file could not be opened for another reason, such as too many open files.
+    ///
+    /// See ``LineReaderError/errorNumber``.
+    public static var cannotOpen: Code { Code(value: .cannotOpen) }
+
+    /// The file became shorter while it was being read.
+    ///
+    /// What it still contained has been delivered, except for a last line without an end, which is what is left of a
+    /// line that was cut.
+    public static var truncated: Code { Code(value: .truncated) }
+
+    /// The system could not read from the file.
+    public static var inputOutput: Code { Code(value: .inputOutput) }
+
+    /// A line is longer than ``LineReader/Options/maximumLineLength``.
+    public static var lineTooLong: Code { Code(value: .lineTooLong) }
+
+    /// A line was asked for as a `String` and is not valid UTF-8.
+    public static var invalidUTF8: Code { Code(value: .invalidUTF8) }
+
+    /// The kind in words.
+    public var description: String {
+      switch value {
+      case .fileNotFound: "no such file"
+      case .isDirectory: "is a directory"
+      case .permissionDenied: "permission denied"
+      case .cannotOpen: "cannot be opened"
+      case .truncated: "became shorter while it was read"
+      case .inputOutput: "cannot be read"
+      case .lineTooLong: "line too long"
+      case .invalidUTF8: "invalid UTF-8"
+      }
+    }
+  }
+}

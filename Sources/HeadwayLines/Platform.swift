@@ -1,0 +1,159 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  #error("HeadwayLines needs a POSIX C library.")
+#endif
+
+/// Everything this module takes from the C library.
+///
+/// No other file of it imports one.
+enum Platform {
+  /// What is known of a file when it has been opened.
+  struct OpenFile {
+    let descriptor: Int32
+    /// The size of a regular file.
+    ///
+    /// Nil for anything else: a pipe or a terminal has no size.
+    let size: Int?
+  }
+
+  /// A system call that failed.
+  struct Failure: Error {
+    let errorNumber: Int32
+  }
+
+  // MARK: Files
+
+  static func open(_ path: String) throws(Failure) -> OpenFile {
+    // The C string would end at a NUL, and another file would be opened than the one that was asked for.
+    guard !path.utf8.contains(0) else { throw Failure(errorNumber: EINVAL) }
+    // A terminal opened by path must not become the terminal that controls the process: O_NOCTTY.
+    let descriptor = try retryingInterrupted { Int(openForReading(path)) }
+    var status = stat()
+    guard fstat(Int32(descriptor), &status) == 0 else {
+      let failure = Failure(errorNumber: errno)
+      close(Int32(descriptor))
+      throw failure
+    }
+    let kind = status.st_mode & S_IFMT
+    guard kind != S_IFDIR else {
+      close(Int32(descriptor))
+      throw Failure(errorNumber: EISDIR)
+    }
+    #if !canImport(Darwin)
+      // Doubles the kernel's read-ahead on Linux. Advice only: a file system that knows none changes nothing.
+      _ = posix_fadvise(Int32(descriptor), 0, 0, Int32(POSIX_FADV_SEQUENTIAL))
+    #endif
+    return OpenFile(descriptor: Int32(descriptor), size: kind == S_IFREG ? Int(status.st_size) : nil)
+  }
+
+  static func size(of descriptor: Int32) throws(Failure) -> Int {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Failure(errorNumber: errno) }
+    return Int(status.st_size)
+  }
+
+  /// Reads what is there, at most the buffer's size.
+  ///
+  /// Zero at the end of the file.
+  static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
+    // Linux transfers at most 2 GiB less a page in one call; Darwin refuses more than 2 GiB - 1.
+    let count = min(buffer.count, 1 << 30)
+    return try retryingInterrupted { readBytes(descriptor, buffer.baseAddress, count) }
+  }
+
+  static func close(_ descriptor: Int32) {
+    // Not repeated after EINTR: Linux has released the number by then, and another thread may own it.
+    _ = closeDescriptor(descriptor)
+  }
+
+  private static func retryingInterrupted(_ call: () -> Int) throws(Failure) -> Int {
+    while true {
+      let result = call()
+      if result >= 0 { return result }
+      let errorNumber = errno
+      guard errorNumber == EINTR else { throw Failure(errorNumber: errorNumber) }
+    }
+  }
+
+  // MARK: Errors
+
+  /// What a failure to open a file means to the caller.
+  static func openingCode(_ errorNumber: Int32) -> LineReaderError.Code {
+    switch errorNumber {
+    case ENOENT, ENOTDIR: .fileNotFound
+    case EISDIR: .isDirectory
+    case EACCES, EPERM: .permissionDenied
+    case EIO: .inputOutput
+    default: .cannotOpen
+    }
+  }
+
+  /// What a failure to read from an open file means to the caller.
+  static func readingCode(_ errorNumber: Int32) -> LineReaderError.Code {
+    errorNumber == EISDIR ? .isDirectory : .inputOutput
+  }
+
+  /// The system's words for an error number.
+  static func text(of errorNumber: Int32) -> String {
+    // strerror itself is not safe on several threads everywhere, and strerror_r differs between C libraries in its
+    // result, not in what is left in the buffer except with glibc; glibc's strerror is safe since 2.32.
+    #if canImport(Darwin)
+      return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+        guard let start = buffer.baseAddress, strerror_r(errorNumber, start, buffer.count) == 0 else {
+          return "error \(errorNumber)"
+        }
+        return String(cString: start)
+      }
+    #else
+      guard let text = strerror(errorNumber) else { return "error \(errorNumber)" }
+      return String(cString: text)
+    #endif
+  }
+
+  // MARK: Memory
+
+  static func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
+    guard let memory = malloc(byteCount) else { fatalError("Out of memory: \(byteCount) bytes for lines.") }
+    return memory
+  }
+
+  /// Makes a block larger.
+  ///
+  /// The C library moves pages instead of copying large blocks where it can, so that a long line does not exist twice
+  /// while the buffer grows.
+  static func reallocate(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) -> UnsafeMutableRawPointer {
+    guard let memory = realloc(memory, byteCount) else { fatalError("Out of memory: \(byteCount) bytes for lines.") }
+    return memory
+  }
+
+  static func deallocate(_ memory: UnsafeMutableRawPointer) { free(memory) }
+
+  /// The position of a byte in `start ..< end`, or `end`.
+  @inline(__always)
+  static func position(of byte: UInt8, in bytes: UnsafeRawPointer, from start: Int, to end: Int) -> Int {
+    guard start < end, let hit = memchr(bytes + start, Int32(byte), end - start) else { return end }
+    return bytes.distance(to: UnsafeRawPointer(hit))
+  }
+
+  /// Whether two buffers of the same size have the same bytes.
+  @inline(__always)
+  static func areEqual(_ first: UnsafeBufferPointer<UInt8>, _ second: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let start = first.baseAddress, let other = second.baseAddress else { return true }
+    return memcmp(start, other, first.count) == 0
+  }
+}
+
+// Inside `Platform`, the bare names mean its own functions.
+
+private func openForReading(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) }
+
+private func readBytes(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  read(descriptor, bytes, count)
+}
+
+private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -1,0 +1,131 @@
+#if SQLite
+  import Foundation
+  import Headway
+  import HeadwayImport
+  import Synchronization
+
+  /// Shows how an import goes, until it is stopped: bars and lines on standard error, JSON on standard output.
+  final class ImportDisplay: Sendable {
+    private let style: ProgressStyle
+    private let operations: [ImportOperation]
+    private let whole: OperationProgress
+    private let live: LiveTable?
+
+    // Each protected by its lock.
+    private let observations = Mutex<[ObservationToken]>([])
+    private let tasks = Mutex<[Task<Void, Never>]>([])
+    private let picture = Mutex<LiveTable.Picture?>(nil)
+    private let screen = Mutex(Screen())
+
+    private static let redrawInterval = Duration.milliseconds(100)
+
+    /// - Parameters:
+    ///   - style: How to show it.
+    ///   - operations: The imports, an operation a table.
+    ///   - whole: The progress of all of them.
+    ///   - live: A table whose last rows are shown under the bars.
+    init(_ style: ProgressStyle, _ operations: [ImportOperation], _ whole: OperationProgress, live: LiveTable?) {
+      self.style = style
+      self.operations = operations
+      self.whole = whole
+      self.live = live
+    }
+
+    func start() {
+      switch style {
+      case .bars: startBars()
+      case .plain: startLines(every: 10, to: .standardError, ProgressLine.plain)
+      case .json: startLines(every: 1, to: .standardOutput, ProgressLine.json)
+      case .none: break
+      }
+    }
+
+    /// Ends the display, with a last picture of the state.
+    func stop() async {
+      for task in tasks.withLock({ $0 }) {
+        task.cancel()
+        await task.value
+      }
+      for observation in observations.withLock({ $0 }) { observation.invalidate() }
+      guard style == .bars else { return }
+      if let last = try? await live?.picture() { picture.withLock { $0 = last } }
+      draw()
+    }
+
+    // MARK: Lines
+
+    private func startLines(
+      every step: Int, to file: FileHandle, _ line: @escaping @Sendable (TableReport, Int) -> String
+    ) {
+      for operation in operations {
+        let told = LastStep()
+        let observation = operation.progress.observe { [weak operation] progress in
+          let percent = Int(progress.fractionCompleted * 100)
+          guard let operation, told.advance(to: percent / step) else { return }
+          file.write(Data("\(line(operation.report, percent))\n".utf8))
+        }
+        observations.withLock { $0.append(observation) }
+      }
+    }
+
+    // MARK: Bars
+
+    private func startBars() {
+      let drawing = Task { [self] in
+        while !Task.isCancelled {
+          draw()
+          try? await Task.sleep(for: Self.redrawInterval)
+        }
+      }
+      tasks.withLock { $0.append(drawing) }
+      guard let live else { return }
+      let watching = Task { [self] in
+        do {
+          for try await next in live.pictures { picture.withLock { $0 = next } }
+        } catch {
+          // The picture is an extra; the import reports its own errors.
+          return
+        }
+      }
+      tasks.withLock { $0.append(watching) }
+    }
+
+    private func draw() {
+      let reports = operations.map { (report: $0.report, isDone: $0.isFinished) }
+      var lines = reports.filter { $0.isDone || $0.report.bytes > 0 }.map { ProgressLine.bar($0.report) }
+      lines.append(ProgressLine.overall(reports.map(\.report), fraction: whole.fractionCompleted))
+      if let live, let picture = picture.withLock({ $0 }) { lines += LivePicture.lines(picture, of: live.table) }
+      screen.withLock { $0.show(lines) }
+    }
+  }
+
+  /// Lets each step be told once.
+  private final class LastStep: Sendable {
+    private let step = Mutex(0)
+
+    /// Whether `next` is further than any step before.
+    func advance(to next: Int) -> Bool {
+      step.withLock { step in
+        guard next > step else { return false }
+        step = next
+        return true
+      }
+    }
+  }
+
+  /// Lines at the bottom of a terminal that are drawn over again.
+  private struct Screen {
+    private var height = 0
+
+    mutating func show(_ lines: [String]) {
+      let width = TerminalSize.current.columns
+      // Up to the first line of the last picture, and from there clear what follows.
+      var text = height > 0 ? "\u{1B}[\(height)A\r\u{1B}[J" : ""
+      let room = max(1, TerminalSize.current.rows - 1)
+      let shown = lines.suffix(room)
+      for line in shown { text += line.prefix(width) + "\n" }
+      height = shown.count
+      FileHandle.standardError.write(Data(text.utf8))
+    }
+  }
+#endif

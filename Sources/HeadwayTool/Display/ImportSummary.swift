@@ -1,0 +1,59 @@
+#if SQLite
+  import Foundation
+  import HeadwayImport
+
+  /// What the tool says at the end: a line a table.
+  struct ImportSummary {
+    private let reports: [TableReport]
+    private let elapsed: Duration
+    private let style: ProgressStyle
+    private let rejectsPath: String
+
+    init(_ reports: [TableReport], elapsed: Duration, style: ProgressStyle, rejectsPath: String) {
+      self.reports = reports
+      self.elapsed = elapsed
+      self.style = style
+      self.rejectsPath = rejectsPath
+    }
+
+    func print(isCancelled: Bool) {
+      let text = style == .json ? json : table(isCancelled: isCancelled)
+      FileHandle.standardOutput.write(Data(text.utf8))
+    }
+
+    private var json: String {
+      reports.map { report in
+        let percent = report.isComplete ? 100 : Int(ProgressLine.fraction(report) * 100)
+        return ProgressLine.json(event: "table", report, percent: percent) + "\n"
+      }.joined()
+    }
+
+    private func table(isCancelled: Bool) -> String {
+      let width = max(5, reports.map(\.table.count).max() ?? 0)
+      func line(_ cells: [String]) -> String {
+        cells[0].padded(to: width) + zip(cells.dropFirst(), [12, 9, 9, 9, 12]).map { $0.leftPadded(to: $1) }.joined()
+      }
+      var lines = [line(["table", "rows", "rejected", "reported", "seconds", "rows/s"])]
+      for report in reports {
+        let note = report.isComplete ? "" : "  (not complete)"
+        lines.append(line(cells(report.table, [report], seconds: report.seconds)) + note)
+      }
+      let seconds = ((elapsed / .seconds(1)) * 1000).rounded() / 1000
+      if reports.count > 1 { lines.append(line(cells("all", reports, seconds: seconds))) }
+      if reports.contains(where: { $0.rejected + $0.reported > 0 }) {
+        lines.append("What is wrong with rejected and reported rows is in \(rejectsPath).")
+      }
+      if isCancelled { lines.append("Cancelled: what is listed is committed. The same command completes it.") }
+      return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func cells(_ name: String, _ reports: [TableReport], seconds: Double) -> [String] {
+      let rows = reports.reduce(0) { $0 + $1.rows }
+      return [
+        name, rows.grouped, reports.reduce(0) { $0 + $1.rejected }.grouped,
+        reports.reduce(0) { $0 + $1.reported }.grouped, String(format: "%.2f", seconds),
+        seconds > 0 ? Int(Double(rows) / seconds).grouped : "-",
+      ]
+    }
+  }
+#endif

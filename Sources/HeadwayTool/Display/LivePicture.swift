@@ -1,0 +1,23 @@
+#if SQLite
+  import HeadwayImport
+
+  /// The last rows of a table as lines.
+  enum LivePicture {
+    private static let widestColumn = 28
+
+    static func lines(_ picture: LiveTable.Picture, of table: String) -> [String] {
+      let title = "── \(table): \(picture.count.grouped) rows, the last ones "
+      var lines = [title + String(repeating: "─", count: max(0, 78 - title.count))]
+      // Columns in which no row has a value only take room.
+      let filled = picture.columns.indices.filter { column in picture.rows.contains { $0[column]?.isEmpty == false } }
+      for row in picture.rows {
+        lines.append(
+          filled.map { column in
+            let width = picture.rows.map { min(widestColumn, ($0[column] ?? "").count) }.max() ?? 0
+            return String((row[column] ?? "").prefix(widestColumn)).padded(to: width)
+          }.joined(separator: "  "))
+      }
+      return lines
+    }
+  }
+#endif

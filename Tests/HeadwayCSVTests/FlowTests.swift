@@ -1,0 +1,97 @@
+import HeadwayCSV
+import Testing
+
+@Suite struct FlowTests {
+  private struct Stop: Error {}
+
+  private let input = Array("a,b\n\n1,2\n\"x\"y\n3,4".utf8)
+
+  @Test("I3: a closure stops after any record, and parsing is taken up behind it")
+  func stopping() {
+    var parser = CSVParser()
+    var consumed: [Int] = []
+    var records: [String] = []
+    var start = 0
+    input.withUnsafeBytes { bytes in
+      while start < bytes.count {
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+        let count = parser.parse(rest, isFinal: true) { record in
+          records.append(record.fields.joined(separator: "|"))
+          return .stop
+        } malformed: { record in
+          records.append("\(record.error.code)")
+          return .stop
+        }
+        consumed.append(count)
+        start += count
+      }
+    }
+    #expect(records == ["a|b", "1|2", "textAfterClosingQuote", "3|4"])
+    #expect(consumed == [4, 5, 5, 3])
+    #expect(parser.byteOffset == input.count)
+    #expect(parser.recordCount == 4)
+    #expect(parser.line == 5)
+  }
+
+  @Test("I3: a closure's error comes out as it is, with the record consumed")
+  func throwing() {
+    var parser = CSVParser()
+    input.withUnsafeBytes { bytes in
+      do throws(Stop) {
+        _ = try parser.parse(bytes, isFinal: true) { (_: borrowing CSVRecord) throws(Stop) -> CSVFlow in
+          .continue
+        } malformed: { (_: borrowing CSVMalformedRecord) throws(Stop) -> CSVFlow in
+          throw Stop()
+        }
+        Issue.record("Nothing was thrown")
+      } catch {
+        #expect(parser.byteOffset == 14)
+      }
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[parser.byteOffset...])
+      var fields: [[String]] = []
+      let count = parser.parse(rest, isFinal: true) { record in
+        fields.append(record.fields)
+        return .continue
+      } malformed: { _ in
+        .continue
+      }
+      #expect(fields == [["3", "4"]])
+      #expect(count == 3)
+    }
+  }
+
+  @Test("I3: the fields of a record are readable together, in any order, by closure too")
+  func access() {
+    var parser = CSVParser()
+    var sums: [Int] = []
+    Array("a,\"b\"\"c\",\"d\"\"\",e\n".utf8).withUnsafeBytes { bytes in
+      _ = parser.parse(bytes, isFinal: false) { record in
+        let second = record.unsafeBytes(at: 1)
+        let third = record.unsafeBytes(at: 2)
+        #expect(String(decoding: third, as: UTF8.self) == "d\"")
+        #expect(String(decoding: second, as: UTF8.self) == "b\"c")
+        #expect(record.fields == ["a", "b\"c", "d\"", "e"])
+        sums.append(record.withUnsafeBytes(ofField: 3) { $0.count } + record.withUnsafeBytes(ofField: 1) { $0.count })
+        return .continue
+      } malformed: { _ in
+        .continue
+      }
+    }
+    #expect(sums == [4])
+  }
+
+  @Test("I3: a parser moves to another thread")
+  func sending() async {
+    let task = Task { [input] in
+      var parser = CSVParser()
+      return input.withUnsafeBytes { bytes in
+        parser.parse(bytes, isFinal: true) { _ in
+          .continue
+        } malformed: { _ in
+          .continue
+        }
+      }
+    }
+    #expect(await task.value == input.count)
+  }
+}

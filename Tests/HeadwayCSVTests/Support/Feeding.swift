@@ -1,0 +1,70 @@
+import HeadwayCSV
+import Testing
+
+/// How a test cuts its input.
+struct Feeding {
+  /// The sizes of the pieces, used in turn, over and over.
+  var sizes: [Int]
+  /// Whether the end of the stream is told in a call of its own, without new bytes.
+  var announcesEndAlone = false
+  var dialect = CSVDialect()
+  var maximumRecordLength = 16 << 20
+
+  /// Parses an input in pieces and returns every record.
+  ///
+  /// Each call gets a buffer of exactly the bytes it may read, so that a sanitizer sees a byte read too many. The
+  /// promise about what is left over is checked on the way.
+  func records(of input: [UInt8]) -> [ParsedRecord] {
+    var parser = CSVParser(dialect: dialect, maximumRecordLength: maximumRecordLength)
+    var records: [ParsedRecord] = []
+    var start = 0
+    var end = 0
+    var round = 0
+    var isFinal = false
+    while !isFinal {
+      let size = sizes[round % sizes.count]
+      round += 1
+      isFinal = announcesEndAlone ? end == input.count : end + size >= input.count
+      end = min(end + size, input.count)
+      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: end - start, alignment: 1)
+      defer { buffer.deallocate() }
+      buffer.copyBytes(from: input[start..<end])
+      start += parser.parse(UnsafeRawBufferPointer(buffer), isFinal: isFinal) { record in
+        records.append(ParsedRecord(record))
+        return .continue
+      } malformed: { record in
+        records.append(ParsedRecord(record))
+        return .continue
+      }
+      if parser.byteOffset != start || (!isFinal && end - start >= parser.requiredCapacity) {
+        Issue.record("\(end - start) bytes are left over at \(start); the parser says \(parser.byteOffset)")
+      }
+    }
+    if start != input.count {
+      Issue.record("\(input.count - start) bytes are not consumed at the end")
+    }
+    return records
+  }
+}
+
+/// Expects that an input gives the same records, lines, offsets and defects however it is cut: in pieces of every size
+/// from 1 to its length plus one, with the end told along with the last piece and alone.
+func expectSameInAllPieces(
+  _ input: [UInt8], as expected: [ParsedRecord], dialect: CSVDialect = CSVDialect(),
+  maximumRecordLength: Int = 16 << 20, sourceLocation: SourceLocation = #_sourceLocation
+) {
+  for size in 1...(input.count + 1) {
+    for announcesEndAlone in [false, true] {
+      let feeding = Feeding(
+        sizes: [size], announcesEndAlone: announcesEndAlone, dialect: dialect, maximumRecordLength: maximumRecordLength)
+      let records = feeding.records(of: input)
+      if records != expected {
+        let text = String(decoding: input, as: UTF8.self).debugDescription
+        Issue.record(
+          "\(text) in pieces of \(size), end alone: \(announcesEndAlone):\n\(records)\nexpected:\n\(expected)",
+          sourceLocation: sourceLocation)
+        return
+      }
+    }
+  }
+}

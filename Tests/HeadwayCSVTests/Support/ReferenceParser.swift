@@ -1,0 +1,130 @@
+import HeadwayCSV
+
+/// The rules of `CSVParser`, written to be read and not to be fast: character by character over an input that is all
+/// there, with lines found by counting from the start.
+struct ReferenceParser {
+  var dialect = CSVDialect()
+  var maximumRecordLength = 16 << 20
+
+  /// How reading a record ended.
+  private struct Attempt {
+    var fields: [ParsedRecord.Field] = []
+    /// Where the record's line end starts; the end of the input or of the window when there is none.
+    var end: Int
+    /// The first byte of the text behind a closing quote.
+    var textAfterQuote: Int?
+    /// The opening quote of a field that is not closed.
+    var openQuote: Int?
+  }
+
+  func records(of input: [UInt8]) -> [ParsedRecord] {
+    var records: [ParsedRecord] = []
+    var start = input.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    while start < input.count {
+      let blank = lineEndLength(in: input, at: start)
+      if blank > 0 && !dialect.keepsBlankLines {
+        start += blank
+        continue
+      }
+      let attempt = read(input, from: start)
+      var record = ParsedRecord(
+        line: line(of: start, in: input), ordinal: records.count + 1, byteOffset: start, rawBytes: [])
+      var end = attempt.end
+      func fail(_ code: CSVError.Code, at position: Int) {
+        record.defect = .init(code: code, line: line(of: position, in: input), byteOffset: position)
+      }
+      if let quote = attempt.openQuote {
+        end = quote
+        while end < attempt.end && lineEndLength(in: input, at: end) == 0 { end += 1 }
+        fail(.unclosedQuote, at: quote)
+      } else if let position = attempt.textAfterQuote {
+        fail(.textAfterClosingQuote, at: position)
+      }
+      if end - start > maximumRecordLength {
+        if record.defect?.code != .textAfterClosingQuote { fail(.recordTooLong, at: start) }
+        record.isTruncated = true
+        record.rawBytes = Array(input[start..<(start + maximumRecordLength)])
+        end = start + maximumRecordLength
+        while end < input.count && lineEndLength(in: input, at: end) == 0 { end += 1 }
+      } else {
+        record.rawBytes = Array(input[start..<end])
+      }
+      if record.defect == nil { record.fields = attempt.fields }
+      records.append(record)
+      start = end + lineEndLength(in: input, at: end)
+    }
+    return records
+  }
+
+  /// Reads a record, but no further than its window: the maximum length and two bytes.
+  private func read(_ input: [UInt8], from start: Int) -> Attempt {
+    let window = min(input.count, start + maximumRecordLength + 2)
+    let isCut = start + maximumRecordLength + 2 <= input.count
+    var attempt = Attempt(end: window)
+    var position = start
+    while true {
+      // One field.
+      var field = ParsedRecord.Field(bytes: [], isQuoted: false)
+      if position < window && input[position] == dialect.quote {
+        field.isQuoted = true
+        attempt.openQuote = position
+        position += 1
+        while position < window {
+          if input[position] != dialect.quote {
+            field.bytes.append(input[position])
+            position += 1
+          } else if isCut && position + 1 == window {
+            // Nothing tells whether it is doubled.
+            return attempt
+          } else if position + 1 < window && input[position + 1] == dialect.quote {
+            field.bytes.append(dialect.quote)
+            position += 2
+          } else {
+            attempt.openQuote = nil
+            position += 1
+            break
+          }
+        }
+        if attempt.openQuote != nil { return attempt }
+      }
+      let afterQuote = position
+      while position < window && input[position] != dialect.delimiter && lineEndLength(in: input, at: position) == 0 {
+        if field.isQuoted {
+          // A CR as the window's last byte may be half a line end.
+          let isUndecided = isCut && position == afterQuote && position + 1 == window && input[position] == 0x0D
+          attempt.textAfterQuote = isUndecided ? nil : afterQuote
+          while position < window && lineEndLength(in: input, at: position) == 0 { position += 1 }
+          attempt.end = position
+          return attempt
+        }
+        field.bytes.append(input[position])
+        position += 1
+      }
+      attempt.fields.append(field)
+      if position == window || input[position] != dialect.delimiter {
+        attempt.end = position
+        return attempt
+      }
+      position += 1
+    }
+  }
+
+  private func lineEndLength(in input: [UInt8], at position: Int) -> Int {
+    guard position < input.count else { return 0 }
+    if input[position] == 0x0A { return 1 }
+    guard input[position] == 0x0D else { return 0 }
+    if position + 1 < input.count && input[position + 1] == 0x0A { return 2 }
+    return dialect.endsRecordsAtLoneCarriageReturn ? 1 : 0
+  }
+
+  private func line(of position: Int, in input: [UInt8]) -> Int {
+    var line = 1
+    var index = 0
+    while index < position {
+      let length = lineEndLength(in: input, at: index)
+      line += length > 0 ? 1 : 0
+      index += max(length, 1)
+    }
+    return line
+  }
+}
