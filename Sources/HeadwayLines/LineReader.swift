@@ -18,7 +18,7 @@ public import Headway
 /// | ``enumerateLines(on:eachLine:completion:)`` | bytes or `String` | all on a queue |
 /// | ``forEachLine(_:)-(_)``, ``forEachBatch(_:)`` | bytes or `String` | all on the calling thread |
 ///
-/// **Memory.** About 330 KB with the default chunk size, and as much again while you hold a batch, whatever the size of
+/// **Memory.** About 215 KB with the default chunk size, and as much again while you hold a batch, whatever the size of
 /// the file. Only a line longer than a chunk makes the buffer grow, and never beyond ``Options/maximumLineLength``. Nothing
 /// is read ahead: a chunk is read when its lines are asked for, so a slow consumer slows the reading down.
 ///
@@ -26,8 +26,8 @@ public import Headway
 /// NUL bytes are part of the line like all others. A UTF-8 byte order mark at the start of the file is left out unless
 /// ``Options/keepsByteOrderMark`` is set.
 ///
-/// **Files.** Also pipes, terminals and devices, by path. A reader can be used many times and by many threads at once; each use opens
-/// the file and reads it from its start. Nothing is opened before.
+/// **Files.** Also pipes, terminals and devices, by path. A reader can be used many times and by many threads at once; each
+/// use opens the file and reads it from its start. Nothing is opened before.
 ///
 /// **Errors** are of type ``LineReaderError``. Lines before the place of an error are delivered first.
 public struct LineReader: Sendable {

@@ -1,0 +1,72 @@
+import Headway
+import HeadwayLines
+import Testing
+
+@Suite struct BatchTests {
+  private func reader(_ folder: TemporaryFolder, queue: OperationQueue? = nil) throws -> LineReader {
+    let text = (1...4_000).map { "line \($0)\n" }.joined()
+    return LineReader(path: try folder.file(text.utf8), options: .init(chunkSize: 4_096), queue: queue)
+  }
+
+  @Test("L3: a batch knows its lines' numbers and places, by position and in order")
+  func contents() async throws {
+    let folder = try TemporaryFolder()
+    var (number, end) = (1, 0)
+    for try await batch in try reader(folder).batches {
+      #expect(batch.count > 0)
+      #expect(batch.firstLineNumber == number)
+      #expect(batch.byteOffset == end)
+      var position = 0
+      batch.forEach { line in
+        #expect(batch[position].number == line.number)
+        #expect(batch[position].byteOffset == line.byteOffset)
+        #expect(batch[position].bytes.elementsEqual(line.bytes))
+        position += 1
+      }
+      #expect(position == batch.count)
+      #expect(try batch.string(at: batch.count - 1) == "line \(number + batch.count - 1)")
+      number += batch.count
+      end = batch.endByteOffset
+    }
+    #expect(number == 4_001)
+    #expect(end == (1...4_000).reduce(0) { $0 + "line \($1)\n".utf8.count })
+  }
+
+  @Test("L1: a batch that is let go of gives its memory to the next; one that is kept does not change")
+  func memoryIsUsedAgain() async throws {
+    let folder = try TemporaryFolder()
+    var batches = try reader(folder).batches.makeAsyncIterator()
+    var kept: [LineBatch] = []
+    func address() async throws -> UnsafeRawPointer? { try await batches.next()?[0].bytes.baseAddress }
+    // The line that starts a batch is not always at the start of the memory; a page tells enough.
+    func page(_ address: UnsafeRawPointer?) -> UInt { UInt(bitPattern: address) >> 13 }
+    let first = page(try await address())
+    #expect(page(try await address()) == first)
+    while let batch = try await batches.next() { kept.append(batch) }
+    #expect(Set(kept.map { page($0[0].bytes.baseAddress) }).count == kept.count || kept.count > 1)
+    var number = kept[0].firstLineNumber
+    for batch in kept {
+      for position in batch.indices {
+        #expect(try batch.string(at: position) == "line \(number)")
+        number += 1
+      }
+    }
+    #expect(number == 4_001)
+  }
+
+  @Test("L1: nothing is read before it is asked for")
+  func noReadingAhead() async throws {
+    let folder = try TemporaryFolder()
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 1
+    var batches = try reader(folder, queue: queue).batches.makeAsyncIterator()
+    #expect(batches.bytesRead == 0)
+    for request in 1...5 {
+      _ = try await batches.next()
+      // Whatever had been put into the queue to read ahead would have run before this.
+      await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
+      #expect(batches.bytesRead <= request * 4_096)
+      #expect(batches.bytesRead > (request - 1) * 4_096 - 512)
+    }
+  }
+}
