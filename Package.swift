@@ -85,5 +85,10 @@ for target in package.targets where [.executable, .test, .regular].contains(targ
   // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
   settings.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
 
+  // Not for those who depend on this package: a newer compiler may warn of more.
+  if Context.environment["HEADWAY_WARNINGS_AS_ERRORS"] == "1" {
+    settings.append(.treatAllWarnings(as: .error))
+  }
+
   target.swiftSettings = settings
 }

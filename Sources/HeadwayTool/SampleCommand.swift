@@ -30,7 +30,7 @@
     func run() async throws {
       do {
         try SampleFeed(stopTimes: stopTimes, seed: seed, lineEnd: isCRLF ? .crlf : .lf).write(to: folder)
-      } catch let error as SampleFeedError where error.code == .tooFewStopTimes {
+      } catch where error.code == .tooFewStopTimes {
         throw ValidationError("--stop-times \(stopTimes): a trip has two stops at least.")
       } catch {
         throw ToolExit.report(error)
