@@ -118,6 +118,11 @@
         state.startedAt = nil
         state.report.isComplete = isComplete
       }
+      guard isComplete else { return }
+      // Of a pipe the size was not known, and of any file the last line end came after the last batch.
+      let size = Int64(max(1, report.size ?? report.bytes))
+      progress.totalUnitCount = size
+      progress.completedUnitCount = size
     }
 
     // MARK: What the import tells

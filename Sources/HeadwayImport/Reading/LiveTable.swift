@@ -145,7 +145,11 @@
 
     func picture(of table: LiveTable) async throws -> LiveTable.Picture {
       try await database.read { connection in
-        guard try connection.tableExists(table.table) else { return LiveTable.Picture(count: 0, columns: [], rows: []) }
+        // Asked of SQLite itself: GRDB remembers that there was no such table.
+        let exists = try Int.fetchOne(
+          connection, sql: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
+          arguments: [table.table])
+        guard exists != nil else { return LiveTable.Picture(count: 0, columns: [], rows: []) }
         let name = SQL.name(table.table)
         let count = try Int.fetchOne(connection, sql: "SELECT COUNT(*) FROM \(name)") ?? 0
         let columns = table.columns.isEmpty ? "*" : SQL.names(table.columns)
