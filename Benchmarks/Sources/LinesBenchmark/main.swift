@@ -1,0 +1,83 @@
+// Reading by line: `LineReader` beside a plain `read` and `memchr` loop and `readLine()`, in one process, on a file in the
+// page cache. Prints a table in Markdown. Usage: LinesBenchmark [ROUNDS]
+
+import Glibc
+import HeadwayLines
+
+struct Way {
+  let name: String
+  let read: (String) async throws -> Int
+  var seconds: [Double] = []
+
+  var median: Double { seconds.sorted()[seconds.count / 2] }
+}
+
+func ways() -> [Way] {
+  [
+    Way(name: "`read` and `memchr`") { Rivals.memchrLoop($0) },
+    Way(name: "`readLine()`") { Rivals.standardLibrary($0) },
+    Way(name: "`LineReader.forEachLine`, bytes") { path in
+      var (lines, bytes) = (0, 0)
+      try LineReader(path: path).forEachLine { line in
+        lines += 1
+        bytes += line.bytes.count
+      }
+      blackHole(bytes)
+      return lines
+    },
+    Way(name: "`LineReader.batches`, bytes") { path in
+      var (lines, bytes) = (0, 0)
+      for try await batch in LineReader(path: path).batches {
+        batch.forEach { line in
+          lines += 1
+          bytes += line.bytes.count
+        }
+      }
+      blackHole(bytes)
+      return lines
+    },
+    Way(name: "`LineReader.forEachLine`, `String`") { path in
+      var lines = 0
+      try LineReader(path: path).forEachLine { line in
+        lines += 1
+        blackHole(try line.string)
+      }
+      return lines
+    },
+    Way(name: "`LineReader.lines`, `String`") { path in
+      var lines = 0
+      for try await line in LineReader(path: path).lines {
+        lines += 1
+        blackHole(line)
+      }
+      return lines
+    },
+  ]
+}
+
+func compare(megabytes: Int, lineLengths: ClosedRange<Int>, rounds: Int) async throws {
+  let path = "/tmp/headway-lines-\(getpid()).txt"
+  SampleText.write(to: path, megabytes: megabytes, lineLengths: lineLengths)
+  defer { unlink(path) }
+  var ways = ways()
+  // Round by round, so that what else the machine does meets all alike.
+  for _ in 0..<rounds {
+    for position in ways.indices {
+      let start = ContinuousClock.now
+      let lines = try await ways[position].read(path)
+      ways[position].seconds.append((ContinuousClock.now - start) / .seconds(1))
+      precondition(lines > 0)
+    }
+  }
+  print("\n\(megabytes) MB, lines of \(lineLengths.lowerBound) to \(lineLengths.upperBound) bytes; median of \(rounds) rounds\n")
+  print("| | MB/s | × `memchr` loop | × `readLine()` |\n|---|---|---|---|")
+  func ratio(_ way: Way, to other: Way) -> String { "\((other.median / way.median * 100).rounded() / 100)" }
+  for way in ways {
+    print(
+      "| \(way.name) | \(Int(Double(megabytes) / way.median)) | \(ratio(way, to: ways[0])) | \(ratio(way, to: ways[1])) |")
+  }
+}
+
+let rounds = CommandLine.arguments.count > 1 ? Int(CommandLine.arguments[1]) ?? 5 : 5
+try await compare(megabytes: 200, lineLengths: 20...80, rounds: rounds)
+try await compare(megabytes: 200, lineLengths: 5...15, rounds: rounds)
