@@ -1,7 +1,8 @@
 /// Finds the bytes that can end or open a field, eight at a time.
 ///
-/// The arithmetic is exact (no byte is reported because of its neighbour), works on every platform, and is quick in debug
-/// builds too. Comparing as `SIMD8<UInt8>` looks simpler and was rejected: 580 MB/s against 830 on rows of 40 bytes.
+/// The arithmetic is exact (no byte is reported because of its neighbour), works on every platform, and is quick in
+/// debug builds too. Comparing as `SIMD8<UInt8>` looks simpler and was rejected: 580 MB/s against 830 on rows of 40
+/// bytes.
 struct StructuralBytes {
   private static let lowBits: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
   private static let ones: UInt64 = 0x0101_0101_0101_0101

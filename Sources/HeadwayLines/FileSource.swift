@@ -5,17 +5,17 @@
 /// while case let count = try source.read(into: buffer), count > 0 { consume(buffer[..<count]) }
 /// ```
 ///
-/// Regular files, pipes, terminals and devices alike: a path such as `/dev/stdin` or that of a FIFO needs nothing special.
-/// Opening a FIFO waits until it has a writer, and reading from it until there is something to read, so neither belongs
-/// on a thread that must not block. The file is closed when the value goes out of existence.
+/// Regular files, pipes, terminals and devices alike: a path such as `/dev/stdin` or that of a FIFO needs nothing
+/// special. Opening a FIFO waits until it has a writer, and reading from it until there is something to read, so
+/// neither belongs on a thread that must not block. The file is closed when the value goes out of existence.
 package struct FileSource: ~Copyable, Sendable {
   /// The file, as it was named.
   package let path: String
 
   /// The size in bytes when the file was opened, or nil when it is not a regular file.
   ///
-  /// A regular file may hold more than its size: it grew since, or it is one of those in `/proc`, which are all said to be
-  /// empty.
+  /// A regular file may hold more than its size: it grew since, or it is one of those in `/proc`, which are all said to
+  /// be empty.
   package let size: Int?
 
   /// How many bytes have been read: the place in the file.
@@ -51,8 +51,8 @@ package struct FileSource: ~Copyable, Sendable {
   /// - Parameter buffer: Where to put them. Not empty.
   /// - Returns: How many were read, which may be fewer than there is room for. Zero at the end of the file, and again
   ///   whenever it is called after that.
-  /// - Throws: ``LineReaderError`` with the code `inputOutput`, or `truncated` when a regular file ends before the size it
-  ///   had when it was opened.
+  /// - Throws: ``LineReaderError`` with the code `inputOutput`, or `truncated` when a regular file ends before the size
+  ///   it had when it was opened.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     precondition(!buffer.isEmpty, "FileSource.read(into:) for \(path): the buffer is empty. Give it room for a byte.")
     // Without this, a terminal would be asked again after its end.

@@ -7,8 +7,8 @@ extension LineReader {
   /// }
   /// ```
   ///
-  /// It cannot be copied, so it cannot outlive the memory it lies in. Its line end is not part of it. NUL bytes are bytes
-  /// like all others.
+  /// It cannot be copied, so it cannot outlive the memory it lies in. Its line end is not part of it. NUL bytes are
+  /// bytes like all others.
   public struct Line: ~Copyable {
     /// The bytes of the line, without its line end.
     ///
@@ -41,7 +41,8 @@ extension LineReader {
     ///
     /// Bytes that are not UTF-8 are reported or replaced by U+FFFD, as ``LineReader/Options/invalidUTF8`` says.
     ///
-    /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, the line's number and the place of the first wrong byte.
+    /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, the line's number and the place of the first wrong
+    ///   byte.
     /// - Complexity: O(n) in the length of the line.
     public var string: String {
       get throws(LineReaderError) {
@@ -72,8 +73,8 @@ extension String {
 extension UnsafeBufferPointer<UInt8> {
   /// Whether all bytes are below 128.
   ///
-  /// Spares the comparison with the string for most lines of most files. Only for lines of a storage: it reads up to eight
-  /// bytes too many, and throws them away.
+  /// Spares the comparison with the string for most lines of most files. Only for lines of a storage: it reads up to
+  /// eight bytes too many, and throws them away.
   @inline(__always)
   fileprivate var isASCII: Bool {
     guard let start = UnsafeRawPointer(baseAddress) else { return true }

@@ -1,9 +1,9 @@
 /// Reads a file chunk by chunk and hands out the whole lines as batches: the one engine behind every form of
 /// ``LineReader``.
 ///
-/// It holds one ``LineStorage``. What is left of a chunk when its whole lines are handed out, the start of the next line,
-/// moves to the front of the storage, and the next chunk is read behind it. A batch refers to the storage itself; if it
-/// still exists when the next one is wanted, the assembler takes a new storage, and otherwise the same again.
+/// It holds one ``LineStorage``. What is left of a chunk when its whole lines are handed out, the start of the next
+/// line, moves to the front of the storage, and the next chunk is read behind it. A batch refers to the storage itself;
+/// if it still exists when the next one is wanted, the assembler takes a new storage, and otherwise the same again.
 ///
 /// So that nothing read is lost, it reads, and therefore fails, only when all whole lines it has are handed out.
 struct LineAssembler: ~Copyable, Sendable {
@@ -36,10 +36,11 @@ struct LineAssembler: ~Copyable, Sendable {
 
   /// The next whole lines, at least one, or nil when there are no more.
   ///
-  /// Opens the file first. Reads one chunk, or more while no line ends. After an error or the end, the file is closed, the
-  /// memory released, and the answer nil for ever.
+  /// Opens the file first. Reads one chunk, or more while no line ends. After an error or the end, the file is closed,
+  /// the memory released, and the answer nil for ever.
   ///
-  /// - Parameter check: Called before the file is opened and before each chunk is read. What it throws ends the reading.
+  /// - Parameter check: Called before the file is opened and before each chunk is read. What it throws ends the
+  ///   reading.
   /// - Returns: The lines, or nil at the end and after an error.
   /// - Throws: `LineReaderError`, or what `check` threw.
   mutating func next(beforeReading check: () throws -> Void) throws -> LineBatch? {
@@ -150,7 +151,8 @@ struct LineAssembler: ~Copyable, Sendable {
 // MARK: Storage
 
 extension LineAssembler {
-  /// The size of the buffer while lines are short: room for a chunk behind the start of a line that the one before left.
+  /// The size of the buffer while lines are short: room for a chunk behind the start of a line that the one before
+  /// left.
   private var usualCapacity: Int { options.chunkSize + options.chunkSize / 8 }
 
   /// The longest line and its CRLF fit, and a byte order mark.

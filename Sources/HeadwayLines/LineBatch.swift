@@ -6,9 +6,9 @@
 /// }
 /// ```
 ///
-/// A batch has at least one line. Nothing is copied to make it: it refers to the memory the file was read into, and keeps
-/// that for as long as it exists. Let go of a batch before asking for the next, and the same memory is used again; keep
-/// many, and they take as much memory as the part of the file they hold.
+/// A batch has at least one line. Nothing is copied to make it: it refers to the memory the file was read into, and
+/// keeps that for as long as it exists. Let go of a batch before asking for the next, and the same memory is used
+/// again; keep many, and they take as much memory as the part of the file they hold.
 ///
 /// A batch never changes, and may be sent to other threads and tasks.
 public struct LineBatch: Sendable {

@@ -15,8 +15,8 @@ final class LinePump: Sendable {
 
   /// Stored with release by whoever passes the batch's memory on, loaded with acquire by whoever gets it.
   ///
-  /// The queue and the continuation order the two already, and so does `Mutex`. But the thread sanitizer sees none of them
-  /// on Linux, and would see a race in every line that is read; it sees this.
+  /// The queue and the continuation order the two already, and so does `Mutex`. But the thread sanitizer sees none of
+  /// them on Linux, and would see a race in every line that is read; it sees this.
   private let handover = Atomic<Bool>(false)
 
   init(_ reader: LineReader) {

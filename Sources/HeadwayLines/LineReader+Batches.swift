@@ -10,9 +10,9 @@ extension LineReader {
   /// The loop runs where your task does. When it asks for the next batch, one chunk is read in an operation on the
   /// reader's queue while the task is suspended; nothing is read before. See ``LineBatch`` for the memory it uses.
   ///
-  /// Cancelling the task ends the loop with `CancellationError`, at once when it waits for a batch, and otherwise when it
-  /// asks for the next. A read that is blocked then, on a FIFO say, is left alone: its file is closed when it returns. The
-  /// same error ends the loop when the queue's operations are cancelled. Leaving the loop closes the file.
+  /// Cancelling the task ends the loop with `CancellationError`, at once when it waits for a batch, and otherwise when
+  /// it asks for the next. A read that is blocked then, on a FIFO say, is left alone: its file is closed when it
+  /// returns. The same error ends the loop when the queue's operations are cancelled. Leaving the loop closes the file.
   public var batches: Batches { Batches(reader: self) }
 
   /// The lines of a file, many at a time.

@@ -14,19 +14,19 @@ extension LineReader {
   ///
   /// Both closures run on a thread of the queue, `eachLine` for one line after the other. The caller waits for nothing.
   ///
-  /// Cancelling the operation, or all operations of the queue, ends the reading within one chunk: `eachLine` is not called
-  /// again after the line it has in hand, and the completion gets `CancellationError`.
+  /// Cancelling the operation, or all operations of the queue, ends the reading within one chunk: `eachLine` is not
+  /// called again after the line it has in hand, and the completion gets `CancellationError`.
   ///
   /// - Parameters:
-  ///   - queue: Where to read. When nil, the queue of the reader. The operation occupies one of its places until the file
-  ///     is read.
-  ///   - eachLine: What to do with a line, which can be looked at and not kept. When it throws, the reading ends with that
-  ///     error.
+  ///   - queue: Where to read. When nil, the queue of the reader. The operation occupies one of its places until the
+  ///     file is read.
+  ///   - eachLine: What to do with a line, which can be looked at and not kept. When it throws, the reading ends with
+  ///     that error.
   ///   - completion: Called once, after the last line: with the number of lines, or with a ``LineReaderError``, a
   ///     `CancellationError`, or what `eachLine` threw. It is called before the operation finishes, and so before what
   ///     depends on it starts; only when the operation was cancelled before it ran is it called soon after instead.
-  /// - Returns: The operation that reads, already in the queue: to be cancelled, waited for, depended on. Its completion
-  ///   block is taken: do not set another.
+  /// - Returns: The operation that reads, already in the queue: to be cancelled, waited for, depended on. Its
+  ///   completion block is taken: do not set another.
   @discardableResult
   public func enumerateLines(
     on queue: OperationQueue? = nil,

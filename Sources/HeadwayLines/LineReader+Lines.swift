@@ -7,12 +7,14 @@ extension LineReader {
   /// }
   /// ```
   ///
-  /// The loop runs where your task does, and strings are made there, each when it is asked for. When a chunk's lines are
-  /// used up, the next is read in an operation on the reader's queue while the task is suspended; nothing is read before.
+  /// The loop runs where your task does, and strings are made there, each when it is asked for. When a chunk's lines
+  /// are used up, the next is read in an operation on the reader's queue while the task is suspended; nothing is read
+  /// before.
   ///
-  /// Cancelling the task ends the loop with `CancellationError` when it asks for the next line, though lines may have been
-  /// read that it has not seen. A read that is blocked then, on a FIFO say, is left alone: its file is closed when it
-  /// returns. The same error ends the loop when the queue's operations are cancelled. Leaving the loop closes the file.
+  /// Cancelling the task ends the loop with `CancellationError` when it asks for the next line, though lines may have
+  /// been read that it has not seen. A read that is blocked then, on a FIFO say, is left alone: its file is closed when
+  /// it returns. The same error ends the loop when the queue's operations are cancelled. Leaving the loop closes the
+  /// file.
   public var lines: Lines { Lines(reader: self) }
 
   /// The lines of a file.

@@ -39,15 +39,15 @@ extension LineReader {
     }
   }
 
-  /// Calls a closure with all lines of the file, many at a time, on the calling thread, until there are no more or it says
-  /// to stop.
+  /// Calls a closure with all lines of the file, many at a time, on the calling thread, until there are no more or it
+  /// says to stop.
   ///
   /// ```swift
   /// try reader.forEachBatch { batch, _ in count += batch.count }
   /// ```
   ///
-  /// A batch may be kept and sent elsewhere; while one is, the memory of another chunk is used. It blocks the thread while
-  /// it reads.
+  /// A batch may be kept and sent elsewhere; while one is, the memory of another chunk is used. It blocks the thread
+  /// while it reads.
   ///
   /// - Parameter body: What to do with some lines. It is not called again after it has set its second argument to true.
   /// - Throws: ``LineReaderError`` when the file cannot be read, and what `body` throws, at once.

@@ -19,15 +19,15 @@ public import Headway
 /// | ``forEachLine(_:)-(_)``, ``forEachBatch(_:)`` | bytes or `String` | all on the calling thread |
 ///
 /// **Memory.** About 215 KB with the default chunk size, and as much again while you hold a batch, whatever the size of
-/// the file. Only a line longer than a chunk makes the buffer grow, and never beyond ``Options/maximumLineLength``. Nothing
-/// is read ahead: a chunk is read when its lines are asked for, so a slow consumer slows the reading down.
+/// the file. Only a line longer than a chunk makes the buffer grow, and never beyond ``Options/maximumLineLength``.
+/// Nothing is read ahead: a chunk is read when its lines are asked for, so a slow consumer slows the reading down.
 ///
 /// **Lines.** A line end is not part of the line. The last line counts with or without one; an empty file has no lines.
 /// NUL bytes are part of the line like all others. A UTF-8 byte order mark at the start of the file is left out unless
 /// ``Options/keepsByteOrderMark`` is set.
 ///
-/// **Files.** Also pipes, terminals and devices, by path. A reader can be used many times and by many threads at once; each
-/// use opens the file and reads it from its start. Nothing is opened before.
+/// **Files.** Also pipes, terminals and devices, by path. A reader can be used many times and by many threads at once;
+/// each use opens the file and reads it from its start. Nothing is opened before.
 ///
 /// **Errors** are of type ``LineReaderError``. Lines before the place of an error are delivered first.
 public struct LineReader: Sendable {

@@ -55,8 +55,8 @@ struct LineScanner: Sendable {
 
   /// Whether the bytes of the window, in which no line ends, are the start of a line longer than allowed.
   ///
-  /// One byte more than the limit is let pass while bytes may follow: it may be the CR of a CRLF, which is not part of the
-  /// line.
+  /// One byte more than the limit is let pass while bytes may follow: it may be the CR of a CRLF, which is not part of
+  /// the line.
   func isTooLong(unfinished window: Window, isLast: Bool) -> Bool {
     window.count > maximumLineLength + (isLast ? 0 : 1)
   }
@@ -76,8 +76,8 @@ struct LineScanner: Sendable {
   }
 
   private func takeLinesWithLineFeed(from window: inout Window, in storage: LineStorage) -> Int {
-    // Lines of one file are alike. Those of the first blocks tell how to find the others: in blocks, which costs the same
-    // however many there are, or by `memchr`, which is quicker from about 96 bytes a line on.
+    // Lines of one file are alike. Those of the first blocks tell how to find the others: in blocks, which costs the
+    // same however many there are, or by `memchr`, which is quicker from about 96 bytes a line on.
     let sampleEnd = min(window.end, window.scanned + 16 * NewlineMask.blockSize)
     let sampleSize = sampleEnd - window.scanned
     var count = takeLinesInBlocks(upTo: sampleEnd, from: &window, in: storage, count: 0)

@@ -1,8 +1,8 @@
 /// The bytes of one chunk and the table of the lines found in it: what a ``LineBatch`` refers to.
 ///
 /// `@unchecked Sendable`, protected by its reference count: ``LineAssembler`` writes to a storage only after
-/// `isKnownUniquelyReferenced` has told that no batch refers to it. While a batch does, wherever that batch has been sent,
-/// nobody writes.
+/// `isKnownUniquelyReferenced` has told that no batch refers to it. While a batch does, wherever that batch has been
+/// sent, nobody writes.
 final class LineStorage: @unchecked Sendable {
   /// How far behind the bytes a scan may look, and behind the table write: what it finds in one block.
   static let slack = NewlineMask.blockSize

@@ -1,9 +1,10 @@
 /// Finds the line feeds in blocks of 64 bytes, without a branch for each.
 ///
-/// `memchr` is quicker where lines are long and a call for each does not matter; it loses to this where they are as short
-/// as a block. ``LineScanner`` uses both.
+/// `memchr` is quicker where lines are long and a call for each does not matter; it loses to this where they are as
+/// short as a block. ``LineScanner`` uses both.
 ///
-/// Words of eight bytes, because Swift offers no way to make bits of a SIMD comparison that compiles to one instruction.
+/// Words of eight bytes, because Swift offers no way to make bits of a SIMD comparison that compiles to one
+/// instruction.
 struct NewlineMask {
   static let blockSize = 64
 

@@ -1,5 +1,5 @@
-// Reading by line: `LineReader` beside a plain `read` and `memchr` loop and `readLine()`, in one process, on a file in the
-// page cache. Prints a table in Markdown. Usage: LinesBenchmark [ROUNDS]
+// Reading by line: `LineReader` beside a plain `read` and `memchr` loop and `readLine()`, in one process, on a file in
+// the page cache. Prints a table in Markdown. Usage: LinesBenchmark [ROUNDS]
 
 import Glibc
 import HeadwayLines
@@ -69,12 +69,13 @@ func compare(megabytes: Int, lineLengths: ClosedRange<Int>, rounds: Int) async t
       precondition(lines > 0)
     }
   }
-  print("\n\(megabytes) MB, lines of \(lineLengths.lowerBound) to \(lineLengths.upperBound) bytes; median of \(rounds) rounds\n")
+  let lengths = "\(lineLengths.lowerBound) to \(lineLengths.upperBound)"
+  print("\n\(megabytes) MB, lines of \(lengths) bytes; median of \(rounds) rounds\n")
   print("| | MB/s | × `memchr` loop | × `readLine()` |\n|---|---|---|---|")
   func ratio(_ way: Way, to other: Way) -> String { "\((other.median / way.median * 100).rounded() / 100)" }
   for way in ways {
-    print(
-      "| \(way.name) | \(Int(Double(megabytes) / way.median)) | \(ratio(way, to: ways[0])) | \(ratio(way, to: ways[1])) |")
+    let rate = Int(Double(megabytes) / way.median)
+    print("| \(way.name) | \(rate) | \(ratio(way, to: ways[0])) | \(ratio(way, to: ways[1])) |")
   }
 }
 

@@ -1,6 +1,8 @@
 import Headway
 
-/// Adds up numbers until it is done or told to stop. It looks at `isCancelled` in its loop, as each operation should.
+/// Adds up numbers until it is done or told to stop.
+///
+/// It looks at `isCancelled` in its loop, as each operation should.
 final class Sum: Operation, @unchecked Sendable {  // `total` is read once the operation has finished.
   let limit: Int
   let halfway: @Sendable (Sum) -> Void

@@ -7,8 +7,8 @@
   /// `mallinfo2`.
   ///
   /// Swift's Glibc module does not have that function. Its result is ten words, returned in memory that the caller
-  /// provides; `rusage` is a C type that is larger and begins with as many words, and so can stand for it. It has hblkhd
-  /// where `mallinfo2` has its fifth word, and uordblks where the eighth is.
+  /// provides; `rusage` is a C type that is larger and begins with as many words, and so can stand for it. It has
+  /// hblkhd where `mallinfo2` has its fifth word, and uordblks where the eighth is.
   func heapBytes() -> Int {
     typealias Function = @convention(c) () -> rusage
     guard let address = dlsym(nil, "mallinfo2") else { fatalError("No mallinfo2: glibc 2.33 or later is needed.") }
