@@ -10,6 +10,7 @@
     private let operations: [ImportOperation]
     private let whole: OperationProgress
     private let live: LiveTable?
+    private let beginning = ContinuousClock.now
 
     // Each protected by its lock.
     private let observations = Mutex<[ObservationToken]>([])
@@ -93,7 +94,8 @@
     private func draw() {
       let reports = operations.map { (report: $0.report, isDone: $0.isFinished) }
       var lines = reports.filter { $0.isDone || $0.report.bytes > 0 }.map { ProgressLine.bar($0.report) }
-      lines.append(ProgressLine.overall(reports.map(\.report), fraction: whole.fractionCompleted))
+      let seconds = (ContinuousClock.now - beginning) / .seconds(1)
+      lines.append(ProgressLine.overall(reports.map(\.report), fraction: whole.fractionCompleted, seconds: seconds))
       if let live, let picture = picture.withLock({ $0 }) { lines += LivePicture.lines(picture, of: live.table) }
       screen.withLock { $0.show(lines) }
     }

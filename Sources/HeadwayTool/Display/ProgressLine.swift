@@ -11,11 +11,13 @@
       return "\(report.table.padded(to: 18)) \(bar(fraction)) \(percent(fraction))  \(rows(report))\(left(report))"
     }
 
-    static func overall(_ reports: [TableReport], fraction: Double) -> String {
+    static func overall(_ reports: [TableReport], fraction: Double, seconds: Double) -> String {
       let rows = reports.reduce(0) { $0 + $1.rows }
       let rejected = reports.reduce(0) { $0 + $1.rejected }
       let rejects = rejected > 0 ? ", \(rejected.grouped) rejected" : ""
-      return "\("all".padded(to: 18)) \(bar(fraction)) \(percent(fraction))  \(rows.grouped) rows\(rejects)"
+      let rate = seconds > 0 ? Int(Double(rows) / seconds) : 0
+      return "\("all".padded(to: 18)) \(bar(fraction)) \(percent(fraction))  \(rows.grouped) rows, \(rate.grouped) rows/s"
+        + left(fraction, seconds: seconds) + rejects
     }
 
     static func plain(_ report: TableReport, _ percent: Int) -> String {
@@ -72,10 +74,13 @@
 
     /// The time left, where it can be said.
     private static func left(_ report: TableReport) -> String {
-      let fraction = fraction(report)
-      guard !report.isComplete, fraction > 0.01, fraction < 1 else { return "" }
-      let seconds = report.seconds * (1 - fraction) / fraction
-      return seconds < 60 ? ", \(Int(seconds.rounded(.up))) s left" : ", \(Int(seconds / 60)) min left"
+      report.isComplete ? "" : left(fraction(report), seconds: report.seconds)
+    }
+
+    private static func left(_ fraction: Double, seconds: Double) -> String {
+      guard fraction > 0.01, fraction < 1 else { return "" }
+      let left = seconds * (1 - fraction) / fraction
+      return left < 60 ? ", \(Int(left.rounded(.up))) s left" : ", \(Int((left / 60).rounded(.up))) min left"
     }
   }
 
