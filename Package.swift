@@ -27,7 +27,7 @@ let package = Package(
   targets: [
     // The core: the toolchain's Synchronization and Dispatch, and nothing else.
     .target(name: "CHeadway"),
-    .target(name: "Headway", dependencies: ["CHeadway"]),
+    .target(name: "Headway", dependencies: ["CHeadway"], exclude: ["Scheduling/README.md"]),
 
     // Practices on top.
     .target(name: "HeadwayLines", dependencies: ["Headway"]),

@@ -1,12 +1,38 @@
 #if SQLite
   import ArgumentParser
+  import Foundation
 
   @main struct HeadwayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "headway",
       abstract: "Bulk work in the background: operations on queues, with progress and cancellation.",
+      discussion: """
+        EXAMPLES:
+          headway sample feed --stop-times 100000
+          headway import feed feed.sqlite --watch stops
+        """,
       version: "0.1.0",
       subcommands: [ImportCommand.self, SampleCommand.self])
+
+    /// Runs the command; of wrong use it says one line, where the parser's own way is several.
+    static func main() async {
+      do {
+        var command = try await asyncParseAsRoot()
+        if var command = command as? any AsyncParsableCommand {
+          try await command.run()
+        } else {
+          try command.run()
+        }
+      } catch {
+        guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+        // The last line of the long form is "See 'headway import --help' for more information."
+        let pointer = fullMessage(for: error).split(whereSeparator: \.isNewline).last ?? ""
+        let message = message(for: error)
+        let end = message.hasSuffix(".") || message.hasSuffix("?") ? "" : "."
+        ToolExit.say("\(message)\(end) \(pointer.trimmingCharacters(in: .whitespaces))")
+        exit(withError: ExitCode.validationFailure)
+      }
+    }
   }
 #else
   @main struct HeadwayCommand {

@@ -18,7 +18,8 @@
           headway import vbb-2020 vbb.sqlite
           headway import vbb-2020 vbb.sqlite --watch stops
           headway import stops.txt vbb.sqlite --batch-size 1000 --durability full
-          headway import people.csv people.sqlite --key id --column-type id:integer --delimiter ';'
+          headway import people.csv people.sqlite --key id --column-type id:integer
+          headway import people.csv people.sqlite --delimiter ';' --table staff
           headway import people.csv people.sqlite --progress json | jq .
         """)
 
@@ -28,7 +29,8 @@
     @Argument(help: "The database file, made if it is not there.", completion: .file())
     var database: String
 
-    @Option(help: "How many rows are committed at once.")
+    // Unconditional, so that a negative number is taken for the value that it is.
+    @Option(parsing: .unconditional, help: "How many rows are committed at once.")
     var batchSize = 250
 
     @Flag(help: "Stop at the first malformed row.")
@@ -37,7 +39,9 @@
     @Option(help: "What a committed batch survives: a crash of the process (normal), or a loss of power too (full).")
     var durability = Durability.normal
 
-    @Option(help: "How many tables are imported at once; -1 for as many as the system sees fit.")
+    @Option(
+      parsing: .unconditional,
+      help: "How many tables are imported at once; -1 for as many as the system sees fit.")
     var maximumConcurrency = OperationQueue.defaultMaxConcurrentOperationCount
 
     @Option(help: "What separates fields: one character, or 'tab'. Found in the file if not given.")
@@ -91,15 +95,22 @@
       guard FileManager.default.fileExists(atPath: feed) else {
         throw ImportError(.cannotReadFile, path: feed, message: "There is no such file or folder.")
       }
+      guard !isZip else {
+        throw ImportError(.badHeader, path: feed, message: "This is a zip archive: unpack it and give the folder.")
+      }
       let target = try ImportDatabase(path: database, durability: durability)
       let rejects = try RejectsFile(path: "\(database).rejects.csv")
       let (operations, whole) = try makeOperations(target, rejects)
       let queue = OperationQueue()
       queue.name = "import"
       queue.maxConcurrentOperationCount = maximumConcurrency
-      let signals = Signals { queue.cancelAllOperations() }
       let style = progress ?? (isatty(STDERR_FILENO) != 0 ? .bars : .plain)
-      let display = ImportDisplay(style, operations, whole, live: watch.map { LiveTable(path: database, table: $0, window: 0..<8) })
+      let live = watch.map { LiveTable(path: database, table: $0, window: 0..<8) }
+      let display = ImportDisplay(style, operations, whole, live: live)
+      let signals = Signals {
+        queue.cancelAllOperations()
+        display.show(note: "Stopping. Once more ends at once.")
+      }
 
       display.start()
       queue.addOperations(operations, waitUntilFinished: false)
@@ -134,6 +145,16 @@
     private var isFolder: Bool {
       var isFolder: ObjCBool = false
       return FileManager.default.fileExists(atPath: feed, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    /// Whether the feed is still packed, as feeds are published.
+    ///
+    /// Only regular files are looked into: what is read of a pipe is gone.
+    private var isZip: Bool {
+      let attributes = try? FileManager.default.attributesOfItem(atPath: (feed as NSString).resolvingSymlinksInPath)
+      guard attributes?[.type] as? FileAttributeType == .typeRegular, let file = FileHandle(forReadingAtPath: feed)
+      else { return false }
+      return (try? file.read(upToCount: 4)) == Data([0x50, 0x4B, 0x03, 0x04])
     }
 
     private var dialect: CSVDialect? {

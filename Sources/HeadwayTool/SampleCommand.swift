@@ -18,20 +18,25 @@
     @Argument(help: "The folder to write, made if it is not there.", completion: .directory)
     var folder: String
 
-    @Option(help: "How many rows stop_times.txt gets; the other files follow from it.")
+    // Unconditional, so that a negative number is taken for the value that it is.
+    @Option(parsing: .unconditional, help: "How many rows stop_times.txt gets; the other files follow from it.")
     var stopTimes = 100_000
 
-    @Option(help: "The seed of everything random.")
+    @Option(parsing: .unconditional, help: "The seed of everything random.")
     var seed: UInt64 = 1
 
     @Flag(name: .customLong("crlf"), help: "End lines with CR and LF.")
     var isCRLF = false
 
+    func validate() throws {
+      guard stopTimes >= 2 else {
+        throw ValidationError("--stop-times \(stopTimes): use 2 or more, a trip has two stops at least.")
+      }
+    }
+
     func run() async throws {
       do {
         try SampleFeed(stopTimes: stopTimes, seed: seed, lineEnd: isCRLF ? .crlf : .lf).write(to: folder)
-      } catch where error.code == .tooFewStopTimes {
-        throw ValidationError("--stop-times \(stopTimes): a trip has two stops at least.")
       } catch {
         throw ToolExit.report(error)
       }

@@ -17,12 +17,15 @@
     /// The signal that asked to stop, if one did.
     var stopSignal: Int32? { received.withLock { $0 } }
 
-    /// Starts to listen.
+    /// Starts to listen; until it does, and that is when this returns, a signal ends the process as usual.
     ///
     /// - Parameter stop: What to do at the first signal.
     init(stop: @escaping @Sendable () -> Void) {
-      for number in [SIGINT, SIGTERM] {
-        signal(number, SIG_IGN)
+      let numbers = [SIGINT, SIGTERM]
+      // Sources begin to listen at some time after `resume()`. Ignoring the signals before that would lose one that comes
+      // between.
+      let installing = DispatchGroup()
+      for number in numbers {
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInteractive))
         source.setEventHandler { [self] in
           let isFirst = received.withLock { received in
@@ -32,9 +35,16 @@
           // By the shell's convention, 128 and the signal.
           if isFirst { stop() } else { _exit(128 + number) }
         }
+        installing.enter()
+        source.setRegistrationHandler { installing.leave() }
         source.resume()
         sources.append(source)
       }
+      installing.wait()
+      #if canImport(Darwin)
+        // There a source only looks on; elsewhere it handles the signal itself.
+        for number in numbers { signal(number, SIG_IGN) }
+      #endif
     }
   }
 #endif

@@ -11,6 +11,7 @@
     case software = 70
     case cannotCreate = 73
     case inputOutput = 74
+    case temporaryFailure = 75
 
     init(_ error: any Error) {
       switch error {
@@ -18,8 +19,7 @@
         switch error.code {
         case .missingFiles, .cannotReadFile: self = .noInput
         case .badHeader, .malformedRow: self = .dataError
-        case .database where (error.underlying as? DatabaseError)?.resultCode == .SQLITE_CANTOPEN: self = .cannotCreate
-        case .database where (error.underlying as? DatabaseError)?.resultCode == .SQLITE_NOTADB: self = .dataError
+        case .database: self = Self(databaseResult: (error.underlying as? DatabaseError)?.resultCode)
         case .cannotWriteRejects: self = .cannotCreate
         default: self = .inputOutput
         }
@@ -28,11 +28,45 @@
       }
     }
 
+    private init(databaseResult result: ResultCode?) {
+      switch result {
+      case .SQLITE_CANTOPEN?: self = .cannotCreate
+      case .SQLITE_NOTADB?, .SQLITE_CORRUPT?: self = .dataError
+      case .SQLITE_BUSY?, .SQLITE_LOCKED?: self = .temporaryFailure
+      default: self = .inputOutput
+      }
+    }
+
     /// Says in one line what went wrong, and gives the exit code.
     static func report(_ error: any Error) -> ExitCode {
-      let line = "headway: \(error)".replacing("\n", with: " ")
-      FileHandle.standardError.write(Data("\(line)\n".utf8))
+      say(description(of: error))
       return ExitCode(ToolExit(error).rawValue)
+    }
+
+    /// Writes one line to standard error, whatever line ends the text has.
+    static func say(_ text: String) {
+      let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+      FileHandle.standardError.write(Data("headway: \(line)\n".utf8))
+    }
+
+    /// The error for a person: without the statement that SQLite was executing and the innards of Foundation's errors.
+    private static func description(of error: any Error) -> String {
+      guard let error = error as? ImportError, let underlying = error.underlying else { return "\(error)" }
+      let reason =
+        switch underlying {
+        case let underlying as DatabaseError: underlying.message ?? "SQLite error \(underlying.resultCode.rawValue)"
+        case is CocoaError, is POSIXError: systemReason(underlying as NSError)
+        default: "\(underlying)"
+        }
+      return ImportError(error.code, path: error.path, line: error.line, message: error.message).description
+        + " (\(reason))"
+    }
+
+    private static func systemReason(_ error: NSError) -> String {
+      // The system's own words, where Foundation kept its number: they are the most exact.
+      let inner = (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError } ?? error
+      guard inner.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
+      return String(cString: strerror(Int32(inner.code)))
     }
   }
 #endif

@@ -16,6 +16,7 @@
     private let observations = Mutex<[ObservationToken]>([])
     private let tasks = Mutex<[Task<Void, Never>]>([])
     private let picture = Mutex<LiveTable.Picture?>(nil)
+    private let note = Mutex<String?>(nil)
     private let screen = Mutex(Screen())
 
     private static let redrawInterval = Duration.milliseconds(100)
@@ -49,8 +50,20 @@
       }
       for observation in observations.withLock({ $0 }) { observation.invalidate() }
       guard style == .bars else { return }
+      note.withLock { $0 = nil }
       if let last = try? await live?.picture() { picture.withLock { $0 = last } }
       draw()
+    }
+
+    /// Says something beside the progress: under the bars, else as a line of its own on standard error.
+    func show(note text: String) {
+      switch style {
+      case .bars:
+        note.withLock { $0 = text }
+        draw()
+      case .plain, .json: FileHandle.standardError.write(Data("\(text)\n".utf8))
+      case .none: break
+      }
     }
 
     // MARK: Lines
@@ -97,6 +110,7 @@
       let seconds = (ContinuousClock.now - beginning) / .seconds(1)
       lines.append(ProgressLine.overall(reports.map(\.report), fraction: whole.fractionCompleted, seconds: seconds))
       if let live, let picture = picture.withLock({ $0 }) { lines += LivePicture.lines(picture, of: live.table) }
+      if let note = note.withLock({ $0 }) { lines.append(note) }
       screen.withLock { $0.show(lines) }
     }
   }

@@ -13,11 +13,18 @@
       for row in picture.rows {
         lines.append(
           filled.map { column in
-            let width = picture.rows.map { min(widestColumn, ($0[column] ?? "").count) }.max() ?? 0
-            return String((row[column] ?? "").prefix(widestColumn)).padded(to: width)
+            let width = picture.rows.map { text($0[column]).count }.max() ?? 0
+            return text(row[column]).padded(to: width)
           }.joined(separator: "  "))
       }
       return lines
+    }
+
+    /// A value as it can be shown in a line: a line end or an escape in it would break the picture.
+    private static func text(_ value: String?) -> String {
+      let scalars = (value ?? "").unicodeScalars.prefix(4 * widestColumn)
+      let shown = scalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
+      return String(String(shown).prefix(widestColumn))
     }
   }
 #endif

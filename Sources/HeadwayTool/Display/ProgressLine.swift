@@ -16,8 +16,8 @@
       let rejected = reports.reduce(0) { $0 + $1.rejected }
       let rejects = rejected > 0 ? ", \(rejected.grouped) rejected" : ""
       let rate = seconds > 0 ? Int(Double(rows) / seconds) : 0
-      return "\("all".padded(to: 18)) \(bar(fraction)) \(percent(fraction))  \(rows.grouped) rows, \(rate.grouped) rows/s"
-        + left(fraction, seconds: seconds) + rejects
+      let speed = "\(rows.grouped) rows, \(rate.grouped) rows/s\(left(fraction, seconds: seconds))"
+      return "\("all".padded(to: 18)) \(bar(fraction)) \(percent(fraction))  \(speed)\(rejects)"
     }
 
     static func plain(_ report: TableReport, _ percent: Int) -> String {
@@ -28,7 +28,7 @@
       json(event: "progress", report, percent: percent)
     }
 
-    /// - Parameter event: What the line tells: `progress`, or `table` for the summary of one.
+    /// One JSON object; `event` is `progress`, or `table` for the summary of one.
     static func json(event: String, _ report: TableReport, percent: Int) -> String {
       let line = JSONLine(
         event: event, table: report.table, percent: percent, rows: report.rows, rejected: report.rejected,

@@ -1,0 +1,106 @@
+#if SQLite
+  import Foundation
+  import Testing
+
+  @Suite("Errors of the tool", .timeLimit(.minutes(1)))
+  struct ErrorTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Runs an import that fails, and expects one line on standard error that begins with `beginning`.
+    private func expectFailure(
+      _ arguments: String..., status: Int32, _ beginning: String, location: SourceLocation = #_sourceLocation
+    ) async throws {
+      let run = try await Tool.run(["import"] + arguments + ["--progress", "none"], in: folder)
+      #expect(run.status == status, sourceLocation: location)
+      #expect(run.errors.count == 1, "\(run.errors)", sourceLocation: location)
+      #expect(
+        run.errors.first?.hasPrefix("headway: \(beginning)") == true, "\(run.errors)", sourceLocation: location)
+    }
+
+    @Test("A feed that is not there exits with 66") func noSuchFeed() async throws {
+      try await expectFailure("nothing", "db", status: 66, "nothing: There is no such file or folder.")
+      #expect(!folder.has("db"))
+    }
+
+    @Test("I4: a folder without the files that a feed must have exits with 66 and names them") func noFeed()
+      async throws
+    {
+      try folder.writeSmallFeed(to: "feed")
+      try FileManager.default.removeItem(atPath: "\(folder.path)/feed/trips.txt")
+      try FileManager.default.removeItem(atPath: "\(folder.path)/feed/calendar.txt")
+      try await expectFailure(
+        "feed", "db", status: 66,
+        "feed: This is not a GTFS feed: there is no trips.txt, calendar.txt or calendar_dates.txt.")
+    }
+
+    @Test("A feed that is still packed exits with 65 and says what to do") func zip() async throws {
+      try folder.write("PK\u{3}\u{4}\u{14}\u{0}", to: "feed.zip")
+      try await expectFailure("feed.zip", "db", status: 65, "feed.zip: This is a zip archive: unpack it")
+      #expect(!folder.has("db"))
+    }
+
+    @Test("I3: an empty file exits with 65") func emptyFile() async throws {
+      try folder.write("", to: "empty.csv")
+      try await expectFailure("empty.csv", "db", status: 65, "empty.csv, line 1: The file has no header")
+    }
+
+    @Test("I3: a column that stands twice exits with 65") func duplicateColumn() async throws {
+      try folder.write("a,b,A\n1,2,3\n", to: "twice.csv")
+      try await expectFailure("twice.csv", "db", status: 65, "twice.csv, line 1: The column A stands twice")
+    }
+
+    @Test("A key that the header does not have exits with 65") func noKeyColumn() async throws {
+      try folder.write("a,b\n1,2\n", to: "x.csv")
+      try await expectFailure("x.csv", "db", "--key", "id", status: 65, "x.csv, line 1: The header has no column id.")
+    }
+
+    @Test("I3: --strict exits with 65 at the first malformed row and names file and line") func strict() async throws {
+      try folder.write("a,b\n1,2\n3,4\n5\n6\n", to: "x.csv")
+      try await expectFailure("x.csv", "db", "--strict", status: 65, "x.csv, line 4: ")
+      try folder.writeSmallFeed(to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,08:05:00,08:05:00\n")
+      try await expectFailure("feed", "db2", "--strict", status: 65, "feed/stop_times.txt, line 3: ")
+    }
+
+    @Test("A line end in the name of a column does not make the error two lines") func lineEndInName() async throws {
+      try folder.write("\"a\r\nb\",c,\"a\r\nb\"\n1,2,3\n", to: "x.csv")
+      try await expectFailure("x.csv", "db", status: 65, "x.csv, line 1: The column a b stands twice")
+    }
+
+    @Test("A database in a folder that is not there exits with 73") func noFolder() async throws {
+      try folder.write("a,b\n1,2\n", to: "x.csv")
+      try await expectFailure("x.csv", "no/db", status: 73, "no/db: The database can't be opened.")
+    }
+
+    @Test("A database that is a folder exits with 73") func databaseIsFolder() async throws {
+      try folder.write("a,b\n1,2\n", to: "x/x.csv")
+      try await expectFailure("x/x.csv", "x", status: 73, "x: The database can't be opened.")
+    }
+
+    @Test("A database that is none exits with 65 and is left as it is") func notADatabase() async throws {
+      let text = "a,b\n" + String(repeating: "1,2\n", count: 100)
+      try folder.write(text, to: "x.csv")
+      try await expectFailure(
+        "x.csv", "x.csv", status: 65, "x.csv: The database can't be opened. (file is not a database)")
+      #expect(try folder.text(of: "x.csv") == text)
+    }
+
+    @Test("I3: rejects that can't be written exit with 73, and why is said in the system's words")
+    func unwritableRejects() async throws {
+      try folder.write("a,b\n1,2\n3\n", to: "x.csv")
+      // Permissions would not stop an administrator; a link that leads nowhere does.
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(folder.path)/db.rejects.csv", withDestinationPath: "\(folder.path)/no/rejects.csv")
+      try await expectFailure(
+        "x.csv", "db", status: 73,
+        "db.rejects.csv: The rejected rows can't be written. (No such file or directory)")
+    }
+
+    @Test("What was imported before the error is said on standard output") func summaryBeforeError() async throws {
+      try folder.write("a,b\n1,2\n3\n", to: "x.csv")
+      let run = try await Tool.run("import", "x.csv", "db", "--strict", "--progress", "none", in: folder)
+      #expect(run.output.contains { $0.hasPrefix("x ") && $0.hasSuffix("(not complete)") })
+    }
+  }
+#endif

@@ -1,0 +1,46 @@
+#if SQLite
+  import Testing
+
+  @Suite("A feed and its options", .timeLimit(.minutes(1)))
+  struct FeedTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(
+      "I4: a feed is imported whole with every option that does not concern its content",
+      arguments: [
+        [], ["--durability", "full"], ["--durability", "normal"], ["--maximum-concurrency", "1"],
+        ["--maximum-concurrency", "-1"], ["--batch-size", "1"], ["--batch-size", "1000000"], ["--strict"],
+        ["--delimiter", ","], ["--watch", "stops"],
+      ]) func options(options: [String]) async throws
+    {
+      try folder.writeSmallFeed(to: "feed")
+      let run = try await Tool.run(["import", "feed", "db"] + options, in: folder)
+      #expect(run.status == 0, "\(run.errors)")
+      let counts = ["agency": 1, "stops": 2, "routes": 1, "calendar": 1, "trips": 1, "stop_times": 2]
+      for (table, count) in counts { #expect(try folder.rowCount(of: table, in: "db") == count, "\(table)") }
+      #expect(!folder.has("db-wal"), "The write-ahead log is in the database when the tool has ended.")
+    }
+
+    @Test("Names of files and folders may have spaces and umlauts") func names() async throws {
+      try folder.writeSmallFeed(to: "Größe & Übersicht/VBB März")
+      let database = "Größe & Übersicht/Fahrplan für alle.sqlite"
+      let feed = try await Tool.run("import", "Größe & Übersicht/VBB März", database, in: folder)
+      #expect(feed.status == 0, "\(feed.errors)")
+      #expect(try folder.query("SELECT stop_name FROM stops WHERE stop_id = 's1'", in: database) == [["Nöldnerplatz"]])
+
+      try folder.write("id,Straße\n1,Öjendorfer Weg\n2\n", to: "Größe & Übersicht/Straßen neu.csv")
+      let file = try await Tool.run("import", "Größe & Übersicht/Straßen neu.csv", database, "--key", "id", in: folder)
+      #expect(file.status == 0, "\(file.errors)")
+      #expect(try folder.query("SELECT \"Straße\" FROM \"Straßen neu\"", in: database) == [["Öjendorfer Weg"]])
+      #expect(folder.has("\(database).rejects.csv"))
+    }
+
+    @Test("A folder may be given with a slash at its end") func slash() async throws {
+      try folder.writeSmallFeed(to: "feed")
+      #expect(try await Tool.run("import", "feed/", "db", in: folder).status == 0)
+      #expect(try folder.rowCount(of: "stop_times", in: "db") == 2)
+    }
+  }
+#endif

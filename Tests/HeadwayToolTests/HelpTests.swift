@@ -1,0 +1,51 @@
+#if SQLite
+  import Foundation
+  import Testing
+
+  @Suite("The tool's help", .timeLimit(.minutes(1)))
+  struct HelpTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(
+      "Help goes to standard output, has examples and names every option",
+      arguments: [
+        (["--help"], ["import", "sample", "--version"]),
+        ([], ["import", "sample", "--version"]),
+        (
+          ["import", "--help"],
+          [
+            "<feed>", "<database>", "--batch-size", "--strict", "--durability", "--maximum-concurrency", "--delimiter",
+            "--table", "--key", "--column-type", "--no-header", "--progress", "--watch",
+          ]
+        ),
+        (["sample", "--help"], ["<folder>", "--stop-times", "--seed", "--crlf"]),
+      ]) func help(arguments: [String], names: [String]) async throws
+    {
+      let run = try await Tool.run(arguments, in: folder)
+      #expect(run.status == 0)
+      #expect(run.errors.isEmpty)
+      #expect(run.output.contains("EXAMPLES:"))
+      let text = run.output.joined(separator: "\n")
+      for name in names { #expect(text.contains(name)) }
+    }
+
+    @Test("The examples of the help are commands that the tool accepts, each on a line of its own")
+    func examplesFit() async throws {
+      for command in ["import", "sample"] {
+        let help = try await Tool.run(command, "--help", in: folder)
+        let examples = help.output.drop { $0 != "EXAMPLES:" }.dropFirst().prefix { !$0.isEmpty }
+        #expect(examples.count > 2)
+        for example in examples { #expect(example.hasPrefix("  headway \(command) ")) }
+      }
+    }
+
+    @Test("--version says a version") func version() async throws {
+      let run = try await Tool.run("--version", in: folder)
+      #expect(run.status == 0)
+      #expect(run.output.count == 1)
+      #expect(run.output.first?.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
+    }
+  }
+#endif

@@ -1,0 +1,89 @@
+#if SQLite
+  import Testing
+
+  @Suite("One file and its options", .timeLimit(.minutes(1)))
+  struct SingleFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Imports a file of this text, and expects that it goes well.
+    private func expectImport(_ text: String, _ options: String..., location: SourceLocation = #_sourceLocation)
+      async throws
+    {
+      try folder.write(text, to: "people.csv")
+      let run = try await Tool.run(["import", "people.csv", "db", "--progress", "none"] + options, in: folder)
+      #expect(run.status == 0, "\(run.errors)", sourceLocation: location)
+    }
+
+    private func columns(of table: String) throws -> [[String?]] {
+      try folder.query("SELECT name, type, pk FROM pragma_table_info('\(table)')", in: "db")
+    }
+
+    @Test("Without options the table is called like the file, and all columns are text") func plain() async throws {
+      try await expectImport("id,name\n1,Anna\n")
+      #expect(try columns(of: "people") == [["id", "TEXT", "0"], ["name", "TEXT", "0"]])
+    }
+
+    @Test("--table names the table") func table() async throws {
+      try await expectImport("id,name\n1,Anna\n", "--table", "staff of 2026")
+      #expect(try folder.query("SELECT name FROM \"staff of 2026\"", in: "db") == [["Anna"]])
+      #expect(try columns(of: "people").isEmpty)
+    }
+
+    @Test("I5: --key given twice makes a key of two columns, in that order") func keyOfTwo() async throws {
+      try await expectImport("a,b,c\n1,1,x\n1,2,y\n2,1,z\n1,1,again\n", "--key", "b", "--key", "a")
+      #expect(try columns(of: "people") == [["a", "TEXT", "2"], ["b", "TEXT", "1"], ["c", "TEXT", "0"]])
+      #expect(try folder.rowCount(of: "people", in: "db") == 3)
+      #expect(try folder.text(of: "db.rejects.csv").contains("people,5,rejected,"))
+    }
+
+    @Test("--column-type gives columns their types, and values are stored so") func types() async throws {
+      try await expectImport(
+        "id,height,name\n1,1.75,7\n2,,x\n", "--column-type", "id:integer", "--column-type", "height:real",
+        "--column-type", "name:text", "--key", "id")
+      #expect(try columns(of: "people") == [["id", "INTEGER", "1"], ["height", "REAL", "0"], ["name", "TEXT", "0"]])
+      let stored = "SELECT typeof(id), typeof(height), typeof(name) FROM people ORDER BY id"
+      #expect(try folder.query(stored, in: "db") == [["integer", "real", "text"], ["integer", "null", "text"]])
+    }
+
+    @Test("--column-type takes a name with a colon") func colon() async throws {
+      try await expectImport("dc:id,name\n1,Anna\n", "--column-type", "dc:id:integer")
+      #expect(try columns(of: "people").first == ["dc:id", "INTEGER", "0"])
+    }
+
+    @Test(
+      "I3: --delimiter separates fields, whatever else the header has in it",
+      arguments: [(";", ";"), ("tab", "\t"), ("|", "|"), ("\t", "\t")])
+    func delimiter(option: String, delimiter: String) async throws {
+      // Left to be found, the comma would win.
+      try await expectImport("a,b,c,d\(delimiter)e\n1,2\(delimiter)3\n", "--delimiter", option)
+      #expect(try columns(of: "people").map { $0[0] } == ["a,b,c,d", "e"])
+      #expect(try folder.query("SELECT * FROM people", in: "db") == [["1,2", "3"]])
+    }
+
+    @Test("I3: the delimiter is found in the file", arguments: [";", "\t", "|"]) func sniffed(delimiter: String)
+      async throws
+    {
+      try await expectImport("a\(delimiter)b\n1\(delimiter)2\n")
+      #expect(try folder.query("SELECT a, b FROM people", in: "db") == [["1", "2"]])
+    }
+
+    @Test("I3: --no-header takes the first line as data") func noHeader() async throws {
+      try await expectImport(
+        "1,Anna\n2,Björn\n", "--no-header", "--key", "column_1", "--column-type", "column_1:integer")
+      #expect(try columns(of: "people") == [["column_1", "INTEGER", "1"], ["column_2", "TEXT", "0"]])
+      #expect(try folder.query("SELECT * FROM people", in: "db") == [["1", "Anna"], ["2", "Björn"]])
+    }
+
+    @Test("I4: a single file of a feed gets the types and the key of the reference") func feedFile() async throws {
+      try folder.writeSmallFeed(to: "feed")
+      let run = try await Tool.run("import", "feed/stops.txt", "db", in: folder)
+      #expect(run.status == 0)
+      #expect(
+        try columns(of: "stops").prefix(3) == [
+          ["stop_id", "TEXT", "1"], ["stop_name", "TEXT", "0"], ["stop_lat", "REAL", "0"],
+        ])
+    }
+  }
+#endif

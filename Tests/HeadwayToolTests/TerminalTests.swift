@@ -1,0 +1,64 @@
+#if SQLite && os(Linux)
+  import Testing
+
+  @Suite("The tool on a terminal", .timeLimit(.minutes(1)))
+  struct TerminalTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Runs the tool with standard error on a terminal, and returns what was written to it.
+    private func run(_ arguments: [String], columns: Int = 100, rows: Int = 40) async throws -> String {
+      let terminal = try Terminal(columns: columns, rows: rows)
+      let tool = try Tool(arguments, in: folder, standardError: terminal.toolEnd)
+      async let text = terminal.readToEnd()
+      #expect(await tool.finish().status == 0)
+      return await text
+    }
+
+    @Test("Bars show a line a table and one for all, rows a second and time left, in place") func bars() async throws {
+      _ = try await Tool.run("sample", "feed", "--stop-times", "100000", in: folder)
+      let text = try await run(["import", "feed", "db"])
+      let screen = try #require(Terminal.screen(after: text))
+      for table in ["agency", "calendar", "routes", "shapes", "stops", "trips", "stop_times", "all"] {
+        let lines = screen.filter { $0.hasPrefix("\(table) ") }
+        #expect(lines.count == 1, "\(table): drawn over, not again")
+        #expect(lines.first?.contains(String(repeating: "█", count: 24) + " 100 %") == true)
+        #expect(lines.first?.contains(/[\d,]+ rows, [\d,]+ rows\/s/) == true)
+      }
+      #expect(text.contains(/stop_times +█*░+ +\d+ %.*left/))
+      #expect(text.contains(/all +█*░+ +\d+ %.*left/))
+      #expect(!screen.contains { $0.contains("left") })
+    }
+
+    @Test("I6: --watch shows the last rows of the table and their number") func watch() async throws {
+      try folder.writeSmallFeed(to: "feed")
+      let screen = try #require(Terminal.screen(after: try await run(["import", "feed", "db", "--watch", "stops"])))
+      let title = try #require(screen.firstIndex { $0.hasPrefix("── stops: 2 rows") })
+      #expect(screen[title + 1].hasPrefix("s2  Ostkreuz, S"))
+      #expect(screen[title + 2].hasPrefix("s1  Nöldnerplatz"))
+    }
+
+    @Test("Line ends and escapes in watched rows do not reach the terminal") func controls() async throws {
+      try folder.write("id,name\n1,\"a\nb\u{1B}[2Jc\r\nd\"\n", to: "x.csv")
+      let screen = try #require(Terminal.screen(after: try await run(["import", "x.csv", "db", "--watch", "x"])))
+      #expect(screen.contains { $0.hasPrefix("1  a b [2Jc  d") })
+    }
+
+    @Test("Lines are cut at the width of the terminal, and the picture at its height") func smallTerminal() async throws
+    {
+      try folder.writeSmallFeed(to: "feed")
+      let text = try await run(["import", "feed", "db"], columns: 50, rows: 4)
+      let screen = try #require(Terminal.screen(after: text))
+      #expect(screen.allSatisfy { $0.count <= 50 })
+      #expect(screen.filter { !$0.isEmpty }.count == 3)
+    }
+
+    @Test("--progress plain is plain on a terminal too") func plain() async throws {
+      try folder.write("a,b\n1,2\n", to: "x.csv")
+      let text = try await run(["import", "x.csv", "db", "--progress", "plain"])
+      #expect(text.hasPrefix("x: 100 %"))
+      #expect(!text.contains("\u{1B}"))
+    }
+  }
+#endif

@@ -1,0 +1,56 @@
+#if SQLite
+  import Testing
+
+  @Suite("Wrong use of the tool", .timeLimit(.minutes(1)))
+  struct WrongUseTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+      folder = try TemporaryFolder()
+      try folder.write("a,b\n1,2\n", to: "x.csv")
+      try folder.writeSmallFeed(to: "feed")
+    }
+
+    @Test(
+      "Wrong use exits with 64 and one line that says what is wrong",
+      arguments: [
+        (["import"], "<feed>"),
+        (["import", "x.csv"], "<database>"),
+        (["import", "x.csv", "db", "more"], "more"),
+        (["import", "x.csv", "db", "--batch-size", "0"], "--batch-size 0: use 1 or more"),
+        (["import", "x.csv", "db", "--batch-size", "-5"], "--batch-size -5: use 1 or more"),
+        (["import", "x.csv", "db", "--batch-size", "many"], "many"),
+        (["import", "x.csv", "db", "--maximum-concurrency", "0"], "--maximum-concurrency 0: use 1 or more, or -1"),
+        (["import", "x.csv", "db", "--delimiter", "::"], "--delimiter '::'"),
+        (["import", "x.csv", "db", "--delimiter", ""], "--delimiter ''"),
+        (["import", "x.csv", "db", "--delimiter", "ü"], "--delimiter 'ü'"),
+        (["import", "x.csv", "db", "--delimiter", "\""], "--delimiter '\"'"),
+        (["import", "x.csv", "db", "--column-type", "a:date"], "--column-type a:date"),
+        (["import", "x.csv", "db", "--column-type", "integer"], "--column-type integer"),
+        (["import", "x.csv", "db", "--column-type", ":integer"], "--column-type :integer"),
+        (["import", "x.csv", "db", "--progress", "loud"], "'bars', 'plain', 'json' or 'none'"),
+        (["import", "x.csv", "db", "--durability", "none"], "'normal' and 'full'"),
+        (["import", "feed", "db", "--table", "x"], "feed is a folder"),
+        (["import", "feed", "db", "--key", "x"], "feed is a folder"),
+        (["import", "feed", "db", "--column-type", "x:text"], "feed is a folder"),
+        (["import", "feed", "db", "--no-header"], "feed is a folder"),
+        (["import", "x.csv", "db", "--delimeter", ";"], "'--delimiter'?"),
+        (["export"], "export"),
+        (["sample"], "<folder>"),
+        (["sample", "new", "--stop-times", "1"], "--stop-times 1: use 2 or more"),
+        (["sample", "new", "--stop-times", "-1"], "--stop-times -1: use 2 or more"),
+        (["sample", "new", "--seed", "-1"], "-1"),
+      ]) func wrongUse(arguments: [String], reason: String) async throws
+    {
+      let run = try await Tool.run(arguments, in: folder)
+      #expect(run.status == 64)
+      #expect(run.output.isEmpty)
+      #expect(run.errors.count == 1)
+      #expect(run.errors.first?.hasPrefix("headway: ") == true)
+      #expect(run.errors.first?.contains(reason) == true)
+      let command = ["import", "sample"].contains(arguments.first) ? " \(arguments[0])" : ""
+      #expect(run.errors.first?.contains("See 'headway\(command) --help'") == true)
+      #expect(!folder.has("db") && !folder.has("new"), "Nothing was begun.")
+    }
+  }
+#endif
