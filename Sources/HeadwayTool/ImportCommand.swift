@@ -47,7 +47,11 @@
     @Option(help: "What separates fields: one character, or 'tab'. Found in the file if not given.")
     var delimiter: String?
 
-    @Option(help: "For one CSV file: the table.")
+    @Option(
+      help: """
+        For one CSV file: the table. Without this, --key and --column-type, a file that is called like one of GTFS \
+        gets that table with its key and types, and any other a table of its name.
+        """)
     var table: String?
 
     @Option(help: "For one CSV file: the column that identifies a row. Give it again for each column of the key.")
@@ -98,6 +102,8 @@
       guard !isZip else {
         throw ImportError(.badHeader, path: feed, message: "This is a zip archive: unpack it and give the folder.")
       }
+      // Before anything is made or removed.
+      if isFolder { _ = try FeedImport.tables(inFolder: feed) }
       let target = try ImportDatabase(path: database, durability: durability)
       let rejects = try RejectsFile(path: "\(database).rejects.csv")
       let (operations, whole) = try makeOperations(target, rejects)

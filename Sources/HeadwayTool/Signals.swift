@@ -22,8 +22,8 @@
     /// - Parameter stop: What to do at the first signal.
     init(stop: @escaping @Sendable () -> Void) {
       let numbers = [SIGINT, SIGTERM]
-      // Sources begin to listen at some time after `resume()`. Ignoring the signals before that would lose one that comes
-      // between.
+      // Sources begin to listen at some time after `resume()`. Ignoring the signals before that would lose one that
+      // comes between.
       let installing = DispatchGroup()
       for number in numbers {
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInteractive))

@@ -79,15 +79,17 @@
         let folder = try TemporaryFolder()
         let block = Array(repeating: UInt8(ascii: "x"), count: 1 << 20)
         for megabytes in [1, 16] {
-          let path = try folder.file(repeating: block, times: megabytes + 4)
+          let path = try folder.file(repeating: block, times: megabytes + 64)
           let before = try peakMemory()
           let reader = LineReader(path: path, options: .init(maximumLineLength: megabytes << 20))
           let error = await Form.batches.read(reader).readerError
           #expect(error?.code == .lineTooLong)
           #expect(error?.lineNumber == 1)
           #expect(error?.byteOffset == 0)
-          // The peak of resident memory, which a growth that is over cannot hide from.
-          #expect(try peakMemory() - before < megabytes << 20 + 1_500_000)
+          // The peak of resident memory, which a growth that is over cannot hide from. It counts pages of code that are
+          // first used meanwhile, too; all of the line would be 64 MB more than the limit.
+          let growth = try peakMemory() - before
+          #expect(growth < megabytes << 20 + 12_000_000)
         }
       }
     }

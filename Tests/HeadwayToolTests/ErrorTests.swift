@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("Errors of the tool", .timeLimit(.minutes(1)))
+  @Suite("Errors of the tool", .timeLimit(.minutes(5)))
   struct ErrorTests {
     private let folder: TemporaryFolder
 

@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("headway sample", .timeLimit(.minutes(1)))
+  @Suite("headway sample", .timeLimit(.minutes(5)))
   struct SampleTests {
     private let folder: TemporaryFolder
 

@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("Signals to the tool", .timeLimit(.minutes(1)))
+  @Suite("Signals to the tool", .timeLimit(.minutes(5)))
   struct SignalTests {
     private static let stopTimes = 200_000
     private let folder: TemporaryFolder

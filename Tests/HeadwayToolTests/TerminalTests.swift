@@ -1,7 +1,7 @@
 #if SQLite && os(Linux)
   import Testing
 
-  @Suite("The tool on a terminal", .timeLimit(.minutes(1)))
+  @Suite("The tool on a terminal", .timeLimit(.minutes(5)))
   struct TerminalTests {
     private let folder: TemporaryFolder
 

@@ -8,7 +8,9 @@ public final class ObservationToken: Sendable {
 
   deinit { invalidate() }
 
-  /// Ends the observation. A call that is under way on another thread may still finish. Doing it again changes nothing.
+  /// Ends the observation.
+  ///
+  /// A call that is under way on another thread may still finish. Doing it again changes nothing.
   public func invalidate() {
     let end = end.withLock { end in
       defer { end = nil }

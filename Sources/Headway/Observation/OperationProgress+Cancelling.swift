@@ -4,13 +4,17 @@ extension OperationProgress {
   /// A block that is called when the work is cancelled, paused or resumed.
   public typealias Handler = @Sendable () -> Void
 
-  /// Whether the work can be cancelled, for people who decide whether to offer it. True at first.
+  /// Whether the work can be cancelled, for people who decide whether to offer it.
+  ///
+  /// True at first.
   public var isCancellable: Bool {
     get { state.withLock { $0.isCancellable } }
     set { state.withLock { $0.isCancellable = newValue } }
   }
 
-  /// Whether the work can be paused, for people who decide whether to offer it. False at first.
+  /// Whether the work can be paused, for people who decide whether to offer it.
+  ///
+  /// False at first.
   public var isPausable: Bool {
     get { state.withLock { $0.isPausable } }
     set { state.withLock { $0.isPausable = newValue } }
@@ -40,7 +44,9 @@ extension OperationProgress {
     set { _ = state.withLock { exchange(&$0.resumingHandler, newValue) } }
   }
 
-  /// Marks the work and its parts as cancelled and calls their handlers. Doing it again changes nothing.
+  /// Marks the work and its parts as cancelled and calls their handlers.
+  ///
+  /// Doing it again changes nothing.
   public func cancel() {
     let (handler, children) = state.withLock { state -> (Handler?, [OperationProgress]) in
       guard !exchange(&state.isCancelled, true) else { return (nil, []) }

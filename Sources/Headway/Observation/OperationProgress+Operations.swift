@@ -1,8 +1,10 @@
 import Synchronization
 
 extension Operation {
-  /// How far this operation has come. ``main()`` sets its `totalUnitCount` and counts `completedUnitCount` up. Made when
-  /// first asked for. Cancelling it cancels the operation.
+  /// How far this operation has come.
+  ///
+  /// ``main()`` sets its `totalUnitCount` and counts `completedUnitCount` up. Made when first asked for. Cancelling it
+  /// cancels the operation.
   public final var progress: OperationProgress {
     if let progress = existingProgress { return progress }
     let made = OperationProgress(totalUnitCount: 0)

@@ -97,7 +97,9 @@ public final class OperationProgress: Sendable {
   /// Whether all units are done.
   public var isFinished: Bool { state.withLock { $0.total > 0 && $0.completed >= $0.total } }
 
-  /// Hands a part of the work to another progress. When that finishes, its units are completed here.
+  /// Hands a part of the work to another progress.
+  ///
+  /// When that finishes, its units are completed here.
   ///
   /// - Parameters:
   ///   - child: The progress of the part. It must have no parent.

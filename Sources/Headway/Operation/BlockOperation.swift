@@ -50,7 +50,9 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Runs the blocks. Called once, by ``Operation/start()``.
+  /// Runs the blocks.
+  ///
+  /// Called once, by ``Operation/start()``.
   ///
   /// - Throws: What the first block throws.
   open override func main() throws {

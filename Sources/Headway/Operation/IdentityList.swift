@@ -19,8 +19,8 @@ struct UnownedOperation: OperationIdentified, @unchecked Sendable {  // A pointe
 
 /// An ordered list of distinct operations: append, look up and remove in (amortised) constant time.
 ///
-/// Short lists, which nearly all are, are searched; a long one gets an index when it is first searched. A removal leaves
-/// a hole, and the list closes up when half of it is holes.
+/// Short lists, which nearly all are, are searched; a long one gets an index when it is first searched. A removal
+/// leaves a hole, and the list closes up when half of it is holes.
 struct IdentityList<Element: OperationIdentified> {
   private var slots: [Element?] = []
   private var holes = 0

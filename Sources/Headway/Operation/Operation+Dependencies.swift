@@ -1,8 +1,9 @@
 import Synchronization
 
 extension Operation {
-  /// The operations that must finish before this one is ready, in the order in which they were added. Empty once this
-  /// operation has finished: it has let go of them.
+  /// The operations that must finish before this one is ready, in the order in which they were added.
+  ///
+  /// Empty once this operation has finished: it has let go of them.
   ///
   /// - Complexity: O(*n*) in their number.
   public final var dependencies: [Operation] { links.withLock { $0.dependencies.elements } }
@@ -34,8 +35,10 @@ extension Operation {
     }
   }
 
-  /// Stops waiting for `operation`. Removing one that is not a dependency is harmless. If it was the last that had not
-  /// finished, this operation is ready.
+  /// Stops waiting for `operation`.
+  ///
+  /// Removing one that is not a dependency is harmless. If it was the last that had not finished, this operation is
+  /// ready.
   ///
   /// - Parameter operation: The operation that is no longer waited for.
   /// - Complexity: O(1).
@@ -48,8 +51,10 @@ extension Operation {
     if wasWaitedFor { dependencyHasEnded() }
   }
 
-  /// Changes the links of two operations at once, so that one lists the other as a dependency exactly when that one lists it
-  /// as a dependent, whatever other threads add and remove. Locks in the order of the addresses, which never deadlocks.
+  /// Changes the links of two operations at once.
+  ///
+  /// So one lists the other as a dependency exactly when that one, unfinished, lists it as a dependent, whatever other
+  /// threads add and remove. Locks in the order of the addresses, which never deadlocks.
   private static func withLinks<Answer: Sendable>(
     of operation: Operation, and dependency: Operation, _ change: (inout Links, inout Links) -> Answer
   ) -> Answer {
@@ -77,15 +82,15 @@ extension Operation {
 
   /// Counts down the dependents and closes the list; returns those that became ready in their queues.
   ///
-  /// The walk happens under the lock, since it is what keeps the dependents' memory valid; it calls nothing and takes no
-  /// other lock.
+  /// The walk happens under the lock, since it is what keeps the dependents' memory valid; it calls nothing and takes
+  /// no other lock.
   static func countDown(_ links: inout Links) -> [Operation] {
     links.isClosed = true
     guard !links.dependents.isEmpty else { return [] }
     var ready: [Operation] = []
     for dependent in links.dependents.elements {
-      // Looking at it and counting it down through the unretained reference is safe by rule 2 of Links. It is retained, by
-      // rule 3, before the count-down that makes it ready: after that, its queue may have run and freed it.
+      // Looking at it and counting it down through the unretained reference is safe by rule 2 of Links. It is retained,
+      // by rule 3, before the count-down that makes it ready: after that, its queue may have run and freed it.
       var retained: Operation?
       dependent.reference._withUnsafeGuaranteedRef { dependent in
         dependent.state.dependencyFinished { word in

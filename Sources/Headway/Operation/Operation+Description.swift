@@ -1,7 +1,9 @@
 import Synchronization
 
 extension Operation: CustomStringConvertible, CustomDebugStringConvertible {
-  /// What to call the operation, for people: in descriptions and messages. Nil by default.
+  /// What to call the operation, for people: in descriptions and messages.
+  ///
+  /// Nil by default.
   public final var name: String? {
     get { links.withLock { $0.details?.name } }
     set {

@@ -1,18 +1,23 @@
 import Synchronization
 
 extension Operation {
-  /// Ends the operation, if it has not ended. Called when the work is done, on the thread that did it.
+  /// Ends the operation, if it has not ended.
+  ///
+  /// Called when the work is done, on the thread that did it.
   final func finish() {
     guard let before = state.finish() else { return }
     finished(from: before)
   }
 
   /// All that follows the end, in this order: dependents are released, the queue is left, those who wait wake, the
-  /// completion block is handed to the pool. Called once, with no lock held.
+  /// completion block is handed to the pool.
+  ///
+  /// Called once, with no lock held.
   ///
   /// - Parameter before: The state from which the operation ended.
   final func finished(from before: OperationWord) {
-    // An operation that ends early still stands in the lists of what it waited for: out of there first (rule 1 of Links).
+    // An operation that ends early still stands in the lists of what it waited for: out of there first (rule 1 of
+    // Links).
     let dependencies = before.unfinishedDependencies > 0 ? unlinkDependencies() : takeDependencies()
     let ending = links.withLock { links -> Ending in
       let ready = Self.countDown(&links)
@@ -44,7 +49,9 @@ extension Operation {
   // MARK: After the end
 
   /// A block that runs once after the operation has finished, cancelled or not, on a thread of the pool; then it is let
-  /// go of. It may be set from inside the operation. Setting it after the end has no effect but to keep it.
+  /// go of.
+  ///
+  /// It may be set from inside the operation. Setting it after the end has no effect but to keep it.
   public final var completionBlock: (@Sendable () -> Void)? {
     get { links.withLock { $0.details?.completionBlock } }
     set {
@@ -71,7 +78,9 @@ extension Operation {
     WaiterList.block { waiter in addWaiter(waiter) }
   }
 
-  /// Suspends the task until the operation has finished. Holds no thread.
+  /// Suspends the task until the operation has finished.
+  ///
+  /// Holds no thread.
   ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operation goes on.
   public final func finished() async throws {

@@ -1,15 +1,20 @@
 import Synchronization
 
 extension Operation {
-  /// What joins an operation to others. Protected by the lock of ``Operation/links``.
+  /// What joins an operation to others.
   ///
-  /// An operation owns its dependencies; a dependency knows its dependents and does not own them, so a graph that is never
-  /// run is freed like any other. The pointers in `dependents` are valid because of three rules:
+  /// Protected by the lock of ``Operation/links``.
+  ///
+  /// An operation owns its dependencies; a dependency knows its dependents and does not own them, so a graph that is
+  /// never run is freed like any other. The pointers in `dependents` are valid because of three rules:
   /// 1. An operation takes itself out of its unfinished dependencies' lists, under their locks, before it is let go of:
   ///    when it finishes early (cancelled), and when it is freed unfinished.
+  ///    One operation lists another as a dependency exactly when that one, while unfinished, lists it as a dependent:
+  ///    both lists change under both locks.
   /// 2. So whoever holds a dependency's lock may read the atomic state of everything in its list.
-  /// 3. An operation in the list whose state says `enqueued` is owned by its queue, which lets go of it only after rule 1;
-  ///    so under the dependency's lock such an operation, and only such, may be retained.
+  /// 3. An operation in the list whose state says `enqueued` is owned by its queue, which lets go of it only after rule
+  ///   1; so under the dependency's lock such an operation, and only such, may be retained, as long as this dependency
+  ///   has not been counted down.
   struct Links: @unchecked Sendable {  // Used under the lock only, and so may be changed while another lock is held.
     /// The queue that holds the operation, until it has finished.
     var queue: OperationQueue?
@@ -35,6 +40,7 @@ extension Operation {
 }
 
 /// The rare parts of an operation, in an object of their own so that most operations do not pay for them.
+///
 /// Protected by the lock of the operation's links.
 final class OperationDetails {
   var name: String?

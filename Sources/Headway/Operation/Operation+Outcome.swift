@@ -11,11 +11,14 @@ public enum OperationOutcome: Sendable {
 }
 
 extension Operation {
-  /// The error that ended the work: what ``main()`` threw, or what was recorded with ``fail(_:)``. The first one is kept.
+  /// The error that ended the work: what ``main()`` threw, or what was recorded with ``fail(_:)``.
+  ///
+  /// The first one is kept.
   public final var error: (any Error)? { links.withLock { $0.details?.error } }
 
-  /// Records that the operation failed. It goes on until it returns; the first error recorded is kept. Without effect once
-  /// the operation has finished.
+  /// Records that the operation failed.
+  ///
+  /// It goes on until it returns; the first error recorded is kept. Without effect once the operation has finished.
   ///
   /// - Parameter error: What went wrong.
   public final func fail(_ error: any Error) {
@@ -25,7 +28,9 @@ extension Operation {
     }
   }
 
-  /// How the operation ended, or nil while it has not. A recorded error counts before a cancellation.
+  /// How the operation ended, or nil while it has not.
+  ///
+  /// A recorded error counts before a cancellation.
   public final var outcome: OperationOutcome? {
     guard isFinished else { return nil }
     if let error { return .failure(error) }

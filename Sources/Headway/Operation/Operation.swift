@@ -2,8 +2,8 @@ import Synchronization
 
 /// One task, to be run once: by an ``OperationQueue``, or by hand with ``start()``.
 ///
-/// Subclass it and override ``main()``, or use ``BlockOperation``. Nothing else needs to be written for an operation that
-/// does its work in one go on one thread:
+/// Subclass it and override ``main()``, or use ``BlockOperation``. Nothing else needs to be written for an operation
+/// that does its work in one go on one thread:
 ///
 /// ```swift
 /// final class Thumbnail: Headway.Operation, @unchecked Sendable {
@@ -31,7 +31,9 @@ open class Operation: @unchecked Sendable {
   /// What joins this operation to others.
   let links = Mutex(Links())
 
-  /// The place in a queue's books. Protected by the lock of that queue.
+  /// The place in a queue's books.
+  ///
+  /// Protected by the lock of that queue.
   final var admission = AdmissionRecord()
 
   /// Creates an operation with normal priority, in no queue, that depends on nothing.
@@ -41,7 +43,9 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Work
 
-  /// Does the work. Override it; the default does nothing, and `super.main()` need not be called.
+  /// Does the work.
+  ///
+  /// Override it; the default does nothing, and `super.main()` need not be called.
   ///
   /// Runs at most once, on a thread of the queue's choosing (or the thread that called ``start()``), never when the
   /// operation was cancelled before. An override may be declared without `throws`. What it throws is kept in ``error``.
@@ -51,8 +55,8 @@ open class Operation: @unchecked Sendable {
 
   /// Runs the operation now, on the calling thread, and returns when ``main()`` has.
   ///
-  /// Queues call this; call it yourself only for an operation that is in no queue. A cancelled operation finishes without
-  /// running `main()`. On a finished operation nothing happens.
+  /// Queues call this; call it yourself only for an operation that is in no queue. A cancelled operation finishes
+  /// without running `main()`. On a finished operation nothing happens.
   ///
   /// - Precondition: The operation is ready, is not executing, and is in no queue.
   open func start() {
@@ -87,7 +91,8 @@ open class Operation: @unchecked Sendable {
 
   // MARK: States
 
-  /// Whether nothing but its queue keeps the operation from starting: all dependencies have finished, or it was cancelled.
+  /// Whether nothing but its queue keeps the operation from starting: all dependencies have finished, or it was
+  /// cancelled.
   open var isReady: Bool { state.current.isReady }
 
   /// Whether the work is running.
@@ -96,10 +101,14 @@ open class Operation: @unchecked Sendable {
   /// Whether the operation has ended: done, failed or cancelled.
   open var isFinished: Bool { state.current.phase == .finished }
 
-  /// Whether ``cancel()`` has been called. Costs one atomic load, so a loop may look as often as it likes.
+  /// Whether ``cancel()`` has been called.
+  ///
+  /// Costs one atomic load, so a loop may look as often as it likes.
   public final var isCancelled: Bool { state.current.isCancelled }
 
-  /// Whether the work goes on after ``start()`` has returned. The default is false.
+  /// Whether the work goes on after ``start()`` has returned.
+  ///
+  /// The default is false.
   open var isAsynchronous: Bool { false }
 
   /// The old name of ``isAsynchronous``.
@@ -107,7 +116,9 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Cancelling
 
-  /// Asks the operation to end early. Never stops code by force: it sets ``isCancelled``, which ``main()`` should look at.
+  /// Asks the operation to end early.
+  ///
+  /// Never stops code by force: it sets ``isCancelled``, which ``main()`` should look at.
   ///
   /// What happens depends on where the operation is:
   /// - *executing*: the flag is set, and that is all;
@@ -116,8 +127,8 @@ open class Operation: @unchecked Sendable {
   /// - *in no queue*: it finishes at once;
   /// - *finished*: nothing.
   ///
-  /// A cancelled operation finishes like any other: what depends on it is released, who waits for it wakes, its completion
-  /// block runs. Cancelling again changes nothing. An override must call `super.cancel()`.
+  /// A cancelled operation finishes like any other: what depends on it is released, who waits for it wakes, its
+  /// completion block runs. Cancelling again changes nothing. An override must call `super.cancel()`.
   open func cancel() {
     let before = state.cancel()
     guard !before.isCancelled, before.phase == .pending else { return }
@@ -131,7 +142,9 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Priority
 
-  /// The order in which the queue starts this operation among those that are ready. Normal by default.
+  /// The order in which the queue starts this operation among those that are ready.
+  ///
+  /// Normal by default.
   ///
   /// A change while the operation waits takes effect at once, in constant time; after the start it means nothing.
   public final var queuePriority: QueuePriority {

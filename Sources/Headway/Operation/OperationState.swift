@@ -24,7 +24,9 @@ struct OperationWord {
   static let cancelled: UInt64 = 1 << 2
   /// A queue has the sole right to take the operation in, and is doing so or has.
   static let reserved: UInt64 = 1 << 3
-  /// The operation stands in its queue's books. Set under the queue's lock, never cleared.
+  /// The operation stands in its queue's books.
+  ///
+  /// Set under the queue's lock, never cleared.
   static let enqueued: UInt64 = 1 << 4
   /// Somebody waits for the end; the one who settles must wake them.
   static let hasWaiters: UInt64 = 1 << 5
@@ -52,7 +54,9 @@ struct OperationWord {
     get { Int((rawValue & Self.priorityMask) >> Self.priorityShift) }
     set { rawValue = rawValue & ~Self.priorityMask | UInt64(newValue) << Self.priorityShift }
   }
-  /// Nothing but its queue keeps it from starting. A cancelled operation ignores its dependencies.
+  /// Nothing but its queue keeps it from starting.
+  ///
+  /// A cancelled operation ignores its dependencies.
   var isReady: Bool { unfinishedDependencies == 0 || isCancelled }
 }
 
@@ -100,13 +104,17 @@ struct OperationState: ~Copyable {
     return refusal
   }
 
-  /// Publishes that the operation is in its queue; returns the word as it then was. Under the queue's lock.
+  /// Publishes that the operation is in its queue; returns the word as it then was.
+  ///
+  /// Under the queue's lock.
   func enqueue() -> OperationWord {
     assert(current.isReserved && !current.isEnqueued)
     return set(OperationWord.enqueued)
   }
 
-  /// Takes a ready operation for starting. Under the queue's lock.
+  /// Takes a ready operation for starting.
+  ///
+  /// Under the queue's lock.
   func claim() -> Bool {
     update { word -> Void? in
       guard word.phase == .pending, word.isReady else { return nil }

@@ -90,7 +90,9 @@ struct Admission {
     }
   }
 
-  /// The operation has finished. Gives up ownership: the caller must release the result, once no lock is held.
+  /// The operation has finished.
+  ///
+  /// Gives up ownership: the caller must release the result, once no lock is held.
   mutating func finished(_ operation: Operation) -> Unmanaged<Operation> {
     switch operation.admission.place {
     case .running: running -= 1
@@ -170,8 +172,9 @@ struct Admission {
 
   // MARK: Segments
 
-  /// Changes the segment to which an operation belongs. A barrier belongs to the segment that it ends.
-  /// Without barriers there is one; else O(log *barriers*).
+  /// Changes the segment to which an operation belongs.
+  ///
+  /// A barrier belongs to the segment that it ends. Without barriers there is one; else O(log *barriers*).
   private mutating func withSegment(of operation: Operation, _ change: (inout Segment) -> Void) {
     let sequence = operation.admission.sequence
     guard !later.isEmpty, later[0].firstSequence <= sequence else { return change(&first) }
@@ -183,8 +186,8 @@ struct Admission {
     change(&later[low])
   }
 
-  /// A barrier that has finished holds nothing back: the segment after it joins the first, which is empty when the barrier
-  /// had its turn, and is not when it was cancelled.
+  /// A barrier that has finished holds nothing back: the segment after it joins the first, which is empty when the
+  /// barrier had its turn, and is not when it was cancelled.
   private mutating func passFinishedBarriers() {
     while first.barrierHasFinished, let next = later.popFirst() {
       first.unfinished += next.unfinished

@@ -1,4 +1,5 @@
 /// An operation's entry in its queue's books: its place there and its links in the queue's lists.
+///
 /// Protected by the queue's lock.
 ///
 /// The links do not own: the queue owns every operation in its lists, so a linked operation is alive.

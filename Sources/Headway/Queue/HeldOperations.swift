@@ -25,7 +25,9 @@ struct HeldOperations {
     return .passUnretained(operation)
   }
 
-  /// A copy as an array. O(*n*).
+  /// A copy as an array.
+  ///
+  /// O(*n*).
   var snapshot: [Operation] {
     var all: [Operation] = []
     all.reserveCapacity(count)

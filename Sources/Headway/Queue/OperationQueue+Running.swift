@@ -42,12 +42,14 @@ extension OperationQueue: PoolWork {
       guard let keeps = runNext(usingPermission: holdsPermission, comesBack: true) else { return }
       holdsPermission = keeps
     }
-    // The worker goes; its permission, or a new one if there is work left, brings another, behind the pool's other work.
+    // The worker goes; its permission, or a new one if there is work left, brings another, behind the pool's other
+    // work.
     if holdsPermission { WorkerPool.shared.submit(self, count: 1) } else { change { _ in } }
   }
 
-  /// Runs the next operation, if one may start. Answers whether the thread then holds a permission to come again, or nil
-  /// if there was none to run.
+  /// Runs the next operation, if one may start.
+  ///
+  /// Answers whether the thread then holds a permission to come again, or nil if there was none to run.
   private func runNext(usingPermission: Bool, comesBack: Bool) -> Bool? {
     let operation = change { books in
       if usingPermission { books.admission.usePermission() }
@@ -63,7 +65,9 @@ extension OperationQueue: PoolWork {
 
   // MARK: Waiting
 
-  /// Blocks the calling thread until the queue holds nothing. Operations added meanwhile prolong it.
+  /// Blocks the calling thread until the queue holds nothing.
+  ///
+  /// Operations added meanwhile prolong it.
   ///
   /// - Precondition: It is not called from inside an operation of this queue, which would wait for itself.
   public final func waitUntilAllOperationsAreFinished() {
@@ -73,7 +77,9 @@ extension OperationQueue: PoolWork {
     WaiterList.block { addWaiter($0) }
   }
 
-  /// Suspends the task until the queue holds nothing. Operations added meanwhile prolong it. Holds no thread.
+  /// Suspends the task until the queue holds nothing.
+  ///
+  /// Operations added meanwhile prolong it. Holds no thread.
   ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operations go on.
   public final func finished() async throws {

@@ -1,8 +1,8 @@
 public import Dispatch
 import Synchronization
 
-/// Runs operations on threads that it does not own, in an order that depends on their readiness, their priority and when
-/// they were added.
+/// Runs operations on threads that it does not own, in an order that depends on their readiness, their priority and
+/// when they were added.
 ///
 /// ```swift
 /// let queue = OperationQueue()
@@ -34,9 +34,11 @@ open class OperationQueue: @unchecked Sendable {
   let books: Mutex<Books>
   private let isMain: Bool
 
-  /// The progress of what the queue runs. With `totalUnitCount` 0, as it is at first, nothing is tracked. Set it, and each
-  /// operation that finishes completes one unit; of an operation that runs, its own ``Operation/progress`` counts as a
-  /// fraction of that unit. Cancelling it cancels all operations.
+  /// The progress of what the queue runs.
+  ///
+  /// With `totalUnitCount` 0, as it is at first, nothing is tracked. Set it, and each operation that finishes completes
+  /// one unit; of an operation that runs, its own ``Operation/progress`` counts as a fraction of that unit. Cancelling
+  /// it cancels all operations.
   public final let progress = OperationProgress(totalUnitCount: 0)
 
   /// Creates a queue that holds nothing, is not suspended and lets the system decide how much runs at once.
@@ -66,8 +68,8 @@ open class OperationQueue: @unchecked Sendable {
   public static let main = OperationQueue(mainName: "main queue")
 
   /// The queue that runs the operation from which this is called, or nil outside of operations; on the main thread,
-  /// outside of operations, ``main``.
-  public static var current: OperationQueue? { ThreadContext.queue ?? (ThreadContext.isMainThread ? main : nil) }
+  /// or main queue, outside of operations, ``main``.
+  public static var current: OperationQueue? { ThreadContext.queue ?? (MainDispatchQueue.isCurrent ? main : nil) }
 
   // MARK: Limits
 
@@ -76,9 +78,9 @@ open class OperationQueue: @unchecked Sendable {
 
   /// How many operations run at once, at most.
   ///
-  /// -1, the default, lets the system decide: as much as there is processors for, and more when operations block. 1 runs
-  /// one at a time, *not* in the order of adding, since readiness and priority come first. 0 runs nothing. A change acts
-  /// at once: raised, more start; lowered, those running finish. The main queue always runs one at a time.
+  /// -1, the default, lets the system decide: as much as there is processors for, and more when operations block. 1
+  /// runs one at a time, *not* in the order of adding, since readiness and priority come first. 0 runs nothing. A
+  /// change acts at once: raised, more start; lowered, those running finish. The main queue always runs one at a time.
   ///
   /// - Precondition: It is not below -1.
   public final var maxConcurrentOperationCount: Int {
@@ -95,7 +97,9 @@ open class OperationQueue: @unchecked Sendable {
     }
   }
 
-  /// Whether the starting of operations is stopped. Those that run go on, adding goes on, and cancelled operations leave.
+  /// Whether the starting of operations is stopped.
+  ///
+  /// Those that run go on, adding goes on, and cancelled operations leave.
   public final var isSuspended: Bool {
     get { books.withLock { $0.admission.isSuspended } }
     set { change { $0.admission.isSuspended = newValue } }
@@ -103,13 +107,14 @@ open class OperationQueue: @unchecked Sendable {
 
   /// The dispatch queue on which operations run, or nil for the threads of this library.
   ///
-  /// - Precondition: When it is set, the queue holds nothing, is not ``main``, and the new value is not the main dispatch
-  ///   queue.
+  /// - Precondition: When it is set, the queue holds nothing, is not ``main``, and the new value is not the main
+  ///   dispatch queue.
   public final var underlyingQueue: DispatchQueue? {
     get { books.withLock { $0.underlyingQueue } }
     set {
       require(!isMain, "The underlying queue of the main queue can't be changed.")
-      require(newValue !== DispatchQueue.main, "Use OperationQueue.main to run operations on the main queue.")
+      require(
+        newValue.map(MainDispatchQueue.isSame) != true, "Use OperationQueue.main to run operations on the main queue.")
       let isEmpty = books.withLock { books in
         guard books.admission.count == 0 else { return false }
         books.underlyingQueue = newValue
@@ -131,7 +136,9 @@ open class OperationQueue: @unchecked Sendable {
   /// - Complexity: O(1).
   public final var operationCount: Int { books.withLock { $0.admission.count } }
 
-  /// Cancels all operations that are in the queue at this moment. It may be called from inside one of them.
+  /// Cancels all operations that are in the queue at this moment.
+  ///
+  /// It may be called from inside one of them.
   ///
   /// - Complexity: O(*n*).
   public final func cancelAllOperations() {
@@ -152,7 +159,9 @@ open class OperationQueue: @unchecked Sendable {
 }
 
 extension OperationQueue: CustomStringConvertible {
-  /// What to call the queue, for people: in descriptions and messages. Nil by default.
+  /// What to call the queue, for people: in descriptions and messages.
+  ///
+  /// Nil by default.
   public final var name: String? {
     get { books.withLock { $0.name } }
     set { books.withLock { $0.name = newValue } }

@@ -1,7 +1,8 @@
 /// The order in which a queue starts operations that are ready: higher first.
 ///
-/// Priority orders the ready operations of one queue and nothing else: an operation whose dependencies have not finished
-/// waits whatever its priority. Use dependencies, not priorities, to say that one operation must follow another.
+/// Priority orders the ready operations of one queue and nothing else: an operation whose dependencies have not
+/// finished waits whatever its priority. Use dependencies, not priorities, to say that one operation must follow
+/// another.
 public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
   /// After everything else.
   case veryLow = -8

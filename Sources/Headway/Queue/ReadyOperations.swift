@@ -1,10 +1,10 @@
 /// The operations that could start, ordered by priority and, within one priority, by the order of adding.
 ///
-/// Each of the five priorities has a list and a heap. Operations mostly become ready in the order in which they were added,
-/// so nearly all go to the end of the list: constant time. One that comes late (its dependencies took longer, its priority
-/// was changed) goes into a pairing heap: insertion in constant time, removal in amortised logarithmic time
-/// (Fredman, Sedgewick, Sleator and Tarjan, “The pairing heap: a new form of self-adjusting heap”, 1986).
-/// A bit mask says which priorities have any.
+/// Each of the five priorities has a list and a heap. Operations mostly become ready in the order in which they were
+/// added, so nearly all go to the end of the list: constant time. One that comes late (its dependencies took longer,
+/// its priority was changed) goes into a pairing heap: insertion in constant time, removal in amortised logarithmic
+/// time (Fredman, Sedgewick, Sleator and Tarjan, “The pairing heap: a new form of self-adjusting heap”, 1986). A bit
+/// mask says which priorities have any.
 struct ReadyOperations {
   fileprivate struct Level {
     @Unowned var first: Operation?
@@ -45,7 +45,9 @@ struct ReadyOperations {
     return operation
   }
 
-  /// Takes in all of `other`, whose operations were added after those here. O(1).
+  /// Takes in all of `other`, whose operations were added after those here.
+  ///
+  /// O(1).
   mutating func append(_ other: ReadyOperations) {
     var other = other
     for level in 0..<5 where other.occupied & 1 << UInt8(level) != 0 {

@@ -31,7 +31,9 @@ final class Worker: @unchecked Sendable {  // `wake` protects itself; the pool's
 }
 
 extension WorkerPool {
-  /// Makes the worker's thread. If that is refused and others are there, its work is left to them.
+  /// Makes the worker's thread.
+  ///
+  /// If that is refused and others are there, its work is left to them.
   func start(_ worker: Worker) {
     let argument = Unmanaged.passRetained(worker)
     var attributes = pthread_attr_t()
@@ -57,7 +59,8 @@ extension WorkerPool {
       }
       return state.workers
     }
-    require(remaining > 0, "No thread could be made (pthread_create returned \(result)), and there is none to do the work.")
+    require(
+      remaining > 0, "No thread could be made (pthread_create returned \(result)), and there is none to do the work.")
   }
 
   private static func main(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {

@@ -5,8 +5,8 @@ extension WorkerPool {
   /// How long the monitor gives the workers to take the next piece of work.
   private static let patience = DispatchTimeInterval.milliseconds(1)
 
-  /// What the monitor's thread does until it ends: while work waits and nobody takes any, it lets twice as many work; while
-  /// some is taken, half as many at each look, down to the number of processors.
+  /// What the monitor's thread does until it ends: while work waits and nobody takes any, it lets twice as many work;
+  /// while some is taken, half as many at each look, down to the number of processors.
   func runMonitor(_ monitor: Worker) {
     while true {
       watchWaitingWork()

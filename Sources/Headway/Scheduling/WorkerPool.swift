@@ -15,9 +15,9 @@ protocol PoolWork: AnyObject, Sendable {
 
 /// The threads of this library, shared by all queues of the process.
 ///
-/// A worker takes the oldest piece of work; when there is none it sleeps on its own semaphore, and after some seconds it
-/// ends. As many workers as there are processors are at work; a monitor lets more work when those are stuck. `README.md`
-/// beside this file says why no work is forgotten.
+/// A worker takes the oldest piece of work; when there is none it sleeps on its own semaphore, and after some seconds
+/// it ends. As many workers as there are processors are at work; a monitor lets more work when those are stuck.
+/// `README.md` beside this file says why no work is forgotten.
 final class WorkerPool: Sendable {
   static let shared = WorkerPool()
 
@@ -67,7 +67,9 @@ final class WorkerPool: Sendable {
   /// Runs a block on a worker.
   func submit(_ block: @escaping @Sendable () -> Void) { submit(PoolBlock(block), count: 1) }
 
-  /// Runs `body`, which blocks the calling thread. If that is a worker, another may take its place meanwhile.
+  /// Runs `body`, which blocks the calling thread.
+  ///
+  /// If that is a worker, another may take its place meanwhile.
   func blocking(_ body: () -> Void) {
     guard Worker.isCurrentThread else { return body() }
     changeAndSend { $0.blocked += 1 }
@@ -92,8 +94,9 @@ final class WorkerPool: Sendable {
     var made: [Worker] = []
   }
 
-  /// Chooses the sleeping workers to wake, and the threads to make, for the work that no worker is coming for. Where there
-  /// may be no more workers, the monitor is set to look after that work.
+  /// Chooses the sleeping workers to wake, and the threads to make, for the work that no worker is coming for.
+  ///
+  /// Where there may be no more workers, the monitor is set to look after that work.
   private static func calls(_ state: inout State) -> Calls {
     var calls = Calls()
     var missing = state.work.count - state.coming

@@ -1,10 +1,3 @@
-#if canImport(Darwin)
-  import Darwin
-#else
-  import CHeadway
-  import Glibc
-#endif
-
 /// What the calling thread is doing, kept in a thread-specific value that points into the thread's own stack.
 struct ThreadContext {
   private var operation: Unmanaged<Operation>
@@ -68,8 +61,9 @@ struct ThreadContext {
     return withExtendedLifetime((operation, queue)) { context.holdsPermission }
   }
 
-  /// Asked when `operation` has finished: is this the worker that ran it, about to come back for more? Then it need not be
-  /// sent for. True once a run.
+  /// Whether the thread that finished `operation` is the worker that ran it and is about to come back for more.
+  ///
+  /// Then it need not be sent for. True once a run.
   static func keepPermission(for operation: Operation) -> Bool {
     guard let current, current.pointee.comesBack, !current.pointee.holdsPermission,
       current.pointee.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque()
@@ -84,14 +78,5 @@ struct ThreadContext {
     current.pointee.holdsPermission = false
     current.pointee.comesBack = false
     return current.pointee.queue?.takeUnretainedValue()
-  }
-
-  /// Whether the calling thread is the process's main thread.
-  static var isMainThread: Bool {
-    #if canImport(Darwin)
-      pthread_main_np() != 0
-    #else
-      headway_thread_identifier() == getpid()
-    #endif
   }
 }

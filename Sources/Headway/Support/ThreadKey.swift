@@ -4,7 +4,9 @@
   import Glibc
 #endif
 
-/// A thread-specific pointer. Made once a purpose, and never freed.
+/// A thread-specific pointer.
+///
+/// Made once a purpose, and never freed.
 struct ThreadKey: Sendable {
   private let key: pthread_key_t
 

@@ -6,7 +6,9 @@ enum Waiter: Sendable {
   case thread(DispatchSemaphore)
   case task(identifier: UInt64, UnsafeContinuation<Void, any Error>)
 
-  /// Lets the waiter go on. Once, with no lock held.
+  /// Lets the waiter go on.
+  ///
+  /// Once, with no lock held.
   func wake() {
     switch self {
     case .thread(let semaphore): semaphore.signal()
@@ -15,7 +17,9 @@ enum Waiter: Sendable {
   }
 }
 
-/// Those who wait for one thing. A value without protection of its own: its owner's lock protects it.
+/// Those who wait for one thing.
+///
+/// A value without protection of its own: its owner's lock protects it.
 struct WaiterList {
   private var waiters: [Waiter] = []
 

@@ -13,17 +13,20 @@
   /// let count = try database.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM stops") }
   /// ```
   ///
-  /// The database is in WAL mode, so readers, in this process and in others, are never blocked by the import and never block
-  /// it. Foreign keys are not enforced while it is written: rows whose reference does not exist are imported and reported.
+  /// The database is in WAL mode, so readers, in this process and in others, are never blocked by the import and never
+  /// block it. Foreign keys are not enforced while it is written: rows whose reference does not exist are imported and
+  /// reported.
   public final class ImportDatabase: Sendable {
     /// Where the file is.
     public let path: String
     /// What a committed batch survives, as read back from SQLite.
     public let durability: Durability
-    /// GRDB's pool of connections, for reading. Writing through it waits for the import's batches, and they for it.
+    /// GRDB's pool of connections, for reading.
+    ///
+    /// Writing through it waits for the import's batches, and they for it.
     public let pool: DatabasePool
-    /// 32 MB of log at the usual page size, in place of SQLite's 4: each checkpoint waits for the disk twice, and on a busy
-    /// disk an import with SQLite's default took up to three times as long.
+    /// 32 MB of log at the usual page size, in place of SQLite's 4: each checkpoint waits for the disk twice, and on a
+    /// busy disk an import with SQLite's default took up to three times as long.
     private static let pagesBetweenCheckpoints = 8_000
 
     /// One operation a batch, one at a time: the order in which tables take turns at writing.
@@ -42,7 +45,8 @@
       configuration.label = "headway import"
       do {
         pool = try DatabasePool(path: path, configuration: configuration)
-        // GRDB sets `synchronous` itself when it opens a database in WAL mode, so ours is set after that, and read back.
+        // GRDB sets `synchronous` itself when it opens a database in WAL mode, so ours is set after that, and read
+        // back.
         let actual = try pool.writeWithoutTransaction { database in
           try database.execute(sql: "PRAGMA synchronous = \(durability.pragma)")
           try database.execute(sql: "PRAGMA wal_autocheckpoint = \(Self.pagesBetweenCheckpoints)")
@@ -63,7 +67,9 @@
       writing.maxConcurrentOperationCount = 1
     }
 
-    /// Closes all connections. SQLite then moves what is in its write-ahead log into the database file.
+    /// Closes all connections.
+    ///
+    /// SQLite then moves what is in its write-ahead log into the database file.
     ///
     /// - Throws: GRDB's `DatabaseError`, when something still uses the database.
     public func close() throws {
@@ -117,8 +123,9 @@
   }
 
   extension Database {
-    /// Runs statements that take long, and gives up soon after `mayGoOn` says no. Asked every 1,000 steps of SQLite's
-    /// virtual machine: some microseconds.
+    /// Runs statements that take long, and gives up soon after `mayGoOn` says no.
+    ///
+    /// Asked every 1,000 steps of SQLite's virtual machine: some microseconds.
     func whileAsking(_ mayGoOn: () -> Bool, _ body: () throws -> Void) throws {
       try withoutActuallyEscaping(mayGoOn) { mayGoOn in
         var question = Question(mayGoOn: mayGoOn)

@@ -3,9 +3,15 @@ enum SQL {
   /// A name as SQL, whatever characters it has.
   static func name(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
 
+  /// A name of SQLite's row number: it has three, for tables that have columns of these names.
+  static func rowIdentifier(besideColumns columns: [String]) -> String {
+    let taken = Set(columns.map { $0.lowercased() })
+    return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) } ?? "rowid"
+  }
+
   static func names(_ names: some Sequence<String>) -> String { names.map(name).joined(separator: ", ") }
 
-  /// - Parameter parents: The tables that exist: only to these does the table say that it refers.
+  /// The table says that it refers to `parents`, the tables that exist, and to no others.
   static func createTable(_ plan: TablePlan, parents: Set<String>) -> String {
     var parts = plan.columns.map { columnDefinition($0, plan, parents: parents) }
     if plan.key.count > 1 || (plan.hasKey && !plan.isRowIdentifierKey) {
@@ -28,16 +34,16 @@ enum SQL {
     "ALTER TABLE \(name(table)) ADD COLUMN \(name(column.name)) \(column.type.rawValue.uppercased())"
   }
 
-  /// - Parameters:
-  ///   - rows: How many rows one execution inserts.
-  ///   - updates: Whether a row whose key is there is updated in place. Rows that would not change are not written.
+  /// A statement that inserts `rows` rows.
+  ///
+  /// With `updates`, a row whose key is there is updated in place; rows that would not change are not written.
   static func insert(_ plan: TablePlan, rows: Int, updates: Bool) -> String {
-    let columns = (plan.hasKey ? [] : ["rowid"]) + plan.columns.map { name($0.name) }
+    let columns = (plan.hasKey ? [] : [plan.rowIdentifier]) + plan.columns.map { name($0.name) }
     let row = "(\(Array(repeating: "?", count: columns.count).joined(separator: ",")))"
     let values = Array(repeating: row, count: rows).joined(separator: ",")
     let insert = "INSERT INTO \(name(plan.table)) (\(columns.joined(separator: ", "))) VALUES \(values)"
     guard updates else { return insert }
-    let key = plan.hasKey ? names(plan.key.map { plan.columns[$0].name }) : "rowid"
+    let key = plan.hasKey ? names(plan.key.map { plan.columns[$0].name }) : plan.rowIdentifier
     let others = plan.columns.filter { !$0.isKey }.map { name($0.name) }
     guard !others.isEmpty else { return "\(insert) ON CONFLICT (\(key)) DO NOTHING" }
     let assignments = others.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")

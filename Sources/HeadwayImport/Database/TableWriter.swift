@@ -4,47 +4,73 @@
 
   /// Writes batches into one table with prepared statements.
   ///
-  /// Values are bound straight from the batch's bytes, through SQLite's own interface: a value object a field, as GRDB's
-  /// interface takes, costs more than SQLite's insertion itself.
+  /// Values are bound straight from the batch's bytes, through SQLite's own interface: a value object a field, as
+  /// GRDB's interface takes, costs more than SQLite's insertion itself.
   final class TableWriter: @unchecked Sendable {  // Used only inside accesses to the one writing connection.
     private let plan: TablePlan
     private let rowsAtOnce: Int
-    private let many: Statement
-    private let one: Statement
+    private var statements: Statements?
     private let updates: Bool
 
-    /// How many rows one statement inserts, where the table has few columns: SQLite's cost for starting a statement is paid
-    /// once for them. More than some dozens brings nothing.
+    private struct Statements {
+      let many: Statement
+      let one: Statement
+      /// Only where rows may be there whose records are no rows any more.
+      let delete: Statement?
+    }
+
+    /// How many rows one statement inserts, where the table has few columns: SQLite's cost for starting a statement is
+    /// paid once for them.
+    ///
+    /// More than some dozens brings nothing.
     private static let mostRowsAtOnce = 32
 
-    /// - Parameter updates: Whether rows may be there already.
+    /// Prepares the statements, of which `updates` says whether rows may be there already.
     init(_ plan: TablePlan, updates: Bool, _ database: Database) throws {
       self.plan = plan
       self.updates = updates
       let valuesPerRow = plan.columns.count + (plan.hasKey ? 0 : 1)
       rowsAtOnce = max(1, min(Self.mostRowsAtOnce, database.maximumStatementArgumentCount / valuesPerRow))
-      many = try database.makeStatement(sql: SQL.insert(plan, rows: rowsAtOnce, updates: updates))
-      one = try database.makeStatement(sql: SQL.insert(plan, rows: 1, updates: updates))
+      let delete = "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) = ?"
+      statements = Statements(
+        many: try database.makeStatement(sql: SQL.insert(plan, rows: rowsAtOnce, updates: updates)),
+        one: try database.makeStatement(sql: SQL.insert(plan, rows: 1, updates: updates)),
+        delete: updates && !plan.hasKey ? try database.makeStatement(sql: delete) : nil)
     }
+
+    /// Lets go of the statements, inside an access to the writing connection like everything else.
+    func close() { statements = nil }
+
+    /// Whether ``close()`` was called.
+    var isClosed: Bool { statements == nil }
 
     /// Writes all rows of a batch, inside the caller's transaction.
     ///
     /// - Parameters:
     ///   - batch: The rows.
+    ///   - stopsAtDuplicate: Whether the rows behind the first that is not written are not written either.
     ///   - mayGoOn: Asked every few rows.
-    /// - Returns: The positions of rows that were not written because a row with their key is there; nil if it was stopped.
-    func write(_ batch: RowBatch, while mayGoOn: () -> Bool) throws -> [Int]? {
+    /// - Returns: The positions of rows that were not written because a row with their key is there; nil if it was
+    ///   stopped.
+    /// - Throws: GRDB's `DatabaseError`.
+    func write(_ batch: RowBatch, stopsAtDuplicate: Bool, while mayGoOn: () -> Bool) throws -> [Int]? {
+      guard let statements else { preconditionFailure("A batch is written after the statements were closed") }
+      if let delete = statements.delete {
+        for ordinal in batch.rejectedOrdinals { try delete.execute(arguments: [ordinal]) }
+      }
       var duplicates: [Int] = []
       var row = 0
       while row < batch.count {
         guard mayGoOn() else { return nil }
-        if batch.count - row >= rowsAtOnce, try insert(batch, from: row, count: rowsAtOnce, many) {
+        if batch.count - row >= rowsAtOnce, try insert(batch, from: row, count: rowsAtOnce, statements.many) {
           row += rowsAtOnce
           continue
         }
         // The rest, or a statement that failed as a whole because of one row: one by one.
         for single in row..<min(row + rowsAtOnce, batch.count) {
-          if try !insert(batch, from: single, count: 1, one) { duplicates.append(single) }
+          guard try !insert(batch, from: single, count: 1, statements.one) else { continue }
+          duplicates.append(single)
+          if stopsAtDuplicate { return duplicates }
         }
         row = min(row + rowsAtOnce, batch.count)
       }

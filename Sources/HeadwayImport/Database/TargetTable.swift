@@ -23,7 +23,9 @@
         let tables = Set(
           try String.fetchAll(connection, sql: "SELECT lower(name) FROM sqlite_master WHERE type = 'table'"))
         try connection.execute(sql: SQL.createTable(plan, parents: tables.union([plan.table])))
-        let columns = Set(try connection.columns(in: plan.table).map { $0.name.lowercased() })
+        // Not asked through GRDB, which does not double a quote in a name.
+        let columns = Set(
+          try String.fetchAll(connection, sql: "SELECT lower(name) FROM pragma_table_info(?)", arguments: [plan.table]))
         for column in plan.columns where !columns.contains(column.name.lowercased()) {
           try connection.execute(sql: SQL.addColumn(column, to: plan.table))
         }
@@ -44,10 +46,12 @@
       }
     }
 
-    /// By column, the keys to which it may refer. Read at the side of the writing.
+    /// By column, the keys to which it may refer.
+    ///
+    /// Read at the side of the writing.
     func knownKeys() throws -> [Int: KeySet] {
       var known: [Int: KeySet] = [:]
-      for (column, reference) in references where existingTables.contains(reference.table) {
+      for (column, reference) in references where existingTables.contains(reference.table.lowercased()) {
         known[column] = try database.read { connection in
           var keys = KeySet()
           let cursor = try Row.fetchCursor(
@@ -66,9 +70,9 @@
 
     /// Says of references to tables that are not there that they were not checked.
     var uncheckedReferences: [RejectedRow] {
-      references.filter { !existingTables.contains($0.reference.table) }.map { column, reference in
-        let reason = "\(plan.columns[column].name) refers to \(reference.table).\(reference.column), and there is no table "
-          + "\(reference.table): not checked"
+      references.filter { !existingTables.contains($0.reference.table.lowercased()) }.map { column, reference in
+        let (name, table) = (plan.columns[column].name, reference.table)
+        let reason = "\(name) refers to \(table).\(reference.column), and there is no table \(table): not checked"
         return RejectedRow(table: plan.table, line: 1, status: .reported, reason: reason, record: [])
       }
     }
@@ -98,25 +102,33 @@
 
     /// What the rejects say of a row whose key is there.
     func duplicate(_ batch: RowBatch, _ row: Int) -> RejectedRow {
-      let names = plan.key.map { plan.columns[$0].name }.joined(separator: ", ")
-      return RejectedRow(
+      RejectedRow(
         table: plan.table, line: batch.origins[row].line, status: .rejected,
-        reason: "a row with this key stands above (\(names))", record: batch.record(of: row))
+        reason: plan.duplicateReason, record: batch.record(of: row))
     }
 
     // MARK: The end
+
+    /// Lets go of the statements, on the writing connection: SQLite must not do so while another thread uses that.
+    func close() {
+      guard !writer.isClosed else { return }
+      try? database.writeAndWait { [writer] _ in writer.close() }
+    }
 
     /// Creates the indices and, in a table without a key, removes rows that the file does not have.
     ///
     /// - Parameters:
     ///   - lastRecord: The number of the file's last record.
     ///   - mayGoOn: Asked all along; when it says no, what is under way is given up.
+    /// - Throws: ``ImportError`` with the code `database`.
     func finish(lastRecord: Int, mayGoOn: @escaping @Sendable () -> Bool) throws {
-      try database.writeAndWait { [plan, hasRows] connection in
+      try database.writeAndWait { [plan, hasRows, writer] connection in
+        writer.close()
         try connection.whileAsking(mayGoOn) {
           if !plan.hasKey, hasRows {
             try connection.execute(
-              sql: "DELETE FROM \(SQL.name(plan.table)) WHERE rowid > ?", arguments: [lastRecord])
+              sql: "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) > ?",
+              arguments: [lastRecord])
           }
           for columns in plan.indices {
             try connection.execute(sql: SQL.createIndex(on: columns, of: plan.table))

@@ -4,8 +4,8 @@
 
   /// The batches of one import: one is being filled, some are on their way to the database.
   ///
-  /// Used by the import's thread. The bound on how many are on their way is what keeps the memory constant when the database
-  /// is slower than the parser.
+  /// Used by the import's thread. The bound on how many are on their way is what keeps the memory constant when the
+  /// database is slower than the parser.
   final class BatchLine {
     private static let mostOnTheirWay = 4
 
@@ -55,6 +55,12 @@
       try finish()
     }
 
+    /// Waits until nothing is on its way any more, however it ended.
+    func waitForAll() {
+      for (_, writing) in onTheirWay { writing.waitUntilFinished() }
+      onTheirWay = []
+    }
+
     private var database: ImportDatabase { operation.database }
 
     private func takeBack() throws -> RowBatch {
@@ -62,8 +68,7 @@
       writing.waitUntilFinished()
       if let error = writing.error {
         // Those behind it see the failure and write nothing; they are waited for, since they use their batches.
-        for other in onTheirWay { other.writing.waitUntilFinished() }
-        onTheirWay = []
+        waitForAll()
         throw error
       }
       return batch
@@ -76,25 +81,31 @@
       // What comes after a failed batch of the same table would leave a gap.
       guard !operation.isCancelled, !target.hasFailed else { return }
       do {
-        var rejects = batch.rejects
-        var rows = 0
-        var isCommitted = true
-        if batch.count > 0 {
+        var duplicates: [Int]? = []
+        if batch.count > 0 || !batch.rejectedOrdinals.isEmpty {
           try database.inTransaction(.immediate) {
-            guard let duplicates = try target.writer.write(batch, while: { !operation.isCancelled }) else {
-              isCommitted = false
-              return .rollback
-            }
-            rows = batch.count - duplicates.count
-            let duplicateRows = duplicates.map { target.duplicate(batch, $0) }
-            if operation.options.isStrict, let first = duplicateRows.first { throw first.error(path: operation.file) }
-            rejects = (rejects + duplicateRows).sorted { $0.line < $1.line }
+            duplicates = try target.writer.write(
+              batch, stopsAtDuplicate: operation.options.isStrict, while: { !operation.isCancelled })
+            guard duplicates != nil else { return .rollback }
             // The statements did not go through GRDB's interface, so its observations would not see them.
-            try database.notifyChanges(in: Table(target.plan.table))
+            try database.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM \(SQL.name(target.plan.table))"))
             return .commit
           }
         }
-        if isCommitted { try operation.committed(rows: rows, rejects: rejects, endOffset: batch.endOffset) }
+        guard let duplicates else { return }
+        let duplicateRows = duplicates.map { target.duplicate(batch, $0) }
+        guard operation.options.isStrict, let end = duplicates.first, let duplicate = duplicateRows.first else {
+          // What is reported is in the database, and these are not.
+          let lines = Set(duplicateRows.map(\.line))
+          let others = batch.rejects.filter { !lines.contains($0.line) }
+          return try operation.committed(
+            rows: batch.count - duplicates.count, rejects: (others + duplicateRows).sorted { $0.line < $1.line },
+            endOffset: batch.endOffset)
+        }
+        // A strict import ends here; of the batch, only what stands before is in the database.
+        let rejects = batch.rejects.filter { $0.line < duplicate.line } + [duplicate]
+        try operation.committed(rows: end, rejects: rejects, endOffset: 0)
+        throw duplicate.error(path: operation.file)
       } catch {
         target.hasFailed = true
         throw error

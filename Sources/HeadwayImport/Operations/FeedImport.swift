@@ -2,8 +2,8 @@
   import Foundation
   public import Headway
 
-  /// Imports a GTFS feed, a folder of CSV files, as operations on a queue: one a table, each after those to which its table
-  /// refers.
+  /// Imports a GTFS feed, a folder of CSV files, as operations on a queue: one a table, each after those to which its
+  /// table refers.
   ///
   /// ```swift
   /// let database = try ImportDatabase(path: "vbb.sqlite")
@@ -13,8 +13,8 @@
   /// for report in feed.reports { print(report.table, report.rows, report.rejected) }
   /// ```
   ///
-  /// Files of the GTFS reference get its tables, types, keys, references and indices; other `.txt` files, and columns that the
-  /// reference does not know, are taken along as text. While one table is parsed, another is written.
+  /// Files of the GTFS reference get its tables, types, keys, references and indices; other `.txt` files, and columns
+  /// that the reference does not know, are taken along as text. While one table is parsed, another is written.
   ///
   /// When one operation fails, the others are cancelled: what they have committed stays.
   public struct FeedImport: Sendable {
@@ -22,7 +22,9 @@
     public let folder: String
     /// One operation a table, in the order of the references; to be added to a queue.
     public let operations: [ImportOperation]
-    /// The progress of the whole, by bytes. Cancelling it cancels the operations.
+    /// The progress of the whole, by bytes.
+    ///
+    /// Cancelling it cancels the operations.
     public let progress: OperationProgress
 
     /// Looks at the folder and makes the operations.
@@ -32,12 +34,31 @@
     ///   - database: The database.
     ///   - options: How the files are imported.
     ///   - rejects: Where rows go with which something is wrong; nil to count them only.
-    /// - Throws: ``ImportError`` with the code `missingFiles`, naming the files that every feed must have and this one has
-    ///   not, or `cannotReadFile`.
+    /// - Throws: ``ImportError`` with the code `missingFiles`, naming the files that every feed must have and this one
+    ///   has not, or `cannotReadFile`.
     public init(
       folder: String, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
       rejects: RejectsFile? = nil
     ) throws {
+      operations = try Self.tables(inFolder: folder).map { table in
+        ImportOperation(
+          file: "\(folder)/\(GTFSSchema.fileName(of: table.name))", table: table, into: database, options: options,
+          rejects: rejects)
+      }
+      self.folder = folder
+      progress = OperationProgress(totalUnitCount: 0)
+      connect()
+    }
+
+    /// The tables of a feed, each after those to which it refers.
+    ///
+    /// Opens no file.
+    ///
+    /// - Parameter folder: The folder of the feed.
+    /// - Returns: A table a file.
+    /// - Throws: ``ImportError`` with the code `missingFiles` or `cannotReadFile`, as
+    ///   ``init(folder:into:options:rejects:)``.
+    public static func tables(inFolder folder: String) throws -> [TableSchema] {
       let files: [String]
       do {
         files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
@@ -51,15 +72,7 @@
       }
       let tables = files.filter { $0.hasSuffix(".txt") }.map { TableSchema(forFile: $0) }
       // The reference has no circle, and tables that it does not know refer to nothing.
-      let ordered = TableSchema.loadOrder(of: tables) ?? tables
-      operations = ordered.map { table in
-        ImportOperation(
-          file: "\(folder)/\(GTFSSchema.fileName(of: table.name))", table: table, into: database, options: options,
-          rejects: rejects)
-      }
-      self.folder = folder
-      progress = OperationProgress(totalUnitCount: 0)
-      connect()
+      return TableSchema.loadOrder(of: tables) ?? tables
     }
 
     /// What each operation has done so far.

@@ -14,12 +14,12 @@
   /// queue.addOperation(operation)
   /// ```
   ///
-  /// The operation's thread parses; the batches are written, one at a time for all operations of the same database, by the
-  /// database's own connection, while the parsing goes on.
+  /// The operation's thread parses; the batches are written, one at a time for all operations of the same database, by
+  /// the database's own connection, while the parsing goes on.
   ///
-  /// - **Importing again** updates rows in place by their key. In a table without a key, row *n* of the table is record *n*
-  ///   of the file, and rows beyond the end of the file are removed. So an import that was killed or cancelled can be run
-  ///   again, and ends in the same content.
+  /// - **Importing again** updates rows in place by their key. In a table without a key, row *n* of the table is record
+  ///   *n* of the file, and rows beyond the end of the file are removed. So an import that was killed or cancelled can
+  ///   be run again, and ends in the same content.
   /// - **Cancelling** leaves exactly the batches committed so far. The batch being written is taken back.
   /// - **Rows with which something is wrong** go to the rejects, and are counted in ``report``.
   /// - **Progress** counts bytes of the file; observers of ``Operation/progress`` are told at most 100 times.
@@ -51,9 +51,9 @@
     ///
     /// - Parameters:
     ///   - file: The path of the file.
-    ///   - table: What is known of the table. Columns of the file that are not described are taken along as text. By default
-    ///     the table is that of the GTFS reference if the file is called like one of its files, and else has the file's name
-    ///     without its ending, and no key.
+    ///   - table: What is known of the table. Columns of the file that are not described are taken along as text. By
+    ///     default the table is that of the GTFS reference if the file is called like one of its files, and else has
+    ///     the file's name without its ending, and no key.
     ///   - database: The database.
     ///   - options: How the file is imported.
     ///   - rejects: Where rows go with which something is wrong; nil to count them only.
@@ -80,7 +80,9 @@
       }
     }
 
-    /// Calls `observer` after each committed batch, on the thread that wrote it. One observer at a time.
+    /// Calls `observer` after each committed batch, on the thread that wrote it.
+    ///
+    /// One observer at a time.
     ///
     /// - Parameter observer: What to call with the report so far; nil to call nothing.
     public func onCommit(_ observer: (@Sendable (TableReport) -> Void)?) {
@@ -104,23 +106,31 @@
         try TableImport(self).run()
         end(isComplete: !isCancelled)
       } catch {
+        let failureHandler = state.withLock { $0.failureHandler }
         end(isComplete: false)
         // SQLite gives up what takes long when the operation is cancelled; that is not a failure.
         if isCancelled, error.isInterruption { return }
-        state.withLock { $0.failureHandler }?()
+        failureHandler?()
         throw error
       }
     }
 
     private func end(isComplete: Bool) {
-      state.withLock { state in
+      // What observes is let go of, after the lock is released: it may well keep this operation.
+      let (report, observers) = state.withLock { state in
         if let start = state.startedAt { state.report.duration = .now - start }
         state.startedAt = nil
         state.report.isComplete = isComplete
+        // The last line end came after the last batch.
+        if isComplete, let size = state.report.size { state.report.bytes = size }
+        let observers = (state.observer, state.failureHandler)
+        (state.observer, state.failureHandler) = (nil, nil)
+        return (state.report, observers)
       }
+      withExtendedLifetime(observers) {}
       guard isComplete else { return }
-      // Of a pipe the size was not known, and of any file the last line end came after the last batch.
-      let size = Int64(max(1, report.size ?? report.bytes))
+      // Of a pipe the size was not known.
+      let size = Int64(max(1, report.bytes))
       progress.totalUnitCount = size
       progress.completedUnitCount = size
     }

@@ -39,7 +39,9 @@ final class RecordSource {
   /// How many records there were so far, the header included.
   var count: Int { parser.recordCount }
 
-  /// The names of the fields: the first record, or made up from their number. Nil when there is no record.
+  /// The names of the fields: the first record, or made up from their number.
+  ///
+  /// Nil when there is no record.
   func readHeader() throws(ImportError) -> [String]? {
     var header: [String]?
     var failure: ImportError?

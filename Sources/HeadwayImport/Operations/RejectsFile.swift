@@ -19,7 +19,12 @@ public final class RejectsFile: Sendable {
   /// - Throws: ``ImportError`` with the code `cannotWriteRejects`, if the old file can't be removed.
   public init(path: String) throws {
     self.path = path
-    guard FileManager.default.fileExists(atPath: path) else { return }
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return }
+    // A folder is not ours to remove.
+    guard !isFolder.boolValue else {
+      throw ImportError(.cannotWriteRejects, path: path, message: "The rejected rows can't be written: it is a folder.")
+    }
     do { try FileManager.default.removeItem(atPath: path) } catch { throw failure(error) }
   }
 
@@ -31,7 +36,12 @@ public final class RejectsFile: Sendable {
     guard !rows.isEmpty else { return }
     var text = Data()
     for row in rows {
-      text.append(Data("\(row.table),\(row.line),\(row.status.rawValue),".utf8))
+      if row.table.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) {
+        text.appendQuoted(row.table.utf8)
+      } else {
+        text.append(Data(row.table.utf8))
+      }
+      text.append(Data(",\(row.line),\(row.status.rawValue),".utf8))
       text.appendQuoted(row.reason.utf8)
       text.append(UInt8(ascii: ","))
       text.appendQuoted(row.record)

@@ -27,8 +27,11 @@
       }
       let plan = try TablePlan(operation.table, header: header, path: path)
       let target = try TargetTable(plan, in: database)
+      defer { target.close() }
       var encoder = RowEncoder(plan, known: try target.knownKeys(), remembersKeys: target.hasRows)
       let line = BatchLine(operation, target)
+      // When reading fails, what was read before is written before the operation ends.
+      defer { line.waitForAll() }
 
       try line.report(target.uncheckedReferences)
       try records.forEach { record in

@@ -12,10 +12,10 @@
   /// }
   /// ```
   ///
-  /// The table has a connection of its own, which only reads: it is never blocked by a writer, and never blocks one. It looks
-  /// at most 30 times a second whether something was committed, which costs microseconds, and only then asks for the rows.
-  /// Where that takes long (counting many millions of rows does), it waits longer, so that it uses at most a tenth of one
-  /// processor.
+  /// The table has a connection of its own, which only reads: it is never blocked by a writer, and never blocks one. It
+  /// looks at most 30 times a second whether something was committed, which costs microseconds, and only then asks for
+  /// the rows. Where that takes long (counting many millions of rows does), it waits longer, so that it uses at most a
+  /// tenth of one processor.
   public struct LiveTable: Sendable {
     /// What was in the table at one moment.
     public struct Picture: Sendable, Hashable {
@@ -41,7 +41,9 @@
     /// How many times longer than a query the pause after it is.
     static let pauseFactor = 9
 
-    /// Describes what to watch. Nothing is opened before ``pictures`` is iterated.
+    /// Describes what to watch.
+    ///
+    /// Nothing is opened before ``pictures`` is iterated.
     ///
     /// - Parameters:
     ///   - path: Where the database is. It need not exist yet, nor the table.
@@ -55,8 +57,9 @@
       self.window = window
     }
 
-    /// The table as it is now, and again after each change, at most 30 times a second. Changes that come faster are put
-    /// together. Ends when the iterating task is cancelled.
+    /// The table as it is now, and again after each change, at most 30 times a second.
+    ///
+    /// Changes that come faster are put together. Ends when the iterating task is cancelled.
     ///
     /// Iterating throws GRDB's `DatabaseError` when the database can't be read.
     public var pictures: Pictures { Pictures(table: self, clock: ContinuousClock()) }
@@ -102,9 +105,13 @@
       /// - Returns: The table after it; nil when the task was cancelled.
       /// - Throws: GRDB's `DatabaseError` when the database can't be read.
       public mutating func next() async throws -> Picture? {
+        do { return try await nextChange() } catch  where Task.isCancelled { return nil }
+      }
+
+      private mutating func nextChange() async throws -> Picture? {
         while !Task.isCancelled {
           if pause > .zero {
-            do { try await clock.sleep(for: pause) } catch { return nil }
+            try await clock.sleep(for: pause)
           }
           pause = LiveTable.shortestInterval
           if connection == nil { connection = try Connection(table) }
@@ -153,8 +160,11 @@
         let name = SQL.name(table.table)
         let count = try Int.fetchOne(connection, sql: "SELECT COUNT(*) FROM \(name)") ?? 0
         let columns = table.columns.isEmpty ? "*" : SQL.names(table.columns)
+        let allColumns = try String.fetchAll(
+          connection, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table.table])
+        let rowIdentifier = SQL.rowIdentifier(besideColumns: allColumns)
         let statement = try connection.makeStatement(
-          sql: "SELECT \(columns) FROM \(name) ORDER BY rowid DESC LIMIT ? OFFSET ?")
+          sql: "SELECT \(columns) FROM \(name) ORDER BY \(rowIdentifier) DESC LIMIT ? OFFSET ?")
         let rows = try Row.fetchAll(statement, arguments: [table.window.count, table.window.lowerBound])
         return LiveTable.Picture(
           count: count, columns: statement.columnNames,

@@ -1,4 +1,6 @@
-/// A field, converted for the database. Text is a stretch of the batch's bytes.
+/// A field, converted for the database.
+///
+/// Text is a stretch of the batch's bytes.
 struct EncodedValue {
   enum Kind: UInt8 {
     case null, integer, real, text

@@ -4,7 +4,9 @@
   import Glibc
 #endif
 
-/// Numbers in the bytes of a field. Blanks around them are allowed, nothing else is.
+/// Numbers in the bytes of a field.
+///
+/// Blanks around them are allowed, nothing else is.
 enum NumberParsing {
   /// A whole number of 64 bits, or nil.
   static func integer(_ field: UnsafeRawBufferPointer) -> Int64? {
@@ -87,9 +89,11 @@ enum NumberParsing {
   }
 
   private static func trimmed(_ field: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    // What SQLite passes over where it looks for a number: tab to carriage return, and the space.
+    func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (9...13).contains(byte) }
     var (start, end) = (0, field.count)
-    while start < end, field[start] == UInt8(ascii: " ") { start += 1 }
-    while end > start, field[end - 1] == UInt8(ascii: " ") { end -= 1 }
+    while start < end, isBlank(field[start]) { start += 1 }
+    while end > start, isBlank(field[end - 1]) { end -= 1 }
     return UnsafeRawBufferPointer(rebasing: field[start..<end])
   }
 }

@@ -22,6 +22,8 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   private(set) var byteCount = 0
   /// What is wrong with rows up to here, in the order of their lines.
   var rejects: [RejectedRow] = []
+  /// In a table without a key: the records that are no rows, whose places an earlier import may have filled.
+  var rejectedOrdinals: [Int] = []
   /// The place in the file up to which this batch brings the import.
   var endOffset = 0
 
@@ -46,6 +48,7 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   func removeAll() {
     origins.removeAll(keepingCapacity: true)
     rejects.removeAll(keepingCapacity: true)
+    rejectedOrdinals.removeAll(keepingCapacity: true)
     byteCount = 0
   }
 

@@ -1,9 +1,11 @@
 import HeadwayCSV
 
-/// Turns records into rows of a batch: converts fields to the types of their columns, checks what must hold, and sets aside
-/// what can't be taken.
+/// Turns records into rows of a batch: converts fields to the types of their columns, checks what must hold, and sets
+/// aside what can't be taken.
 struct RowEncoder {
   private let plan: TablePlan
+  /// Whether the key is SQLite's row number, which takes nothing but whole numbers.
+  private let isRowIdentifier: Bool
   /// For each column with a reference that can be checked: the keys there are.
   private var known: [Int: KeySet]
   /// The keys met so far in a re-import, where the database can't tell a second row from an update.
@@ -17,6 +19,7 @@ struct RowEncoder {
   ///   - remembersKeys: Whether a second row with a key is to be found here, rather than by the database.
   init(_ plan: TablePlan, known: [Int: KeySet], remembersKeys: Bool) {
     self.plan = plan
+    isRowIdentifier = plan.isRowIdentifierKey
     self.known = known
     seen = remembersKeys && plan.hasKey ? KeySet() : nil
     selfReferences = plan.columns.indices.compactMap { SelfReference(plan, column: $0) }
@@ -41,7 +44,7 @@ struct RowEncoder {
       }
       let bytes = record.unsafeBytes(at: field)
       if bytes.isEmpty {
-        if column.isRequired {
+        if column.isRequired || (isRowIdentifier && column.isKey) {
           batch.dropBytes(from: recordStart)
           batch.rejects.removeSubrange(rejectCount...)
           return reject(record, batch, "\(column.name) is empty")
@@ -50,12 +53,17 @@ struct RowEncoder {
         continue
       }
       row[position] = value(bytes, column, record, recordStart, batch)
+      if isRowIdentifier, column.isKey, row[position].kind != .integer {
+        batch.dropBytes(from: recordStart)
+        batch.rejects.removeSubrange(rejectCount...)
+        return reject(record, batch, "\(column.name): ‘\(bytes.shortText)’ is not a whole number, as the key must be")
+      }
       check(bytes, column, position, record, batch)
     }
     if seen != nil, seen?.insert(KeySet.hash(of: plan.key, in: row, of: batch)) == false {
       batch.dropBytes(from: recordStart)
       batch.rejects.removeSubrange(rejectCount...)
-      return reject(record, batch, "a row with this key stands above (\(plan.key.map { plan.columns[$0].name }.joined(separator: ", ")))")
+      return reject(record, batch, plan.duplicateReason)
     }
     for position in selfReferences.indices { selfReferences[position].meet(record, plan) }
     batch.endRow(
@@ -70,6 +78,13 @@ struct RowEncoder {
     case .text: break
     case .integer:
       if let number = NumberParsing.integer(bytes) { return .integer(number) }
+      // SQLite makes a number of any text that looks like one. Done here, it is what is compared and what is reported.
+      if let number = NumberParsing.real(bytes) {
+        let whole = Int64(exactly: number)
+        let kept = whole.map { "\($0)" } ?? "\(number)"
+        report(record, batch, "\(column.name): ‘\(bytes.shortText)’ is not a whole number; kept as \(kept)")
+        return whole.map { .integer($0) } ?? .real(number)
+      }
       report(record, batch, "\(column.name): ‘\(bytes.shortText)’ is not a whole number; kept as text")
     case .real:
       if let number = NumberParsing.real(bytes) { return .real(number) }
@@ -84,13 +99,15 @@ struct RowEncoder {
     _ bytes: UnsafeRawBufferPointer, _ column: TablePlan.Column, _ position: Int, _ record: borrowing CSVRecord,
     _ batch: RowBatch
   ) {
-    guard let reference = column.reference, let keys = known[position], !keys.contains(KeySet.hash(bytes)) else { return }
+    guard let reference = column.reference, let keys = known[position] else { return }
+    guard !keys.contains(KeySet.hash(bytes)) else { return }
     report(record, batch, reference.missing(bytes.shortText, from: column.name))
   }
 
   // MARK: Setting aside
 
   private func reject(_ record: borrowing CSVRecord, _ batch: RowBatch, _ reason: String) {
+    if !plan.hasKey { batch.rejectedOrdinals.append(record.ordinal) }
     batch.rejects.append(
       RejectedRow(
         table: plan.table, line: record.line, status: .rejected, reason: reason, record: Array(record.rawBytes)))
@@ -103,6 +120,7 @@ struct RowEncoder {
   }
 
   func reject(_ record: borrowing CSVMalformedRecord, into batch: RowBatch) {
+    if !plan.hasKey { batch.rejectedOrdinals.append(record.ordinal) }
     let reason = "\(record.error)\(record.isTruncated ? "; only the beginning of the record follows" : "")"
     batch.rejects.append(
       RejectedRow(

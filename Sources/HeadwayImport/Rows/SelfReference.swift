@@ -1,7 +1,8 @@
 import HeadwayCSV
 
-/// A column that refers to a column of its own table. What it names may come later in the file, so the values that were not
-/// met yet are kept until the end.
+/// A column that refers to a column of its own table.
+///
+/// What it names may come later in the file, so the values that were not met yet are kept until the end.
 struct SelfReference {
   /// A value that had not been met when its row was read.
   struct Unresolved {
@@ -37,7 +38,9 @@ struct SelfReference {
     waiting.append(Unresolved(line: record.line, value: Array(value), record: Array(record.rawBytes)))
   }
 
-  /// What was not met in the whole file. It may be in the database from an earlier import.
+  /// What was not met in the whole file.
+  ///
+  /// It may be in the database from an earlier import.
   var unresolved: [Unresolved] {
     waiting.filter { entry in entry.value.withUnsafeBytes { !met.contains(KeySet.hash($0)) } }
   }

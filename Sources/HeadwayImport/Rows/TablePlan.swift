@@ -13,18 +13,25 @@ struct TablePlan: Sendable {
 
   let table: String
   var columns: [Column]
-  /// The positions of the key's columns; empty for a table without a key, whose rows have the record's number as `rowid`.
+  /// The positions of the key's columns; empty for a table without a key, whose rows have the record's number as
+  /// `rowid`.
   let key: [Int]
   let indices: [[String]]
   /// How many fields each record must have.
   let fieldCount: Int
 
   var hasKey: Bool { !key.isEmpty }
+  /// What is said of a second row with the same key.
+  var duplicateReason: String {
+    "a row with this key stands above (\(key.map { columns[$0].name }.joined(separator: ", ")))"
+  }
+  /// A name of SQLite's row number that no column has.
+  var rowIdentifier: String { SQL.rowIdentifier(besideColumns: columns.map(\.name)) }
 
   /// Meets a schema with a header.
   ///
-  /// Columns that the file has and the schema does not are taken along as text. Columns that only the schema has are left
-  /// out, but for those of the key.
+  /// Columns that the file has and the schema does not are taken along as text. Columns that only the schema has are
+  /// left out, but for those of the key.
   ///
   /// - Parameters:
   ///   - schema: The table.
@@ -43,16 +50,20 @@ struct TablePlan: Sendable {
     }
     let keyNames = Set(schema.key)
     var columns: [Column] = []
-    for described in schema.columns where fields[described.name.lowercased()] != nil || keyNames.contains(described.name) {
-      columns.append(column(described, isKey: keyNames.contains(described.name)))
+    for described in schema.columns {
+      let isKey = keyNames.contains(described.name)
+      if isKey || fields[described.name.lowercased()] != nil { columns.append(column(described, isKey: isKey)) }
     }
     let described = Set(schema.columns.map { $0.name.lowercased() })
     for name in header where !described.contains(name.lowercased()) {
       columns.append(column(ColumnSchema(name: name), isKey: keyNames.contains(name)))
     }
-    let missing = columns.filter { $0.isRequired && $0.field == nil }.map(\.name) + schema.key.filter { name in
-      !columns.contains { $0.name == name }
-    }
+    // A key that is SQLite's row number can't be empty.
+    let isNumbered = schema.key.count == 1
+    let missing =
+      columns.filter { column in
+        column.field == nil && (column.isRequired || (isNumbered && column.isKey && column.type == .integer))
+      }.map(\.name) + schema.key.filter { name in !columns.contains { $0.name == name } }
     guard missing.isEmpty else {
       throw ImportError(
         .badHeader, path: path, line: 1, message: "The header has no column \(missing.joined(separator: ", ")).")

@@ -1,7 +1,7 @@
 /// Where the stops of a sample feed are, and what they are called by number.
 ///
-/// Stations stand on a grid, each somewhere in its cell, so that the neighbour of a station is near and a route can walk
-/// from one to the next. Nothing is kept a station: position and ids follow from its number.
+/// Stations stand on a grid, each somewhere in its cell, so that the neighbour of a station is near and a route can
+/// walk from one to the next. Nothing is kept a station: position and ids follow from its number.
 struct SampleGeography {
   let seed: UInt64
   let stationCount: Int

@@ -6,9 +6,10 @@ public struct TableSchema: Sendable, Hashable {
   public var columns: [ColumnSchema]
   /// The names of the columns that together identify a row; empty if none do.
   ///
-  /// A key column is not necessarily a required one: its field may be empty in a valid row, as `from_trip_id` is in most
-  /// rows of `transfers`. Two rows are the same when all key columns agree, empty ones included. An SQLite `UNIQUE`
-  /// constraint sees that differently (each `NULL` is distinct), so empty key fields are to be stored as empty text.
+  /// A key column is not necessarily a required one: its field may be empty in a valid row, as `from_trip_id` is in
+  /// most rows of `transfers`. Two rows are the same when all key columns agree, empty ones included. An SQLite
+  /// `UNIQUE` constraint sees that differently (each `NULL` is distinct), so empty key fields are to be stored as empty
+  /// text.
   public var key: [String]
   /// The column names of each index to create after loading, beside the one that the key implies.
   ///

@@ -41,7 +41,8 @@
       }
     }
 
-    /// What the terminal shows after `text`: understands what the tool uses, which is line ends, "up" and "clear from here".
+    /// What the terminal shows after `text`: understands what the tool uses, which is line ends, "up" and "clear from
+    /// here".
     ///
     /// - Returns: The lines; nil if there is a control that it does not understand.
     static func screen(after text: String) -> [String]? {

@@ -62,8 +62,8 @@
 
     /// Waits for the end.
     ///
-    /// - Returns: The exit status, or the number of the signal that ended the tool with a minus; and what was not read yet
-    ///   of its output and errors.
+    /// - Returns: The exit status, or the number of the signal that ended the tool with a minus; and what was not read
+    ///   yet of its output and errors.
     func finish() async -> Run {
       await withTaskCancellationHandler {
         async let output = output.reduce(into: []) { $0.append($1) }
@@ -107,8 +107,8 @@
 
     // MARK: The executable
 
-    /// The tool is built into the folder in which the tests are: beside their executable on Linux, and beside the bundle,
-    /// some folders up, on macOS.
+    /// The tool is built into the folder in which the tests are: beside their executable on Linux, and beside the
+    /// bundle, some folders up, on macOS.
     private static func executable() throws -> URL {
       let tests = ["/proc/self/exe"] + CommandLine.arguments.filter { $0.hasPrefix("/") }
       var searched: [String] = []

@@ -1,0 +1,102 @@
+import Testing
+
+@testable import HeadwayImport
+
+@Suite("Import: numbers", .timeLimit(.minutes(5)))
+struct NumberParsingTests {
+  @Test(
+    "I3: whole numbers of 64 bits",
+    arguments: [
+      ("0", 0), ("-0", 0), ("+7", 7), ("007", 7), ("  12 ", 12), ("-12", -12),
+      ("9223372036854775807", .max), ("-9223372036854775808", .min), ("+9223372036854775807", .max),
+      ("0000000000000000000000000000001", 1),
+    ] as [(String, Int64)])
+  func integers(text: String, number: Int64) {
+    #expect(integer(text) == number)
+  }
+
+  @Test(
+    "I3: what is not a whole number of 64 bits is none",
+    arguments: [
+      "", " ", "-", "+", "--1", "+-1", "1-", "1 2", "1.0", "1e3", "0x10", "1_000", "١", "9223372036854775808",
+      "-9223372036854775809", "92233720368547758070", "99999999999999999999", "18446744073709551616", "1\0", "1a",
+    ])
+  func notIntegers(text: String) {
+    #expect(integer(text) == nil)
+  }
+
+  @Test("I3: whole numbers as `Int64` reads them, for 5,000 random ones near every power of two and ten")
+  func randomIntegers() {
+    var random = SplitMix64(seed: 11)
+    for _ in 0..<5_000 {
+      let number = Int64(bitPattern: random.next()) >> Int64(random.below(64))
+      #expect(integer("\(number)") == number)
+      // One digit more is often too large.
+      let longer = "\(number)\(random.below(10))"
+      #expect(integer(longer) == Int64(longer), "\(longer)")
+    }
+  }
+
+  @Test("I3: decimal numbers to the last bit, for 10,000 random ones of up to 20 digits")
+  func randomReals() {
+    var random = SplitMix64(seed: 12)
+    for _ in 0..<10_000 {
+      let text = randomDecimal(&random)
+      #expect(real(text)?.bitPattern == Double(text)?.bitPattern, "\(text)")
+    }
+  }
+
+  private func randomDecimal(_ random: inout SplitMix64) -> String {
+    let digits = (0...random.below(20)).map { _ in String(random.below(10)) }
+    var text = digits.joined()
+    if random.below(4) > 0 {
+      let point = text.index(text.startIndex, offsetBy: 1 + random.below(text.count))
+      if point < text.endIndex { text.insert(".", at: point) }
+    }
+    if random.below(5) == 0 { text += "e\(random.below(60) - 30)" }
+    return ["", "-", "+"][random.below(3)] + text
+  }
+
+  @Test(
+    "I3: decimal numbers at the edges of the short cut",
+    arguments: [
+      "0", "-0", "0.0", "999999999999999", "9999999999999999", "0.00000000000001", "0.000000000000001",
+      "123456789012345.0", "1.23456789012345", "1.234567890123456", "9007199254740993", "0.1", "0.3", "52.558684",
+      "1e22", "1e23", "1E-7", "4.9e-324", "1.7976931348623157e308", "2.2250738585072011e-308",
+      "000000000000000000000000000001.5",
+    ])
+  func edges(text: String) {
+    #expect(real(text) != nil)
+    #expect(real(text)?.bitPattern == Double(text)?.bitPattern)
+  }
+
+  @Test("I3: a point may stand at either end, blanks around")
+  func points() {
+    #expect(real(".5") == 0.5)
+    #expect(real("5.") == 5)
+    #expect(real(" -.25 ") == -0.25)
+  }
+
+  @Test(
+    "I3: hexadecimal, names and unfinished numbers are none",
+    arguments: [
+      "", "  ", ".", "-", "+.", "-.", "1..2", "1.2.3", "0x10", "0x1p3", "inf", "-inf", "infinity", "nan", "NaN", "1e",
+      "1e+", "e5", "1e400", "-1e400", "1,5", "1 2", "--1", "+-1", "1f", "1\0", "12345678901234567x",
+    ])
+  func notReals(text: String) {
+    #expect(real(text) == nil)
+  }
+
+  @Test("I3: a number of a thousand digits is not cut")
+  func longReals() {
+    let digits = String(repeating: "7", count: 300)
+    #expect(real(digits) == Double(digits))
+    #expect(real("0." + digits) == Double("0." + digits))
+    // Beyond what is tried, it is text, and not another number.
+    #expect(real("0." + String(repeating: digits, count: 4)) == nil)
+  }
+
+  private func integer(_ text: String) -> Int64? { Array(text.utf8).withUnsafeBytes { NumberParsing.integer($0) } }
+
+  private func real(_ text: String) -> Double? { Array(text.utf8).withUnsafeBytes { NumberParsing.real($0) } }
+}

@@ -1,0 +1,20 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// What tells the threads of the process apart.
+func currentThread() -> UInt {
+  #if canImport(Darwin)
+    UInt(bitPattern: pthread_self())
+  #else
+    UInt(pthread_self())
+  #endif
+}
+
+/// Makes a file empty.
+func truncate(_ path: String) {
+  let result = truncate(path, 0)
+  precondition(result == 0)
+}

@@ -1,0 +1,151 @@
+import Headway
+import Synchronization
+import Testing
+
+@Suite("Block operation", .timeLimit(.minutes(5))) struct BlockOperationTests {
+  @Test("B1: the blocks run concurrently, and the operation finishes when all have", arguments: ["queue", "by hand"])
+  func concurrent(kind: String) {
+    let meeting = Meeting(of: 6)
+    let done = Record<Int>()
+    let operation = BlockOperation()
+    for number in 0..<6 {
+      operation.addExecutionBlock {
+        meeting.attend()
+        done.append(number)
+      }
+    }
+    #expect(operation.executionBlocks.count == 6)
+    if kind == "by hand" {
+      operation.start()
+    } else {
+      OperationQueue(limit: 1).addOperations([operation], waitUntilFinished: true)
+    }
+    #expect(done.all.sorted() == Array(0..<6))
+    #expect(operation.isFinished && operation.executionBlocks.isEmpty)
+  }
+
+  @Test("B1: without blocks, or with one, it finishes like any other") func fewBlocks() {
+    let none = BlockOperation()
+    none.start()
+    #expect(none.isFinished)
+    let ran = Record<Int>()
+    let one = BlockOperation()
+    one.addExecutionBlock { ran.append(1) }
+    #expect(one.executionBlocks.count == 1)
+    one.start()
+    #expect(ran.all == [1])
+  }
+
+  @Test("B1: more blocks than the pool has threads all run once") func manyBlocks() {
+    let count = Atomic<Int>(0)
+    let operation = BlockOperation()
+    for _ in 0..<1_000 { operation.addExecutionBlock { count.add(1, ordering: .relaxed) } }
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+    #expect(count.load(ordering: .relaxed) == 1_000)
+  }
+
+  @Test("B1: cancelling skips the blocks that have not begun, and the operation ends when those that had have")
+  func cancelling() {
+    let ran = Atomic<Int>(0)
+    let operation = BlockOperation()
+    // Whichever blocks begin, the first of them cancels; so none begins later than the others that had begun by then.
+    let cancelled = Gate()
+    for _ in 0..<1_000 {
+      operation.addExecutionBlock { [unowned operation] in
+        if ran.add(1, ordering: .relaxed).oldValue == 0 {
+          operation.cancel()
+          cancelled.open()
+        }
+        cancelled.wait()
+      }
+    }
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+    #expect((1...500).contains(ran.load(ordering: .relaxed)))
+    #expect(operation.isCancelled && operation.isFinished)
+  }
+
+  @Test("B1: adding a block to an operation that runs, or has finished, is told", arguments: [true, false])
+  func addingLate(isRunning: Bool) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [isRunning] in
+      let operation = BlockOperation(name: "parse")
+      if isRunning { operation.addExecutionBlock { operation.addExecutionBlock {} } }
+      operation.start()
+      operation.addExecutionBlock {}
+    }
+    let state = isRunning ? "executing" : "finished"
+    #expect(
+      result.message.contains("addExecutionBlock(_:) on ‘parse’ (\(state)): add blocks before the operation starts."))
+  }
+
+  @Test("O8: an operation that was cancelled before it ran lets go of its blocks", arguments: [true, false])
+  func letsGoWhenCancelled(isInQueue: Bool) {
+    let census = Crowd()
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let operation = BlockOperation()
+    do {
+      let captured = Captured(census)
+      for _ in 0..<3 { operation.addExecutionBlock { _ = captured } }
+    }
+    if isInQueue { queue.addOperation(operation) }
+    #expect(census.now == 1)
+    operation.cancel()
+    operation.waitUntilFinished()
+    #expect(census.eventuallyEmpty())
+    #expect(operation.executionBlocks.isEmpty)
+  }
+
+  @Test("B5: a thrown error is kept, from one block or from several") func thrownError() {
+    let operation = BlockOperation { throw Mishap(name: "one") }
+    #expect(operation.error == nil && operation.outcome == nil)
+    operation.start()
+    #expect(operation.error as? Mishap == Mishap(name: "one"))
+
+    let others = Record<Int>()
+    let several = BlockOperation { others.append(1) }
+    several.addExecutionBlock { throw Mishap(name: "two") }
+    several.addExecutionBlock { others.append(3) }
+    OperationQueue().addOperations([several], waitUntilFinished: true)
+    #expect(several.error as? Mishap == Mishap(name: "two"))
+    #expect(others.all.sorted() == [1, 3], "the other blocks go on")
+  }
+
+  @Test("B5: fail(_:) records an error; the first is kept, and after the end none") func fail() {
+    let operation = SelfAware { operation in
+      operation.fail(Mishap(name: "first"))
+      #expect(!operation.isFinished)
+      throw Mishap(name: "second")
+    }
+    operation.start()
+    #expect(operation.error as? Mishap == Mishap(name: "first"))
+    let finished = BlockOperation {}
+    finished.start()
+    finished.fail(Mishap())
+    #expect(finished.error == nil)
+  }
+
+  @Test("B5: the outcome is success, failure or cancelled; an error counts before a cancellation") func outcomes() {
+    func outcome(of operation: Headway.Operation) -> String {
+      switch operation.outcome {
+      case .success: "success"
+      case .failure(let error): "failure \((error as? Mishap)?.name ?? "?")"
+      case .cancelled: "cancelled"
+      case nil: "none"
+      }
+    }
+    let success = BlockOperation {}
+    #expect(outcome(of: success) == "none")
+    let failure = BlockOperation { throw Mishap() }
+    let cancelled = SelfAware { $0.cancel() }
+    let both = SelfAware { operation in
+      operation.cancel()
+      throw Mishap()
+    }
+    for operation in [success, failure, cancelled, both] { operation.start() }
+    let never = BlockOperation {}
+    never.cancel()
+    #expect(
+      [success, failure, cancelled, both, never].map { outcome(of: $0) }
+        == ["success", "failure mishap", "cancelled", "failure mishap", "cancelled"])
+  }
+}

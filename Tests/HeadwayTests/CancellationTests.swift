@@ -1,0 +1,189 @@
+import Headway
+import Synchronization
+import Testing
+
+@Suite("Cancellation", .timeLimit(.minutes(5))) struct CancellationTests {
+  @Test("C1: cancelling sets a flag and does not stop the code") func flagOnly() {
+    let (started, mayGoOn) = (Gate(), Gate())
+    let record = Record<Bool>()
+    let operation = SelfAware { operation in
+      started.open()
+      mayGoOn.wait()
+      record.append(operation.isCancelled)
+    }
+    let queue = OperationQueue()
+    queue.addOperation(operation)
+    started.wait()
+    operation.cancel()
+    #expect(operation.isExecuting && !operation.isFinished)
+    mayGoOn.open()
+    operation.waitUntilFinished()
+    #expect(record.all == [true])
+  }
+
+  @Test("C2: cancelling an operation that waits for dependencies makes it ready at once") func ignoresDependencies() {
+    let queue = OperationQueue()
+    let dependency = BlockOperation {}
+    let operation = BlockOperation { Issue.record("a cancelled operation ran") }
+    operation.addDependency(dependency)
+    queue.addOperation(operation)
+    #expect(!operation.isReady)
+    operation.cancel()
+    #expect(operation.isReady)
+    operation.waitUntilFinished()
+    #expect(!dependency.isFinished)
+    dependency.start()
+    #expect(dependency.isFinished)
+  }
+
+  @Test("C3: the queue calls start() of an operation cancelled before it started, and main() does not run")
+  func queueCallsStart() {
+    final class Watched: Headway.Operation, @unchecked Sendable {
+      let calls = Record<String>()
+      override func start() {
+        calls.append("start")
+        super.start()
+      }
+      override func main() { calls.append("main") }
+    }
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let operation = Watched()
+    queue.addOperation(operation)
+    operation.cancel()
+    operation.waitUntilFinished()
+    #expect(operation.calls.all == ["start"])
+  }
+
+  @Test("C4: cancelling an operation in no queue finishes it at once; adding it afterwards does nothing")
+  func inNoQueue() {
+    let operation = BlockOperation { Issue.record("a cancelled operation ran") }
+    let dependent = BlockOperation {}
+    dependent.addDependency(operation)
+    let queue = OperationQueue()
+    queue.addOperation(dependent)
+    operation.cancel()
+    #expect(operation.isFinished)
+    dependent.waitUntilFinished()
+    queue.addOperation(operation)
+    queue.addOperations([operation], waitUntilFinished: true)
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test(
+    "C5: a cancelled operation leaves a queue that is suspended, saturated, of limit 0, or behind a barrier",
+    arguments: ["suspended", "saturated", "zero", "barrier"])
+  func leavesHeldUpQueue(kind: String) {
+    let queue = OperationQueue()
+    let (started, end) = (Gate(), Gate())
+    switch kind {
+    case "suspended": queue.isSuspended = true
+    case "zero": queue.maxConcurrentOperationCount = 0
+    default:
+      queue.maxConcurrentOperationCount = kind == "saturated" ? 1 : 4
+      queue.addOperation {
+        started.open()
+        end.wait()
+      }
+      started.wait()
+      if kind == "barrier" { queue.addBarrierBlock {} }
+    }
+    let operation = BlockOperation { Issue.record("a cancelled operation ran") }
+    queue.addOperation(operation)
+    operation.cancel()
+    operation.waitUntilFinished()
+    #expect(!queue.operations.contains(operation))
+    end.open()
+    if kind == "saturated" || kind == "barrier" { queue.waitUntilAllOperationsAreFinished() }
+  }
+
+  @Test("C5: a cancelled barrier leaves too, and holds nothing back") func cancelledBarrier() {
+    let queue = OperationQueue()
+    let (started, end) = (Gate(), Gate())
+    queue.addOperation {
+      started.open()
+      end.wait()
+    }
+    started.wait()
+    queue.addBarrierBlock { Issue.record("a cancelled barrier ran") }
+    let barrier = queue.operations[1]
+    let after = BlockOperation {}
+    queue.addOperation(after)
+    barrier.cancel()
+    barrier.waitUntilFinished()
+    after.waitUntilFinished()
+    #expect(queue.operationCount == 1)
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("C6: cancelAllOperations() cancels what is there at that moment, also from inside") func cancelAll() {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 1
+    queue.isSuspended = true
+    let ran = Record<Int>()
+    let first = BlockOperation {
+      ran.append(0)
+      OperationQueue.current?.cancelAllOperations()
+    }
+    queue.addOperation(first)
+    let others = (1...100).map { number in BlockOperation { ran.append(number) } }
+    queue.addOperations(others, waitUntilFinished: false)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(ran.all == [0])
+    #expect(first.isCancelled && others.allSatisfy { $0.isCancelled && $0.isFinished })
+    queue.addOperations([BlockOperation { ran.append(101) }], waitUntilFinished: true)
+    #expect(ran.all == [0, 101])
+  }
+
+  @Test("C6: cancelling twice, or after the end, changes nothing") func twice() {
+    let operation = BlockOperation {}
+    let completions = Record<Int>()
+    let completed = Gate()
+    operation.completionBlock = {
+      completions.append(1)
+      completed.open()
+    }
+    operation.start()
+    completed.wait()
+    operation.cancel()
+    operation.cancel()
+    #expect(operation.isFinished)
+    #expect(completions.count == 1)
+  }
+
+  @Test("C6: cancelAllOperations() works on the main queue") func mainQueue() async throws {
+    let (started, end) = (Gate(), Gate())
+    let ran = Record<Int>()
+    let first = BlockOperation {
+      started.open()
+      end.wait()
+    }
+    let second = BlockOperation { ran.append(2) }
+    OperationQueue.main.addOperations([first, second], waitUntilFinished: false)
+    let canceller = OperationQueue()
+    canceller.addOperation {
+      started.wait()
+      second.cancel()
+      end.open()
+    }
+    try await second.finished()
+    #expect(ran.all.isEmpty)
+    #expect(second.isCancelled)
+  }
+}
+
+/// An operation whose block gets the operation.
+final class SelfAware: Headway.Operation, @unchecked Sendable {
+  let block: @Sendable (SelfAware) throws -> Void
+
+  init(_ block: @escaping @Sendable (SelfAware) throws -> Void) { self.block = block }
+
+  override func main() throws { try block(self) }
+}
+
+extension ExitTest.Result? {
+  /// What the process that exited said on standard error.
+  var message: String { String(decoding: self?.standardErrorContent ?? [], as: UTF8.self) }
+}

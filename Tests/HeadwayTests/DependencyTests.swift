@@ -1,0 +1,197 @@
+import Headway
+import Testing
+
+@Suite("Dependencies", .timeLimit(.minutes(5))) struct DependencyTests {
+  @Test("D1: an operation runs after its dependencies, across queues, one way") func order() {
+    let record = Record<String>()
+    let (left, right) = (OperationQueue(), OperationQueue())
+    let fetch = BlockOperation { record.append("fetch") }
+    let parse = BlockOperation { record.append("parse") }
+    let store = BlockOperation { record.append("store") }
+    parse.addDependency(fetch)
+    store.addDependency(parse)
+    store.addDependency(fetch)
+    #expect(store.dependencies == [parse, fetch])
+    #expect(fetch.dependencies.isEmpty)
+    left.addOperation(store)
+    right.addOperation(parse)
+    left.addOperation(fetch)
+    store.waitUntilFinished()
+    #expect(record.all == ["fetch", "parse", "store"])
+  }
+
+  @Test("D1: an operation with many dependencies waits for each of them") func many() {
+    let queue = OperationQueue()
+    let done = Record<Int>()
+    let parts = (0..<1_000).map { number in BlockOperation { done.append(number) } }
+    let last = BlockOperation { #expect(done.count == 1_000) }
+    for part in parts { last.addDependency(part) }
+    #expect(last.dependencies == parts)
+    queue.addOperation(last)
+    queue.addOperations(parts, waitUntilFinished: false)
+    last.waitUntilFinished()
+    #expect(done.count == 1_000)
+  }
+
+  @Test("D2: a dependency counts when finished, whether it succeeded, failed or was cancelled")
+  func anyOutcome() {
+    let queue = OperationQueue()
+    let success = BlockOperation {}
+    let failure = BlockOperation { throw Mishap() }
+    let cancelled = BlockOperation {}
+    let last = BlockOperation {}
+    for operation in [success, failure, cancelled] { last.addDependency(operation) }
+    queue.addOperation(last)
+    queue.addOperations([success, failure], waitUntilFinished: true)
+    #expect(!last.isFinished)
+    cancelled.cancel()
+    last.waitUntilFinished()
+    #expect(failure.error as? Mishap == Mishap())
+  }
+
+  @Test("D4: removing the last unfinished dependency releases the operation") func removing() {
+    let queue = OperationQueue()
+    let (first, second) = (BlockOperation {}, BlockOperation {})
+    let operation = BlockOperation {}
+    operation.addDependency(first)
+    operation.addDependency(second)
+    queue.addOperation(operation)
+    operation.removeDependency(first)
+    #expect(!operation.isReady)
+    #expect(operation.dependencies == [second])
+    operation.removeDependency(second)
+    operation.waitUntilFinished()
+    first.start()
+    second.start()
+    #expect(first.isFinished && second.isFinished)
+  }
+
+  @Test("D4: removing dependencies one by one from a hub of 100,000 is linear") func removingFromHub() {
+    let hub = BlockOperation {}
+    let dependents = (0..<100_000).map { _ in BlockOperation {} }
+    for dependent in dependents { dependent.addDependency(hub) }
+    for dependent in dependents { dependent.removeDependency(hub) }
+    #expect(dependents.allSatisfy { $0.isReady && $0.dependencies.isEmpty })
+  }
+
+  @Test("D5: adding a finished dependency, the same twice, or removing a strange one is harmless") func harmless() {
+    let finished = BlockOperation {}
+    finished.start()
+    let twice = BlockOperation {}
+    let operation = BlockOperation {}
+    operation.addDependency(finished)
+    #expect(operation.isReady)
+    operation.addDependency(twice)
+    operation.addDependency(twice)
+    operation.removeDependency(BlockOperation {})
+    #expect(!operation.isReady)
+    twice.start()
+    #expect(operation.isReady)
+    operation.start()
+    operation.removeDependency(twice)
+    #expect(operation.isFinished)
+  }
+
+  @Test("D5: depending on itself is a programmer's error") func itself() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let operation = BlockOperation {}
+      operation.name = "ouroboros"
+      operation.addDependency(operation)
+    }
+    #expect(result.message.contains("‘ouroboros’ (ready) was made to depend on itself"))
+  }
+
+  #if DEBUG
+    @Test("D5: adding a dependency to an operation that has started is a programmer's error in debug builds")
+    func started() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let operation = SelfAware { $0.addDependency(BlockOperation {}) }
+        operation.start()
+      }
+      #expect(result.message.contains("which has started") || result.message.contains("that has started"))
+    }
+  #endif
+
+  @Test("D5: a dependency added to an operation that is ready and waits for its queue is waited for") func late() {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let record = Record<Int>()
+    let operation = BlockOperation { record.append(2) }
+    queue.addOperation(operation)
+    let late = BlockOperation { record.append(1) }
+    operation.addDependency(late)
+    queue.isSuspended = false
+    #expect(!operation.isReady)
+    OperationQueue().addOperation(late)
+    operation.waitUntilFinished()
+    #expect(record.all == [1, 2])
+  }
+
+  @Test("D6: cancelling one member of a cycle releases the others") func cycle() {
+    let queue = OperationQueue()
+    let operations = (0..<3).map { BlockOperation(name: "\($0)") }
+    for (position, operation) in operations.enumerated() { operation.addDependency(operations[(position + 1) % 3]) }
+    queue.addOperations(operations, waitUntilFinished: false)
+    #expect(operations.allSatisfy { !$0.isReady })
+    operations[1].cancel()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(operations.map(\.isCancelled) == [false, true, false])
+  }
+
+  @Test("D7: a chain of 200,000 and a grid of 300 × 300 run in order") func large() {
+    let queue = OperationQueue()
+    let record = Record<Int>()
+    var chain: [BlockOperation] = []
+    for number in 0..<200_000 {
+      let operation = BlockOperation { if number % 10_000 == 0 { record.append(number) } }
+      if let last = chain.last { operation.addDependency(last) }
+      chain.append(operation)
+    }
+    queue.addOperations(chain, waitUntilFinished: true)
+    #expect(record.all == Array(stride(from: 0, to: 200_000, by: 10_000)))
+
+    var above: [BlockOperation] = []
+    var all: [BlockOperation] = []
+    for _ in 0..<300 {
+      let row = (0..<300).map { column in
+        let dependencies = above.isEmpty ? [] : above[max(0, column - 1)...min(299, column + 1)]
+        let operation = BlockOperation { [dependencies] in #expect(dependencies.allSatisfy { $0.isFinished }) }
+        for dependency in dependencies { operation.addDependency(dependency) }
+        return operation
+      }
+      all += row
+      above = row
+    }
+    queue.addOperations(all, waitUntilFinished: true)
+    #expect(all.allSatisfy { $0.isFinished })
+  }
+
+  @Test("D8: building dependencies from several threads, in any direction, never deadlocks") func concurrentBuilding() {
+    let operations = (0..<64).map { _ in BlockOperation {} }
+    let builders = OperationQueue()
+    let meeting = Meeting(of: 8)
+    for seed in 0..<8 {
+      builders.addOperation {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        meeting.attend()
+        for _ in 0..<5_000 {
+          let left = Int.random(in: 0..<64, using: &generator)
+          let right = Int.random(in: 0..<64, using: &generator)
+          guard left != right else { continue }
+          if Bool.random(using: &generator) {
+            operations[left].addDependency(operations[right])
+          } else {
+            operations[left].removeDependency(operations[right])
+          }
+        }
+      }
+    }
+    builders.waitUntilAllOperationsAreFinished()
+    // Whatever was built, with all edges taken away each is ready: nothing was counted twice or lost.
+    for operation in operations {
+      for dependency in operation.dependencies { operation.removeDependency(dependency) }
+      #expect(operation.isReady, "\(operation.debugDescription)")
+    }
+    OperationQueue().addOperations(operations, waitUntilFinished: true)
+  }
+}

@@ -1,0 +1,69 @@
+import Headway
+import Synchronization
+import Testing
+
+@Suite("Pool", .timeLimit(.minutes(5))) struct PoolTests {
+  // In a process of its own: it takes all the threads that the pool gives to blocked work.
+  @Test("T2: 64 operations that block overlap") func manyBlocked() async {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue()
+      let meeting = Meeting(of: 64)
+      for _ in 0..<64 { queue.addOperation { meeting.attend() } }
+      queue.waitUntilAllOperationsAreFinished()
+    }
+  }
+
+  @Test("T2: 64 that block in as many queues overlap, twice") func manyQueues() async {
+    await #expect(processExitsWith: .success) {
+      for _ in 0..<2 {
+        let meeting = Meeting(of: 64)
+        let queues = (0..<64).map { _ in OperationQueue(limit: 1) }
+        for queue in queues { queue.addOperation { meeting.attend() } }
+        for queue in queues { queue.waitUntilAllOperationsAreFinished() }
+      }
+    }
+  }
+
+  @Test("T2: five long-running tasks overlap, item by item") func fiveTasks() {
+    let queue = OperationQueue()
+    let items = (0..<10).map { _ in Meeting(of: 5) }
+    for _ in 0..<5 {
+      queue.addOperation { for item in items { item.attend() } }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("T2: busy work in one queue does not keep out another's, though it never blocks") func busyNeighbour() {
+    let (busy, other) = (OperationQueue(), OperationQueue())
+    let isOver = Atomic<Bool>(false)
+    for _ in 0..<8 {
+      busy.addOperation { while !isOver.load(ordering: .acquiring) {} }
+    }
+    other.addOperation { isOver.store(true, ordering: .releasing) }
+    other.waitUntilAllOperationsAreFinished()
+    busy.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("T2: an endless stream of short work in one queue does not keep out another's") func stream() {
+    let (busy, other) = (OperationQueue(), OperationQueue())
+    let isOver = Atomic<Bool>(false)
+    @Sendable func goOn() {
+      if !isOver.load(ordering: .acquiring) { busy.addOperation { goOn() } }
+    }
+    for _ in 0..<8 { busy.addOperation { goOn() } }
+    other.addOperation { isOver.store(true, ordering: .releasing) }
+    other.waitUntilAllOperationsAreFinished()
+    busy.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("T2: an operation that waits gives its place to one that it waits for") func placeGivenUp() async {
+    // As many as the pool runs at once when none blocks in a way that it can see, and more.
+    await #expect(processExitsWith: .success) {
+      let (outer, inner) = (OperationQueue(), OperationQueue())
+      for _ in 0..<100 {
+        outer.addOperation { inner.addOperations([BlockOperation {}], waitUntilFinished: true) }
+      }
+      outer.waitUntilAllOperationsAreFinished()
+    }
+  }
+}

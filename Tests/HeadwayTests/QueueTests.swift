@@ -1,0 +1,310 @@
+import Dispatch
+import Headway
+import Synchronization
+import Testing
+
+@Suite("Queue", .timeLimit(.minutes(5))) struct QueueTests {
+  @Test("Q1: every way of adding runs what was added") func adding() {
+    let queue = OperationQueue()
+    let record = Record<Int>()
+    queue.addOperation(BlockOperation { record.append(1) })
+    queue.waitUntilAllOperationsAreFinished()
+    queue.addOperation { record.append(2) }
+    queue.waitUntilAllOperationsAreFinished()
+    queue.addOperations([], waitUntilFinished: true)
+    queue.addOperations([BlockOperation { record.append(3) }], waitUntilFinished: true)
+    queue.addBarrierBlock { record.append(4) }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(record.all == [1, 2, 3, 4])
+  }
+
+  @Test("Q1: a queue owns what it holds until that is finished, and no longer") func ownership() {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let census = Crowd()
+    do {
+      let captured = Captured(census)
+      queue.addOperation { _ = captured }
+      queue.addBarrierBlock { _ = captured }
+    }
+    #expect(census.now == 1)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(census.eventuallyEmpty())
+  }
+
+  /// The ways to get Q2 wrong, and what the message must say.
+  enum Wrong: String, CaseIterable, Codable {
+    case sameQueue, otherQueue, executing, finished, ranAndCancelled, twiceInBatch
+
+    var reason: String {
+      switch self {
+      case .sameQueue, .otherQueue, .twiceInBatch: "it is in a queue already (or stands twice in the list)"
+      case .executing: "it is executing"
+      case .finished, .ranAndCancelled: "it has finished: an operation runs once, make a new one"
+      }
+    }
+  }
+
+  @Test("Q2: adding an operation that is somewhere already is told", arguments: Wrong.allCases)
+  func adding(wrong: Wrong) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [wrong] in
+      let queue = OperationQueue()
+      queue.name = "import"
+      queue.isSuspended = true
+      let operation = BlockOperation(name: "parse")
+      switch wrong {
+      case .sameQueue: queue.addOperation(operation)
+      case .otherQueue:
+        let other = OperationQueue()
+        other.isSuspended = true
+        other.addOperation(operation)
+      case .executing: operation.addExecutionBlock { queue.addOperation(operation) }
+      case .finished: break
+      case .ranAndCancelled:
+        let other = OperationQueue()
+        other.addOperations([operation], waitUntilFinished: true)
+        operation.cancel()
+      case .twiceInBatch: queue.addOperations([operation, operation], waitUntilFinished: false)
+      }
+      if wrong == .executing || wrong == .finished { operation.start() }
+      queue.addOperation(operation)
+    }
+    #expect(result.message.contains("‘parse’ ("))
+    #expect(result.message.contains("was added to queue ‘import’, but \(wrong.reason)"))
+  }
+
+  @Test("Q2: a batch is looked at as a whole before any of it is added") func batch() async {
+    /// Asked for its state while the message is put together, it tells what the queue holds.
+    final class Witness: Headway.Operation, @unchecked Sendable {
+      let queue: OperationQueue
+      init(_ queue: OperationQueue) { self.queue = queue }
+      override var isFinished: Bool {
+        printError("the queue holds \(queue.operationCount)")
+        return super.isFinished
+      }
+    }
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let queue = OperationQueue()
+      queue.isSuspended = true
+      let finished = Witness(queue)
+      finished.start()
+      queue.addOperations([BlockOperation {}, BlockOperation {}, finished], waitUntilFinished: false)
+    }
+    #expect(result.message.contains("the queue holds 0"))
+    #expect(!result.message.contains("the queue holds 2"))
+    #expect(result.message.contains("Witness (finished) was added to a queue without a name, but it has finished"))
+  }
+
+  @Test("Q3: by default the system decides, and operations overlap") func unlimited() {
+    let queue = OperationQueue()
+    #expect(queue.maxConcurrentOperationCount == -1)
+    #expect(OperationQueue.defaultMaxConcurrentOperationCount == -1)
+    let meeting = Meeting(of: 4)
+    for _ in 0..<4 { queue.addOperation { meeting.attend() } }
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("Q3: never more at once than the limit, and as many", arguments: [1, 2, 5]) func limit(_ limit: Int) {
+    let queue = OperationQueue(limit: limit)
+    let crowd = Crowd()
+    let meeting = Meeting(of: limit)
+    for number in 0..<500 {
+      queue.addOperation {
+        crowd.enter()
+        if number < limit { meeting.attend() }
+        if number % 10 == 0 { yieldThread() }
+        crowd.leave()
+      }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(crowd.most == limit)
+  }
+
+  @Test("Q3: a limit of 1 is not first in, first out: readiness comes first") func notFirstInFirstOut() {
+    let queue = OperationQueue(limit: 1)
+    let record = Record<Int>()
+    let (first, second) = (BlockOperation { record.append(1) }, BlockOperation { record.append(2) })
+    first.addDependency(second)
+    queue.addOperations([first, second], waitUntilFinished: true)
+    #expect(record.all == [2, 1])
+  }
+
+  @Test("Q3: a limit of 0 runs nothing; raised, it acts at once") func zero() {
+    let queue = OperationQueue(limit: 0)
+    let meeting = Meeting(of: 3)
+    let operations = (0..<3).map { _ in BlockOperation { meeting.attend() } }
+    queue.addOperations(operations, waitUntilFinished: false)
+    OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true)
+    #expect(operations.allSatisfy { $0.isReady && !$0.isExecuting && !$0.isFinished })
+    queue.maxConcurrentOperationCount = 3
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("Q3: raised while operations run, more start at once; lowered, those running finish") func changedLimit() {
+    let queue = OperationQueue(limit: 1)
+    let crowd = Crowd()
+    let (first, second) = (Meeting(of: 4), Meeting(of: 4))
+    for _ in 0..<3 {
+      queue.addOperation {
+        crowd.enter()
+        first.attend()
+        second.attend()
+        crowd.leave()
+      }
+    }
+    queue.maxConcurrentOperationCount = 3
+    first.attend()
+    queue.maxConcurrentOperationCount = 1
+    let after = Crowd()
+    for _ in 0..<50 {
+      queue.addOperation {
+        #expect(crowd.now == 0, "the limit is 1, and three of the old ones were running")
+        after.enter()
+        yieldThread()
+        after.leave()
+      }
+    }
+    #expect(crowd.now == 3)
+    second.attend()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(crowd.most == 3)
+    #expect(after.most == 1)
+  }
+
+  @Test("Q3: a limit below -1 is a programmer's error") func belowDefault() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let queue = OperationQueue()
+      queue.name = "import"
+      queue.maxConcurrentOperationCount = -2
+    }
+    #expect(result.message.contains("maxConcurrentOperationCount of queue ‘import’ was set to -2"))
+  }
+
+  @Test("Q4: suspension stops the starting, not what runs, and adding goes on") func suspension() {
+    let queue = OperationQueue()
+    let end = queue.occupy()
+    queue.isSuspended = true
+    #expect(queue.isSuspended)
+    let running = queue.operations[0]
+    let waiting = BlockOperation {}
+    queue.addOperation(waiting)
+    end.open()
+    running.waitUntilFinished()
+    OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true)
+    #expect(waiting.isReady && !waiting.isExecuting && !waiting.isFinished)
+    #expect(queue.operations == [waiting])
+    queue.isSuspended = false
+    waiting.waitUntilFinished()
+  }
+
+  @Test("Q4: an operation may suspend its own queue") func suspendedFromInside() {
+    let queue = OperationQueue(limit: 1)
+    let record = Record<Int>()
+    let first = BlockOperation {
+      record.append(1)
+      queue.isSuspended = true
+    }
+    queue.addOperations([first, BlockOperation { record.append(2) }], waitUntilFinished: false)
+    first.waitUntilFinished()
+    #expect(queue.operationCount == 1)
+    record.append(0)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(record.all == [1, 0, 2])
+  }
+
+  @Test("Q5: operations and operationCount hold what has not finished, in the order added") func snapshot() {
+    let queue = OperationQueue(limit: 1)
+    queue.isSuspended = true
+    #expect(queue.operations.isEmpty && queue.operationCount == 0)
+    let operations = (0..<100).map { _ in BlockOperation {} }
+    for (position, operation) in operations.enumerated() where position % 7 == 0 { operation.queuePriority = .high }
+    queue.addOperations(operations, waitUntilFinished: false)
+    #expect(queue.operations == operations)
+    #expect(queue.operationCount == 100)
+    for position in [0, 50, 99] {
+      operations[position].cancel()
+      operations[position].waitUntilFinished()
+    }
+    #expect(queue.operations == operations.filter { !$0.isCancelled })
+    #expect(queue.operationCount == 97)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(queue.operations.isEmpty && queue.operationCount == 0)
+  }
+
+  @Test("Q5: an operation that runs is still there") func runningIsHeld() {
+    let queue = OperationQueue()
+    let counts = Record<Int>()
+    let operation = BlockOperation { counts.append(queue.operationCount) }
+    queue.addOperations([operation], waitUntilFinished: true)
+    #expect(counts.all == [1])
+  }
+
+  @Test("Q6: waiting for all blocks, and operations added meanwhile prolong it") func waitForAll() {
+    let queue = OperationQueue()
+    queue.waitUntilAllOperationsAreFinished()
+    let end = Gate()
+    let late = Record<Int>()
+    // The first adds the second while it runs, and so on.
+    @Sendable func add(_ remaining: Int) {
+      queue.addOperation {
+        end.wait()
+        late.append(remaining)
+        if remaining > 0 { add(remaining - 1) }
+      }
+    }
+    add(50)
+    let waiter = OperationQueue()
+    let returned = Record<Int>()
+    waiter.addOperation {
+      queue.waitUntilAllOperationsAreFinished()
+      returned.append(late.count)
+    }
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(late.count == 51)
+    waiter.waitUntilAllOperationsAreFinished()
+    #expect(returned.all == [51])
+  }
+
+  @Test("Q6: await queue.finished() suspends until the queue is empty") func awaitAll() async throws {
+    let queue = OperationQueue()
+    try await queue.finished()
+    queue.isSuspended = true
+    let done = Record<Int>()
+    for number in 0..<10 { queue.addOperation { done.append(number) } }
+    let task = Task {
+      try await queue.finished()
+      return done.count
+    }
+    queue.isSuspended = false
+    #expect(try await task.value == 10)
+  }
+
+  @Test("Q11: a queue let go of by its user runs what it holds to the end and is then freed") func letGo() {
+    final class Watched: OperationQueue, @unchecked Sendable {
+      let freed: Gate
+      init(_ freed: Gate) { self.freed = freed }
+      deinit { freed.open() }
+    }
+    let (freed, done, end) = (Gate(), Record<Int>(), Gate())
+    do {
+      let queue = Watched(freed)
+      queue.maxConcurrentOperationCount = 2
+      let first = BlockOperation { end.wait() }
+      queue.addOperation(first)
+      for number in 0..<100 {
+        let operation = BlockOperation { done.append(number) }
+        operation.addDependency(first)
+        queue.addOperation(operation)
+        if number == 50 { queue.addBarrierBlock { done.append(-1) } }
+      }
+    }
+    end.open()
+    freed.wait()
+    #expect(done.count == 101)
+    #expect(done.all.firstIndex(of: -1) == 51)
+  }
+}

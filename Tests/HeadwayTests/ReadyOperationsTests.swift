@@ -1,0 +1,159 @@
+import Testing
+
+@testable import Headway
+
+@Suite("Ready operations", .timeLimit(.minutes(5))) struct ReadyOperationsTests {
+  /// The ready operations of a segment, beside the same as an array.
+  private struct Pair {
+    var ready = ReadyOperations()
+    var model: [(operation: Headway.Operation, level: Int)] = []
+
+    mutating func insert(_ operation: Headway.Operation, level: Int) {
+      ready.insert(operation, level: level)
+      model.append((operation, level))
+    }
+
+    mutating func remove(at position: Int) { ready.remove(model.remove(at: position).operation) }
+
+    mutating func popFirst() -> (actual: Headway.Operation?, expected: Headway.Operation?) {
+      model.sort { left, right in
+        left.level == right.level
+          ? left.operation.admission.sequence < right.operation.admission.sequence : left.level > right.level
+      }
+      return (ready.popFirst(), model.isEmpty ? nil : model.removeFirst().operation)
+    }
+
+    mutating func append(_ other: Pair) {
+      ready.append(other.ready)
+      model += other.model
+    }
+  }
+
+  @Test("P2: any order of inserting, removing and appending gives back priority and order", arguments: 1...500)
+  func random(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    // Of each segment the numbers lie above those of the segment before, and come in any order within.
+    var segments = (0..<4).map { _ in Pair() }
+    var numbers = (0..<4).map { Array(UInt64($0 * 100)..<UInt64($0 * 100 + 100)).shuffled(using: &generator) }
+    if seed % 2 == 0 { numbers = numbers.map { $0.sorted(by: >) } }
+    for step in 0..<400 {
+      let chosen = Int.random(in: 0..<segments.count, using: &generator)
+      switch Int.random(in: 0..<100, using: &generator) {
+      case 0..<55:
+        guard let number = numbers[chosen].popLast() else { continue }
+        let operation = BlockOperation {}
+        operation.admission.sequence = number
+        segments[chosen].insert(operation, level: Int.random(in: 0..<5, using: &generator))
+      case 55..<70:
+        guard let position = segments[chosen].model.indices.randomElement(using: &generator) else { continue }
+        segments[chosen].remove(at: position)
+      case 70..<98:
+        let (actual, expected) = segments[chosen].popFirst()
+        guard actual === expected else {
+          Issue.record("seed \(seed), step \(step): another operation was taken")
+          return
+        }
+      default:
+        guard segments.count > 1 else { continue }
+        segments[0].append(segments.remove(at: 1))
+        numbers[0] += numbers.remove(at: 1)
+        numbers[0].shuffle(using: &generator)
+      }
+      guard segments.allSatisfy({ $0.ready.count == $0.model.count && $0.ready.isEmpty == $0.model.isEmpty }) else {
+        Issue.record("seed \(seed), step \(step): the count is wrong")
+        return
+      }
+    }
+    while segments.count > 1 { segments[0].append(segments.remove(at: 1)) }
+    repeat {
+      let (actual, expected) = segments[0].popFirst()
+      #expect(actual === expected, "seed \(seed)")
+    } while !segments[0].model.isEmpty
+    #expect(segments[0].ready.popFirst() == nil)
+  }
+
+  @Test("P2: what left can be put in again, at another level") func again() {
+    var ready = ReadyOperations()
+    let operations = (0..<20).map { number in
+      let operation = BlockOperation {}
+      operation.admission.sequence = UInt64(number)
+      return operation
+    }
+    for operation in operations.reversed() { ready.insert(operation, level: 2) }
+    for operation in operations { ready.remove(operation) }
+    #expect(ready.isEmpty && ready.popFirst() == nil)
+    for (number, operation) in operations.enumerated() { ready.insert(operation, level: number % 5) }
+    var order: [UInt64] = []
+    while let operation = ready.popFirst() { order.append(operation.admission.sequence) }
+    // The list does not own them.
+    withExtendedLifetime(operations) {}
+    #expect(order == (0..<5).reversed().flatMap { level in (0..<4).map { UInt64($0 * 5 + level) } })
+  }
+}
+
+@Suite("Identity list", .timeLimit(.minutes(5))) struct IdentityListTests {
+  @Test("D1: it keeps the order, finds and removes, short and long", arguments: [4, 16, 17, 40, 400])
+  func random(size: Int) {
+    var generator = SeededGenerator(seed: UInt64(size))
+    var list = IdentityList<Headway.Operation>()
+    var model: [Headway.Operation] = []
+    let operations = (0..<size).map { _ in BlockOperation {} }
+    for step in 0..<5_000 {
+      let operation = operations[Int.random(in: 0..<size, using: &generator)]
+      let isThere = model.contains { $0 === operation }
+      // Fills up and empties in turns.
+      let isFilling = step / (2 * size) % 2 == 0
+      guard list.contains(operation.address) == isThere else {
+        Issue.record("size \(size), step \(step): found is \(!isThere)")
+        return
+      }
+      if isThere && (!isFilling || Bool.random(using: &generator)) {
+        #expect(list.remove(operation.address) === operation)
+        model.removeAll { $0 === operation }
+      } else if !isThere && isFilling {
+        list.append(operation)
+        model.append(operation)
+      } else if !isThere {
+        #expect(list.remove(operation.address) == nil)
+      }
+      guard list.count == model.count, list.isEmpty == model.isEmpty, list.elements == model else {
+        Issue.record("size \(size), step \(step): \(list.count) elements, and should be \(model.count)")
+        return
+      }
+    }
+  }
+}
+
+@Suite("First in, first out", .timeLimit(.minutes(5))) struct FirstInFirstOutTests {
+  @Test("T1: what was appended first comes out first, whatever the pattern", arguments: 1...20)
+  func random(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    var queue = FirstInFirstOut<Int>()
+    var model: [Int] = []
+    for step in 0..<5_000 {
+      let isFilling = step / 700 % 2 == 0
+      if Int.random(in: 0..<10, using: &generator) < (isFilling ? 7 : 3) {
+        queue.append(step)
+        model.append(step)
+      } else {
+        #expect(queue.popFirst() == (model.isEmpty ? nil : model.removeFirst()))
+      }
+      if let position = model.indices.randomElement(using: &generator) {
+        #expect(queue[position] == model[position])
+        queue[position] = -step
+        model[position] = -step
+      }
+      #expect(queue.count == model.count && queue.isEmpty == model.isEmpty)
+    }
+  }
+
+  @Test("T1: it lets go of what it gives out") func letsGo() {
+    let census = Crowd()
+    var queue = FirstInFirstOut<Captured>()
+    for _ in 0..<3_000 { queue.append(Captured(census)) }
+    for remaining in (0..<3_000).reversed() {
+      _ = queue.popFirst()
+      #expect(census.now == remaining)
+    }
+  }
+}

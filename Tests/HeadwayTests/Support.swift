@@ -1,0 +1,129 @@
+import Dispatch
+import Synchronization
+
+@testable import Headway
+
+/// A door that threads wait at until it is opened; it stays open.
+final class Gate: Sendable {
+  private let semaphore = DispatchSemaphore(value: 0)
+
+  func open() { semaphore.signal() }
+
+  /// Blocks until the gate is open.
+  func wait() {
+    semaphore.wait()
+    semaphore.signal()
+  }
+}
+
+/// Collects what happened, in order, from any thread.
+final class Record<Element: Sendable>: Sendable {
+  private let elements = Mutex<[Element]>([])
+
+  func append(_ element: Element) { elements.withLock { $0.append(element) } }
+
+  var all: [Element] { elements.withLock { $0 } }
+  var count: Int { elements.withLock { $0.count } }
+}
+
+/// Counts how many are inside at once, and remembers the most.
+final class Crowd: Sendable {
+  private let state = Mutex((now: 0, most: 0))
+
+  func enter() {
+    state.withLock { state in
+      state.now += 1
+      state.most = max(state.most, state.now)
+    }
+  }
+
+  func leave() { state.withLock { $0.now -= 1 } }
+
+  var most: Int { state.withLock { $0.most } }
+  var now: Int { state.withLock { $0.now } }
+}
+
+/// Lets all through once `size` have come: proof that so many run at the same time.
+final class Meeting: Sendable {
+  private let missing: Mutex<Int>
+  private let gate = Gate()
+
+  init(of size: Int) { missing = Mutex(size) }
+
+  func attend() {
+    let isComplete = missing.withLock { missing in
+      missing -= 1
+      return missing == 0
+    }
+    if isComplete { gate.open() }
+    gate.wait()
+  }
+}
+
+/// A generator of numbers from a seed (SplitMix64), for tests that can be repeated.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}
+
+struct Mishap: Error, Equatable {
+  var name = "mishap"
+}
+
+extension BlockOperation {
+  convenience init(name: String, block: @escaping ExecutionBlock = {}) {
+    self.init(block: block)
+    self.name = name
+  }
+}
+
+/// The identity of the thread that made it.
+struct ThreadIdentity: Sendable {
+  private let identifier = currentThreadIdentifier()
+
+  var isCurrent: Bool { currentThreadIdentifier() == identifier }
+}
+
+extension Crowd {
+  /// Whether all have left, now or as soon as the pool's threads have let go of what they hold.
+  func eventuallyEmpty() -> Bool { eventually { now == 0 } }
+}
+
+/// Whether `condition` comes true, now or as soon as other threads have done what they are at.
+///
+/// Bounded: false after a million looks.
+func eventually(_ condition: () -> Bool) -> Bool {
+  for _ in 0..<1_000_000 {
+    if condition() { return true }
+    yieldThread()
+  }
+  return condition()
+}
+
+extension OperationQueue {
+  /// A queue of this library's threads that runs so many operations at once.
+  convenience init(limit: Int) {
+    self.init()
+    maxConcurrentOperationCount = limit
+  }
+
+  /// Occupies one place of the queue's limit until the gate that it returns is opened.
+  func occupy() -> Gate {
+    let (started, end) = (Gate(), Gate())
+    addOperation {
+      started.open()
+      end.wait()
+    }
+    started.wait()
+    return end
+  }
+}

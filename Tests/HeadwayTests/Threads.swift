@@ -1,0 +1,52 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+func currentThreadIdentifier() -> UInt { UInt(bitPattern: pthread_self().hashValue) }
+
+/// Lets other threads run first.
+func yieldThread() { sched_yield() }
+
+/// A number from the environment, by which a test does more than it does by default.
+func environmentNumber(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
+
+/// Writes to standard error, where exit tests look.
+func printError(_ text: String) {
+  let line = text + "\n"
+  _ = write(STDERR_FILENO, line, line.utf8.count)
+}
+
+/// Runs `body` on `count` threads of their own, with their numbers, and returns when all have.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+  let threads = (0..<count).map { number in
+    let start = Unmanaged.passRetained(ThreadStart { body(number) })
+    #if canImport(Darwin)
+      var thread: pthread_t?
+      pthread_create(&thread, nil, { ThreadStart.main($0) }, start.toOpaque())
+    #else
+      var thread = pthread_t()
+      pthread_create(&thread, nil, { ThreadStart.main($0!) }, start.toOpaque())
+    #endif
+    return thread
+  }
+  for thread in threads {
+    #if canImport(Darwin)
+      pthread_join(thread!, nil)
+    #else
+      pthread_join(thread, nil)
+    #endif
+  }
+}
+
+private final class ThreadStart: Sendable {
+  private let body: @Sendable () -> Void
+
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  static func main(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().body()
+    return nil
+  }
+}

@@ -1,0 +1,89 @@
+import Dispatch
+import Headway
+import Testing
+
+@Suite("Underlying queue", .timeLimit(.minutes(5))) struct UnderlyingQueueTests {
+  @Test("Q9: operations run on the underlying queue, and as its kind allows", arguments: [true, false])
+  func runsThere(isConcurrent: Bool) {
+    let key = DispatchSpecificKey<Int>()
+    let dispatchQueue = DispatchQueue(label: "underlying", attributes: isConcurrent ? .concurrent : [])
+    dispatchQueue.setSpecific(key: key, value: 9)
+    let queue = OperationQueue()
+    #expect(queue.underlyingQueue == nil)
+    queue.underlyingQueue = dispatchQueue
+    #expect(queue.underlyingQueue === dispatchQueue)
+    let (places, crowd) = (Record<Int?>(), Crowd())
+    let meeting = Meeting(of: isConcurrent ? 2 : 1)
+    for number in 0..<100 {
+      queue.addOperation {
+        crowd.enter()
+        if number < 2 { meeting.attend() }
+        places.append(DispatchQueue.getSpecific(key: key))
+        #expect(OperationQueue.current === queue)
+        crowd.leave()
+      }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(places.all == Array(repeating: 9, count: 100))
+    #expect(isConcurrent ? crowd.most >= 2 : crowd.most == 1)
+  }
+
+  @Test("Q9: the queue's own limit, priorities, dependencies and suspension hold there") func rulesHold() {
+    let queue = OperationQueue(limit: 1)
+    queue.underlyingQueue = .global()
+    queue.isSuspended = true
+    let record = Record<Int>()
+    let operations = (0..<4).map { number in BlockOperation { record.append(number) } }
+    operations[3].queuePriority = .high
+    operations[0].addDependency(operations[2])
+    queue.addOperations(operations, waitUntilFinished: false)
+    operations[1].cancel()
+    operations[1].waitUntilFinished()
+    #expect(record.all.isEmpty)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(record.all == [3, 2, 0])
+  }
+
+  @Test("Q9: it can be set again once the queue is empty, also back to none") func setAgain() {
+    let key = DispatchSpecificKey<Int>()
+    let queue = OperationQueue()
+    let places = Record<Int?>()
+    let dispatchQueues = (1...2).map { number in
+      let dispatchQueue = DispatchQueue(label: "underlying \(number)")
+      dispatchQueue.setSpecific(key: key, value: number)
+      return dispatchQueue
+    }
+    for dispatchQueue in dispatchQueues + [nil] {
+      queue.underlyingQueue = dispatchQueue
+      queue.addOperation { places.append(DispatchQueue.getSpecific(key: key)) }
+      queue.waitUntilAllOperationsAreFinished()
+    }
+    #expect(places.all == [1, 2, nil])
+  }
+
+  @Test("Q9: setting it while the queue holds operations is a programmer's error") func notEmpty() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let queue = OperationQueue()
+      queue.name = "busy"
+      queue.isSuspended = true
+      queue.addOperation {}
+      queue.underlyingQueue = .global()
+    }
+    #expect(result.message.contains("The underlying queue of queue ‘busy’ was set while it held operations"))
+  }
+
+  @Test("Q9: the main dispatch queue is refused") func mainDispatchQueue() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      OperationQueue().underlyingQueue = .main
+    }
+    #expect(result.message.contains("Use OperationQueue.main to run operations on the main queue"))
+  }
+
+  @Test("Q9: that of the main queue can't be changed") func ofMainQueue() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      OperationQueue.main.underlyingQueue = .global()
+    }
+    #expect(result.message.contains("The underlying queue of the main queue can't be changed"))
+  }
+}

@@ -1,0 +1,236 @@
+import Synchronization
+import Testing
+
+@testable import Headway
+
+@Suite("Waiting", .timeLimit(.minutes(5)), .serialized) struct WaitingTests {
+  @Test(
+    "W1: the completion block runs exactly once, on a pool thread, and is released",
+    arguments: ["queue", "by hand", "failed", "cancelled in a queue", "cancelled in none", "cancelled while it runs"])
+  func completionBlock(kind: String) {
+    let queue = OperationQueue()
+    let operation = SelfAware { operation in
+      if kind == "failed" { throw Mishap() }
+      if kind == "cancelled while it runs" { operation.cancel() }
+    }
+    let (completed, calls, captured) = (Gate(), Record<String>(), Crowd())
+    do {
+      let capture = Captured(captured)
+      let caller = ThreadIdentity()
+      operation.completionBlock = {
+        _ = capture
+        calls.append("pool \(Worker.isCurrentThread), caller \(caller.isCurrent), finished \(operation.isFinished)")
+        completed.open()
+      }
+    }
+    switch kind {
+    case "by hand": operation.start()
+    case "cancelled in none": operation.cancel()
+    case "cancelled in a queue":
+      queue.isSuspended = true
+      queue.addOperation(operation)
+      operation.cancel()
+    default: queue.addOperation(operation)
+    }
+    completed.wait()
+    operation.waitUntilFinished()
+    operation.cancel()
+    operation.start()
+    #expect(operation.completionBlock == nil)
+    #expect(captured.eventuallyEmpty())
+    #expect(calls.all == ["pool true, caller false, finished true"])
+  }
+
+  @Test("W1: the completion block may be set from inside, and set again before the end") func setFromInside() {
+    let calls = Record<Int>()
+    let completed = Gate()
+    let operation = SelfAware { operation in
+      operation.completionBlock = {
+        calls.append(2)
+        completed.open()
+      }
+    }
+    operation.completionBlock = { calls.append(1) }
+    OperationQueue().addOperation(operation)
+    completed.wait()
+    #expect(calls.all == [2])
+  }
+
+  @Test("W2: when waitUntilFinished() returns, the queue has been left and what depends on it is ready") func wait() {
+    let queue = OperationQueue()
+    queue.progress.totalUnitCount = 1
+    let end = Gate()
+    let operation = BlockOperation { end.wait() }
+    let dependent = BlockOperation {}
+    dependent.addDependency(operation)
+    queue.addOperation(operation)
+    let woken = Record<Int>()
+    let waiters = OperationQueue()
+    let meeting = Meeting(of: 9)
+    for number in 0..<8 {
+      waiters.addOperation {
+        meeting.attend()
+        operation.waitUntilFinished()
+        #expect(queue.operationCount == 0 && dependent.isReady && queue.progress.isFinished)
+        woken.append(number)
+      }
+    }
+    meeting.attend()
+    #expect(woken.count == 0)
+    end.open()
+    waiters.waitUntilAllOperationsAreFinished()
+    #expect(woken.count == 8)
+    operation.waitUntilFinished()
+  }
+
+  @Test("W2: addOperations(_:waitUntilFinished: true) waits for all of them") func waitForBatch() {
+    let queue = OperationQueue()
+    let done = Record<Int>()
+    let operations = (0..<100).map { number in BlockOperation { done.append(number) } }
+    queue.addOperations(operations, waitUntilFinished: true)
+    #expect(done.count == 100 && operations.allSatisfy { $0.isFinished })
+  }
+
+  @Test("W3: finished() suspends until the end, and returns at once afterwards") func await() async throws {
+    let end = Gate()
+    let operation = BlockOperation { end.wait() }
+    OperationQueue().addOperation(operation)
+    let task = Task {
+      try await operation.finished()
+      return operation.isFinished
+    }
+    while !operation.state.current.hasWaiters { await Task.yield() }
+    #expect(!operation.isFinished)
+    end.open()
+    #expect(try await task.value)
+    try await operation.finished()
+  }
+
+  @Test("W3: cancelling the task stops the waiting, and the operation goes on") func cancelledTask() async throws {
+    let end = Gate()
+    let operation = BlockOperation { end.wait() }
+    let queue = OperationQueue()
+    queue.addOperation(operation)
+    for isWaiting in [true, false] {
+      let task = Task { try await operation.finished() }
+      while isWaiting && !operation.state.current.hasWaiters { await Task.yield() }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    let ofQueue = Task { try await queue.finished() }
+    ofQueue.cancel()
+    await #expect(throws: CancellationError.self) { try await ofQueue.value }
+    #expect(!operation.isFinished && !operation.isCancelled)
+    end.open()
+    try await operation.finished()
+    #expect(!operation.isCancelled)
+  }
+
+  @Test("W4: an operation that waits for itself is told so", arguments: ["queue", "by hand", "block", "nested"])
+  func waitsForItself(kind: String) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [kind] in
+      let operation = Located()
+      operation.name = "narcissus"
+      let meeting = Meeting(of: kind == "block" ? 2 : 1)
+      for _ in 0..<(kind == "block" ? 2 : 1) {
+        operation.addExecutionBlock {
+          meeting.attend()
+          switch kind {
+          case "nested": BlockOperation { operation.waitUntilFinished() }.start()
+          case "block": if !operation.isOnItsThread { operation.waitUntilFinished() }
+          default: operation.waitUntilFinished()
+          }
+        }
+      }
+      if kind == "by hand" { return operation.start() }
+      OperationQueue().addOperations([operation], waitUntilFinished: true)
+    }
+    #expect(result.message.contains("waitUntilFinished() on ‘narcissus’ (executing) from inside it"))
+  }
+
+  @Test("W4: an operation that waits for all of its queue is told so") func waitsForItsQueue() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let queue = OperationQueue()
+      queue.name = "loop"
+      queue.addOperations([BlockOperation { queue.waitUntilAllOperationsAreFinished() }], waitUntilFinished: true)
+    }
+    #expect(
+      result.message.contains(
+        "waitUntilAllOperationsAreFinished() on queue ‘loop’ from inside one of its operations"))
+  }
+
+  @Test("W4: waiting for another queue from inside is fine") func waitsForAnotherQueue() {
+    let (outer, inner) = (OperationQueue(limit: 1), OperationQueue(limit: 1))
+    let record = Record<Int>()
+    outer.addOperation {
+      inner.addOperation { record.append(1) }
+      inner.waitUntilAllOperationsAreFinished()
+      record.append(2)
+    }
+    outer.waitUntilAllOperationsAreFinished()
+    #expect(record.all == [1, 2])
+  }
+
+  @Test("W5: 200 operations that each wait for one within do not starve the pool", arguments: [1, 2, 3])
+  func nest(queueCount: Int) {
+    let queues = (0..<queueCount).map { _ in OperationQueue() }
+    let record = Record<Int>()
+    Nest(queues: queues, record: record).descend(from: 200)
+    #expect(record.all == Array(0...200))
+    for queue in queues { queue.waitUntilAllOperationsAreFinished() }
+  }
+
+  /// Each level adds the next one to a queue and waits for it.
+  private struct Nest: Sendable {
+    let queues: [OperationQueue]
+    let record: Record<Int>
+
+    func descend(from level: Int) {
+      if level > 0 {
+        let inner = BlockOperation { descend(from: level - 1) }
+        queues[level % queues.count].addOperation(inner)
+        inner.waitUntilFinished()
+      }
+      record.append(level)
+    }
+  }
+
+  @Test("W5: a tree in which every operation waits for two within") func tree() {
+    let queue = OperationQueue()
+    let leaves = Atomic<Int>(0)
+    @Sendable func grow(_ level: Int) {
+      if level == 0 {
+        leaves.add(1, ordering: .relaxed)
+        return
+      }
+      let branches = (0..<2).map { _ in BlockOperation { grow(level - 1) } }
+      queue.addOperations(branches, waitUntilFinished: true)
+    }
+    grow(7)
+    #expect(leaves.load(ordering: .relaxed) == 128)
+  }
+}
+
+/// Knows on which thread `main()` runs, as opposed to blocks that other threads help with.
+private final class Located: BlockOperation, @unchecked Sendable {
+  private let thread = Mutex<ThreadIdentity?>(nil)
+
+  var isOnItsThread: Bool { thread.withLock { $0 }?.isCurrent == true }
+
+  override func main() throws {
+    thread.withLock { $0 = ThreadIdentity() }
+    try super.main()
+  }
+}
+
+/// Something that a block captures; the crowd counts how many there are.
+final class Captured: Sendable {
+  private let census: Crowd
+
+  init(_ census: Crowd) {
+    self.census = census
+    census.enter()
+  }
+
+  deinit { census.leave() }
+}
