@@ -72,6 +72,18 @@
       }
     }
 
+    @Test("I4: what systems hide in a folder, folders, and optional files without a byte are passed over")
+    func passedOver() throws {
+      try withWorkspace { workspace in
+        let folder = try workspace.feed(["._stops.txt": "\u{1}", "transfers.txt": ""])
+        try FileManager.default.createDirectory(atPath: "\(folder)/notes.txt", withIntermediateDirectories: false)
+        let feed = try FeedImport(folder: folder, into: workspace.database())
+        run(feed.operations)
+        #expect(feed.operations.allSatisfy { $0.error == nil })
+        #expect(Set(feed.reports.map(\.table)) == ["agency", "stops", "routes", "trips", "stop_times", "calendar"])
+      }
+    }
+
     @Test("I4: a feed without optional files is complete")
     func optionalFiles() throws {
       try withWorkspace { workspace in

@@ -70,6 +70,17 @@ import Testing
     #expect(operations.allSatisfy { $0.isCancelled })
   }
 
+  @Test("Q10: cancelling the progress of a queue leaves alone what is added later") func cancellingIsNotForLater() {
+    let queue = OperationQueue()
+    queue.progress.totalUnitCount = 1
+    queue.progress.cancel()
+    let later = BlockOperation {}
+    queue.addOperation(later)
+    later.waitUntilFinished()
+    #expect(!later.isCancelled)
+    #expect(queue.progress.isFinished)
+  }
+
   @Test("Q10: cancelling the progress of an operation cancels the operation") func cancellingOperation() {
     let operation = BlockOperation {}
     operation.progress.cancel()

@@ -111,8 +111,12 @@ public final class OperationProgress: Sendable {
   }
 
   /// Makes `child` stand for one unit, unless it is a part of something already.
+  ///
+  /// A cancellation here was of what there was then, so it does not reach this child.
   func adopt(_ child: OperationProgress) {
-    if child.setParent(self) { take(child, 1) }
+    guard child.setParent(self) else { return }
+    state.withLock { $0.children.append((child, 1)) }
+    if child.isFinished { complete(child) } else { tellIfFurther() }
   }
 
   /// The progress of which this is a part.

@@ -70,9 +70,22 @@
         let names = missing.map(\.description).joined(separator: ", ")
         throw ImportError(.missingFiles, path: folder, message: "This is not a GTFS feed: there is no \(names).")
       }
-      let tables = files.filter { $0.hasSuffix(".txt") }.map { TableSchema(forFile: $0) }
+      let tables = files.filter { isTable($0, in: folder) }.map { TableSchema(forFile: $0) }
       // The reference has no circle, and tables that it does not know refer to nothing.
       return TableSchema.loadOrder(of: tables) ?? tables
+    }
+
+    /// Whether a file of the folder is one to import.
+    ///
+    /// Not what systems hide there, not a folder, and not an optional file without a byte, which some feeds have in
+    /// place of leaving it out.
+    private static func isTable(_ name: String, in folder: String) -> Bool {
+      guard name.hasSuffix(".txt"), !name.hasPrefix(".") else { return false }
+      let path = ("\(folder)/\(name)" as NSString).resolvingSymlinksInPath
+      let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+      guard attributes?[.type] as? FileAttributeType != .typeDirectory else { return false }
+      let isEmptyFile = attributes?[.type] as? FileAttributeType == .typeRegular && attributes?[.size] as? Int == 0
+      return !isEmptyFile || GTFSSchema.requiredFiles.contains(name)
     }
 
     /// What each operation has done so far.
