@@ -25,8 +25,9 @@ public final class OperationProgress: Sendable {
     var lastObserver: UInt64 = 0
     /// The highest hundredth that observers were told.
     var toldHundredth = 0
-    /// The parent was told of the end.
-    var hasToldEnd = false
+    /// A thread is telling the observers, and will look again when it is done if something changed meanwhile.
+    var isTelling = false
+    var tellsAgain = false
     var isCancellable = true
     var isPausable = false
     var isCancelled = false
@@ -174,21 +175,41 @@ public final class OperationProgress: Sendable {
     }
   }
 
+  /// Tells the observers and the parent, if another hundredth of the work is done; and the parent, if all is.
   func tellIfFurther() {
+    // One thread at a time tells, so that observers hear in order; what comes meanwhile is told by that thread.
+    let isTelling = state.withLock { state in
+      state.tellsAgain = state.isTelling
+      defer { state.isTelling = true }
+      return !state.isTelling
+    }
+    if isTelling {
+      repeat { tell() } while mustTellAgain()
+    }
+    // Whoever sees the end says so before it returns, whichever thread tells the observers.
+    let parent = state.withLock { $0.total > 0 && $0.completed >= $0.total ? $0.parent : nil }
+    parent?.complete(self)
+  }
+
+  private func tell() {
     let hundredth = Int(fractionCompleted * 100)
-    let (observers, parent, isFinished) = state.withLock { state in
-      let isFinished = state.total > 0 && state.completed >= state.total
-      // Several threads come here at once, each with what it found: an older number must not be told after a newer one.
-      let isFurther = hundredth > state.toldHundredth
-      let isEnd = isFinished && !state.hasToldEnd
-      if isFurther { state.toldHundredth = hundredth }
-      if isEnd { state.hasToldEnd = true }
-      return (
-        isFurther ? Array(state.observers.values) : [], isFurther || isEnd ? state.parent : nil, isFinished
-      )
+    let (observers, parent) = state.withLock { state in
+      guard hundredth > state.toldHundredth else {
+        return ([@Sendable (OperationProgress) -> Void](), OperationProgress?.none)
+      }
+      state.toldHundredth = hundredth
+      return (Array(state.observers.values), state.parent)
     }
     for observer in observers { observer(self) }
-    guard let parent else { return }
-    if isFinished { parent.complete(self) } else { parent.tellIfFurther() }
+    parent?.tellIfFurther()
+  }
+
+  /// Whether something changed while the calling thread told; if not, it has ceased to be the one that tells.
+  private func mustTellAgain() -> Bool {
+    state.withLock { state in
+      state.isTelling = state.tellsAgain
+      state.tellsAgain = false
+      return state.isTelling
+    }
   }
 }

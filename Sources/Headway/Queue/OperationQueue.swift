@@ -61,10 +61,10 @@ open class OperationQueue: @unchecked Sendable {
 
   // MARK: Queues that are there
 
-  /// The queue of the main thread: its operations run on the main dispatch queue, one at a time.
+  /// The queue of the main dispatch queue, and so of the main actor: its operations run there, one at a time.
   ///
-  /// They run while the main thread serves that queue: after `dispatchMain()`, in a run loop, or while an asynchronous
-  /// `main` awaits.
+  /// They run while that queue is served: after `dispatchMain()`, in a run loop, or while an asynchronous `main`
+  /// awaits. On Linux the thread that serves it then need not be the process's first.
   public static let main = OperationQueue(mainName: "main queue")
 
   /// The queue that runs the operation from which this is called, or nil outside of operations; on the main thread,
