@@ -171,6 +171,18 @@ import Testing
     }
   }
 
+  @Test("Q10: who is told of the end finds the progress finished") func endIsFinished() {
+    let whole = OperationProgress(totalUnitCount: 2)
+    let ends = Record<Bool>()
+    let token = whole.observe { if $0.fractionCompleted == 1 { ends.append($0.isFinished) } }
+    for _ in 0..<2 {
+      let part = OperationProgress(totalUnitCount: 10, parent: whole, pendingUnitCount: 1)
+      for unit in 1...10 { part.completedUnitCount = Int64(unit) }
+    }
+    #expect(ends.all == [true])
+    token.invalidate()
+  }
+
   @Test("Q10: a child has one parent") func oneParent() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let child = OperationProgress(totalUnitCount: 1)

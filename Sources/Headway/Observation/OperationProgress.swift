@@ -192,13 +192,17 @@ public final class OperationProgress: Sendable {
   }
 
   private func tell() {
-    let hundredth = Int(fractionCompleted * 100)
+    let fraction = fractionCompleted
     let (observers, parent) = state.withLock { state in
+      // The last hundredth is told when all units are completed here: a child may have done its part and not said so.
+      let isFinished = state.total > 0 && state.completed >= state.total
+      let hundredth = isFinished ? 100 : min(99, Int(fraction * 100))
       guard hundredth > state.toldHundredth else {
         return ([@Sendable (OperationProgress) -> Void](), OperationProgress?.none)
       }
       state.toldHundredth = hundredth
-      return (Array(state.observers.values), state.parent)
+      // Of the end the parent hears by completing this part.
+      return (Array(state.observers.values), isFinished ? nil : state.parent)
     }
     for observer in observers { observer(self) }
     parent?.tellIfFurther()
