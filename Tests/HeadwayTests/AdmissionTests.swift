@@ -42,12 +42,12 @@ import Testing
     admission.isSuspended = false
     #expect(admission.takeNewPermissions() == 1)
     admission.keepPermission()
-    operations[0].finish()
+    operations[0].end()
     admission.finished(operations[0]).release()
     #expect(admission.takeNewPermissions() == 0, "the worker that finished one comes back for another")
     for operation in operations.dropFirst() {
       _ = admission.next()
-      operation.finish()
+      operation.end()
       admission.finished(operation).release()
     }
     #expect(admission.count == 0)
@@ -176,7 +176,7 @@ private struct AdmissionProgram {
   /// As `OperationQueue` does when an operation has ended: what depends on it is told of first.
   private mutating func finish(_ number: Int) {
     let wereReady = model.entries.indices.filter { model.isReady($0) }
-    operations[number].finish()
+    operations[number].end()
     model.entries[number].state = .finished
     tellReady(except: wereReady)
     if random(0...1) == 0 {

@@ -19,7 +19,7 @@ import Testing
       let caller = ThreadIdentity()
       operation.completionBlock = {
         _ = capture
-        calls.append("pool \(Worker.isCurrentThread), caller \(caller.isCurrent), finished \(operation.isFinished)")
+        calls.append("pool \(Worker.current != nil), caller \(caller.isCurrent), finished \(operation.isFinished)")
         completed.open()
       }
     }

@@ -1,11 +1,11 @@
 import Synchronization
 
-extension Operation {
+extension OperationExtensions {
   /// How far this operation has come.
   ///
   /// ``main()`` sets its `totalUnitCount` and counts `completedUnitCount` up. Made when first asked for. Cancelling it
   /// cancels the operation.
-  public final var progress: OperationProgress {
+  public var progress: OperationProgress {
     if let progress = existingProgress { return progress }
     let made = OperationProgress(totalUnitCount: 0)
     made.cancellationHandler = { [weak self] in self?.cancel() }
@@ -15,7 +15,9 @@ extension Operation {
       return made
     }
   }
+}
 
+extension Operation {
   fileprivate final var existingProgress: OperationProgress? { links.withLock { $0.details?.progress } }
 }
 

@@ -90,7 +90,9 @@ private final class ConcurrentBlocks: PoolWork {
 
   /// Returns when every block has run or, after a cancellation, been skipped.
   func run() {
-    WorkerPool.shared.submit(self, count: min(blocks.count - 1, WorkerPool.maximumWorkerCount))
+    let executor: any WorkExecutor = queue?.executor ?? WorkerPool.shared
+    executor.submit(
+      self, count: min(blocks.count - 1, WorkerPool.maximumWorkerCount), on: Worker.current?.pool.workerClass ?? .normal)
     takeBlocks()
     WaiterList.block { waiter in
       unfinished.withLock { unfinished in
@@ -102,7 +104,7 @@ private final class ConcurrentBlocks: PoolWork {
   }
 
   /// Takes blocks until none is left.
-  func runOnWorker() { ThreadContext.run(operation, in: queue) { takeBlocks() } }
+  func runOnWorker(atMost count: Int) { ThreadContext.run(operation, in: queue) { takeBlocks() } }
 
   private func takeBlocks() {
     while true {

@@ -17,6 +17,13 @@ struct UnownedOperation: OperationIdentified, @unchecked Sendable {  // A pointe
   var address: UnsafeRawPointer { UnsafeRawPointer(reference.toOpaque()) }
 }
 
+/// An operation that is known and not owned, and that may be freed at any time.
+struct WeakOperation: @unchecked Sendable {  // A weak reference, which the runtime protects.
+  private(set) weak var operation: Operation?
+
+  init(_ operation: Operation) { self.operation = operation }
+}
+
 /// An ordered list of distinct operations: append, look up and remove in (amortised) constant time.
 ///
 /// Short lists, which nearly all are, are searched; a long one gets an index when it is first searched. A removal

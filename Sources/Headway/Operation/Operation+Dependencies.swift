@@ -1,54 +1,46 @@
 import Synchronization
 
 extension Operation {
-  /// The operations that must finish before this one is ready, in the order in which they were added.
+  /// What ``addDependency(_:)`` does.
   ///
-  /// Empty once this operation has finished: it has let go of them.
-  ///
-  /// - Complexity: O(*n*) in their number.
-  public final var dependencies: [Operation] { links.withLock { $0.dependencies.elements } }
-
-  /// Makes this operation wait until `operation` has finished, whether that succeeds, fails or is cancelled.
-  ///
-  /// The two may be in different queues, or in none. Adding a finished operation, or the same one twice, is harmless.
-  /// Operations that depend on each other in a circle never run, until one of them is cancelled.
-  ///
-  /// - Parameter operation: The operation to wait for.
-  /// - Precondition: `operation` is not this operation.
-  /// - Precondition: This operation has not started (looked at in debug builds; in release builds a late dependency is
-  ///   ignored).
-  /// - Complexity: O(1).
-  public final func addDependency(_ operation: Operation) {
+  /// - Parameter successDependent: What the dependency must know of, if this operation requires it to succeed.
+  /// - Returns: Whether the dependency had finished by then, and so can't be waited for.
+  @discardableResult
+  final func link(to operation: Operation, successDependent: WeakOperation? = nil) -> Bool {
     require(operation !== self, "\(self) was made to depend on itself: it would never be ready.")
-    Self.withLinks(of: self, and: operation) { links, theirs in
-      guard !links.isClosed, !links.dependencies.contains(operation.address) else { return }
+    let (observed, hadFinished) = Self.withLinks(of: self, and: operation) { links, theirs -> (Bool, Bool) in
+      let hasFinished = operation.state.current.phase == .finished
+      if let successDependent, !hasFinished { theirs.madeDetails.successDependents.append(successDependent) }
+      guard !links.isClosed, !links.dependencies.contains(operation.address) else { return (false, hasFinished) }
       // A finished dependency is listed and not counted.
-      guard theirs.isClosed ? state.current.phase == .pending : state.addDependency() else {
+      let before = theirs.isClosed ? state.current : state.addDependency()
+      guard let before, before.phase == .pending else {
         let word = state.current
         assert(
           word.isCancelled || word.phase == .finished,
           "addDependency(_:) on an operation that has started: add dependencies before the operation can start.")
-        return
+        return (false, hasFinished)
       }
       links.dependencies.append(operation)
       if !theirs.isClosed { theirs.dependents.append(UnownedOperation(self)) }
+      return (before.isObserved, hasFinished)
     }
+    if observed { tell([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
+    if !hadFinished { raiseQuality(of: operation) }
+    return hadFinished
   }
 
-  /// Stops waiting for `operation`.
-  ///
-  /// Removing one that is not a dependency is harmless. If it was the last that had not finished, this operation is
-  /// ready.
-  ///
-  /// - Parameter operation: The operation that is no longer waited for.
-  /// - Complexity: O(1).
-  public final func removeDependency(_ operation: Operation) {
-    let wasWaitedFor = Self.withLinks(of: self, and: operation) { links, theirs in
-      guard links.dependencies.remove(operation.address) != nil else { return false }
+  /// What ``removeDependency(_:)`` does.
+  final func unlink(from operation: Operation) {
+    let (wasListed, wasWaitedFor) = Self.withLinks(of: self, and: operation) { links, theirs in
+      guard links.dependencies.remove(operation.address) != nil else { return (false, false) }
+      theirs.details?.successDependents.removeAll { $0.operation === self }
       // Whoever takes the entry out of the dependency's list counts down: this call, or the dependency as it finishes.
-      return theirs.dependents.remove(address) != nil
+      return (true, theirs.dependents.remove(address) != nil)
     }
-    if wasWaitedFor { dependencyHasEnded() }
+    let word = wasWaitedFor ? state.dependencyFinished() : nil
+    if wasListed, state.current.isObserved { tell([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
+    if word?.becameReadyInQueue == true { tellQueueReady() }
   }
 
   /// Changes the links of two operations at once.
@@ -70,17 +62,7 @@ extension Operation {
     links.withLock { $0.dependents.remove(dependent.address) } != nil
   }
 
-  /// Counts down, outside every lock, and tells the queue if that made this operation ready.
-  private func dependencyHasEnded() {
-    let word = state.dependencyFinished()
-    if word.becameReadyInQueue { tellQueueReady() }
-  }
-
-  final func tellQueueReady() {
-    links.withLock { $0.queue }?.operationBecameReady(self)
-  }
-
-  /// Counts down the dependents and closes the list; returns those that became ready in their queues.
+  /// Counts down the dependents and closes the list; returns those that became ready and have to be told.
   ///
   /// The walk happens under the lock, since it is what keeps the dependents' memory valid; it calls nothing and takes
   /// no other lock.
@@ -94,7 +76,12 @@ extension Operation {
       var retained: Operation?
       dependent.reference._withUnsafeGuaranteedRef { dependent in
         dependent.state.dependencyFinished { word in
-          if word.becameReadyInQueue { retained = dependent }
+          if word.becameReadyInQueue {
+            retained = dependent
+          } else if word.becameReadyObserved {
+            // In no queue, so it may be being freed at this moment; a weak reference knows.
+            retained = WeakOperation(dependent).operation
+          }
         }
       }
       // If it was cancelled in between, or given another dependency, its queue finds out.
@@ -104,16 +91,13 @@ extension Operation {
     return ready
   }
 
+  private static let released = Trampoline<Operation>()
+
   /// Lets go of operations that were dependencies, and of what only they held, in a loop: a chain of a million would
   /// overflow the stack if each freed the next.
-  ///
-  /// - Parameter operations: Consumed, since a second reference to the array would hide who else holds its elements.
   static func release(_ operations: consuming [Operation]) {
-    while var last = operations.popLast() {
-      guard isKnownUniquelyReferenced(&last) else { continue }
-      // Nobody else holds it, so this is its deinitialisation, done here for its dependencies.
-      operations.append(contentsOf: last.unlinkDependencies())
-    }
+    guard !operations.isEmpty else { return }
+    released.run(operations) { _ in }
   }
 
   /// Takes the dependencies out of their list here.
@@ -139,7 +123,10 @@ extension Operation {
 extension OperationWord {
   /// After a count-down: that was the last dependency, and the queue has to be told. (A cancelled operation was ready
   /// before, and its queue knows.)
-  fileprivate var becameReadyInQueue: Bool {
-    unfinishedDependencies == 0 && isEnqueued && !isCancelled && phase == .pending
-  }
+  fileprivate var becameReadyInQueue: Bool { becameReady && isEnqueued }
+
+  /// After a count-down: that was the last dependency, and observers have to be told.
+  fileprivate var becameReadyObserved: Bool { becameReady && isObserved }
+
+  private var becameReady: Bool { unfinishedDependencies == 0 && !isCancelled && phase == .pending }
 }

@@ -1,41 +1,75 @@
 import Synchronization
 
+extension OperationExtensions {
+  /// Suspends the task until the operation has finished.
+  ///
+  /// Holds no thread.
+  ///
+  /// - Throws: `CancellationError` when the waiting task is cancelled; the operation goes on.
+  public func finished() async throws {
+    try await WaiterList.suspend(
+      adding: { waiter in self.addWaiter(waiter) },
+      removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
+  }
+}
+
 extension Operation {
   /// Ends the operation, if it has not ended.
   ///
   /// Called when the work is done, on the thread that did it.
-  final func finish() {
+  final func end() {
     guard let before = state.finish() else { return }
-    finished(from: before)
+    ended(from: before)
   }
 
-  /// All that follows the end, in this order: dependents are released, the queue is left, those who wait wake, the
-  /// completion block is handed to the pool.
+  /// All that follows the end: observers are told, and then everybody else.
   ///
   /// Called once, with no lock held.
   ///
   /// - Parameter before: The state from which the operation ended.
-  final func finished(from before: OperationWord) {
+  final func ended(from before: OperationWord) {
+    guard before.isObserved, let observers = links.withLock({ $0.details?.observers }) else {
+      return conclude(from: before)
+    }
+    if before.phase == .executing { observers.append(ObservedChange(.isExecuting, false)) }
+    observers.append(ObservedChange(.isFinished, true))
+    // Also when another thread is telling them something at this moment: then that one concludes.
+    observers.append { self.conclude(from: before) }
+    observers.tell(of: self)
+  }
+
+  /// In this order: dependents are released, the queue is left, those who wait wake, the completion block is handed to
+  /// the pool.
+  private func conclude(from before: OperationWord) {
+    if links.withLock({ $0.details?.successDependents.isEmpty }) == false { cancelSuccessDependents() }
     // An operation that ends early still stands in the lists of what it waited for: out of there first (rule 1 of
     // Links).
     let dependencies = before.unfinishedDependencies > 0 ? unlinkDependencies() : takeDependencies()
     let ending = links.withLock { links -> Ending in
       let ready = Self.countDown(&links)
+      let details = links.details
       let ending = Ending(
-        ready: ready, queue: links.queue, completionBlock: links.details?.completionBlock)
+        ready: ready, queue: links.queue, completionBlock: details?.completionBlock, observers: details?.observers,
+        cancellationHandlers: details?.cancellationHandlers ?? [])
       links.queue = nil
-      links.details?.completionBlock = nil
+      details?.completionBlock = nil
+      details?.observers = nil
+      details?.cancellationHandlers = []
       return ending
     }
 
-    for dependent in ending.ready { dependent.tellQueueReady() }
+    for dependent in ending.ready { dependent.tellReady() }
     ending.queue?.operationFinished(self)
     if state.settle().hasWaiters {
       let waiters = links.withLock { $0.details?.waiters.removeAll() ?? [] }
       for waiter in waiters { waiter.wake() }
     }
     if before.phase != .executing { releaseWork() }
-    if let block = ending.completionBlock { WorkerPool.shared.submit(block) }
+    ending.observers?.removeAll()
+    if let block = ending.completionBlock {
+      let executor: any WorkExecutor = ending.queue?.executor ?? WorkerPool.shared
+      executor.submit(PoolBlock(block), count: 1)
+    }
     Self.release(consume dependencies)
   }
 
@@ -44,53 +78,35 @@ extension Operation {
     let ready: [Operation]
     let queue: OperationQueue?
     let completionBlock: (@Sendable () -> Void)?
+    let observers: ObserverList?
+    let cancellationHandlers: [@Sendable () -> Void]
   }
 
   // MARK: After the end
 
-  /// A block that runs once after the operation has finished, cancelled or not, on a thread of the pool; then it is let
-  /// go of.
-  ///
-  /// It may be set from inside the operation. Setting it after the end has no effect but to keep it.
-  public final var completionBlock: (@Sendable () -> Void)? {
-    get { links.withLock { $0.details?.completionBlock } }
-    set {
-      // The old block is let go of after the lock is released: freeing it may run code of its owner's.
-      let old = links.withLock { links in
-        guard newValue != nil || links.details != nil else { return Optional<@Sendable () -> Void>.none }
-        let old = links.madeDetails.completionBlock
-        links.madeDetails.completionBlock = newValue
-        return old
-      }
-      _ = old
+  /// The implementation of ``completionBlock``.
+  final func setCompletionBlock(_ block: (@Sendable () -> Void)?) {
+    // The old block is let go of after the lock is released: freeing it may run code of its owner's.
+    let old = links.withLock { links in
+      guard block != nil || links.details != nil else { return Optional<@Sendable () -> Void>.none }
+      let old = links.madeDetails.completionBlock
+      links.madeDetails.completionBlock = block
+      return old
     }
+    _ = old
+    if state.current.isObserved { tell([ObservedChange(.completionBlock)]) }
   }
 
-  /// Blocks the calling thread until the operation has finished, has left its queue and has woken what depends on it.
-  ///
-  /// A waiting operation does not hold up others: the pool starts another thread in its place while this one waits.
-  ///
-  /// - Precondition: It is not called from inside this operation, which would wait for itself.
-  public final func waitUntilFinished() {
+  /// What ``waitUntilFinished()`` does.
+  final func blockUntilSettled() {
     guard !state.current.isSettled else { return }
     require(
       !ThreadContext.isInside(self), "waitUntilFinished() on \(self) from inside it: it would wait for itself.")
-    WaiterList.block { waiter in addWaiter(waiter) }
-  }
-
-  /// Suspends the task until the operation has finished.
-  ///
-  /// Holds no thread.
-  ///
-  /// - Throws: `CancellationError` when the waiting task is cancelled; the operation goes on.
-  public final func finished() async throws {
-    try await WaiterList.suspend(
-      adding: { waiter in self.addWaiter(waiter) },
-      removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
+    WaitGraph.block(on: self) { waiter in addWaiter(waiter) }
   }
 
   /// Registers a waiter; false if the end has been announced already.
-  private func addWaiter(_ waiter: Waiter) -> Bool {
+  fileprivate final func addWaiter(_ waiter: Waiter) -> Bool {
     links.withLock { links in
       // The announcement and the end are read-modify-writes of one word: either the one who ends sees the waiter, or
       // the waiter sees the end.

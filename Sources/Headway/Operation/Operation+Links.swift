@@ -48,4 +48,17 @@ final class OperationDetails {
   var error: (any Error)?
   var progress: OperationProgress?
   var waiters = WaiterList()
+  var threadPriority = 0.5
+  /// Made with the first observer; emptied at the end.
+  var observers: ObserverList?
+  /// In the order of registering; emptied when called, and at the end.
+  var cancellationHandlers: [@Sendable () -> Void] = []
+  /// The dependents that require this operation to succeed; emptied at the end.
+  var successDependents: [WeakOperation] = []
+  /// Counts how often `isReady` was asked because an override may have changed its answer.
+  var readinessInquiries: UInt64 = 0
+  /// What this operation, executing, is blocked on in ``Operation/waitUntilFinished()``.
+  weak var waitsFor: Operation?
+  /// The operation, claimed by its queue, on its way to workers of its class.
+  weak var handOver: HandOver?
 }

@@ -10,18 +10,18 @@ public enum OperationOutcome: Sendable {
   case cancelled
 }
 
-extension Operation {
+extension OperationExtensions {
   /// The error that ended the work: what ``main()`` threw, or what was recorded with ``fail(_:)``.
   ///
   /// The first one is kept.
-  public final var error: (any Error)? { links.withLock { $0.details?.error } }
+  public var error: (any Error)? { links.withLock { $0.details?.error } }
 
   /// Records that the operation failed.
   ///
   /// It goes on until it returns; the first error recorded is kept. Without effect once the operation has finished.
   ///
   /// - Parameter error: What went wrong.
-  public final func fail(_ error: any Error) {
+  public func fail(_ error: any Error) {
     guard state.current.phase != .finished else { return }
     links.withLock { links in
       if links.madeDetails.error == nil { links.madeDetails.error = error }
@@ -31,7 +31,7 @@ extension Operation {
   /// How the operation ended, or nil while it has not.
   ///
   /// A recorded error counts before a cancellation.
-  public final var outcome: OperationOutcome? {
+  public var outcome: OperationOutcome? {
     guard isFinished else { return nil }
     if let error { return .failure(error) }
     return isCancelled ? .cancelled : .success

@@ -16,6 +16,8 @@ import Synchronization
 /// }
 /// ```
 ///
+/// For work that goes on after `main()` has returned, subclass ``AsynchronousOperation``.
+///
 /// An operation is *pending* until its dependencies have finished, then *ready*, *executing*, *finished*: one way.
 /// Cancelling is a flag beside these states; `main()` is expected to look at it. See ``cancel()``.
 ///
@@ -24,9 +26,12 @@ open class Operation: @unchecked Sendable {
   // What protects the state: `state` is atomic. `links` has its own lock, under which nothing is called that is not in
   // this module, and no other lock is taken, except that adding and removing a dependency locks the `links` of both
   // operations, in the order of their addresses. The admission fields are the queue's, under the queue's lock.
+  //
+  // Members that Foundation's class lets subclasses override are open, and so have to stand here; what they do stands
+  // in the extension that is about it.
 
   /// The state machine.
-  let state = OperationState()
+  let state = OperationStateMachine()
 
   /// What joins this operation to others.
   let links = Mutex(Links())
@@ -58,32 +63,18 @@ open class Operation: @unchecked Sendable {
   /// Queues call this; call it yourself only for an operation that is in no queue. A cancelled operation finishes
   /// without running `main()`. On a finished operation nothing happens.
   ///
+  /// An override for asynchronous work does not call `super.start()`. It looks at ``isCancelled``, starts the work, and
+  /// announces what ``isExecuting`` and ``isFinished``, which it overrides too, answer from then on, with
+  /// ``willChangeValue(for:)-(KeyPath<Operation,Value>)`` and ``didChangeValue(for:)-(KeyPath<Operation,Value>)``.
+  /// ``AsynchronousOperation`` does all of that.
+  ///
   /// - Precondition: The operation is ready, is not executing, and is in no queue.
-  open func start() {
-    switch state.begin() {
-    case .run(byHand: false):
-      runMain()
-    case .run(byHand: true):
-      // For the queues that this thread may be inside of, nothing changes.
-      ThreadContext.run(self, in: ThreadContext.queue) { runMain() }
-    case .finishCancelled:
-      finish()
-    case .alreadyFinished:
-      return
-    case .misuse(let word):
-      misuse(startMisuse(word))
-    }
-  }
+  open func start() { begin() }
 
-  private func runMain() {
-    do { try main() } catch { fail(error) }
-    finish()
-  }
-
-  private func startMisuse(_ word: OperationWord) -> String {
-    if word.phase == .executing { return "start() on \(self), which is executing: an operation runs once." }
-    if word.isReserved { return "start() on \(self), which is in a queue: the queue will start it." }
-    return "start() on \(self), which is not ready: wait for its dependencies, or let a queue do so."
+  /// Runs ``main()`` and, unless the work goes on after it, ends the operation.
+  func run() {
+    runMain()
+    end()
   }
 
   /// Lets go of what ``main()`` would have used, when it has not run and never will.
@@ -93,6 +84,10 @@ open class Operation: @unchecked Sendable {
 
   /// Whether nothing but its queue keeps the operation from starting: all dependencies have finished, or it was
   /// cancelled.
+  ///
+  /// An override may ask for more, `super.isReady && networkIsUp`; it posts ``didChangeValue(forKey:)`` with `isReady`
+  /// when its answer has changed. A queue asks it when the operation is added, when the last dependency has finished,
+  /// and when a change was posted, and holds no lock then.
   open var isReady: Bool { state.current.isReady }
 
   /// Whether the work is running.
@@ -101,18 +96,18 @@ open class Operation: @unchecked Sendable {
   /// Whether the operation has ended: done, failed or cancelled.
   open var isFinished: Bool { state.current.phase == .finished }
 
-  /// Whether ``cancel()`` has been called.
+  /// Whether ``cancel()`` was called before the operation had finished.
   ///
   /// Costs one atomic load, so a loop may look as often as it likes.
-  public final var isCancelled: Bool { state.current.isCancelled }
+  open var isCancelled: Bool { state.current.isCancelled }
 
   /// Whether the work goes on after ``start()`` has returned.
   ///
-  /// The default is false.
+  /// The default is false. It says so to people; queues treat both kinds alike.
   open var isAsynchronous: Bool { false }
 
   /// The old name of ``isAsynchronous``.
-  public final var isConcurrent: Bool { isAsynchronous }
+  open var isConcurrent: Bool { isAsynchronous }
 
   // MARK: Cancelling
 
@@ -121,7 +116,7 @@ open class Operation: @unchecked Sendable {
   /// Never stops code by force: it sets ``isCancelled``, which ``main()`` should look at.
   ///
   /// What happens depends on where the operation is:
-  /// - *executing*: the flag is set, and that is all;
+  /// - *executing*: the flag is set, handlers given to ``onCancel(_:)`` run, and that is all;
   /// - *in a queue, not started*: it stops waiting for dependencies, for the queue's limit, for a barrier and for a
   ///   suspension, and the queue calls ``start()``, which finishes it without running `main()`;
   /// - *in no queue*: it finishes at once;
@@ -129,32 +124,111 @@ open class Operation: @unchecked Sendable {
   ///
   /// A cancelled operation finishes like any other: what depends on it is released, who waits for it wakes, its
   /// completion block runs. Cancelling again changes nothing. An override must call `super.cancel()`.
-  open func cancel() {
-    let before = state.cancel()
-    guard !before.isCancelled, before.phase == .pending else { return }
-    if before.isEnqueued {
-      links.withLock { $0.queue }?.operationWasCancelled(self)
-    } else if !before.isReserved, state.finishUnqueued() {
-      finished(from: before)
-    }
-    // Reserved and not yet enqueued: the queue that is taking it in sees the flag.
-  }
+  open func cancel() { markCancelled() }
 
-  // MARK: Priority
+  // MARK: Dependencies
+
+  /// The operations that must finish before this one is ready, in the order in which they were added.
+  ///
+  /// Empty once this operation has finished: it has let go of them.
+  ///
+  /// - Complexity: O(*n*) in their number.
+  open var dependencies: [Operation] { links.withLock { $0.dependencies.elements } }
+
+  /// Makes this operation wait until `operation` has finished, whether that succeeds, fails or is cancelled.
+  ///
+  /// The two may be in different queues, or in none. Adding a finished operation, or the same one twice, is harmless.
+  /// Operations that depend on each other in a circle never run, until one of them is cancelled; see
+  /// ``dependencyCycle()``.
+  ///
+  /// - Parameter operation: The operation to wait for.
+  /// - Precondition: `operation` is not this operation.
+  /// - Precondition: This operation has not started (looked at in debug builds; in release builds a late dependency is
+  ///   ignored).
+  /// - Complexity: O(1).
+  open func addDependency(_ operation: Operation) { link(to: operation) }
+
+  /// Stops waiting for `operation`.
+  ///
+  /// Removing one that is not a dependency is harmless. If it was the last that had not finished, this operation is
+  /// ready.
+  ///
+  /// - Parameter operation: The operation that is no longer waited for.
+  /// - Complexity: O(1).
+  open func removeDependency(_ operation: Operation) { unlink(from: operation) }
+
+  // MARK: Priority and quality of service
 
   /// The order in which the queue starts this operation among those that are ready.
   ///
   /// Normal by default.
   ///
   /// A change while the operation waits takes effect at once, in constant time; after the start it means nothing.
-  public final var queuePriority: QueuePriority {
+  open var queuePriority: QueuePriority {
     get { QueuePriority(level: state.current.priorityLevel) }
-    set {
-      guard let word = state.setPriority(level: newValue.level), word.isEnqueued, word.phase == .pending else { return }
-      links.withLock { $0.queue }?.operationChangedPriority(self)
-    }
+    set { setPriority(newValue) }
   }
+
+  /// How urgent the work is for people: on which threads it runs.
+  ///
+  /// The operation runs at the higher of this and its queue's; `.default` asks for nothing. While a more urgent
+  /// operation depends on it, it runs at the quality of that one.
+  open var qualityOfService: QualityOfService {
+    get { QualityOfService(level: state.current.ownQualityLevel) }
+    set { setQuality(newValue) }
+  }
+
+  /// How much of the processor the thread gets while it runs ``main()``, from 0.0 to 1.0; 0.5, the default, changes
+  /// nothing.
+  ///
+  /// Prefer ``qualityOfService``. It applies to `main()` on a thread of this library only; not on a thread that called
+  /// ``start()`` by hand. On Linux it is the thread's nice value, 38 steps from 1.0 to 0.0; more than 0.5 takes a
+  /// privilege and is ignored without it.
+  ///
+  /// - Precondition: It is from 0.0 to 1.0.
+  open var threadPriority: Double {
+    get { links.withLock { $0.details?.threadPriority ?? 0.5 } }
+    set { setThreadPriority(newValue) }
+  }
+
+  // MARK: The end
+
+  /// A block that runs once after the operation has finished, cancelled or not, on a thread of the pool; then it is let
+  /// go of.
+  ///
+  /// It may be set from inside the operation. Setting it after the end has no effect but to keep it.
+  open var completionBlock: (@Sendable () -> Void)? {
+    get { links.withLock { $0.details?.completionBlock } }
+    set { setCompletionBlock(newValue) }
+  }
+
+  /// Blocks the calling thread until the operation has finished, its observers have been told, and it has left its
+  /// queue and woken what depends on it.
+  ///
+  /// A waiting operation does not hold up others: the pool starts another thread in its place while this one waits.
+  ///
+  /// - Precondition: It is not called from inside this operation, or from inside one for which this one waits: they
+  ///   would wait for each other for ever. A wait in a circle is found within a tenth of a second.
+  open func waitUntilFinished() { blockUntilSettled() }
+
+  // MARK: For people
+
+  /// What to call the operation, for people: in descriptions and messages.
+  ///
+  /// Nil by default.
+  open var name: String? {
+    get { links.withLock { $0.details?.name } }
+    set { setName(newValue) }
+  }
+
+  /// The operation's name, or its type where it has none, and its state: `‘parse’ (executing)`.
+  open var description: String { shortDescription }
+
+  /// The description with the type, the queue, the priority, the progress and what the operation waits for.
+  open var debugDescription: String { longDescription }
 }
+
+extension Operation: CustomStringConvertible, CustomDebugStringConvertible {}
 
 extension Operation: Hashable {
   /// Two operations are equal when they are the same object.

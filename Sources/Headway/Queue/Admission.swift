@@ -58,7 +58,7 @@ struct Admission {
     let word = operation.state.enqueue()
     if word.isCancelled {
       leave(operation)
-    } else if word.isReady {
+    } else if word.isStartable {
       becameReady(operation)
     }
   }
@@ -152,6 +152,17 @@ struct Admission {
     return nil
   }
 
+  /// As ``next()``, for one operation that is to be started before those ahead of it; nil when it may not start now.
+  mutating func take(_ operation: Operation) -> Operation? {
+    guard operation.admission.place == .ready, !isSuspended, running < limit, isInFirstSegment(operation) else {
+      return nil
+    }
+    first.ready.remove(operation)
+    if operation.state.claim() { return run(operation) }
+    operation.admission.place = .held
+    return nil
+  }
+
   private mutating func run(_ operation: Operation) -> Operation {
     operation.admission.place = .running
     running += 1
@@ -167,7 +178,7 @@ struct Admission {
 
   private var startableBarrier: Operation? {
     guard first.unfinished == 0, let barrier = first.barrier else { return nil }
-    return barrier.admission.place == .held && barrier.state.current.isReady ? barrier : nil
+    return barrier.admission.place == .held && barrier.state.current.isStartable ? barrier : nil
   }
 
   // MARK: Segments
@@ -176,14 +187,18 @@ struct Admission {
   ///
   /// A barrier belongs to the segment that it ends. Without barriers there is one; else O(log *barriers*).
   private mutating func withSegment(of operation: Operation, _ change: (inout Segment) -> Void) {
+    guard !isInFirstSegment(operation) else { return change(&first) }
     let sequence = operation.admission.sequence
-    guard !later.isEmpty, later[0].firstSequence <= sequence else { return change(&first) }
     var (low, high) = (0, later.count - 1)
     while low < high {
       let middle = (low + high + 1) / 2
       if later[middle].firstSequence <= sequence { low = middle } else { high = middle - 1 }
     }
     change(&later[low])
+  }
+
+  private func isInFirstSegment(_ operation: Operation) -> Bool {
+    later.isEmpty || operation.admission.sequence < later[0].firstSequence
   }
 
   /// A barrier that has finished holds nothing back: the segment after it joins the first, which is empty when the
@@ -195,5 +210,53 @@ struct Admission {
       first.barrier = next.barrier
       first.barrierHasFinished = next.barrierHasFinished
     }
+  }
+
+  // MARK: Looking
+
+  /// Operations are held, and none of them runs or can start by what this queue knows.
+  var isIdle: Bool { running == 0 && held.count > 0 && !isSuspended && limit > 0 && startable == 0 && permissions == 0 }
+
+  /// What keeps an operation from starting, as far as the queue knows.
+  struct Situation {
+    var place: AdmissionRecord.Place
+    var isBarrier: Bool
+    var isSuspended: Bool
+    var limit: Int
+    var running: Int
+    /// How many operations a barrier waits for; for others, 1 when they wait for a barrier.
+    var before: Int
+  }
+
+  /// The situation of an operation that the queue holds.
+  ///
+  /// O(*n*) for barriers and those behind them.
+  func situation(of operation: Operation) -> Situation {
+    Situation(
+      place: operation.admission.place, isBarrier: operation.admission.isBarrier, isSuspended: isSuspended,
+      limit: limit, running: running, before: predecessors(of: operation).count)
+  }
+
+  /// The operations of this queue that must finish before this one can start: those before a barrier; the barrier
+  /// before any other; and, where one runs at a time, the one that runs.
+  ///
+  /// O(*n*) where there are barriers or only one runs at a time.
+  func obstacles(of operation: Operation) -> [Operation] {
+    guard operation.admission.place == .held || operation.admission.place == .ready else { return [] }
+    var obstacles = predecessors(of: operation)
+    if limit == 1, running == 1, let current = held.snapshot.first(where: { $0.admission.place == .running }) {
+      obstacles.append(current)
+    }
+    return obstacles
+  }
+
+  private func predecessors(of operation: Operation) -> [Operation] {
+    let earlier = held.snapshot.lazy.filter { other in
+      other.admission.sequence < operation.admission.sequence && other.admission.place != .cancelled
+        && other.admission.place != .leaving
+    }
+    if operation.admission.isBarrier { return Array(earlier) }
+    guard !isInFirstSegment(operation) else { return [] }
+    return earlier.last { $0.admission.isBarrier }.map { [$0] } ?? []
   }
 }

@@ -2,16 +2,39 @@ import Dispatch
 import Synchronization
 
 extension OperationQueue: PoolWork {
-  /// A worker that comes for this queue runs this many operations at most before it looks whether others wait for it.
-  private static var operationsInOneRun: Int { 64 }
-
   // MARK: What operations tell
 
-  final func operationBecameReady(_ operation: Operation) { change { $0.admission.becameReady(operation) } }
+  final func operationBecameReady(_ operation: Operation) {
+    change { books in
+      let place = operation.admission.place
+      books.admission.becameReady(operation)
+      if place != operation.admission.place { books.record { .ready(operation) } }
+    }
+  }
 
   final func operationWasCancelled(_ operation: Operation) { change { $0.admission.leave(operation) } }
 
   final func operationChangedPriority(_ operation: Operation) { change { $0.admission.priorityChanged(operation) } }
+
+  /// The operation's quality of service has risen: if it is ready, or on its way to a worker, it goes to a worker of
+  /// its class at once.
+  final func operationWasRaised(_ operation: Operation) {
+    let handOver = operation.links.withLock { $0.details?.handOver }
+    if let handOver { return handOver.send() }
+    let claimed = change { books -> Operation? in
+      // The queue's own workers will come for it in its turn; and other executors have no classes.
+      let quality = books.qualityOfService
+      guard books.underlyingQueue == nil, books.executor == nil,
+        operation.effectiveQuality(in: quality).workerClass != quality.workerClass,
+        let claimed = books.admission.take(operation)
+      else { return nil }
+      books.record { .started(claimed) }
+      return claimed
+    }
+    guard let claimed else { return }
+    startUnit(of: claimed)
+    HandOver(claimed, of: self).send()
+  }
 
   final func operationFinished(_ operation: Operation) {
     // Before the operation leaves the books, so that whoever waits for the queue to be empty finds the unit completed.
@@ -20,6 +43,7 @@ extension OperationQueue: PoolWork {
     let (reference, waiters) = change { books -> (Unmanaged<Operation>, [Waiter]) in
       if comesBack { books.admission.keepPermission() }
       let reference = books.admission.finished(operation)
+      books.record { .finished(operation) }
       return (reference, books.admission.count == 0 ? books.waiters.removeAll() : [])
     }
     for waiter in waiters { waiter.wake() }
@@ -28,36 +52,59 @@ extension OperationQueue: PoolWork {
 
   // MARK: Workers
 
-  final func sendForWorkers(_ count: Int, _ underlyingQueue: DispatchQueue?) {
-    guard let underlyingQueue else { return WorkerPool.shared.submit(self, count: count) }
-    for _ in 0..<count {
+  final func sendForWorkers(_ call: Call) {
+    if let executor = call.executor { return executor.submit(self, count: call.permissions) }
+    guard let underlyingQueue = call.underlyingQueue else {
+      return WorkerPool.shared.submit(self, count: call.permissions, on: call.workerClass)
+    }
+    for _ in 0..<call.permissions {
       underlyingQueue.async { _ = self.runNext(usingPermission: true, comesBack: false) }
     }
   }
 
-  /// A worker of the pool has come, with one permission.
-  final func runOnWorker() {
-    var holdsPermission = true
-    for _ in 0..<Self.operationsInOneRun {
+  /// A worker has come, with one permission.
+  package final func runOnWorker(atMost count: Int) { runOnWorker(atMost: count, holdsPermission: true) }
+
+  /// A worker has come without one.
+  final func runWithoutPermission(atMost count: Int) { runOnWorker(atMost: count, holdsPermission: false) }
+
+  private func runOnWorker(atMost count: Int, holdsPermission: Bool) {
+    var holdsPermission = holdsPermission
+    for _ in 0..<count {
       guard let keeps = runNext(usingPermission: holdsPermission, comesBack: true) else { return }
       holdsPermission = keeps
+      if Worker.current?.isWornOut == true { break }
     }
-    // The worker goes; its permission, or a new one if there is work left, brings another, behind the pool's other
-    // work.
-    if holdsPermission { WorkerPool.shared.submit(self, count: 1) } else { change { _ in } }
+    // The worker goes; its permission, or a new one if there is work left, brings another, behind the other work.
+    if holdsPermission { change { $0.admission.usePermission() } } else { change { _ in } }
   }
 
   /// Runs the next operation, if one may start.
   ///
   /// Answers whether the thread then holds a permission to come again, or nil if there was none to run.
   private func runNext(usingPermission: Bool, comesBack: Bool) -> Bool? {
-    let operation = change { books in
+    let (operation, workerClass) = change { books -> (Operation?, WorkerClass?) in
       if usingPermission { books.admission.usePermission() }
-      return books.admission.next()
+      guard let operation = books.admission.next() else { return (nil, nil) }
+      if operation.admission.place == .running { books.record { .started(operation) } }
+      guard books.underlyingQueue == nil, books.executor == nil else { return (operation, nil) }
+      return (operation, operation.effectiveQuality(in: books.qualityOfService).workerClass)
     }
     guard let operation else { return nil }
-    progress.startUnit(of: operation)
-    return ThreadContext.run(operation, in: self, comesBack: comesBack) { operation.start() }
+    startUnit(of: operation)
+    if let workerClass, workerClass != Worker.current?.pool.workerClass {
+      HandOver(operation, of: self).send()
+      return false
+    }
+    return run(operation, comesBack: comesBack)
+  }
+
+  private func startUnit(of operation: Operation) { progress.startUnit(of: operation) }
+
+  /// Runs an operation that has been claimed.
+  @discardableResult
+  final func run(_ operation: Operation, comesBack: Bool) -> Bool {
+    ThreadContext.run(operation, in: self, comesBack: comesBack) { operation.start() }
   }
 
   /// The calling thread, a worker that was counted as coming back, is about to block.
@@ -65,34 +112,32 @@ extension OperationQueue: PoolWork {
 
   // MARK: Waiting
 
-  /// Blocks the calling thread until the queue holds nothing.
-  ///
-  /// Operations added meanwhile prolong it.
-  ///
-  /// - Precondition: It is not called from inside an operation of this queue, which would wait for itself.
-  public final func waitUntilAllOperationsAreFinished() {
+  /// What ``waitUntilAllOperationsAreFinished()`` does.
+  final func blockUntilEmpty() {
     require(
       !ThreadContext.isInside(self),
       "waitUntilAllOperationsAreFinished() on \(label) from inside one of its operations: it would wait for itself.")
-    WaiterList.block { addWaiter($0) }
+    WaitGraph.block(on: self) { addWaiter($0) }
   }
 
-  /// Suspends the task until the queue holds nothing.
-  ///
-  /// Operations added meanwhile prolong it. Holds no thread.
-  ///
-  /// - Throws: `CancellationError` when the waiting task is cancelled; the operations go on.
-  public final func finished() async throws {
-    try await WaiterList.suspend(
-      adding: { waiter in self.addWaiter(waiter) },
-      removing: { identifier in self.books.withLock { $0.waiters.remove(identifier) } })
-  }
-
-  private func addWaiter(_ waiter: Waiter) -> Bool {
+  fileprivate final func addWaiter(_ waiter: Waiter) -> Bool {
     books.withLock { books in
       guard books.admission.count > 0 else { return false }
       books.waiters.append(waiter)
       return true
     }
+  }
+}
+
+extension OperationQueueExtensions {
+  /// Suspends the task until the queue holds nothing.
+  ///
+  /// Operations added meanwhile prolong it. Holds no thread.
+  ///
+  /// - Throws: `CancellationError` when the waiting task is cancelled; the operations go on.
+  public func finished() async throws {
+    try await WaiterList.suspend(
+      adding: { waiter in self.addWaiter(waiter) },
+      removing: { identifier in self.books.withLock { $0.waiters.remove(identifier) } })
   }
 }

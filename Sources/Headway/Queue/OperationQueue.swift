@@ -20,19 +20,13 @@ import Synchronization
 /// Every member may be used from any thread.
 open class OperationQueue: @unchecked Sendable {
   // What protects the state: `books` has a lock, under which nothing is called that is not in this module and no other
-  // lock is taken. `progress` protects itself.
-
-  /// What the lock protects.
-  struct Books {
-    var admission = Admission()
-    var name: String?
-    var maxConcurrentOperationCount = OperationQueue.defaultMaxConcurrentOperationCount
-    var underlyingQueue: DispatchQueue?
-    var waiters = WaiterList()
-  }
+  // lock is taken, but that of the list of observers. `progress` protects itself.
+  //
+  // Members that Foundation's class lets subclasses override are open, and so have to stand here; what they do stands
+  // in the extension that is about it.
 
   let books: Mutex<Books>
-  private let isMain: Bool
+  final let isMain: Bool
 
   /// The progress of what the queue runs.
   ///
@@ -52,6 +46,7 @@ open class OperationQueue: @unchecked Sendable {
     var main = Books()
     main.name = mainName
     main.maxConcurrentOperationCount = 1
+    main.qualityOfService = .userInteractive
     main.admission.limit = 1
     main.underlyingQueue = .main
     books = Mutex(main)
@@ -83,45 +78,36 @@ open class OperationQueue: @unchecked Sendable {
   /// change acts at once: raised, more start; lowered, those running finish. The main queue always runs one at a time.
   ///
   /// - Precondition: It is not below -1.
-  public final var maxConcurrentOperationCount: Int {
+  open var maxConcurrentOperationCount: Int {
     get { books.withLock { $0.maxConcurrentOperationCount } }
-    set {
-      require(
-        newValue >= Self.defaultMaxConcurrentOperationCount,
-        "maxConcurrentOperationCount of \(label) was set to \(newValue): use a count, 0, or -1 for the default.")
-      guard !isMain else { return }
-      change { books in
-        books.maxConcurrentOperationCount = newValue
-        books.admission.limit = newValue == Self.defaultMaxConcurrentOperationCount ? .max : newValue
-      }
-    }
+    set { setLimit(newValue) }
   }
 
   /// Whether the starting of operations is stopped.
   ///
   /// Those that run go on, adding goes on, and cancelled operations leave.
-  public final var isSuspended: Bool {
+  open var isSuspended: Bool {
     get { books.withLock { $0.admission.isSuspended } }
-    set { change { $0.admission.isSuspended = newValue } }
+    set { setSuspended(newValue) }
+  }
+
+  /// How urgent the queue's work is for people: on which threads its operations run.
+  ///
+  /// An operation runs at the higher of this and its own. A change acts on what starts from then on. With an
+  /// ``underlyingQueue`` it is the dispatch queue's quality of service that counts; that of ``main`` is always
+  /// `.userInteractive`.
+  open var qualityOfService: QualityOfService {
+    get { books.withLock { $0.qualityOfService } }
+    set { setQuality(newValue) }
   }
 
   /// The dispatch queue on which operations run, or nil for the threads of this library.
   ///
   /// - Precondition: When it is set, the queue holds nothing, is not ``main``, and the new value is not the main
   ///   dispatch queue.
-  public final var underlyingQueue: DispatchQueue? {
+  open var underlyingQueue: DispatchQueue? {
     get { books.withLock { $0.underlyingQueue } }
-    set {
-      require(!isMain, "The underlying queue of the main queue can't be changed.")
-      require(
-        newValue.map(MainDispatchQueue.isSame) != true, "Use OperationQueue.main to run operations on the main queue.")
-      let isEmpty = books.withLock { books in
-        guard books.admission.count == 0 else { return false }
-        books.underlyingQueue = newValue
-        return true
-      }
-      require(isEmpty, "The underlying queue of \(label) was set while it held operations: set it first.")
-    }
+    set { setUnderlyingQueue(newValue) }
   }
 
   // MARK: What it holds
@@ -129,46 +115,90 @@ open class OperationQueue: @unchecked Sendable {
   /// The operations that have not finished, in the order in which they were added: a snapshot.
   ///
   /// - Complexity: O(*n*).
-  public final var operations: [Operation] { books.withLock { $0.admission.operations } }
+  open var operations: [Operation] { books.withLock { $0.admission.operations } }
 
   /// How many operations have not finished.
   ///
   /// - Complexity: O(1).
-  public final var operationCount: Int { books.withLock { $0.admission.count } }
+  open var operationCount: Int { books.withLock { $0.admission.count } }
+
+  // MARK: Adding
+
+  /// Adds an operation, which starts when it is ready and the queue lets it.
+  ///
+  /// - Parameter operation: The operation to run. One that was cancelled, and so has finished, is ignored.
+  /// - Precondition: It is in no queue, is not executing, and has not finished otherwise than by cancelling.
+  /// - Complexity: O(1).
+  open func addOperation(_ operation: Operation) { add(operation) }
+
+  /// Adds a block as an operation of its own.
+  ///
+  /// - Parameter block: What to run. What it throws becomes the error of the operation.
+  /// - Complexity: O(1).
+  open func addOperation(_ block: @escaping @Sendable () throws -> Void) { addOperation(BlockOperation(block: block)) }
+
+  /// Adds several operations at once; all are looked at before the first is added.
+  ///
+  /// - Parameters:
+  ///   - operations: The operations to run. Those that were cancelled, and so have finished, are ignored.
+  ///   - wait: Whether to block the calling thread until all of them have finished.
+  /// - Precondition: As for ``addOperation(_:)-(Operation)``, each; and none stands twice in the list.
+  /// - Complexity: O(*n*).
+  open func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
+    add(operations, waitUntilFinished: wait)
+  }
+
+  /// Adds a block that starts when everything added before it has finished, and before which nothing added after it
+  /// starts.
+  ///
+  /// It obeys the queue's suspension and limit like any operation. If it is cancelled, it holds nothing back.
+  ///
+  /// - Parameter barrier: What to run.
+  /// - Complexity: O(1).
+  open func addBarrierBlock(_ barrier: @escaping @Sendable () throws -> Void) { add(barrier: barrier) }
+
+  // MARK: Cancelling and waiting
 
   /// Cancels all operations that are in the queue at this moment.
   ///
   /// It may be called from inside one of them.
   ///
   /// - Complexity: O(*n*).
-  public final func cancelAllOperations() {
+  open func cancelAllOperations() {
     for operation in operations { operation.cancel() }
   }
 
-  // MARK: Changing the books
+  /// Blocks the calling thread until the queue holds nothing.
+  ///
+  /// Operations added meanwhile prolong it.
+  ///
+  /// - Precondition: It is not called from inside an operation of this queue, or from inside one for which this queue's
+  ///   operations wait: they would wait for each other for ever. A wait in a circle is found within a tenth of a
+  ///   second.
+  open func waitUntilAllOperationsAreFinished() { blockUntilEmpty() }
 
-  /// Changes the books under the lock; then, outside it, sends for the workers that the change calls for.
-  final func change<Answer>(_ body: (inout sending Books) -> sending Answer) -> sending Answer {
-    let (answer, permissions, underlyingQueue) = books.withLock { books in
-      let answer = body(&books)
-      return (answer, books.admission.takeNewPermissions(), books.underlyingQueue)
-    }
-    if permissions > 0 { sendForWorkers(permissions, underlyingQueue) }
-    return answer
-  }
-}
+  // MARK: For people
 
-extension OperationQueue: CustomStringConvertible {
   /// What to call the queue, for people: in descriptions and messages.
   ///
   /// Nil by default.
-  public final var name: String? {
+  open var name: String? {
     get { books.withLock { $0.name } }
-    set { books.withLock { $0.name = newValue } }
+    set {
+      change { books in
+        books.name = newValue
+        books.note(.name, newValue)
+      }
+    }
   }
 
   /// The queue's name, how much it holds and whether it is suspended.
-  public var description: String {
+  open var description: String { shortDescription }
+}
+
+extension OperationQueue: CustomStringConvertible {
+  /// What ``description`` says.
+  final var shortDescription: String {
     let (count, isSuspended) = books.withLock { ($0.admission.count, $0.admission.isSuspended) }
     return "\(label) (\(count) operation\(count == 1 ? "" : "s")\(isSuspended ? ", suspended" : ""))"
   }

@@ -1,56 +1,74 @@
 import Dispatch
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+/// One thread of a pool.
+final class Worker: @unchecked Sendable {
+  // `wake` protects itself; the pool's lock protects `isComing`; the rest belongs to the worker's own thread.
 
-/// One thread of the pool.
-final class Worker: @unchecked Sendable {  // `wake` protects itself; the pool's lock protects `isComing`.
   enum Role {
     case work, monitor
   }
 
   let role: Role
+  let pool: WorkerPool
   let wake = DispatchSemaphore(value: 0)
   /// Counted among the coming.
   var isComing = true
+  /// The thread's nice value was raised and could not be set back: the thread is not to be used further.
+  private(set) var isWornOut = false
 
-  init(_ role: Role) { self.role = role }
+  init(_ role: Role, of pool: WorkerPool) {
+    self.role = role
+    self.pool = pool
+  }
 
   // MARK: The current thread
 
   private static let key = ThreadKey()
 
-  /// Whether the calling thread is a worker.
-  static var isCurrentThread: Bool { key.value != nil }
+  /// The worker whose thread the calling thread is.
+  static var current: Worker? {
+    key.value.map { Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue() }
+  }
 
-  fileprivate func becomeCurrentThread() { Self.key.value = Unmanaged.passUnretained(self).toOpaque() }
+  /// What the worker's thread does.
+  fileprivate func run() {
+    ThreadNiceness.enter(pool.workerClass)
+    switch role {
+    case .work:
+      Self.key.value = Unmanaged.passUnretained(self).toOpaque()
+      pool.run(self)
+    case .monitor:
+      pool.runMonitor(self)
+    }
+  }
+
+  /// The thread's nice value is that of normal workers.
+  var isNormal: Bool { pool.workerClass == .normal && !isLowered && !isWornOut }
+
+  private var isLowered = false
+
+  /// Runs `body` with a share of the processor given as a thread priority from 0.0 to 1.0.
+  func withPriority(_ priority: Double, _ body: () -> Void) {
+    let nice = ThreadNiceness.current
+    let wanted = nice + Int32(((0.5 - priority) * 38).rounded())
+    ThreadMaker.prepare()
+    (isLowered, ThreadNiceness.current) = (true, wanted)
+    body()
+    (isLowered, ThreadNiceness.current) = (false, nice)
+    isWornOut = ThreadNiceness.current != nice
+  }
 }
 
-extension WorkerPool {
+extension Worker {
   /// Makes the worker's thread.
   ///
   /// If that is refused and others are there, its work is left to them.
-  func start(_ worker: Worker) {
-    let argument = Unmanaged.passRetained(worker)
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    #if canImport(Darwin)
-      var thread: pthread_t?
-      let result = pthread_create(&thread, &attributes, { WorkerPool.main($0) }, argument.toOpaque())
-    #else
-      var thread = pthread_t()
-      let result = pthread_create(&thread, &attributes, { WorkerPool.main($0!) }, argument.toOpaque())
-    #endif
+  func start() {
+    let result = startThread { self.run() }
     guard result != 0 else { return }
-    argument.release()
-    let remaining = state.withLock { state in
-      if worker.role == .monitor {
+    let remaining = pool.state.withLock { state in
+      if role == .monitor {
         state.monitor = nil
         state.isMonitored = false
       } else {
@@ -61,17 +79,5 @@ extension WorkerPool {
     }
     require(
       remaining > 0, "No thread could be made (pthread_create returned \(result)), and there is none to do the work.")
-  }
-
-  private static func main(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    let worker = Unmanaged<Worker>.fromOpaque(argument).takeRetainedValue()
-    switch worker.role {
-    case .work:
-      worker.becomeCurrentThread()
-      shared.run(worker)
-    case .monitor:
-      shared.runMonitor(worker)
-    }
-    return nil
   }
 }

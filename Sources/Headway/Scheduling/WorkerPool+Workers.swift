@@ -2,11 +2,15 @@ import Dispatch
 import Synchronization
 
 extension WorkerPool {
+  /// A worker that comes for a queue runs this many operations at most before it looks whether others wait for it.
+  private static let operationsInOneRun = 64
+
   /// What a worker's thread does until it ends.
   func run(_ worker: Worker) {
     while true {
       if let work = nextWork(for: worker) {
-        work.runOnWorker()
+        work.runOnWorker(atMost: Self.operationsInOneRun)
+        if worker.isWornOut { return retire() }
       } else if !sleep(worker) {
         return
       }
@@ -46,4 +50,7 @@ extension WorkerPool {
     if !isLeaving { worker.wake.wait() }
     return !isLeaving
   }
+
+  /// A worker ends although there may be work; another comes in its place.
+  private func retire() { changeAndSend { $0.workers -= 1 } }
 }

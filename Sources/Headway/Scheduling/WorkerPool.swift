@@ -7,19 +7,28 @@ import Synchronization
   import Glibc
 #endif
 
-/// Something for which a worker can come.
-protocol PoolWork: AnyObject, Sendable {
-  /// Does what there is to do, on the worker's thread.
-  func runOnWorker()
-}
-
-/// The threads of this library, shared by all queues of the process.
+/// The threads of this library of one class, shared by all queues of the process.
 ///
 /// A worker takes the oldest piece of work; when there is none it sleeps on its own semaphore, and after some seconds
 /// it ends. As many workers as there are processors are at work; a monitor lets more work when those are stuck.
 /// `README.md` beside this file says why no work is forgotten.
-final class WorkerPool: Sendable {
-  static let shared = WorkerPool()
+final class WorkerPool: WorkExecutor {
+  /// The pool of normal threads; work for others goes on from it to the pool of that class.
+  static let shared = WorkerPool(.normal)
+  private static let utility = WorkerPool(.utility)
+  private static let background = WorkerPool(.background)
+
+  let workerClass: WorkerClass
+
+  private init(_ workerClass: WorkerClass) { self.workerClass = workerClass }
+
+  static func pool(of workerClass: WorkerClass) -> WorkerPool {
+    switch workerClass {
+    case .normal: shared
+    case .utility: utility
+    case .background: background
+    }
+  }
 
   /// How many workers may be at work, those that announced a wait not counted, when the monitor finds them stuck.
   static let maximumWorkerCount = 64
@@ -57,24 +66,21 @@ final class WorkerPool: Sendable {
 
   // MARK: Work
 
-  /// Sends `count` workers for `work`.
-  func submit(_ work: any PoolWork, count: Int) {
-    changeAndSend { state in
+  /// Sends `count` workers of a class for `work`.
+  func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
+    Self.pool(of: workerClass).changeAndSend { state in
       for _ in 0..<count { state.work.append(work) }
     }
   }
 
-  /// Runs a block on a worker.
-  func submit(_ block: @escaping @Sendable () -> Void) { submit(PoolBlock(block), count: 1) }
-
   /// Runs `body`, which blocks the calling thread.
   ///
   /// If that is a worker, another may take its place meanwhile.
-  func blocking(_ body: () -> Void) {
-    guard Worker.isCurrentThread else { return body() }
-    changeAndSend { $0.blocked += 1 }
+  static func blocking(_ body: () -> Void) {
+    guard let pool = Worker.current?.pool else { return body() }
+    pool.changeAndSend { $0.blocked += 1 }
     body()
-    state.withLock { $0.blocked -= 1 }
+    pool.state.withLock { $0.blocked -= 1 }
   }
 
   // MARK: Sending workers
@@ -83,10 +89,10 @@ final class WorkerPool: Sendable {
   func changeAndSend(_ change: (inout State) -> Void) {
     let calls = state.withLock { state in
       change(&state)
-      return Self.calls(&state)
+      return self.calls(&state)
     }
     for worker in calls.woken { worker.wake.signal() }
-    for worker in calls.made { start(worker) }
+    for worker in calls.made { ThreadMaker.start(worker) }
   }
 
   private struct Calls {
@@ -97,7 +103,7 @@ final class WorkerPool: Sendable {
   /// Chooses the sleeping workers to wake, and the threads to make, for the work that no worker is coming for.
   ///
   /// Where there may be no more workers, the monitor is set to look after that work.
-  private static func calls(_ state: inout State) -> Calls {
+  private func calls(_ state: inout State) -> Calls {
     var calls = Calls()
     var missing = state.work.count - state.coming
     guard missing > 0 else { return calls }
@@ -105,9 +111,9 @@ final class WorkerPool: Sendable {
     while allowed > 0 {
       if let worker = state.sleeping.popLast() {
         calls.woken.append(worker)
-      } else if state.workers < hardThreadLimit {
+      } else if state.workers < Self.hardThreadLimit {
         state.workers += 1
-        calls.made.append(Worker(.work))
+        calls.made.append(Worker(.work, of: self))
       } else {
         break
       }
@@ -120,20 +126,11 @@ final class WorkerPool: Sendable {
       if let monitor = state.monitor {
         calls.woken.append(monitor)
       } else {
-        let monitor = Worker(.monitor)
+        let monitor = Worker(.monitor, of: self)
         state.monitor = monitor
         calls.made.append(monitor)
       }
     }
     return calls
   }
-}
-
-/// A block as a piece of work.
-private final class PoolBlock: PoolWork {
-  private let block: @Sendable () -> Void
-
-  init(_ block: @escaping @Sendable () -> Void) { self.block = block }
-
-  func runOnWorker() { block() }
 }

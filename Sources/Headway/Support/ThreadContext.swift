@@ -26,6 +26,17 @@ struct ThreadContext {
   /// The queue whose operation the calling thread runs.
   static var queue: OperationQueue? { current?.pointee.queue?.takeUnretainedValue() }
 
+  /// The operations that the calling thread is inside of, innermost first.
+  static var operations: [Operation] {
+    var operations: [Operation] = []
+    var position = current
+    while let context = position?.pointee {
+      operations.append(context.operation.takeUnretainedValue())
+      position = context.outer
+    }
+    return operations
+  }
+
   /// Whether the calling thread is inside `operation`.
   static func isInside(_ operation: Operation) -> Bool {
     isInside { $0.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() }

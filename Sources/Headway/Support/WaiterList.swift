@@ -43,12 +43,21 @@ struct WaiterList {
 
   /// Blocks the calling thread until woken; the pool is told, so that another thread takes its place.
   ///
-  /// - Parameter add: Puts the waiter into its list; false if there is nothing to wait for.
-  static func block(adding add: (Waiter) -> Bool) {
+  /// - Parameters:
+  ///   - check: Called when the wait has become long, and again, ever more seldom.
+  ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
+  static func block(checking check: (() -> Void)? = nil, adding add: (Waiter) -> Bool) {
     let semaphore = DispatchSemaphore(value: 0)
     guard add(.thread(semaphore)) else { return }
     ThreadContext.surrenderPermission()?.workerWillNotComeBack()
-    WorkerPool.shared.blocking { semaphore.wait() }
+    WorkerPool.blocking {
+      guard let check else { return semaphore.wait() }
+      var milliseconds = 50
+      while semaphore.wait(timeout: .now() + .milliseconds(milliseconds)) == .timedOut {
+        check()
+        milliseconds = min(milliseconds * 2, 10_000)
+      }
+    }
   }
 
   private static let lastIdentifier = Atomic<UInt64>(0)

@@ -32,8 +32,20 @@ struct OperationWord {
   static let hasWaiters: UInt64 = 1 << 5
   /// The end has been announced: dependents and observers told, the queue left.
   static let settled: UInt64 = 1 << 6
+  /// An override of ``Operation/isReady`` answered false when it was last asked.
+  static let heldBack: UInt64 = 1 << 7
   static let priorityShift: UInt64 = 8
   static let priorityMask: UInt64 = 0b111 << priorityShift
+  /// Somebody observes; whoever changes what can be observed must tell.
+  static let observed: UInt64 = 1 << 11
+  /// Somebody wants to be called on cancellation.
+  static let hasCancellationHandlers: UInt64 = 1 << 12
+  /// A thread priority was set.
+  static let hasThreadPriority: UInt64 = 1 << 13
+  /// The level of the quality of service that was set, and of that to which dependents raise it.
+  static let ownQualityShift: UInt64 = 16
+  static let raisedQualityShift: UInt64 = 20
+  static let qualityMask: UInt64 = 0b111
   /// The upper half counts the dependencies that have not finished.
   static let oneDependency: UInt64 = 1 << 32
 
@@ -54,10 +66,32 @@ struct OperationWord {
     get { Int((rawValue & Self.priorityMask) >> Self.priorityShift) }
     set { rawValue = rawValue & ~Self.priorityMask | UInt64(newValue) << Self.priorityShift }
   }
-  /// Nothing but its queue keeps it from starting.
+  var isHeldBack: Bool { rawValue & Self.heldBack != 0 }
+  var isObserved: Bool { rawValue & Self.observed != 0 }
+  var hasCancellationHandlers: Bool { rawValue & Self.hasCancellationHandlers != 0 }
+  var hasThreadPriority: Bool { rawValue & Self.hasThreadPriority != 0 }
+  var ownQualityLevel: Int {
+    get { Int(rawValue >> Self.ownQualityShift & Self.qualityMask) }
+    set { setField(Self.ownQualityShift, newValue) }
+  }
+  var raisedQualityLevel: Int {
+    get { Int(rawValue >> Self.raisedQualityShift & Self.qualityMask) }
+    set { setField(Self.raisedQualityShift, newValue) }
+  }
+  /// The higher of the two levels.
+  var qualityLevel: Int { max(ownQualityLevel, raisedQualityLevel) }
+
+  private mutating func setField(_ shift: UInt64, _ level: Int) {
+    rawValue = rawValue & ~(Self.qualityMask << shift) | UInt64(level) << shift
+  }
+
+  /// No dependency keeps it from starting.
   ///
   /// A cancelled operation ignores its dependencies.
   var isReady: Bool { unfinishedDependencies == 0 || isCancelled }
+
+  /// Nothing but its queue keeps it from starting.
+  var isStartable: Bool { isReady && (!isHeldBack || isCancelled) }
 }
 
 /// The state machine of an operation: every transition, and nothing else.
@@ -65,7 +99,7 @@ struct OperationWord {
 /// Each transition is one atomic read-modify-write of the word. All of them acquire and release: whoever sees a state
 /// also sees what was written before it was reached (the queue reference before `enqueued`, the error before
 /// `finished`). Plain readings acquire.
-struct OperationState: ~Copyable {
+struct OperationStateMachine: ~Copyable {
   private let word = Atomic<UInt64>(OperationWord.initial.rawValue)
 
   var current: OperationWord { OperationWord(rawValue: word.load(ordering: .acquiring)) }
@@ -117,7 +151,7 @@ struct OperationState: ~Copyable {
   /// Under the queue's lock.
   func claim() -> Bool {
     update { word -> Void? in
-      guard word.phase == .pending, word.isReady else { return nil }
+      guard word.phase == .pending, word.isStartable else { return nil }
       word.phase = .starting
       return ()
     } != nil
@@ -127,7 +161,8 @@ struct OperationState: ~Copyable {
 
   /// What `start()` must do.
   enum Beginning {
-    case run(byHand: Bool)
+    /// Run the work; with the word as it was before.
+    case run(OperationWord)
     case finishCancelled
     case alreadyFinished
     case misuse(OperationWord)
@@ -145,7 +180,7 @@ struct OperationState: ~Copyable {
         obstacle = .misuse(word)
         return nil
       case .pending:
-        guard !word.isReserved, word.isReady else {
+        guard !word.isReserved, word.isStartable else {
           obstacle = .misuse(word)
           return nil
         }
@@ -153,10 +188,20 @@ struct OperationState: ~Copyable {
         break
       }
       if word.isCancelled { return .finishCancelled }
-      defer { word.phase = .executing }
-      return .run(byHand: word.phase == .pending)
+      let before = word
+      word.phase = .executing
+      return .run(before)
     }
     return beginning ?? obstacle
+  }
+
+  /// An override of `start()` has announced that the work runs.
+  func announceExecuting() {
+    _ = update { word -> Void? in
+      guard word.phase == .pending || word.phase == .starting else { return nil }
+      word.phase = .executing
+      return ()
+    }
   }
 
   /// Ends the operation, from whatever phase; returns the word before, or nil when it had ended.
@@ -169,25 +214,69 @@ struct OperationState: ~Copyable {
     }
   }
 
-  /// Ends an operation that was cancelled while in no queue; fails when a queue or `start()` has it.
-  func finishUnqueued() -> Bool {
-    update { word -> Void? in
+  /// Ends an operation that was cancelled while in no queue; returns the word before, or nil when a queue or `start()`
+  /// has it.
+  func finishUnqueued() -> OperationWord? {
+    update { word -> OperationWord? in
       guard word.phase == .pending, !word.isReserved else { return nil }
+      let old = word
       word.phase = .finished
-      return ()
-    } != nil
+      return old
+    }
   }
 
   // MARK: Flags
 
-  /// Sets the flag; returns the word before.
-  func cancel() -> OperationWord { set(OperationWord.cancelled) }
+  /// Cancels an operation that has not ended; returns the word before, or nil when nothing changed.
+  func cancel() -> OperationWord? {
+    update { word -> OperationWord? in
+      guard word.phase != .finished, !word.isCancelled else { return nil }
+      let old = word
+      word.rawValue |= OperationWord.cancelled
+      return old
+    }
+  }
 
   /// Announces that the end has been told; returns the word before.
   func settle() -> OperationWord { set(OperationWord.settled) }
 
   /// Announces a waiter; returns the word before.
   func announceWaiter() -> OperationWord { set(OperationWord.hasWaiters) }
+
+  /// Announces an observer.
+  func announceObserver() { _ = set(OperationWord.observed) }
+
+  /// Announces a handler of cancellations; returns the word before.
+  func announceCancellationHandler() -> OperationWord { set(OperationWord.hasCancellationHandlers) }
+
+  /// Announces a thread priority.
+  func announceThreadPriority() { _ = set(OperationWord.hasThreadPriority) }
+
+  /// Says whether an override of `isReady` holds the operation back; returns the word after.
+  func setHeldBack(_ isHeldBack: Bool) -> OperationWord {
+    let word =
+      isHeldBack
+      ? word.bitwiseOr(OperationWord.heldBack, ordering: .acquiringAndReleasing).newValue
+      : word.bitwiseAnd(~OperationWord.heldBack, ordering: .acquiringAndReleasing).newValue
+    return OperationWord(rawValue: word)
+  }
+
+  /// Sets the quality of service; returns the word after.
+  func setQuality(level: Int) -> OperationWord {
+    update { word -> OperationWord? in
+      word.ownQualityLevel = level
+      return word
+    }!
+  }
+
+  /// Raises the quality of service; returns the word after, or nil when it is as high already, or has ended.
+  func raiseQuality(level: Int) -> OperationWord? {
+    update { word -> OperationWord? in
+      guard word.qualityLevel < level, word.phase != .finished else { return nil }
+      word.raisedQualityLevel = level
+      return word
+    }
+  }
 
   func setPriority(level: Int) -> OperationWord? {
     update { word -> OperationWord? in
@@ -199,13 +288,14 @@ struct OperationState: ~Copyable {
 
   // MARK: Dependencies
 
-  /// Counts one more dependency; returns false when the operation has started.
-  func addDependency() -> Bool {
-    update { word -> Void? in
+  /// Counts one more dependency; returns the word before, or nil when the operation has started.
+  func addDependency() -> OperationWord? {
+    update { word -> OperationWord? in
       guard word.phase == .pending else { return nil }
+      let old = word
       word.rawValue += OperationWord.oneDependency
-      return ()
-    } != nil
+      return old
+    }
   }
 
   /// Counts one dependency less; returns the word after.

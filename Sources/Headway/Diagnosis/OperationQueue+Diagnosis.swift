@@ -1,0 +1,84 @@
+import Synchronization
+
+extension OperationQueueExtensions {
+  /// Says in a sentence why an operation is not running: “‘save’ waits for ‘parse’, which is suspended in queue
+  /// ‘import’”.
+  ///
+  /// For people who look for what is stuck, and for logs. What it says was true when it was asked.
+  ///
+  /// - Parameter operation: An operation of this queue, or any other.
+  /// - Returns: The sentence, without a full stop.
+  /// - Complexity: O(*n*) in the number of operations that it waits for, and of those in its queue if that has barriers.
+  public func diagnose(_ operation: Operation) -> String {
+    let home = operation.links.withLock { $0.queue }
+    var sentence = "\(operation.label) \(operation.obstacle)"
+    if let home, home !== self { sentence += " (it is in \(home.label), not in \(label))" }
+    return sentence
+  }
+}
+
+extension Operation {
+  /// What keeps the operation from running, as the rest of a sentence that begins with its name.
+  fileprivate final var obstacle: String {
+    let word = state.current
+    switch word.phase {
+    case .finished: return word.isCancelled ? "was cancelled and has finished" : "has finished"
+    case .executing: return waitedForWhileExecuting.map { "is executing, and blocked: it waits for \($0.label)" } ?? "is executing"
+    case .starting: return "has been started"
+    case .pending: break
+    }
+    if word.isCancelled { return "was cancelled and is about to leave" }
+    if let cycle = dependencyCycle() {
+      let circle = (cycle + cycle.prefix(1)).map(\.label).joined(separator: ", which waits for ")
+      return cycle.contains(self)
+        ? "never runs, since it is part of a cycle: \(circle)" : "never runs, since it waits for a cycle: \(circle)"
+    }
+    let waitedFor = unfinishedDependencies
+    if let first = waitedFor.first {
+      let others = waitedFor.count > 1 ? " and \(waitedFor.count - 1) more" : ""
+      return "waits for \(first.label), which \(first.obstacleInChain)\(others)"
+    }
+    return ownObstacle
+  }
+
+  private var waitedForWhileExecuting: Operation? { links.withLock { $0.details?.waitsFor } }
+
+  /// As ``obstacle``, of an operation for which another waits; passes over the middle of a chain.
+  private var obstacleInChain: String {
+    var last = self
+    var passed = 0
+    // There is no circle: that was looked at before; and if one comes about meanwhile, this ends all the same.
+    while passed < 1_000_000, last.state.current.phase == .pending, !last.isCancelled,
+      let next = last.unfinishedDependencies.first
+    {
+      last = next
+      passed += 1
+    }
+    guard passed > 0 else { return last.state.current.phase == .pending ? last.ownObstacle : last.obstacle }
+    let end = last.state.current.phase == .pending ? last.ownObstacle : last.obstacle
+    let between = passed > 1 ? " (through \(passed - 1) others)" : ""
+    return "waits\(between) for \(last.label), which \(end)"
+  }
+
+  /// What keeps an operation that waits for no dependency.
+  private var ownObstacle: String {
+    if state.current.isCancelled { return "was cancelled and is about to leave" }
+    guard let queue = links.withLock({ $0.queue }) else { return "is in no queue and has not been started" }
+    if state.current.isHeldBack { return "is held back by itself: its isReady answers false" }
+    let (situation, isElsewhere) = queue.books.withLock { books in
+      (books.admission.situation(of: self), books.underlyingQueue != nil || books.executor != nil)
+    }
+    if situation.isSuspended { return "is suspended in \(queue.label)" }
+    if situation.isBarrier, situation.before > 0 {
+      return "is a barrier in \(queue.label) and waits for what was added before it, \(situation.before) in number"
+    }
+    if situation.before > 0 { return "waits behind a barrier in \(queue.label)" }
+    if situation.limit == 0 { return "is held in \(queue.label), whose maxConcurrentOperationCount is 0" }
+    if situation.running >= situation.limit {
+      return "waits for a place in \(queue.label), which runs \(situation.running) of at most \(situation.limit)"
+    }
+    return isElsewhere
+      ? "is ready in \(queue.label) and waits for that queue's dispatch queue or executor"
+      : "is ready in \(queue.label) and waits for a thread"
+  }
+}

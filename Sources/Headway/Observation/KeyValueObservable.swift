@@ -1,0 +1,99 @@
+/// An object whose properties can be observed by key path: ``Operation`` and ``OperationQueue``.
+///
+/// ```swift
+/// let token = operation.observe(\.isFinished, options: [.initial, .new]) { operation, change in
+///   print(operation, change.newValue == true ? "is done" : "goes on")
+/// }
+/// ```
+///
+/// Observers are called in order, each change once, after it is true, on the thread that made it, with no lock held:
+/// they may call anything. While one thread tells observers, a change that another thread makes to the same object is
+/// told by the first.
+public protocol KeyValueObservable: AnyObject, Sendable {}
+
+extension Operation: KeyValueObservable {}
+
+extension OperationQueue: KeyValueObservable {}
+
+extension KeyValueObservable where Self: Operation {
+  /// Calls `changeHandler` when a property of the operation changes.
+  ///
+  /// Observable are `isCancelled`, `isAsynchronous`, `isExecuting`, `isFinished`, `isReady`, `dependencies`,
+  /// `queuePriority`, `completionBlock`, and those properties of a subclass whose changes it posts. A value that is
+  /// equal to the one told last is not told again. The operation lets go of its observers once it has finished and they
+  /// have been told.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The property.
+  ///   - options: Which values come with a change, and whether to call once at the beginning. A call at the beginning
+  ///     is made before `observe` returns, unless another thread is telling observers of this operation something at
+  ///     this moment; then that thread makes it.
+  ///   - changeHandler: What to call, on the thread that made the change.
+  /// - Returns: A token that ends the observation when it is let go of.
+  public func observe<Value>(
+    _ keyPath: KeyPath<Self, Value>, options: ObservationOptions = [],
+    changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
+  ) -> ObservationToken {
+    let observer = KeyPathObserver(keyPath, ObservedKey(keyPath, of: Self.self), options, changeHandler)
+    let observers = add(observer)
+    return ObservationToken {
+      observer.setEnded()
+      observers?.remove(observer)
+    }
+  }
+
+  /// Announces that a property that the subclass has added is about to change.
+  ///
+  /// Nothing happens yet.
+  ///
+  /// - Parameter keyPath: The property.
+  public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {}
+
+  /// Announces that a property that the subclass has added has changed, and tells its observers.
+  ///
+  /// - Parameter keyPath: The property.
+  public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) { post(ObservedKey(keyPath, of: Self.self)) }
+}
+
+extension KeyValueObservable where Self: OperationQueue {
+  /// Calls `changeHandler` when a property of the queue changes.
+  ///
+  /// Observable are `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended`, `name`, and those
+  /// properties of a subclass whose changes it posts. A value that is equal to the one told last is not told again.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The property.
+  ///   - options: Which values come with a change, and whether to call once at the beginning. A call at the beginning
+  ///     is made before `observe` returns, unless another thread is telling observers of this queue something at this
+  ///     moment; then that thread makes it.
+  ///   - changeHandler: What to call, on the thread that made the change.
+  /// - Returns: A token that ends the observation when it is let go of.
+  /// - Complexity: While `operations` is observed each change costs O(*n*) in the number of operations; prefer
+  ///   `operationCount`.
+  public func observe<Value>(
+    _ keyPath: KeyPath<Self, Value>, options: ObservationOptions = [],
+    changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
+  ) -> ObservationToken {
+    let key = ObservedKey(keyPath, of: Self.self)
+    let observer = KeyPathObserver(keyPath, key, options, changeHandler)
+    let observers = add(observer, interest: .value(key))
+    return ObservationToken { [weak self] in
+      observer.setEnded()
+      self?.remove(observer, from: observers, interest: .value(key))
+    }
+  }
+
+  /// Announces that a property that the subclass has added is about to change.
+  ///
+  /// Nothing happens yet.
+  ///
+  /// - Parameter keyPath: The property.
+  public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {}
+
+  /// Announces that a property that the subclass has added has changed, and tells its observers.
+  ///
+  /// - Parameter keyPath: The property.
+  public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
+    tell(ObservedChange(ObservedKey(keyPath, of: Self.self)))
+  }
+}

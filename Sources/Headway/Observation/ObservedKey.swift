@@ -1,0 +1,85 @@
+/// What has changed: a property by its key.
+enum ObservedKey: Equatable, Sendable {
+  // Of operations.
+  case isCancelled, isAsynchronous, isExecuting, isFinished, isReady, dependencies, queuePriority, completionBlock
+  // Of queues.
+  case operations, operationCount, maxConcurrentOperationCount, isSuspended
+  /// Something for the listeners to a queue's events.
+  case event
+  // Of both.
+  case name
+  /// A property that a subclass has added.
+  case own(OwnKeyPath)
+  /// A property that was named by a string and is none of those above.
+  case unknown
+
+  /// The key for a name, in the form with `is` or without it.
+  init(name: String) {
+    switch name {
+    case "isCancelled", "cancelled": self = .isCancelled
+    case "isAsynchronous", "asynchronous", "isConcurrent", "concurrent": self = .isAsynchronous
+    case "isExecuting", "executing": self = .isExecuting
+    case "isFinished", "finished": self = .isFinished
+    case "isReady", "ready": self = .isReady
+    case "isSuspended", "suspended": self = .isSuspended
+    case "dependencies": self = .dependencies
+    case "queuePriority": self = .queuePriority
+    case "completionBlock": self = .completionBlock
+    case "operations": self = .operations
+    case "operationCount": self = .operationCount
+    case "maxConcurrentOperationCount": self = .maxConcurrentOperationCount
+    case "name": self = .name
+    default: self = .unknown
+    }
+  }
+
+  /// The key for a key path of an operation.
+  ///
+  /// A final subclass that overrides the property has a key path of its own for it, which is not recognised: its
+  /// observers look at every change.
+  init<Object: Operation>(_ keyPath: AnyKeyPath, of: Object.Type) {
+    switch keyPath {
+    case \Object.isCancelled: self = .isCancelled
+    case \Object.isAsynchronous, \Object.isConcurrent: self = .isAsynchronous
+    case \Object.isExecuting: self = .isExecuting
+    case \Object.isFinished: self = .isFinished
+    case \Object.isReady: self = .isReady
+    case \Object.dependencies: self = .dependencies
+    case \Object.queuePriority: self = .queuePriority
+    case \Object.completionBlock: self = .completionBlock
+    case \Object.name: self = .name
+    default: self = .own(OwnKeyPath(keyPath))
+    }
+  }
+
+  /// The key for a key path of a queue.
+  init<Object: OperationQueue>(_ keyPath: AnyKeyPath, of: Object.Type) {
+    switch keyPath {
+    case \Object.operations: self = .operations
+    case \Object.operationCount: self = .operationCount
+    case \Object.maxConcurrentOperationCount: self = .maxConcurrentOperationCount
+    case \Object.isSuspended: self = .isSuspended
+    case \Object.name: self = .name
+    default: self = .own(OwnKeyPath(keyPath))
+    }
+  }
+}
+
+/// A key path as a value that may be handed between threads.
+struct OwnKeyPath: Equatable, @unchecked Sendable {  // A key path never changes.
+  private let keyPath: AnyKeyPath
+
+  init(_ keyPath: AnyKeyPath) { self.keyPath = keyPath }
+}
+
+/// One change, to be told to observers.
+struct ObservedChange: Sendable {
+  let key: ObservedKey
+  /// What the property became, where that is known; else it is read when it is told.
+  let value: (any Sendable)?
+
+  init(_ key: ObservedKey, _ value: (any Sendable)? = nil) {
+    self.key = key
+    self.value = value
+  }
+}

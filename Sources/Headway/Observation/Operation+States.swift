@@ -1,0 +1,110 @@
+import Synchronization
+
+extension OperationExtensions {
+  /// The state now and each later one; ends after ``Operation/State/finished``.
+  ///
+  /// ```swift
+  /// for await state in operation.states { print(state) }
+  /// ```
+  ///
+  /// An iteration never misses the end, whenever it begins. It holds the operation, and ends when its task is
+  /// cancelled. An operation that is given a dependency while it is ready is pending again.
+  public var states: Operation.States { Operation.States(operation: self) }
+}
+
+extension Operation {
+  /// Where an operation stands.
+  public enum State: Sendable, Hashable, CaseIterable {
+    /// It waits for dependencies.
+    case pending
+    /// Nothing but its queue keeps it from starting.
+    case ready
+    /// Its work runs.
+    case executing
+    /// It has ended: done, failed or cancelled.
+    case finished
+  }
+
+  /// The states of an operation, one after the other.
+  public struct States: AsyncSequence, Sendable {
+    let operation: Operation
+
+    /// Begins with the state now.
+    ///
+    /// - Returns: An iterator.
+    public func makeAsyncIterator() -> Iterator {
+      let (stream, continuation) = AsyncStream.makeStream(of: State.self)
+      let observer = StateObserver(continuation)
+      let observers = operation.add(observer)
+      return Iterator(
+        states: stream.makeAsyncIterator(),
+        token: ObservationToken {
+          observer.setEnded()
+          observers?.remove(observer)
+        },
+        operation: operation)
+    }
+
+    /// Gives the states of an operation one after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+      var states: AsyncStream<State>.AsyncIterator
+      let token: ObservationToken
+      let operation: Operation
+
+      /// The next state, or nil after the end or when the task is cancelled.
+      ///
+      /// - Parameter actor: The isolation of the caller.
+      /// - Returns: The state.
+      public mutating func next(isolation actor: isolated (any Actor)?) async -> State? {
+        await states.next(isolation: actor)
+      }
+    }
+  }
+}
+
+/// Turns what observers are told into states.
+private final class StateObserver: Observer, @unchecked Sendable {
+  // `last` belongs to the thread that tells; the list of observers hands that role on under its lock.
+  private let continuation: AsyncStream<Operation.State>.Continuation
+  private let end = Atomic<Bool>(false)
+  private var last: Operation.State?
+
+  init(_ continuation: AsyncStream<Operation.State>.Continuation) { self.continuation = continuation }
+
+  var hasEnded: Bool { end.load(ordering: .acquiring) }
+
+  func setEnded() { end.store(true, ordering: .releasing) }
+
+  func begin(with object: AnyObject) {
+    let operation = unsafeDowncast(object, to: Operation.self)
+    if operation.isFinished {
+      yield(.finished)
+    } else if operation.isExecuting {
+      yield(.executing)
+    } else {
+      yield(operation.isReady ? .ready : .pending)
+    }
+  }
+
+  func receive(_ change: ObservedChange, of object: AnyObject) {
+    switch change.key {
+    case .isReady where last == .pending || last == .ready:
+      yield(unsafeDowncast(object, to: Operation.self).isReady ? .ready : .pending)
+    case .isExecuting where change.value as? Bool == true && last != .finished:
+      // It was ready, whether or not somebody said so.
+      if last == .pending { yield(.ready) }
+      yield(.executing)
+    case .isFinished where change.value as? Bool == true:
+      yield(.finished)
+    default:
+      break
+    }
+  }
+
+  private func yield(_ state: Operation.State) {
+    guard state != last else { return }
+    last = state
+    continuation.yield(state)
+    if state == .finished { continuation.finish() }
+  }
+}

@@ -1,0 +1,50 @@
+/// An operation whose work goes on after ``Operation/main()`` has returned, until ``finish()`` is called.
+///
+/// Override `main()` to start the work, and call `finish()` when it is done, from any thread:
+///
+/// ```swift
+/// final class Delay: AsynchronousOperation, @unchecked Sendable {
+///   override func main() {
+///     DispatchQueue.global().asyncAfter(deadline: .now() + 1) { self.finish() }
+///   }
+/// }
+/// ```
+///
+/// The operation keeps its place in its queue's limit until then, and holds no thread. Its states are kept and
+/// announced by this class: nothing else has to be overridden.
+///
+/// Cancelling sets ``Operation/isCancelled`` and does not finish the operation while it executes: the work should end
+/// early and call `finish()`. ``Operation/onCancel(_:)`` is the place to hear of it:
+///
+/// ```swift
+/// override func main() {
+///   let connection = open(address) { self.finish() }
+///   onCancel { connection.close() }
+/// }
+/// ```
+open class AsynchronousOperation: Operation, @unchecked Sendable {
+  /// True.
+  open override var isAsynchronous: Bool { true }
+
+  /// Starts the work, and goes on until ``finish()`` or an error.
+  override func run() {
+    runMain()
+    if error != nil { end() }
+  }
+
+  /// Ends the operation.
+  ///
+  /// Doing it again changes nothing: an operation finishes once. Before the start it ends the operation without
+  /// running it.
+  public final func finish() { end() }
+
+  /// Ends the operation with an error.
+  ///
+  /// When it has ended already, the error is ignored.
+  ///
+  /// - Parameter error: What went wrong.
+  public final func finish(throwing error: any Error) {
+    fail(error)
+    end()
+  }
+}

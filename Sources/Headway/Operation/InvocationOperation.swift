@@ -1,0 +1,93 @@
+import Synchronization
+
+/// An operation that calls a method of an object with an argument, without a subclass of its own.
+///
+/// ```swift
+/// let operation = InvocationOperation(target: controller, method: Controller.loadPage, object: 3)
+/// queue.addOperation(operation)
+/// ```
+///
+/// The method can be exchanged until the operation starts, for instance by what a person has chosen:
+///
+/// ```swift
+/// if sorted { operation.method = Controller.loadSortedPage }
+/// ```
+///
+/// The operation holds the target until it has finished.
+public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sendable, Result: Sendable>: Operation,
+  @unchecked Sendable
+{
+  /// A method as a function of the object that has it: what `Controller.loadPage` is.
+  public typealias Method = (Target) -> (Object) throws -> Result
+
+  private struct Invocation: @unchecked Sendable {  // A method captures nothing.
+    let target: Target
+    var method: Method
+    let object: Object
+  }
+
+  private struct State {
+    var invocation: Invocation?
+    var result: Swift.Result<Result, any Error>?
+  }
+
+  // Protected by its own lock, under which nothing is called.
+  private let invocationState: Mutex<State>
+
+  /// Creates an operation that calls `method` of `target` with `object`.
+  ///
+  /// - Parameters:
+  ///   - target: The object that has the method.
+  ///   - method: The method, named by its type: `Controller.loadPage`.
+  ///   - object: The argument.
+  public init(target: Target, method: @escaping Method, object: Object) {
+    invocationState = Mutex(State(invocation: Invocation(target: target, method: method, object: object)))
+  }
+
+  /// Creates an operation that calls a method without arguments.
+  ///
+  /// - Parameters:
+  ///   - target: The object that has the method.
+  ///   - method: The method, named by its type: `Controller.reload`.
+  public convenience init(target: Target, method: @escaping (Target) -> () throws -> Result) where Object == Void {
+    self.init(target: target, method: { target in { _ in try method(target)() } }, object: ())
+  }
+
+  /// The method that is called; nil once it has been called, or never will be.
+  ///
+  /// - Precondition: When it is set, to a method, the operation has not started.
+  public var method: Method? {
+    get { invocationState.withLock { $0.invocation }?.method }
+    set {
+      require(newValue != nil, "The method of \(self) was set to nil: cancel the operation instead.")
+      let isSet = invocationState.withLock { state in
+        guard let method = newValue, state.invocation != nil else { return false }
+        state.invocation?.method = method
+        return true
+      }
+      require(isSet, "The method of \(self) was set: exchange it before the operation starts.")
+    }
+  }
+
+  /// What the method returned or threw; nil while the operation has not run.
+  public var result: Swift.Result<Result, any Error>? { invocationState.withLock { $0.result } }
+
+  /// Calls the method.
+  ///
+  /// - Throws: What the method throws.
+  public override func main() throws {
+    guard let invocation = takeInvocation() else { return }
+    let result = Swift.Result { try invocation.method(invocation.target)(invocation.object) }
+    invocationState.withLock { $0.result = result }
+    _ = try result.get()
+  }
+
+  override func releaseWork() { _ = takeInvocation() }
+
+  private func takeInvocation() -> Invocation? {
+    invocationState.withLock { state in
+      defer { state.invocation = nil }
+      return state.invocation
+    }
+  }
+}

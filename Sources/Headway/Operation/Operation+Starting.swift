@@ -1,0 +1,56 @@
+import Synchronization
+
+extension Operation {
+  /// What ``start()`` does.
+  final func begin() {
+    // In a queue, the queue has asked. By hand, an override of `isReady` has to be asked here.
+    let word = state.current
+    if word.phase == .pending, !word.isReserved, !word.isCancelled, !isReady { misuse(startMisuse(word)) }
+
+    switch state.begin() {
+    case .run(let before):
+      if before.isObserved { tell([ObservedChange(.isExecuting, true)]) }
+      if before.phase == .pending {
+        // By hand. For the queues that this thread may be inside of, nothing changes.
+        ThreadContext.run(self, in: ThreadContext.queue) { run() }
+      } else {
+        run()
+      }
+    case .finishCancelled:
+      end()
+    case .alreadyFinished:
+      return
+    case .misuse(let word):
+      misuse(startMisuse(word))
+    }
+  }
+
+  /// Calls ``main()`` at the thread priority that was asked for, and keeps what it throws.
+  final func runMain() {
+    guard state.current.hasThreadPriority else { return callMain() }
+    Worker.current?.withPriority(threadPriority) { callMain() } ?? callMain()
+  }
+
+  private func callMain() {
+    do { try main() } catch { fail(error) }
+  }
+
+  private func startMisuse(_ word: OperationWord) -> String {
+    if word.phase == .executing { return "start() on \(self), which is executing: an operation runs once." }
+    if word.isReserved { return "start() on \(self), which is in a queue: the queue will start it." }
+    return "start() on \(self), which is not ready: wait for its dependencies, or let a queue do so."
+  }
+
+  final func setThreadPriority(_ priority: Double) {
+    require((0...1).contains(priority), "threadPriority of \(self) was set to \(priority): use 0.0 to 1.0.")
+    links.withLock { $0.madeDetails.threadPriority = priority }
+    state.announceThreadPriority()
+  }
+
+  /// The implementation of ``queuePriority``.
+  final func setPriority(_ priority: QueuePriority) {
+    guard let word = state.setPriority(level: priority.level) else { return }
+    if word.isEnqueued, word.phase == .pending { links.withLock { $0.queue }?.operationChangedPriority(self) }
+    if word.isObserved { tell([ObservedChange(.queuePriority)]) }
+  }
+}

@@ -1,0 +1,137 @@
+import Dispatch
+import Synchronization
+
+extension OperationQueue {
+  /// What the queue's lock protects.
+  struct Books {
+    var admission = Admission()
+    var name: String?
+    var maxConcurrentOperationCount = OperationQueue.defaultMaxConcurrentOperationCount
+    var qualityOfService = QualityOfService.default
+    var underlyingQueue: DispatchQueue?
+    /// What runs the operations in place of the pool.
+    var executor: (any WorkExecutor)?
+    var waiters = WaiterList()
+    /// Nil while nobody observes: one branch for each change.
+    var observers: ObserverList?
+    var observation = Observation()
+
+    /// Adds an operation that was reserved; returns the level of the queue's quality of service.
+    @discardableResult
+    mutating func add(_ operation: Operation, isBarrier: Bool) -> Int {
+      admission.add(operation, isBarrier: isBarrier)
+      record { .added(operation) }
+      if operation.admission.place == .ready { record { .ready(operation) } }
+      return qualityOfService.level
+    }
+
+    /// Notes an event, if somebody listens to them.
+    mutating func record(_ event: () -> Event) {
+      if observers != nil, observation.listeners > 0 { note(.event, event()) }
+    }
+
+    /// Notes a change, if somebody observes.
+    mutating func note(_ key: ObservedKey, _ value: (any Sendable)?) {
+      observers?.append(ObservedChange(key, value))
+    }
+
+    /// Notes how the number of operations has changed.
+    mutating func noteCount(since count: Int) {
+      guard admission.count != count else { return }
+      note(.operationCount, admission.count)
+      if observation.observersOfOperations > 0 { note(.operations, admission.operations) }
+    }
+  }
+
+  /// Whom to send for, after the books were changed.
+  struct Call {
+    let permissions: Int
+    let underlyingQueue: DispatchQueue?
+    let executor: (any WorkExecutor)?
+    let workerClass: WorkerClass
+  }
+
+  /// What runs the operations in place of the pool, for instance step by step.
+  ///
+  /// It can be set while the queue is empty.
+  package final var executor: (any WorkExecutor)? {
+    get { books.withLock { $0.executor } }
+    set {
+      let isEmpty = books.withLock { books in
+        guard books.admission.count == 0 else { return false }
+        books.executor = newValue
+        return true
+      }
+      require(isEmpty && !isMain, "The executor of \(label) was set while it held operations: set it first.")
+    }
+  }
+
+  /// Changes the books under the lock; then, outside it, sends for the workers that the change calls for, and tells the
+  /// observers.
+  final func change<Answer>(_ body: (inout sending Books) -> sending Answer) -> sending Answer {
+    let (answer, call, observers) = books.withLock { books in
+      let count = books.admission.count
+      let answer = body(&books)
+      let call = Call(
+        permissions: books.admission.takeNewPermissions(), underlyingQueue: books.underlyingQueue,
+        executor: books.executor, workerClass: books.qualityOfService.workerClass)
+      if books.observers != nil { books.noteCount(since: count) }
+      return (answer, call, books.observers)
+    }
+    if call.permissions > 0 { sendForWorkers(call) }
+    if let observers {
+      observers.tell(of: self)
+      lookForStallIfIdle()
+    }
+    return answer
+  }
+
+  // MARK: Settings
+
+  /// The implementation of ``maxConcurrentOperationCount``.
+  final func setLimit(_ limit: Int) {
+    require(
+      limit >= Self.defaultMaxConcurrentOperationCount,
+      "maxConcurrentOperationCount of \(label) was set to \(limit): use a count, 0, or -1 for the default.")
+    guard !isMain else { return }
+    change { books in
+      books.maxConcurrentOperationCount = limit
+      books.admission.limit = limit == Self.defaultMaxConcurrentOperationCount ? .max : limit
+      books.note(.maxConcurrentOperationCount, limit)
+    }
+  }
+
+  /// The implementation of ``isSuspended``.
+  final func setSuspended(_ isSuspended: Bool) {
+    change { books in
+      books.admission.isSuspended = isSuspended
+      books.note(.isSuspended, isSuspended)
+    }
+  }
+
+  /// The implementation of ``underlyingQueue``.
+  final func setUnderlyingQueue(_ queue: DispatchQueue?) {
+    require(!isMain, "The underlying queue of the main queue can't be changed.")
+    require(queue.map(MainDispatchQueue.isSame) != true, "Use OperationQueue.main to run operations on the main queue.")
+    let isEmpty = books.withLock { books in
+      guard books.admission.count == 0 else { return false }
+      books.underlyingQueue = queue
+      return true
+    }
+    require(isEmpty, "The underlying queue of \(label) was set while it held operations: set it first.")
+  }
+
+  /// The implementation of ``qualityOfService``.
+  final func setQuality(_ quality: QualityOfService) {
+    guard !isMain else { return }
+    let isRaised = change { books in
+      defer { books.qualityOfService = quality }
+      return quality.level > books.qualityOfService.level && books.admission.count > 0
+    }
+    guard isRaised else { return }
+    for operation in operations { operation.raiseDependencies(level: quality.level) }
+    // Workers of the old class have been sent for; others come without a permission, and need not wait behind them.
+    guard executor == nil, underlyingQueue == nil else { return }
+    WorkerPool.shared.submit(QueueVisit(self), count: WorkerPool.processorCount, on: quality.workerClass)
+  }
+}
