@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "Headway", targets: ["Headway"]),
     .library(name: "HeadwayLines", targets: ["HeadwayLines"]),
     .library(name: "HeadwayCSV", targets: ["HeadwayCSV"]),
+    .library(name: "HeadwayTestKit", targets: ["HeadwayTestKit"]),
     .library(name: "HeadwayImport", targets: ["HeadwayImport"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),
   ],
@@ -40,6 +41,9 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: [sqlite])),
       ]),
 
+    // For tests of code that uses the core, and of the core itself.
+    .target(name: "HeadwayTestKit", dependencies: ["Headway"]),
+
     // The command line tool. Its folder is not called `headway`: that is `Headway` on a case-insensitive file system.
     .executableTarget(
       name: "HeadwayTool",
@@ -48,7 +52,8 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [sqlite])),
       ]),
 
-    .testTarget(name: "HeadwayTests", dependencies: ["Headway"]),
+    .testTarget(name: "HeadwayTests", dependencies: ["Headway", "HeadwayTestKit"]),
+    .testTarget(name: "HeadwayTestKitTests", dependencies: ["Headway", "HeadwayTestKit"]),
     .testTarget(name: "HeadwayLinesTests", dependencies: ["Headway", "HeadwayLines"]),
     .testTarget(name: "HeadwayCSVTests", dependencies: ["HeadwayCSV"]),
     .testTarget(

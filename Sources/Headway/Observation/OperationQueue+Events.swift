@@ -39,14 +39,8 @@ extension OperationQueue {
     /// - Returns: An iterator.
     public func makeAsyncIterator() -> Iterator {
       let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
-      let observer = EventObserver(continuation)
-      let observers = queue.add(observer, interest: .events)
-      return Iterator(
-        events: stream.makeAsyncIterator(),
-        token: ObservationToken { [weak queue] in
-          observer.setEnded()
-          queue?.remove(observer, from: observers, interest: .events)
-        })
+      let end = EventStreamEnd(continuation)
+      return Iterator(events: stream.makeAsyncIterator(), token: queue.listen { end.continuation.yield($0) })
     }
 
     /// Gives the events of a queue one after the other.
@@ -65,14 +59,35 @@ extension OperationQueue {
   }
 }
 
-/// Hands the events on.
-private final class EventObserver: Observer {
-  private let continuation: AsyncStream<OperationQueue.Event>.Continuation
-  private let end = Atomic<Bool>(false)
+extension OperationQueue {
+  /// Calls `listener` for each event from now on, on the thread that caused it, with no lock held.
+  ///
+  /// - Returns: A token that ends the listening when it is let go of.
+  package final func listen(_ listener: @escaping @Sendable (Event) -> Void) -> ObservationToken {
+    let observer = EventObserver(listener)
+    let observers = add(observer, interest: .events)
+    return ObservationToken { [weak self] in
+      observer.setEnded()
+      self?.remove(observer, from: observers, interest: .events)
+    }
+  }
+}
+
+/// Ends the stream when the queue is freed, which lets go of its listeners.
+private final class EventStreamEnd: Sendable {
+  let continuation: AsyncStream<OperationQueue.Event>.Continuation
 
   init(_ continuation: AsyncStream<OperationQueue.Event>.Continuation) { self.continuation = continuation }
 
   deinit { continuation.finish() }
+}
+
+/// Hands the events on.
+private final class EventObserver: Observer {
+  private let listener: @Sendable (OperationQueue.Event) -> Void
+  private let end = Atomic<Bool>(false)
+
+  init(_ listener: @escaping @Sendable (OperationQueue.Event) -> Void) { self.listener = listener }
 
   var hasEnded: Bool { end.load(ordering: .acquiring) }
 
@@ -81,6 +96,6 @@ private final class EventObserver: Observer {
   func begin(with object: AnyObject) {}
 
   func receive(_ change: ObservedChange, of object: AnyObject) {
-    if case .event = change.key, let event = change.value as? OperationQueue.Event { continuation.yield(event) }
+    if case .event = change.key, let event = change.value as? OperationQueue.Event { listener(event) }
   }
 }

@@ -104,7 +104,12 @@ private final class ConcurrentBlocks: PoolWork {
   }
 
   /// Takes blocks until none is left.
-  func runOnWorker(atMost count: Int) { ThreadContext.run(operation, in: queue) { takeBlocks() } }
+  func runOnWorker(atMost count: Int) -> Bool {
+    // Others may have taken them all.
+    guard begun.load(ordering: .relaxed) < blocks.count else { return false }
+    ThreadContext.run(operation, in: queue) { takeBlocks() }
+    return true
+  }
 
   private func takeBlocks() {
     while true {

@@ -19,9 +19,10 @@ final class HandOver: PoolWork {
     WorkerPool.shared.submit(self, count: 1, on: operation.effectiveQuality(in: queue.qualityOfService).workerClass)
   }
 
-  func runOnWorker(atMost count: Int) {
-    guard !isTaken.exchange(true, ordering: .acquiringAndReleasing) else { return }
+  func runOnWorker(atMost count: Int) -> Bool {
+    guard !isTaken.exchange(true, ordering: .acquiringAndReleasing) else { return false }
     queue.run(operation, comesBack: false)
+    return true
   }
 }
 
@@ -31,5 +32,5 @@ final class QueueVisit: PoolWork {
 
   init(_ queue: OperationQueue) { self.queue = queue }
 
-  func runOnWorker(atMost count: Int) { queue.runWithoutPermission(atMost: count) }
+  func runOnWorker(atMost count: Int) -> Bool { queue.runWithoutPermission(atMost: count) }
 }

@@ -63,20 +63,21 @@ extension OperationQueue: PoolWork {
   }
 
   /// A worker has come, with one permission.
-  package final func runOnWorker(atMost count: Int) { runOnWorker(atMost: count, holdsPermission: true) }
+  package final func runOnWorker(atMost count: Int) -> Bool { runOnWorker(atMost: count, holdsPermission: true) }
 
   /// A worker has come without one.
-  final func runWithoutPermission(atMost count: Int) { runOnWorker(atMost: count, holdsPermission: false) }
+  final func runWithoutPermission(atMost count: Int) -> Bool { runOnWorker(atMost: count, holdsPermission: false) }
 
-  private func runOnWorker(atMost count: Int, holdsPermission: Bool) {
+  private func runOnWorker(atMost count: Int, holdsPermission: Bool) -> Bool {
     var holdsPermission = holdsPermission
-    for _ in 0..<count {
-      guard let keeps = runNext(usingPermission: holdsPermission, comesBack: true) else { return }
+    for number in 0..<count {
+      guard let keeps = runNext(usingPermission: holdsPermission, comesBack: true) else { return number > 0 }
       holdsPermission = keeps
       if Worker.current?.isWornOut == true { break }
     }
     // The worker goes; its permission, or a new one if there is work left, brings another, behind the other work.
     if holdsPermission { change { $0.admission.usePermission() } } else { change { _ in } }
+    return true
   }
 
   /// Runs the next operation, if one may start.

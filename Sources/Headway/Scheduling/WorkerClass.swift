@@ -19,7 +19,10 @@ package enum WorkerClass: Sendable, CaseIterable {
 /// Something for which a worker can come.
 package protocol PoolWork: AnyObject, Sendable {
   /// Does what there is to do, on the worker's thread; of something that has many parts, at most so many.
-  func runOnWorker(atMost count: Int)
+  ///
+  /// - Returns: Whether there was anything to do.
+  @discardableResult
+  func runOnWorker(atMost count: Int) -> Bool
 }
 
 /// That which runs work: the pool of threads, or a stand-in for it.
@@ -39,5 +42,8 @@ final class PoolBlock: PoolWork {
 
   init(_ block: @escaping @Sendable () -> Void) { self.block = block }
 
-  func runOnWorker(atMost count: Int) { block() }
+  func runOnWorker(atMost count: Int) -> Bool {
+    block()
+    return true
+  }
 }

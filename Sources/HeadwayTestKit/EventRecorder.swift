@@ -1,0 +1,78 @@
+public import Headway
+import Synchronization
+
+/// Collects what happened, in order, from any thread.
+///
+/// ```swift
+/// let recorder = EventRecorder(of: queue)
+/// queue.addOperations([first, second], waitUntilFinished: true)
+/// #expect(recorder.events == [.added(first), .ready(first), .added(second), …])
+/// ```
+public final class EventRecorder<Event: Sendable>: Sendable {
+  private struct State {
+    var events: [Event] = []
+    var token: ObservationToken?
+  }
+
+  private let state = Mutex(State())
+
+  /// Creates an empty recorder, to which the test adds with ``record(_:)``.
+  public init() {}
+
+  /// Adds an event.
+  ///
+  /// - Parameter event: What happened.
+  public func record(_ event: Event) { state.withLock { $0.events.append(event) } }
+
+  /// What was recorded, in order.
+  public var events: [Event] { state.withLock { $0.events } }
+
+  /// How much was recorded.
+  public var count: Int { state.withLock { $0.events.count } }
+
+  /// Forgets what was recorded.
+  public func removeAll() { state.withLock { $0.events = [] } }
+
+  /// Keeps an observation alive for as long as the recorder lives.
+  fileprivate func keep(_ token: ObservationToken) { state.withLock { $0.token = token } }
+}
+
+extension EventRecorder where Event == OperationQueue.Event {
+  /// Creates a recorder of what happens in a queue from now on.
+  ///
+  /// Events are recorded by the threads that cause them, before those go on.
+  ///
+  /// - Parameter queue: The queue to listen to.
+  public convenience init(of queue: OperationQueue) {
+    self.init()
+    keep(queue.listen { [weak self] event in self?.record(event) })
+  }
+}
+
+extension EventRecorder {
+  /// Creates a recorder of the values of a property of an operation, beginning with the one it has now.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation to observe.
+  ///   - keyPath: The property.
+  public convenience init<Observed: Operation>(of operation: Observed, _ keyPath: KeyPath<Observed, Event>) {
+    self.init()
+    keep(
+      operation.observe(keyPath, options: [.initial, .new]) { [weak self] _, change in
+        if let value = change.newValue { self?.record(value) }
+      })
+  }
+
+  /// Creates a recorder of the values of a property of a queue, beginning with the one it has now.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue to observe.
+  ///   - keyPath: The property.
+  public convenience init<Observed: OperationQueue>(of queue: Observed, _ keyPath: KeyPath<Observed, Event>) {
+    self.init()
+    keep(
+      queue.observe(keyPath, options: [.initial, .new]) { [weak self] _, change in
+        if let value = change.newValue { self?.record(value) }
+      })
+  }
+}
