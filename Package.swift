@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "Headway", targets: ["Headway"]),
     .library(name: "HeadwayLines", targets: ["HeadwayLines"]),
     .library(name: "HeadwayCSV", targets: ["HeadwayCSV"]),
+    .library(name: "HeadwayFoundation", targets: ["HeadwayFoundation"]),
     .library(name: "HeadwayTestKit", targets: ["HeadwayTestKit"]),
     .library(name: "HeadwayImport", targets: ["HeadwayImport"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),
@@ -29,6 +30,9 @@ let package = Package(
     // The core: the toolchain's Synchronization and Dispatch, and nothing else.
     .target(name: "CHeadway"),
     .target(name: "Headway", dependencies: ["CHeadway"], exclude: ["Scheduling/README.md"]),
+
+    // In place of `import Foundation`.
+    .target(name: "HeadwayFoundation", dependencies: ["Headway"]),
 
     // Practices on top.
     .target(name: "HeadwayLines", dependencies: ["Headway"]),
@@ -53,9 +57,10 @@ let package = Package(
       ]),
 
     .testTarget(name: "HeadwayTests", dependencies: ["Headway", "HeadwayTestKit"]),
+    .testTarget(name: "HeadwayFoundationTests", dependencies: ["HeadwayFoundation", "HeadwayTestKit"]),
     .testTarget(name: "HeadwayTestKitTests", dependencies: ["Headway", "HeadwayTestKit"]),
-    .testTarget(name: "HeadwayLinesTests", dependencies: ["Headway", "HeadwayLines"]),
-    .testTarget(name: "HeadwayCSVTests", dependencies: ["HeadwayCSV"]),
+    .testTarget(name: "HeadwayLinesTests", dependencies: ["Headway", "HeadwayLines", "HeadwayTestKit"]),
+    .testTarget(name: "HeadwayCSVTests", dependencies: ["HeadwayCSV", "HeadwayTestKit"]),
     .testTarget(
       name: "HeadwayImportTests",
       dependencies: [

@@ -1,4 +1,5 @@
 import HeadwayCSV
+import HeadwayTestKit
 import Testing
 
 @Suite struct DifferentialTests {

@@ -1,4 +1,5 @@
 import HeadwayLines
+import HeadwayTestKit
 import Testing
 
 @Suite struct DifferentialTests {

@@ -1,5 +1,6 @@
 import Headway
 import HeadwayLines
+import HeadwayTestKit
 import Synchronization
 import Testing
 

@@ -1,5 +1,6 @@
 import Dispatch
 import Headway
+import HeadwayTestKit
 import Synchronization
 import Testing
 
@@ -27,14 +28,14 @@ import Testing
     arguments: Kind.allCases)
   func order(kind: Kind) {
     let queue = kind.makeQueue()
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     let crowd = Crowd()
     for section in 0..<20 {
       for _ in 0..<10 {
         queue.addOperation {
           crowd.enter()
           yieldThread()
-          record.append(2 * section)
+          record.record(2 * section)
           crowd.leave()
         }
       }
@@ -42,125 +43,125 @@ import Testing
         #expect(crowd.now == 0)
         yieldThread()
         #expect(crowd.now == 0)
-        record.append(2 * section + 1)
+        record.record(2 * section + 1)
       }
     }
     queue.waitUntilAllOperationsAreFinished()
     let expected = (0..<20).flatMap { section -> [Int] in
       Array(repeating: 2 * section, count: 10) + [2 * section + 1]
     }
-    #expect(record.all == expected)
+    #expect(record.events == expected)
   }
 
   @Test("Q8: it waits for one that runs, and holds back those after it, however urgent", arguments: Kind.allCases)
   func holdsBack(kind: Kind) {
     guard kind != .serial && kind != .underlyingSerial else { return }
     let queue = kind.makeQueue()
-    let record = Record<String>()
+    let record = EventRecorder<String>()
     let end = queue.occupy()
-    queue.addBarrierBlock { record.append("barrier") }
+    queue.addBarrierBlock { record.record("barrier") }
     let barrier = queue.operations[1]
-    let urgent = BlockOperation { record.append("after") }
+    let urgent = BlockOperation { record.record("after") }
     urgent.queuePriority = .veryHigh
     queue.addOperation(urgent)
     // Others have threads to run on, so those are not what the two wait for.
     for _ in 0..<10 { kind.makeQueue().addOperations([BlockOperation {}], waitUntilFinished: true) }
     #expect(!barrier.isExecuting && !barrier.isFinished && !urgent.isExecuting && !urgent.isFinished)
-    #expect(record.all.isEmpty)
+    #expect(record.events.isEmpty)
     end.open()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == ["barrier", "after"])
+    #expect(record.events == ["barrier", "after"])
   }
 
   @Test("Q8: it waits for operations before it that are not ready") func waitsForPending() {
     let queue = OperationQueue()
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     let dependency = BlockOperation {}
-    let before = BlockOperation { record.append(1) }
+    let before = BlockOperation { record.record(1) }
     before.addDependency(dependency)
     queue.addOperation(before)
-    queue.addBarrierBlock { record.append(2) }
-    queue.addOperation { record.append(3) }
+    queue.addBarrierBlock { record.record(2) }
+    queue.addOperation { record.record(3) }
     #expect(queue.operationCount == 3)
     dependency.start()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == [1, 2, 3])
+    #expect(record.events == [1, 2, 3])
   }
 
   @Test("Q8: it waits for its own dependencies too") func dependencies() {
     let queue = OperationQueue()
     let end = queue.occupy()
     let running = queue.operations[0]
-    let record = Record<Int>()
-    queue.addBarrierBlock { record.append(2) }
+    let record = EventRecorder<Int>()
+    queue.addBarrierBlock { record.record(2) }
     let barrier = queue.operations[1]
-    let dependency = BlockOperation { record.append(1) }
+    let dependency = BlockOperation { record.record(1) }
     barrier.addDependency(dependency)
-    queue.addOperation { record.append(3) }
+    queue.addOperation { record.record(3) }
     end.open()
     running.waitUntilFinished()
     OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true)
     #expect(!barrier.isReady && !barrier.isExecuting && queue.operationCount == 2)
     dependency.start()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == [1, 2, 3])
+    #expect(record.events == [1, 2, 3])
   }
 
   @Test("Q8: an operation before the barrier that depends on one after it waits with the barrier until cancelled")
   func dependencyAcross() {
     let queue = OperationQueue()
-    let record = Record<Int>()
-    let (before, after) = (BlockOperation { record.append(1) }, BlockOperation { record.append(3) })
+    let record = EventRecorder<Int>()
+    let (before, after) = (BlockOperation { record.record(1) }, BlockOperation { record.record(3) })
     before.addDependency(after)
     queue.addOperation(before)
-    queue.addBarrierBlock { record.append(2) }
+    queue.addBarrierBlock { record.record(2) }
     queue.addOperation(after)
     before.cancel()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == [2, 3])
+    #expect(record.events == [2, 3])
   }
 
   @Test("Q8: on an empty queue it starts at once, and keeps back what is added while it runs") func emptyQueue() {
     let queue = OperationQueue()
     let (started, end) = (Gate(), Gate())
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     queue.addBarrierBlock {
       started.open()
       end.wait()
-      record.append(1)
+      record.record(1)
     }
     started.wait()
-    let after = BlockOperation { record.append(2) }
+    let after = BlockOperation { record.record(2) }
     queue.addOperation(after)
     OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true)
     #expect(after.isReady && !after.isExecuting)
     end.open()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == [1, 2])
+    #expect(record.events == [1, 2])
   }
 
   @Test("Q8: it obeys suspension, also on an empty queue", arguments: Kind.allCases) func suspension(kind: Kind) {
     let queue = kind.makeQueue()
     queue.isSuspended = true
-    let ran = Record<Int>()
-    queue.addBarrierBlock { ran.append(1) }
-    queue.addOperation { ran.append(2) }
+    let ran = EventRecorder<Int>()
+    queue.addBarrierBlock { ran.record(1) }
+    queue.addOperation { ran.record(2) }
     kind.makeQueue().addOperations([BlockOperation {}], waitUntilFinished: true)
-    #expect(ran.all.isEmpty && queue.operationCount == 2)
+    #expect(ran.events.isEmpty && queue.operationCount == 2)
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
-    #expect(ran.all == [1, 2])
+    #expect(ran.events == [1, 2])
   }
 
   @Test("Q8: it obeys a limit of 0") func limitZero() {
     let queue = OperationQueue(limit: 0)
-    let ran = Record<Int>()
-    queue.addBarrierBlock { ran.append(1) }
+    let ran = EventRecorder<Int>()
+    queue.addBarrierBlock { ran.record(1) }
     OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true)
-    #expect(ran.all.isEmpty)
+    #expect(ran.events.isEmpty)
     queue.maxConcurrentOperationCount = 1
     queue.waitUntilAllOperationsAreFinished()
-    #expect(ran.all == [1])
+    #expect(ran.events == [1])
   }
 
   @Test("Q8: it runs on the underlying queue") func underlyingQueue() {
@@ -169,10 +170,10 @@ import Testing
     dispatchQueue.setSpecific(key: key, value: 8)
     let queue = OperationQueue()
     queue.underlyingQueue = dispatchQueue
-    let places = Record<Int?>()
-    queue.addBarrierBlock { places.append(DispatchQueue.getSpecific(key: key)) }
+    let places = EventRecorder<Int?>()
+    queue.addBarrierBlock { places.record(DispatchQueue.getSpecific(key: key)) }
     queue.waitUntilAllOperationsAreFinished()
-    #expect(places.all == [8])
+    #expect(places.events == [8])
   }
 
   @Test("Q8: it counts among the operations, is waited for, and its error is kept") func waiting() async throws {
@@ -198,12 +199,12 @@ import Testing
   func cancelled(chosen: Int) {
     let queue = OperationQueue()
     let end = queue.occupy()
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     var (barriers, followers): ([Headway.Operation], [Headway.Operation]) = ([], [])
     for number in 0..<4 {
-      queue.addBarrierBlock { record.append(2 * number) }
+      queue.addBarrierBlock { record.record(2 * number) }
       barriers.append(queue.operations[2 * number + 1])
-      let follower = BlockOperation { record.append(2 * number + 1) }
+      let follower = BlockOperation { record.record(2 * number + 1) }
       queue.addOperation(follower)
       followers.append(follower)
     }
@@ -218,7 +219,7 @@ import Testing
     #expect(followers.dropFirst(free.count).allSatisfy { !$0.isFinished && !$0.isExecuting })
     end.open()
     queue.waitUntilAllOperationsAreFinished()
-    let order = record.all
+    let order = record.events
     for number in 0..<4 {
       guard let barrier = order.firstIndex(of: 2 * number) else {
         #expect(chosen & 1 << number != 0, "barrier \(number) did not run")
@@ -233,37 +234,37 @@ import Testing
   @Test("Q8: a barrier that is cancelled by another, and all by cancelAllOperations()") func cancelledFromInside() {
     let queue = OperationQueue()
     let end = queue.occupy()
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     queue.addBarrierBlock {
-      record.append(1)
+      record.record(1)
       queue.operations[1].cancel()
     }
-    queue.addBarrierBlock { record.append(2) }
+    queue.addBarrierBlock { record.record(2) }
     queue.addBarrierBlock {
-      record.append(3)
+      record.record(3)
       queue.cancelAllOperations()
     }
-    for _ in 0..<10 { queue.addBarrierBlock { record.append(4) } }
-    queue.addOperation { record.append(5) }
+    for _ in 0..<10 { queue.addBarrierBlock { record.record(4) } }
+    queue.addOperation { record.record(5) }
     end.open()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == [1, 3])
+    #expect(record.events == [1, 3])
   }
 
   @Test("Q8: 100,000 barriers are linear") func many() {
     let queue = OperationQueue()
     queue.isSuspended = true
-    let wrong = Record<Int>()
+    let wrong = EventRecorder<Int>()
     let count = Atomic<Int>(0)
     for number in 0..<100_000 {
       queue.addBarrierBlock {
         let before = count.add(1, ordering: .relaxed).oldValue
-        if before != number { wrong.append(number) }
+        if before != number { wrong.record(number) }
       }
     }
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
     #expect(count.load(ordering: .relaxed) == 100_000)
-    #expect(wrong.all.isEmpty)
+    #expect(wrong.events.isEmpty)
   }
 }

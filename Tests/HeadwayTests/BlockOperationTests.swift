@@ -1,4 +1,5 @@
 import Headway
+import HeadwayTestKit
 import Synchronization
 import Testing
 
@@ -6,12 +7,12 @@ import Testing
   @Test("B1: the blocks run concurrently, and the operation finishes when all have", arguments: ["queue", "by hand"])
   func concurrent(kind: String) {
     let meeting = Meeting(of: 6)
-    let done = Record<Int>()
+    let done = EventRecorder<Int>()
     let operation = BlockOperation()
     for number in 0..<6 {
       operation.addExecutionBlock {
         meeting.attend()
-        done.append(number)
+        done.record(number)
       }
     }
     #expect(operation.executionBlocks.count == 6)
@@ -20,7 +21,7 @@ import Testing
     } else {
       OperationQueue(limit: 1).addOperations([operation], waitUntilFinished: true)
     }
-    #expect(done.all.sorted() == Array(0..<6))
+    #expect(done.events.sorted() == Array(0..<6))
     #expect(operation.isFinished && operation.executionBlocks.isEmpty)
   }
 
@@ -28,12 +29,12 @@ import Testing
     let none = BlockOperation()
     none.start()
     #expect(none.isFinished)
-    let ran = Record<Int>()
+    let ran = EventRecorder<Int>()
     let one = BlockOperation()
-    one.addExecutionBlock { ran.append(1) }
+    one.addExecutionBlock { ran.record(1) }
     #expect(one.executionBlocks.count == 1)
     one.start()
-    #expect(ran.all == [1])
+    #expect(ran.events == [1])
   }
 
   @Test("B1: more blocks than the pool has threads all run once") func manyBlocks() {
@@ -101,13 +102,13 @@ import Testing
     operation.start()
     #expect(operation.error as? Mishap == Mishap(name: "one"))
 
-    let others = Record<Int>()
-    let several = BlockOperation { others.append(1) }
+    let others = EventRecorder<Int>()
+    let several = BlockOperation { others.record(1) }
     several.addExecutionBlock { throw Mishap(name: "two") }
-    several.addExecutionBlock { others.append(3) }
+    several.addExecutionBlock { others.record(3) }
     OperationQueue().addOperations([several], waitUntilFinished: true)
     #expect(several.error as? Mishap == Mishap(name: "two"))
-    #expect(others.all.sorted() == [1, 3], "the other blocks go on")
+    #expect(others.events.sorted() == [1, 3], "the other blocks go on")
   }
 
   @Test("B5: fail(_:) records an error; the first is kept, and after the end none") func fail() {

@@ -1,15 +1,16 @@
 import Headway
+import HeadwayTestKit
 import Synchronization
 import Testing
 
 @Suite("Cancellation", .timeLimit(.minutes(5))) struct CancellationTests {
   @Test("C1: cancelling sets a flag and does not stop the code") func flagOnly() {
     let (started, mayGoOn) = (Gate(), Gate())
-    let record = Record<Bool>()
+    let record = EventRecorder<Bool>()
     let operation = SelfAware { operation in
       started.open()
       mayGoOn.wait()
-      record.append(operation.isCancelled)
+      record.record(operation.isCancelled)
     }
     let queue = OperationQueue()
     queue.addOperation(operation)
@@ -18,7 +19,7 @@ import Testing
     #expect(operation.isExecuting && !operation.isFinished)
     mayGoOn.open()
     operation.waitUntilFinished()
-    #expect(record.all == [true])
+    #expect(record.events == [true])
   }
 
   @Test("C2: cancelling an operation that waits for dependencies makes it ready at once") func ignoresDependencies() {
@@ -39,12 +40,12 @@ import Testing
   @Test("C3: the queue calls start() of an operation cancelled before it started, and main() does not run")
   func queueCallsStart() {
     final class Watched: Headway.Operation, @unchecked Sendable {
-      let calls = Record<String>()
+      let calls = EventRecorder<String>()
       override func start() {
-        calls.append("start")
+        calls.record("start")
         super.start()
       }
-      override func main() { calls.append("main") }
+      override func main() { calls.record("main") }
     }
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -52,7 +53,7 @@ import Testing
     queue.addOperation(operation)
     operation.cancel()
     operation.waitUntilFinished()
-    #expect(operation.calls.all == ["start"])
+    #expect(operation.calls.events == ["start"])
   }
 
   @Test("C4: cancelling an operation in no queue finishes it at once; adding it afterwards does nothing")
@@ -121,28 +122,28 @@ import Testing
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 1
     queue.isSuspended = true
-    let ran = Record<Int>()
+    let ran = EventRecorder<Int>()
     let first = BlockOperation {
-      ran.append(0)
+      ran.record(0)
       OperationQueue.current?.cancelAllOperations()
     }
     queue.addOperation(first)
-    let others = (1...100).map { number in BlockOperation { ran.append(number) } }
+    let others = (1...100).map { number in BlockOperation { ran.record(number) } }
     queue.addOperations(others, waitUntilFinished: false)
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
-    #expect(ran.all == [0])
+    #expect(ran.events == [0])
     #expect(first.isCancelled && others.allSatisfy { $0.isCancelled && $0.isFinished })
-    queue.addOperations([BlockOperation { ran.append(101) }], waitUntilFinished: true)
-    #expect(ran.all == [0, 101])
+    queue.addOperations([BlockOperation { ran.record(101) }], waitUntilFinished: true)
+    #expect(ran.events == [0, 101])
   }
 
   @Test("C6: cancelling twice, or after the end, changes nothing") func twice() {
     let operation = BlockOperation {}
-    let completions = Record<Int>()
+    let completions = EventRecorder<Int>()
     let completed = Gate()
     operation.completionBlock = {
-      completions.append(1)
+      completions.record(1)
       completed.open()
     }
     operation.start()
@@ -155,12 +156,12 @@ import Testing
 
   @Test("C6: cancelAllOperations() works on the main queue") func mainQueue() async throws {
     let (started, end) = (Gate(), Gate())
-    let ran = Record<Int>()
+    let ran = EventRecorder<Int>()
     let first = BlockOperation {
       started.open()
       end.wait()
     }
-    let second = BlockOperation { ran.append(2) }
+    let second = BlockOperation { ran.record(2) }
     OperationQueue.main.addOperations([first, second], waitUntilFinished: false)
     let canceller = OperationQueue()
     canceller.addOperation {
@@ -169,7 +170,7 @@ import Testing
       end.open()
     }
     try await second.finished()
-    #expect(ran.all.isEmpty)
+    #expect(ran.events.isEmpty)
     #expect(second.isCancelled)
   }
 }

@@ -1,13 +1,14 @@
 import Headway
+import HeadwayTestKit
 import Testing
 
 @Suite("Dependencies", .timeLimit(.minutes(5))) struct DependencyTests {
   @Test("D1: an operation runs after its dependencies, across queues, one way") func order() {
-    let record = Record<String>()
+    let record = EventRecorder<String>()
     let (left, right) = (OperationQueue(), OperationQueue())
-    let fetch = BlockOperation { record.append("fetch") }
-    let parse = BlockOperation { record.append("parse") }
-    let store = BlockOperation { record.append("store") }
+    let fetch = BlockOperation { record.record("fetch") }
+    let parse = BlockOperation { record.record("parse") }
+    let store = BlockOperation { record.record("store") }
     parse.addDependency(fetch)
     store.addDependency(parse)
     store.addDependency(fetch)
@@ -17,13 +18,13 @@ import Testing
     right.addOperation(parse)
     left.addOperation(fetch)
     store.waitUntilFinished()
-    #expect(record.all == ["fetch", "parse", "store"])
+    #expect(record.events == ["fetch", "parse", "store"])
   }
 
   @Test("D1: an operation with many dependencies waits for each of them") func many() {
     let queue = OperationQueue()
-    let done = Record<Int>()
-    let parts = (0..<1_000).map { number in BlockOperation { done.append(number) } }
+    let done = EventRecorder<Int>()
+    let parts = (0..<1_000).map { number in BlockOperation { done.record(number) } }
     let last = BlockOperation { #expect(done.count == 1_000) }
     for part in parts { last.addDependency(part) }
     #expect(last.dependencies == parts)
@@ -115,16 +116,16 @@ import Testing
   @Test("D5: a dependency added to an operation that is ready and waits for its queue is waited for") func late() {
     let queue = OperationQueue()
     queue.isSuspended = true
-    let record = Record<Int>()
-    let operation = BlockOperation { record.append(2) }
+    let record = EventRecorder<Int>()
+    let operation = BlockOperation { record.record(2) }
     queue.addOperation(operation)
-    let late = BlockOperation { record.append(1) }
+    let late = BlockOperation { record.record(1) }
     operation.addDependency(late)
     queue.isSuspended = false
     #expect(!operation.isReady)
     OperationQueue().addOperation(late)
     operation.waitUntilFinished()
-    #expect(record.all == [1, 2])
+    #expect(record.events == [1, 2])
   }
 
   @Test("D6: cancelling one member of a cycle releases the others") func cycle() {
@@ -140,15 +141,15 @@ import Testing
 
   @Test("D7: a chain of 200,000 and a grid of 300 × 300 run in order") func large() {
     let queue = OperationQueue()
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     var chain: [BlockOperation] = []
     for number in 0..<200_000 {
-      let operation = BlockOperation { if number % 10_000 == 0 { record.append(number) } }
+      let operation = BlockOperation { if number % 10_000 == 0 { record.record(number) } }
       if let last = chain.last { operation.addDependency(last) }
       chain.append(operation)
     }
     queue.addOperations(chain, waitUntilFinished: true)
-    #expect(record.all == Array(stride(from: 0, to: 200_000, by: 10_000)))
+    #expect(record.events == Array(stride(from: 0, to: 200_000, by: 10_000)))
 
     var above: [BlockOperation] = []
     var all: [BlockOperation] = []

@@ -1,4 +1,5 @@
 import Dispatch
+import HeadwayTestKit
 import Synchronization
 import Testing
 
@@ -9,19 +10,19 @@ import Testing
 // by all tests: what would disturb others runs in a process of its own.
 @Suite("Main queue", .timeLimit(.minutes(5))) struct MainQueueTests {
   @Test("Q7: its operations run on the main thread, one at a time, with current set") func onMainThread() async throws {
-    let (places, crowd) = (Record<Bool>(), Crowd())
+    let (places, crowd) = (EventRecorder<Bool>(), Crowd())
     let operations = (0..<50).map { _ in
       BlockOperation {
         crowd.enter()
         yieldThread()
         dispatchPrecondition(condition: .onQueue(.main))
-        places.append(OperationQueue.current === OperationQueue.main)
+        places.record(OperationQueue.current === OperationQueue.main)
         crowd.leave()
       }
     }
     OperationQueue.main.addOperations(operations, waitUntilFinished: false)
     for operation in operations { try await operation.finished() }
-    #expect(places.all == Array(repeating: true, count: 50))
+    #expect(places.events == Array(repeating: true, count: 50))
     #expect(crowd.most == 1)
   }
 
@@ -50,62 +51,62 @@ import Testing
   @Test("Q7: current is the queue that runs the operation, in each of its blocks, and in one started by hand there")
   func currentInside() {
     let queue = OperationQueue()
-    let places = Record<Bool>()
+    let places = EventRecorder<Bool>()
     let meeting = Meeting(of: 3)
     let operation = BlockOperation {
       meeting.attend()
-      places.append(OperationQueue.current === queue)
-      BlockOperation { places.append(OperationQueue.current === queue) }.start()
-      places.append(OperationQueue.current === queue)
+      places.record(OperationQueue.current === queue)
+      BlockOperation { places.record(OperationQueue.current === queue) }.start()
+      places.record(OperationQueue.current === queue)
     }
     for _ in 0..<2 {
       operation.addExecutionBlock {
         meeting.attend()
-        places.append(OperationQueue.current === queue)
+        places.record(OperationQueue.current === queue)
       }
     }
     queue.addOperations([operation], waitUntilFinished: true)
-    #expect(places.all == Array(repeating: true, count: 5))
+    #expect(places.events == Array(repeating: true, count: 5))
     BlockOperation { #expect(OperationQueue.current !== queue) }.start()
   }
 
   @Test("Q7: suspension, priority, dependencies and cancellation hold on the main queue") func rulesHold() async {
     await #expect(processExitsWith: .success) {
-      let record = Record<Int>()
+      let record = EventRecorder<Int>()
       let main = OperationQueue.main
       main.isSuspended = true
-      let operations = (0..<4).map { number in BlockOperation { record.append(number) } }
+      let operations = (0..<4).map { number in BlockOperation { record.record(number) } }
       operations[3].queuePriority = .high
       operations[0].addDependency(operations[2])
       main.addOperations(operations, waitUntilFinished: false)
       operations[1].cancel()
       try await operations[1].finished()
-      precondition(record.all.isEmpty && main.operationCount == 3)
+      precondition(record.events.isEmpty && main.operationCount == 3)
       main.isSuspended = false
       try await main.finished()
-      precondition(record.all == [3, 2, 0])
+      precondition(record.events == [3, 2, 0])
     }
   }
 
   @Test("Q8: a barrier on the main queue keeps its place, and obeys suspension and waiting") func barrier() async {
     await #expect(processExitsWith: .success) {
-      let record = Record<Int>()
+      let record = EventRecorder<Int>()
       let main = OperationQueue.main
       main.isSuspended = true
-      let urgent = BlockOperation { record.append(3) }
+      let urgent = BlockOperation { record.record(3) }
       urgent.queuePriority = .veryHigh
-      main.addOperation { record.append(1) }
+      main.addOperation { record.record(1) }
       main.addBarrierBlock {
         dispatchPrecondition(condition: .onQueue(.main))
         precondition(OperationQueue.current === OperationQueue.main)
-        record.append(2)
+        record.record(2)
       }
       main.addOperation(urgent)
-      main.addBarrierBlock { record.append(4) }
+      main.addBarrierBlock { record.record(4) }
       precondition(main.operationCount == 4)
       main.isSuspended = false
       try await main.finished()
-      precondition(record.all == [1, 2, 3, 4])
+      precondition(record.events == [1, 2, 3, 4])
     }
   }
 

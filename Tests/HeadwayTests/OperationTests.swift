@@ -1,15 +1,16 @@
 import Headway
+import HeadwayTestKit
 import Synchronization
 import Testing
 
 @Suite("Operation", .timeLimit(.minutes(5))) struct OperationTests {
   final class Counting: Headway.Operation, @unchecked Sendable {
     let runs = Atomic<Int>(0)
-    let states = Record<String>()
+    let states = EventRecorder<String>()
 
     override func main() {
       runs.add(1, ordering: .relaxed)
-      states.append("ready \(isReady), executing \(isExecuting), finished \(isFinished)")
+      states.record("ready \(isReady), executing \(isExecuting), finished \(isFinished)")
     }
   }
 
@@ -28,7 +29,7 @@ import Testing
     first.start()
     #expect(operation.isReady)
     operation.start()
-    #expect(operation.states.all == ["ready true, executing true, finished false"])
+    #expect(operation.states.events == ["ready true, executing true, finished false"])
     #expect(operation.isFinished && !operation.isExecuting && !operation.isCancelled)
     #expect(!operation.isAsynchronous && !operation.isConcurrent)
   }
@@ -39,15 +40,15 @@ import Testing
     queue.addOperation(operation)
     operation.waitUntilFinished()
     #expect(operation.runs.load(ordering: .relaxed) == 1)
-    #expect(operation.states.all == ["ready true, executing true, finished false"])
+    #expect(operation.states.events == ["ready true, executing true, finished false"])
   }
 
   @Test("O4: start() by hand runs main() on the calling thread and returns when it has finished") func startByHand() {
-    let thread = Record<Bool>()
+    let thread = EventRecorder<Bool>()
     let caller = ThreadIdentity()
-    let operation = BlockOperation { thread.append(caller.isCurrent) }
+    let operation = BlockOperation { thread.record(caller.isCurrent) }
     operation.start()
-    #expect(thread.all == [true])
+    #expect(thread.events == [true])
     #expect(operation.isFinished)
   }
 

@@ -1,4 +1,5 @@
 import Headway
+import HeadwayTestKit
 import Testing
 
 @Suite("Priority", .timeLimit(.minutes(5))) struct PriorityTests {
@@ -22,9 +23,9 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     let queue = OperationQueue(limit: 1)
     queue.isSuspended = true
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     let operations = (0..<200).map { number in
-      let operation = BlockOperation { record.append(number) }
+      let operation = BlockOperation { record.record(number) }
       operation.queuePriority = QueuePriority.allCases.randomElement(using: &generator) ?? .normal
       return operation
     }
@@ -35,43 +36,43 @@ import Testing
       let (one, other) = (operations[left].queuePriority, operations[right].queuePriority)
       return one == other ? left < right : one > other
     }
-    #expect(record.all == expected)
+    #expect(record.events == expected)
   }
 
   @Test("P2: readiness comes before priority") func readinessFirst() {
     let queue = OperationQueue(limit: 1)
-    let record = Record<String>()
-    let urgent = BlockOperation { record.append("urgent") }
+    let record = EventRecorder<String>()
+    let urgent = BlockOperation { record.record("urgent") }
     urgent.queuePriority = .veryHigh
-    let idle = BlockOperation { record.append("idle") }
+    let idle = BlockOperation { record.record("idle") }
     idle.queuePriority = .veryLow
     urgent.addDependency(idle)
     queue.addOperations([urgent, idle], waitUntilFinished: true)
-    #expect(record.all == ["idle", "urgent"])
+    #expect(record.events == ["idle", "urgent"])
   }
 
   @Test("P2: one that becomes ready late comes before equal ones that were added after it") func lateReadiness() {
     let queue = OperationQueue(limit: 1)
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     let end = queue.occupy()
     let dependencies = (0..<3).map { _ in BlockOperation {} }
-    let operations = (0..<9).map { number in BlockOperation { record.append(number) } }
+    let operations = (0..<9).map { number in BlockOperation { record.record(number) } }
     for (position, dependency) in dependencies.enumerated() { operations[3 * position + 1].addDependency(dependency) }
     queue.addOperations(operations, waitUntilFinished: false)
     // They become ready last to first, when the others have been ready for long.
     for dependency in dependencies.reversed() { dependency.start() }
     end.open()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == Array(0..<9))
+    #expect(record.events == Array(0..<9))
   }
 
   @Test("P2: a change while the operation waits takes effect", arguments: ["limit 1", "suspended"])
   func change(kind: String) {
     let queue = OperationQueue(limit: 1)
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     let end = kind == "suspended" ? nil : queue.occupy()
     queue.isSuspended = kind == "suspended"
-    let operations = (0..<6).map { number in BlockOperation { record.append(number) } }
+    let operations = (0..<6).map { number in BlockOperation { record.record(number) } }
     queue.addOperations(operations, waitUntilFinished: false)
     operations[4].queuePriority = .veryHigh
     operations[5].queuePriority = .high
@@ -82,36 +83,36 @@ import Testing
     end?.open()
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == [4, 2, 5, 1, 3, 0])
+    #expect(record.events == [4, 2, 5, 1, 3, 0])
   }
 
   @Test("P2: a change before the operation is ready counts when it is") func changeBeforeReady() {
     let queue = OperationQueue(limit: 1)
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     let end = queue.occupy()
     let dependency = BlockOperation {}
-    let operations = (0..<3).map { number in BlockOperation { record.append(number) } }
+    let operations = (0..<3).map { number in BlockOperation { record.record(number) } }
     operations[2].addDependency(dependency)
     queue.addOperations(operations, waitUntilFinished: false)
     operations[2].queuePriority = .high
     dependency.start()
     end.open()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == [2, 0, 1])
+    #expect(record.events == [2, 0, 1])
   }
 
   @Test("P2: changing priorities of 100,000 waiting operations is linear") func manyChanges() {
     let queue = OperationQueue(limit: 1)
     queue.isSuspended = true
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     let operations = (0..<100_000).map { number in
-      BlockOperation { if number % 10_000 == 0 { record.append(number) } }
+      BlockOperation { if number % 10_000 == 0 { record.record(number) } }
     }
     queue.addOperations(operations, waitUntilFinished: false)
     for operation in operations.reversed() { operation.queuePriority = .high }
     for operation in operations.reversed() { operation.queuePriority = .low }
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == Array(stride(from: 0, to: 100_000, by: 10_000)))
+    #expect(record.events == Array(stride(from: 0, to: 100_000, by: 10_000)))
   }
 }

@@ -1,4 +1,5 @@
 import Headway
+import HeadwayTestKit
 import Synchronization
 import Testing
 
@@ -90,20 +91,20 @@ import Testing
   @Test("Q10: observers are told at most 100 times of 1,000,000 steps", arguments: [true, false])
   func toldRarely(isObservedFirst: Bool) {
     let progress = OperationProgress(totalUnitCount: isObservedFirst ? 0 : 1_000_000)
-    let fractions = Record<Double>()
-    let token = progress.observe { fractions.append($0.fractionCompleted) }
+    let fractions = EventRecorder<Double>()
+    let token = progress.observe { fractions.record($0.fractionCompleted) }
     progress.totalUnitCount = 1_000_000
     for _ in 0..<1_000_000 { progress.completedUnitCount += 1 }
     #expect(fractions.count == 100)
-    #expect(fractions.all == fractions.all.sorted() && fractions.all.last == 1)
+    #expect(fractions.events == fractions.events.sorted() && fractions.events.last == 1)
     token.invalidate()
   }
 
   @Test("Q10: observers are told at most 100 times, however many threads complete units") func toldRarelyByMany() {
     let queue = OperationQueue(limit: 8)
     queue.progress.totalUnitCount = 20_000
-    let told = Record<Int>()
-    let token = queue.progress.observe { _ in told.append(1) }
+    let told = EventRecorder<Int>()
+    let token = queue.progress.observe { _ in told.record(1) }
     queue.isSuspended = true
     for _ in 0..<20_000 { queue.addOperation {} }
     queue.isSuspended = false
@@ -116,13 +117,13 @@ import Testing
   @Test("Q10: an observer may call anything, and is not called after its token has gone") func observer() {
     let queue = OperationQueue(limit: 1)
     queue.progress.totalUnitCount = 4
-    let seen = Record<Int>()
+    let seen = EventRecorder<Int>()
     var token: ObservationToken? = queue.progress.observe { progress in
-      seen.append(queue.operationCount)
+      seen.record(queue.operationCount)
       progress.isPausable.toggle()
     }
     queue.addOperations([BlockOperation {}, BlockOperation {}], waitUntilFinished: true)
-    #expect(seen.all == [2, 1], "told before the operation has left the queue")
+    #expect(seen.events == [2, 1], "told before the operation has left the queue")
     _ = token
     token = nil
     queue.addOperations([BlockOperation {}, BlockOperation {}], waitUntilFinished: true)
@@ -153,8 +154,8 @@ import Testing
     for round in 0..<200 {
       let whole = OperationProgress(totalUnitCount: 1)
       let middle = OperationProgress(totalUnitCount: 4, parent: whole, pendingUnitCount: 1)
-      let told = Record<Double>()
-      let token = whole.observe { told.append($0.fractionCompleted) }
+      let told = EventRecorder<Double>()
+      let token = whole.observe { told.record($0.fractionCompleted) }
       let meeting = Meeting(of: 4)
       let queue = OperationQueue()
       for _ in 0..<4 {
@@ -166,20 +167,20 @@ import Testing
       }
       queue.waitUntilAllOperationsAreFinished()
       #expect(middle.isFinished && whole.isFinished, "round \(round): \(middle.completedUnitCount) of 4")
-      #expect(told.all.last == 1 && told.count <= 4)
+      #expect(told.events.last == 1 && told.count <= 4)
       token.invalidate()
     }
   }
 
   @Test("Q10: who is told of the end finds the progress finished") func endIsFinished() {
     let whole = OperationProgress(totalUnitCount: 2)
-    let ends = Record<Bool>()
-    let token = whole.observe { if $0.fractionCompleted == 1 { ends.append($0.isFinished) } }
+    let ends = EventRecorder<Bool>()
+    let token = whole.observe { if $0.fractionCompleted == 1 { ends.record($0.isFinished) } }
     for _ in 0..<2 {
       let part = OperationProgress(totalUnitCount: 10, parent: whole, pendingUnitCount: 1)
       for unit in 1...10 { part.completedUnitCount = Int64(unit) }
     }
-    #expect(ends.all == [true])
+    #expect(ends.events == [true])
     token.invalidate()
   }
 
@@ -196,18 +197,18 @@ import Testing
   }
 
   @Test("Q10: cancel, pause and resume call their handlers once, children's too") func handlers() {
-    let record = Record<String>()
+    let record = EventRecorder<String>()
     func observe(_ progress: OperationProgress, as name: String) {
-      progress.cancellationHandler = { record.append("\(name) cancelled") }
-      progress.pausingHandler = { record.append("\(name) paused") }
-      progress.resumingHandler = { record.append("\(name) resumed") }
+      progress.cancellationHandler = { record.record("\(name) cancelled") }
+      progress.pausingHandler = { record.record("\(name) paused") }
+      progress.resumingHandler = { record.record("\(name) resumed") }
     }
     let whole = OperationProgress(totalUnitCount: 2)
     let part = OperationProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
     observe(whole, as: "whole")
     observe(part, as: "part")
     whole.resume()
-    #expect(record.all.isEmpty)
+    #expect(record.events.isEmpty)
     whole.pause()
     whole.pause()
     #expect(whole.isPaused && part.isPaused)
@@ -220,7 +221,7 @@ import Testing
     whole.cancel()
     #expect(whole.isCancelled && part.isCancelled && late.isCancelled)
     #expect(
-      record.all == [
+      record.events == [
         "whole paused", "part paused", "late paused", "whole resumed", "part resumed", "late resumed",
         "whole cancelled", "part cancelled", "late cancelled",
       ])

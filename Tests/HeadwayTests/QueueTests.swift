@@ -1,21 +1,22 @@
 import Dispatch
 import Headway
+import HeadwayTestKit
 import Synchronization
 import Testing
 
 @Suite("Queue", .timeLimit(.minutes(5))) struct QueueTests {
   @Test("Q1: every way of adding runs what was added") func adding() {
     let queue = OperationQueue()
-    let record = Record<Int>()
-    queue.addOperation(BlockOperation { record.append(1) })
+    let record = EventRecorder<Int>()
+    queue.addOperation(BlockOperation { record.record(1) })
     queue.waitUntilAllOperationsAreFinished()
-    queue.addOperation { record.append(2) }
+    queue.addOperation { record.record(2) }
     queue.waitUntilAllOperationsAreFinished()
     queue.addOperations([], waitUntilFinished: true)
-    queue.addOperations([BlockOperation { record.append(3) }], waitUntilFinished: true)
-    queue.addBarrierBlock { record.append(4) }
+    queue.addOperations([BlockOperation { record.record(3) }], waitUntilFinished: true)
+    queue.addBarrierBlock { record.record(4) }
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == [1, 2, 3, 4])
+    #expect(record.events == [1, 2, 3, 4])
   }
 
   @Test("Q1: a queue owns what it holds until that is finished, and no longer") func ownership() {
@@ -123,11 +124,11 @@ import Testing
 
   @Test("Q3: a limit of 1 is not first in, first out: readiness comes first") func notFirstInFirstOut() {
     let queue = OperationQueue(limit: 1)
-    let record = Record<Int>()
-    let (first, second) = (BlockOperation { record.append(1) }, BlockOperation { record.append(2) })
+    let record = EventRecorder<Int>()
+    let (first, second) = (BlockOperation { record.record(1) }, BlockOperation { record.record(2) })
     first.addDependency(second)
     queue.addOperations([first, second], waitUntilFinished: true)
-    #expect(record.all == [2, 1])
+    #expect(record.events == [2, 1])
   }
 
   @Test("Q3: a limit of 0 runs nothing; raised, it acts at once") func zero() {
@@ -200,18 +201,18 @@ import Testing
 
   @Test("Q4: an operation may suspend its own queue") func suspendedFromInside() {
     let queue = OperationQueue(limit: 1)
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     let first = BlockOperation {
-      record.append(1)
+      record.record(1)
       queue.isSuspended = true
     }
-    queue.addOperations([first, BlockOperation { record.append(2) }], waitUntilFinished: false)
+    queue.addOperations([first, BlockOperation { record.record(2) }], waitUntilFinished: false)
     first.waitUntilFinished()
     #expect(queue.operationCount == 1)
-    record.append(0)
+    record.record(0)
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == [1, 0, 2])
+    #expect(record.events == [1, 0, 2])
   }
 
   @Test("Q5: operations and operationCount hold what has not finished, in the order added") func snapshot() {
@@ -236,45 +237,45 @@ import Testing
 
   @Test("Q5: an operation that runs is still there") func runningIsHeld() {
     let queue = OperationQueue()
-    let counts = Record<Int>()
-    let operation = BlockOperation { counts.append(queue.operationCount) }
+    let counts = EventRecorder<Int>()
+    let operation = BlockOperation { counts.record(queue.operationCount) }
     queue.addOperations([operation], waitUntilFinished: true)
-    #expect(counts.all == [1])
+    #expect(counts.events == [1])
   }
 
   @Test("Q6: waiting for all blocks, and operations added meanwhile prolong it") func waitForAll() {
     let queue = OperationQueue()
     queue.waitUntilAllOperationsAreFinished()
     let end = Gate()
-    let late = Record<Int>()
+    let late = EventRecorder<Int>()
     // The first adds the second while it runs, and so on.
     @Sendable func add(_ remaining: Int) {
       queue.addOperation {
         end.wait()
-        late.append(remaining)
+        late.record(remaining)
         if remaining > 0 { add(remaining - 1) }
       }
     }
     add(50)
     let waiter = OperationQueue()
-    let returned = Record<Int>()
+    let returned = EventRecorder<Int>()
     waiter.addOperation {
       queue.waitUntilAllOperationsAreFinished()
-      returned.append(late.count)
+      returned.record(late.count)
     }
     end.open()
     queue.waitUntilAllOperationsAreFinished()
     #expect(late.count == 51)
     waiter.waitUntilAllOperationsAreFinished()
-    #expect(returned.all == [51])
+    #expect(returned.events == [51])
   }
 
   @Test("Q6: await queue.finished() suspends until the queue is empty") func awaitAll() async throws {
     let queue = OperationQueue()
     try await queue.finished()
     queue.isSuspended = true
-    let done = Record<Int>()
-    for number in 0..<10 { queue.addOperation { done.append(number) } }
+    let done = EventRecorder<Int>()
+    for number in 0..<10 { queue.addOperation { done.record(number) } }
     let task = Task {
       try await queue.finished()
       return done.count
@@ -289,22 +290,22 @@ import Testing
       init(_ freed: Gate) { self.freed = freed }
       deinit { freed.open() }
     }
-    let (freed, done, end) = (Gate(), Record<Int>(), Gate())
+    let (freed, done, end) = (Gate(), EventRecorder<Int>(), Gate())
     do {
       let queue = Watched(freed)
       queue.maxConcurrentOperationCount = 2
       let first = BlockOperation { end.wait() }
       queue.addOperation(first)
       for number in 0..<100 {
-        let operation = BlockOperation { done.append(number) }
+        let operation = BlockOperation { done.record(number) }
         operation.addDependency(first)
         queue.addOperation(operation)
-        if number == 50 { queue.addBarrierBlock { done.append(-1) } }
+        if number == 50 { queue.addBarrierBlock { done.record(-1) } }
       }
     }
     end.open()
     freed.wait()
     #expect(done.count == 101)
-    #expect(done.all.firstIndex(of: -1) == 51)
+    #expect(done.events.firstIndex(of: -1) == 51)
   }
 }

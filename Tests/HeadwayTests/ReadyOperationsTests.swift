@@ -1,3 +1,4 @@
+import HeadwayTestKit
 import Testing
 
 @testable import Headway

@@ -1,4 +1,5 @@
 import Dispatch
+import HeadwayTestKit
 import Synchronization
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
     let calm = OperationQueue()
     let census = Crowd()
     let operations = Mutex<[Victim]>([])
-    let complaints = Record<String>()
+    let complaints = EventRecorder<String>()
     let inner = Atomic<Int>(0)
 
     init(seed: UInt64) {
@@ -50,9 +51,9 @@ import Testing
     func addBarrier(to number: Int) {
       let crowd = crowds[number]
       queues[number].addBarrierBlock { [self] in
-        if crowd.now != 0 { complaints.append("\(crowd.now) operations run beside a barrier of queue \(number)") }
+        if crowd.now != 0 { complaints.record("\(crowd.now) operations run beside a barrier of queue \(number)") }
         yieldThread()
-        if crowd.now != 0 { complaints.append("an operation started beside a barrier of queue \(number)") }
+        if crowd.now != 0 { complaints.record("an operation started beside a barrier of queue \(number)") }
       }
     }
 
@@ -164,7 +165,7 @@ import Testing
     private func startByHand() {
       let operation = Victim(-1, mayhem, work: nil)
       operation.start()
-      if operation.calls.withLock({ $0.main }) != 1 { mayhem.complaints.append("start() did not run main()") }
+      if operation.calls.withLock({ $0.main }) != 1 { mayhem.complaints.record("start() did not run main()") }
     }
 
     mutating func addDrafts() { while !drafts.isEmpty { addDraft() } }
@@ -191,7 +192,7 @@ import Testing
         census = mayhem.census
         mayhem.run()
         let operations = mayhem.operations.withLock { $0 }
-        #expect(mayhem.complaints.all == [], "seed \(seed)")
+        #expect(mayhem.complaints.events == [], "seed \(seed)")
         #expect(mayhem.queues.allSatisfy { $0.operationCount == 0 && $0.operations.isEmpty }, "seed \(seed)")
         #expect(mayhem.crowds[0].most <= 2 && mayhem.crowds[1].most <= 1, "seed \(seed)")
         #expect(operations.allSatisfy { $0.isFinished && $0.dependencies.isEmpty }, "seed \(seed)")

@@ -1,30 +1,8 @@
 import Dispatch
+import HeadwayTestKit
 import Synchronization
 
 @testable import Headway
-
-/// A door that threads wait at until it is opened; it stays open.
-final class Gate: Sendable {
-  private let semaphore = DispatchSemaphore(value: 0)
-
-  func open() { semaphore.signal() }
-
-  /// Blocks until the gate is open.
-  func wait() {
-    semaphore.wait()
-    semaphore.signal()
-  }
-}
-
-/// Collects what happened, in order, from any thread.
-final class Record<Element: Sendable>: Sendable {
-  private let elements = Mutex<[Element]>([])
-
-  func append(_ element: Element) { elements.withLock { $0.append(element) } }
-
-  var all: [Element] { elements.withLock { $0 } }
-  var count: Int { elements.withLock { $0.count } }
-}
 
 /// Counts how many are inside at once, and remembers the most.
 final class Crowd: Sendable {
@@ -57,21 +35,6 @@ final class Meeting: Sendable {
     }
     if isComplete { gate.open() }
     gate.wait()
-  }
-}
-
-/// A generator of numbers from a seed (SplitMix64), for tests that can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }
 
@@ -125,5 +88,15 @@ extension OperationQueue {
     }
     started.wait()
     return end
+  }
+}
+
+extension OperationOutcome? {
+  var isSuccess: Bool {
+    if case .success? = self { true } else { false }
+  }
+
+  var isCancelled: Bool {
+    if case .cancelled? = self { true } else { false }
   }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import Headway
+import HeadwayTestKit
 import Testing
 
 @Suite("Underlying queue", .timeLimit(.minutes(5))) struct UnderlyingQueueTests {
@@ -12,19 +13,19 @@ import Testing
     #expect(queue.underlyingQueue == nil)
     queue.underlyingQueue = dispatchQueue
     #expect(queue.underlyingQueue === dispatchQueue)
-    let (places, crowd) = (Record<Int?>(), Crowd())
+    let (places, crowd) = (EventRecorder<Int?>(), Crowd())
     let meeting = Meeting(of: isConcurrent ? 2 : 1)
     for number in 0..<100 {
       queue.addOperation {
         crowd.enter()
         if number < 2 { meeting.attend() }
-        places.append(DispatchQueue.getSpecific(key: key))
+        places.record(DispatchQueue.getSpecific(key: key))
         #expect(OperationQueue.current === queue)
         crowd.leave()
       }
     }
     queue.waitUntilAllOperationsAreFinished()
-    #expect(places.all == Array(repeating: 9, count: 100))
+    #expect(places.events == Array(repeating: 9, count: 100))
     #expect(isConcurrent ? crowd.most >= 2 : crowd.most == 1)
   }
 
@@ -32,23 +33,23 @@ import Testing
     let queue = OperationQueue(limit: 1)
     queue.underlyingQueue = .global()
     queue.isSuspended = true
-    let record = Record<Int>()
-    let operations = (0..<4).map { number in BlockOperation { record.append(number) } }
+    let record = EventRecorder<Int>()
+    let operations = (0..<4).map { number in BlockOperation { record.record(number) } }
     operations[3].queuePriority = .high
     operations[0].addDependency(operations[2])
     queue.addOperations(operations, waitUntilFinished: false)
     operations[1].cancel()
     operations[1].waitUntilFinished()
-    #expect(record.all.isEmpty)
+    #expect(record.events.isEmpty)
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
-    #expect(record.all == [3, 2, 0])
+    #expect(record.events == [3, 2, 0])
   }
 
   @Test("Q9: it can be set again once the queue is empty, also back to none") func setAgain() {
     let key = DispatchSpecificKey<Int>()
     let queue = OperationQueue()
-    let places = Record<Int?>()
+    let places = EventRecorder<Int?>()
     let dispatchQueues = (1...2).map { number in
       let dispatchQueue = DispatchQueue(label: "underlying \(number)")
       dispatchQueue.setSpecific(key: key, value: number)
@@ -56,10 +57,10 @@ import Testing
     }
     for dispatchQueue in dispatchQueues + [nil] {
       queue.underlyingQueue = dispatchQueue
-      queue.addOperation { places.append(DispatchQueue.getSpecific(key: key)) }
+      queue.addOperation { places.record(DispatchQueue.getSpecific(key: key)) }
       queue.waitUntilAllOperationsAreFinished()
     }
-    #expect(places.all == [1, 2, nil])
+    #expect(places.events == [1, 2, nil])
   }
 
   @Test("Q9: setting it while the queue holds operations is a programmer's error") func notEmpty() async {

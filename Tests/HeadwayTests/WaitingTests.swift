@@ -1,3 +1,4 @@
+import HeadwayTestKit
 import Synchronization
 import Testing
 
@@ -13,13 +14,13 @@ import Testing
       if kind == "failed" { throw Mishap() }
       if kind == "cancelled while it runs" { operation.cancel() }
     }
-    let (completed, calls, captured) = (Gate(), Record<String>(), Crowd())
+    let (completed, calls, captured) = (Gate(), EventRecorder<String>(), Crowd())
     do {
       let capture = Captured(captured)
       let caller = ThreadIdentity()
       operation.completionBlock = {
         _ = capture
-        calls.append("pool \(Worker.current != nil), caller \(caller.isCurrent), finished \(operation.isFinished)")
+        calls.record("pool \(Worker.current != nil), caller \(caller.isCurrent), finished \(operation.isFinished)")
         completed.open()
       }
     }
@@ -38,22 +39,22 @@ import Testing
     operation.start()
     #expect(operation.completionBlock == nil)
     #expect(captured.eventuallyEmpty())
-    #expect(calls.all == ["pool true, caller false, finished true"])
+    #expect(calls.events == ["pool true, caller false, finished true"])
   }
 
   @Test("W1: the completion block may be set from inside, and set again before the end") func setFromInside() {
-    let calls = Record<Int>()
+    let calls = EventRecorder<Int>()
     let completed = Gate()
     let operation = SelfAware { operation in
       operation.completionBlock = {
-        calls.append(2)
+        calls.record(2)
         completed.open()
       }
     }
-    operation.completionBlock = { calls.append(1) }
+    operation.completionBlock = { calls.record(1) }
     OperationQueue().addOperation(operation)
     completed.wait()
-    #expect(calls.all == [2])
+    #expect(calls.events == [2])
   }
 
   @Test("W2: when waitUntilFinished() returns, the queue has been left and what depends on it is ready") func wait() {
@@ -64,7 +65,7 @@ import Testing
     let dependent = BlockOperation {}
     dependent.addDependency(operation)
     queue.addOperation(operation)
-    let woken = Record<Int>()
+    let woken = EventRecorder<Int>()
     let waiters = OperationQueue()
     let meeting = Meeting(of: 9)
     for number in 0..<8 {
@@ -72,7 +73,7 @@ import Testing
         meeting.attend()
         operation.waitUntilFinished()
         #expect(queue.operationCount == 0 && dependent.isReady && queue.progress.isFinished)
-        woken.append(number)
+        woken.record(number)
       }
     }
     meeting.attend()
@@ -85,8 +86,8 @@ import Testing
 
   @Test("W2: addOperations(_:waitUntilFinished: true) waits for all of them") func waitForBatch() {
     let queue = OperationQueue()
-    let done = Record<Int>()
-    let operations = (0..<100).map { number in BlockOperation { done.append(number) } }
+    let done = EventRecorder<Int>()
+    let operations = (0..<100).map { number in BlockOperation { done.record(number) } }
     queue.addOperations(operations, waitUntilFinished: true)
     #expect(done.count == 100 && operations.allSatisfy { $0.isFinished })
   }
@@ -161,29 +162,29 @@ import Testing
 
   @Test("W4: waiting for another queue from inside is fine") func waitsForAnotherQueue() {
     let (outer, inner) = (OperationQueue(limit: 1), OperationQueue(limit: 1))
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     outer.addOperation {
-      inner.addOperation { record.append(1) }
+      inner.addOperation { record.record(1) }
       inner.waitUntilAllOperationsAreFinished()
-      record.append(2)
+      record.record(2)
     }
     outer.waitUntilAllOperationsAreFinished()
-    #expect(record.all == [1, 2])
+    #expect(record.events == [1, 2])
   }
 
   @Test("W5: 200 operations that each wait for one within do not starve the pool", arguments: [1, 2, 3])
   func nest(queueCount: Int) {
     let queues = (0..<queueCount).map { _ in OperationQueue() }
-    let record = Record<Int>()
+    let record = EventRecorder<Int>()
     Nest(queues: queues, record: record).descend(from: 200)
-    #expect(record.all == Array(0...200))
+    #expect(record.events == Array(0...200))
     for queue in queues { queue.waitUntilAllOperationsAreFinished() }
   }
 
   /// Each level adds the next one to a queue and waits for it.
   private struct Nest: Sendable {
     let queues: [OperationQueue]
-    let record: Record<Int>
+    let record: EventRecorder<Int>
 
     func descend(from level: Int) {
       if level > 0 {
@@ -191,7 +192,7 @@ import Testing
         queues[level % queues.count].addOperation(inner)
         inner.waitUntilFinished()
       }
-      record.append(level)
+      record.record(level)
     }
   }
 

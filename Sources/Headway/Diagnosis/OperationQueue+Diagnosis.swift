@@ -23,7 +23,8 @@ extension Operation {
     let word = state.current
     switch word.phase {
     case .finished: return word.isCancelled ? "was cancelled and has finished" : "has finished"
-    case .executing: return waitedForWhileExecuting.map { "is executing, and blocked: it waits for \($0.label)" } ?? "is executing"
+    case .executing:
+      return waitedForWhileExecuting.map { "is executing, and blocked: it waits for \($0.label)" } ?? "is executing"
     case .starting: return "has been started"
     case .pending: break
     }

@@ -30,7 +30,9 @@ extension WaitGraph {
     guard let caller = callers.first else { return WaiterList.block(adding: add) }
     WaiterList.block(
       checking: {
-        guard let path = queue.operations.lazy.compactMap({ path(from: $0, to: callers.contains) }).first else { return }
+        guard let path = queue.operations.lazy.compactMap({ path(from: $0, to: callers.contains) }).first else {
+          return
+        }
         misuse(
           """
           waitUntilAllOperationsAreFinished() on \(queue.label) from inside \(caller.label), for which its operations \

@@ -41,7 +41,9 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
   private let end = Atomic<Bool>(false)
   private var last: Value?
 
-  init(_ keyPath: KeyPath<Object, Value>, _ key: ObservedKey, _ options: ObservationOptions, _ handler: @escaping Handler) {
+  init(
+    _ keyPath: KeyPath<Object, Value>, _ key: ObservedKey, _ options: ObservationOptions, _ handler: @escaping Handler
+  ) {
     self.keyPath = keyPath
     self.key = key
     self.options = options
@@ -62,7 +64,7 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
   func receive(_ change: ObservedChange, of object: AnyObject) {
     guard concerns(change.key) else { return }
     let object = unsafeDowncast(object, to: Object.self)
-    let value = change.key == key ? change.value as? Value ?? object[keyPath: keyPath] : object[keyPath: keyPath]
+    let value = carriedValue(of: change) ?? object[keyPath: keyPath]
     let old = last
     if let old, isEqual(old, value) ?? (change.key != key && change.key != .unknown) { return }
     last = value
@@ -75,6 +77,12 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
     guard case .own = key else { return false }
     if case .own = changed { return false }
     return true
+  }
+
+  /// The value that came with the change, if it is of this property.
+  private func carriedValue(of change: ObservedChange) -> Value? {
+    guard change.key == key, let value = change.value else { return nil }
+    return value as? Value
   }
 
   /// Whether two values are equal; nil if such values can't be compared.

@@ -36,7 +36,8 @@ extension KeyValueObservable where Self: Operation {
   ) -> ObservationToken {
     let observer = KeyPathObserver(keyPath, ObservedKey(keyPath, of: Self.self), options, changeHandler)
     let observers = add(observer)
-    return ObservationToken {
+    return ObservationToken { [weak observer, weak observers] in
+      guard let observer else { return }
       observer.setEnded()
       observers?.remove(observer)
     }
@@ -77,7 +78,8 @@ extension KeyValueObservable where Self: OperationQueue {
     let key = ObservedKey(keyPath, of: Self.self)
     let observer = KeyPathObserver(keyPath, key, options, changeHandler)
     let observers = add(observer, interest: .value(key))
-    return ObservationToken { [weak self] in
+    return ObservationToken { [weak self, weak observer, weak observers] in
+      guard let observer, let observers else { return }
       observer.setEnded()
       self?.remove(observer, from: observers, interest: .value(key))
     }

@@ -66,7 +66,8 @@ extension OperationQueue {
   package final func listen(_ listener: @escaping @Sendable (Event) -> Void) -> ObservationToken {
     let observer = EventObserver(listener)
     let observers = add(observer, interest: .events)
-    return ObservationToken { [weak self] in
+    return ObservationToken { [weak self, weak observer, weak observers] in
+      guard let observer, let observers else { return }
       observer.setEnded()
       self?.remove(observer, from: observers, interest: .events)
     }

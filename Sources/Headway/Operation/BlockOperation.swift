@@ -32,7 +32,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   public override init() { blocks = Mutex(Blocks()) }
 
   /// The blocks that have not begun, in the order in which they were added.
-  public final var executionBlocks: [ExecutionBlock] {
+  open var executionBlocks: [ExecutionBlock] {
     blocks.withLock { blocks in (blocks.first.map { [$0] } ?? []) + blocks.others }
   }
 
@@ -40,7 +40,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   ///
   /// - Parameter block: What to run.
   /// - Precondition: The operation is not executing and has not finished.
-  public final func addExecutionBlock(_ block: @escaping ExecutionBlock) {
+  open func addExecutionBlock(_ block: @escaping ExecutionBlock) {
     let phase = state.current.phase
     require(
       phase == .pending || phase == .starting,
@@ -92,7 +92,8 @@ private final class ConcurrentBlocks: PoolWork {
   func run() {
     let executor: any WorkExecutor = queue?.executor ?? WorkerPool.shared
     executor.submit(
-      self, count: min(blocks.count - 1, WorkerPool.maximumWorkerCount), on: Worker.current?.pool.workerClass ?? .normal)
+      self, count: min(blocks.count - 1, WorkerPool.maximumWorkerCount), on: Worker.current?.pool.workerClass ?? .normal
+    )
     takeBlocks()
     WaiterList.block { waiter in
       unfinished.withLock { unfinished in

@@ -36,7 +36,9 @@ extension OperationExtensions {
   public func addDependency(_ operation: Operation, requiring requirement: DependencyRequirement) {
     guard requirement == .success else { return addDependency(operation) }
     let hasFinished = link(to: operation, successDependent: WeakOperation(self))
-    if hasFinished, let error = operation.requirementError { Operation.failed.run([Operation.Failed(self, error)]) { $0.cancel() } }
+    if hasFinished, let error = operation.requirementError {
+      Operation.failed.run([Operation.Failed(self, error)]) { $0.cancel() }
+    }
   }
 }
 

@@ -31,7 +31,8 @@ extension Operation {
     Worker.current?.withPriority(threadPriority) { callMain() } ?? callMain()
   }
 
-  private func callMain() {
+  /// Calls ``main()`` and keeps what it throws.
+  package final func callMain() {
     do { try main() } catch { fail(error) }
   }
 

@@ -56,6 +56,7 @@ open class Operation: @unchecked Sendable {
   /// operation was cancelled before. An override may be declared without `throws`. What it throws is kept in ``error``.
   ///
   /// - Throws: Whatever makes the operation fail.
+  @_disfavoredOverload  // HeadwayFoundation adds one that does not throw, for callers written for Foundation.
   open func main() throws {}
 
   /// Runs the operation now, on the calling thread, and returns when ``main()`` has.

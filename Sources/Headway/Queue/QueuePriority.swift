@@ -48,3 +48,8 @@ public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
 
   init(level: Int) { self = QueuePriority(rawValue: (level - 2) * 4)! }
 }
+
+extension Operation {
+  /// The name that Foundation gives to priorities.
+  public typealias QueuePriority = Headway.QueuePriority
+}
