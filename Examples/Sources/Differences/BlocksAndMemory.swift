@@ -1,0 +1,66 @@
+// Blocks, and what is kept.
+
+#if HEADWAY
+  import HeadwayFoundation
+#else
+  import Foundation
+#endif
+
+func completionBlockReleased() -> String {
+  final class Token {}
+  weak var weakToken: Token?
+  let operation = BlockOperation {}
+  do {
+    let token = Shared(Token())
+    weakToken = token.value
+    operation.completionBlock = { _ = token.value }
+  }
+  OperationQueue().addOperations([operation], waitUntilFinished: true)
+  let released = becomesTrue(within: 1) { weakToken == nil }
+  return released ? "released" : "kept after the end: completionBlock is nil \(operation.completionBlock == nil)"
+}
+
+func completionBlockCycle() -> String {
+  weak var weakOperation: Operation?
+  do {
+    let operation = BlockOperation {}
+    weakOperation = operation
+    operation.completionBlock = { _ = operation.isFinished }
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+  }
+  return becomesTrue(within: 1) { weakOperation == nil } ? "the operation was freed" : "the operation is never freed"
+}
+
+func executionBlockReleased() -> String {
+  final class Token {}
+  weak var weakToken: Token?
+  let operation: BlockOperation
+  do {
+    let token = Shared(Token())
+    weakToken = token.value
+    operation = BlockOperation { _ = token.value }
+  }
+  OperationQueue().addOperations([operation], waitUntilFinished: true)
+  let released = becomesTrue(within: 1) { weakToken == nil }
+  return "\(released ? "released" : "kept") after the end: executionBlocks \(operation.executionBlocks.count)"
+}
+
+func blocksConcurrent() -> String {
+  let operation = BlockOperation { usleep(200_000) }
+  for _ in 0..<3 { operation.addExecutionBlock { usleep(200_000) } }
+  let seconds = secondsTaken { OperationQueue().addOperations([operation], waitUntilFinished: true) }
+  return "4 blocks of 0.2 s took \(rounded(seconds))"
+}
+
+func blocksCancelled() -> String {
+  let count = Shared(0)
+  let operation = BlockOperation()
+  for _ in 0..<4 {
+    operation.addExecutionBlock { [unowned operation] in
+      count.change { $0 += 1 }
+      operation.cancel()
+    }
+  }
+  OperationQueue().addOperations([operation], waitUntilFinished: true)
+  return "cancelled in the first of 4 blocks: \(count.value) ran"
+}

@@ -1,0 +1,1 @@
+../Differences/Tools.swift

@@ -1,0 +1,1 @@
+../DropIn/DropIn.swift

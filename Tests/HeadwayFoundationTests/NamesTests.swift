@@ -1,0 +1,53 @@
+import HeadwayFoundation
+import HeadwayTestKit
+import Testing
+
+@Suite("Names of Foundation", .timeLimit(.minutes(5))) struct NamesTests {
+  @Test("O1: the names stand for Headway's classes") func names() {
+    #expect(Operation.self == Headway.Operation.self)
+    #expect(BlockOperation.self == Headway.BlockOperation.self)
+    #expect(OperationQueue.self == Headway.OperationQueue.self)
+    #expect(Operation.QueuePriority.high.rawValue == 4)
+    #expect(Operation.QueuePriority(rawValue: 5) == nil)
+    #expect(QualityOfService.utility == Headway.QualityOfService.utility)
+  }
+
+  @Test("O3: start() may call main() without try, and what it throws is kept") func mainWithoutTry() {
+    class Starting: Operation, @unchecked Sendable {
+      override func start() {
+        didChangeValue(for: \.isExecuting)
+        main()
+        state = "done"
+        didChangeValue(for: \.isFinished)
+      }
+      // Members of the same names as Headway's own are the subclass's.
+      var error: String? { "its own" }
+      private(set) var state = "waiting"
+      override var isFinished: Bool { state == "done" }
+    }
+    final class Failing: Starting, @unchecked Sendable {
+      override func main() throws { throw CocoaError(.fileNoSuchFile) }
+    }
+    let operation = Failing()
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+    #expect(operation.error == "its own")
+    #expect((operation as Operation).error is CocoaError)
+  }
+
+  @Test("Q1: notifications are delivered in a queue, and the one who posts waits") func notifications() {
+    let queue = OperationQueue()
+    queue.name = "listeners"
+    let center = NotificationCenter()
+    let heard = EventRecorder<String>()
+    let observer = center.addObserver(forName: nil, object: nil, queue: queue) { notification in
+      heard.record("\(notification.name.rawValue) in \(OperationQueue.current?.name ?? "none")")
+    }
+    center.post(name: Notification.Name("published"), object: nil)
+    #expect(heard.events == ["published in listeners"])
+    center.removeObserver(observer)
+    let plain = center.addObserver(forName: nil, object: nil, queue: nil) { _ in heard.record("at once") }
+    center.post(name: Notification.Name("published"), object: nil)
+    #expect(heard.events.last == "at once")
+    center.removeObserver(plain)
+  }
+}
