@@ -57,7 +57,7 @@ extension Operation {
     }
     guard passed > 0 else { return last.state.current.phase == .pending ? last.ownObstacle : last.obstacle }
     let end = last.state.current.phase == .pending ? last.ownObstacle : last.obstacle
-    let between = passed > 1 ? " (through \(passed - 1) others)" : ""
+    let between = passed > 1 ? " (through \(passed - 1) other\(passed > 2 ? "s" : ""))" : ""
     return "waits\(between) for \(last.label), which \(end)"
   }
 

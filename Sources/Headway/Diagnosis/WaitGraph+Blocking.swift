@@ -15,7 +15,7 @@ extension WaitGraph {
         misuse(
           """
           waitUntilFinished() on \(operation) from inside \(caller.label), for which it waits \
-          (\(path.map(\.label).joined(separator: " waits for "))): they would wait for each other for ever.
+          (\(path.waitingChain)): they would wait for each other for ever.
           """)
       }, adding: add)
     for caller in callers { caller.setWaitsFor(nil) }
@@ -36,7 +36,7 @@ extension WaitGraph {
         misuse(
           """
           waitUntilAllOperationsAreFinished() on \(queue.label) from inside \(caller.label), for which its operations \
-          wait (\(path.map(\.label).joined(separator: " waits for "))): they would wait for each other for ever.
+          wait (\(path.waitingChain)): they would wait for each other for ever.
           """)
       }, adding: add)
   }

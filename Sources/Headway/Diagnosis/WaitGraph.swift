@@ -94,6 +94,11 @@ struct WaitGraph {
   }
 }
 
+extension Collection where Element == Operation {
+  /// The names of operations each of which waits for the next.
+  var waitingChain: String { map(\.label).joined(separator: " waits for ") }
+}
+
 extension Operation {
   /// The dependencies for which this operation waits.
   final var unfinishedDependencies: [Operation] { dependencies.filter { $0.state.current.phase != .finished } }

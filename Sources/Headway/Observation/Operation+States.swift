@@ -53,6 +53,11 @@ extension Operation {
 
       /// The next state, or nil after the end or when the task is cancelled.
       ///
+      /// - Returns: The state.
+      public mutating func next() async -> State? { await next(isolation: #isolation) }
+
+      /// The next state, or nil after the end or when the task is cancelled.
+      ///
       /// - Parameter actor: The isolation of the caller.
       /// - Returns: The state.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> State? {

@@ -16,7 +16,7 @@ extension OperationQueueExtensions {
 
 extension OperationQueue {
   /// Something that happened in a queue.
-  public enum Event: Sendable {
+  public enum Event: Sendable, Hashable, CustomStringConvertible {
     /// The queue took an operation in.
     case added(Operation)
     /// Nothing but the queue keeps the operation from starting.
@@ -28,6 +28,17 @@ extension OperationQueue {
     /// The queue has work, and none of it can ever run: all of it waits for operations that wait for each other in a
     /// circle, which is given. Cancelling one of them, or removing a dependency, lets them go on.
     case stalled(cycle: [Operation])
+
+    /// What happened, and the operation's name: `started ‘parse’`.
+    public var description: String {
+      switch self {
+      case .added(let operation): "added \(operation.label)"
+      case .ready(let operation): "ready \(operation.label)"
+      case .started(let operation): "started \(operation.label)"
+      case .finished(let operation): "finished \(operation.label)"
+      case .stalled(let cycle): "stalled by \((cycle + cycle.prefix(1)).waitingChain)"
+      }
+    }
   }
 
   /// The events of a queue, one after the other.
@@ -47,6 +58,11 @@ extension OperationQueue {
     public struct Iterator: AsyncIteratorProtocol {
       var events: AsyncStream<Event>.AsyncIterator
       let token: ObservationToken
+
+      /// The next event, or nil when the task is cancelled.
+      ///
+      /// - Returns: The event.
+      public mutating func next() async -> Event? { await next(isolation: #isolation) }
 
       /// The next event, or nil when the task is cancelled.
       ///

@@ -1,0 +1,300 @@
+import Headway
+import HeadwayTestKit
+import Testing
+
+@Suite("Diagnosis", .timeLimit(.minutes(5))) struct DiagnosisTests {
+  // MARK: Descriptions
+
+  @Test("O7: a description names the operation and its state") func descriptions() {
+    let operation = BlockOperation(name: "parse")
+    let dependency = BlockOperation(name: "fetch")
+    #expect(operation.description == "‘parse’ (ready)")
+    operation.addDependency(dependency)
+    #expect(operation.description == "‘parse’ (pending)")
+    operation.queuePriority = .high
+    operation.qualityOfService = .utility
+    operation.progress.totalUnitCount = 4
+    operation.progress.completedUnitCount = 1
+    let queue = OperationQueue()
+    queue.name = "import"
+    queue.addOperation(operation)
+    #expect(
+      operation.debugDescription == """
+        BlockOperation ‘parse’ (pending); in queue ‘import’; priority high; quality of service utility; 25 % done; \
+        waits for ‘fetch’
+        """)
+    operation.cancel()
+    operation.waitUntilFinished()
+    #expect(operation.description == "‘parse’ (finished, cancelled)")
+    #expect(BlockOperation {}.description == "BlockOperation (ready)")
+  }
+
+  @Test("O7: a subclass may override what describes it") func overriddenDescription() {
+    final class Named: Headway.Operation, @unchecked Sendable {
+      override var description: String { "named" }
+    }
+    #expect("\(Named())" == "named")
+  }
+
+  // MARK: Diagnosis
+
+  private let executor = StepExecutor()
+
+  private func queue(_ name: String) -> OperationQueue {
+    let queue = OperationQueue()
+    queue.name = name
+    executor.attach(queue)
+    return queue
+  }
+
+  @Test("Q14: diagnose says why an operation is not running") func reasons() {
+    let (parse, save) = (BlockOperation(name: "parse"), BlockOperation(name: "save"))
+    let (importing, saving) = (queue("import"), queue("save"))
+    save.addDependency(parse)
+    saving.addOperation(save)
+    #expect(saving.diagnose(save) == "‘save’ waits for ‘parse’, which is in no queue and has not been started")
+    importing.isSuspended = true
+    importing.addOperation(parse)
+    #expect(saving.diagnose(save) == "‘save’ waits for ‘parse’, which is suspended in queue ‘import’")
+    #expect(
+      saving.diagnose(parse)
+        == "‘parse’ is suspended in queue ‘import’ (it is in queue ‘import’, not in queue ‘save’)")
+    importing.maxConcurrentOperationCount = 0
+    importing.isSuspended = false
+    #expect(
+      importing.diagnose(parse) == "‘parse’ is held in queue ‘import’, whose maxConcurrentOperationCount is 0")
+    importing.maxConcurrentOperationCount = -1
+    #expect(importing.diagnose(parse).hasPrefix("‘parse’ is ready in queue ‘import’ and waits for"))
+    executor.step()
+    #expect(importing.diagnose(parse) == "‘parse’ has finished")
+    save.cancel()
+    #expect(saving.diagnose(save) == "‘save’ was cancelled and is about to leave")
+    executor.run()
+    #expect(saving.diagnose(save) == "‘save’ was cancelled and has finished")
+  }
+
+  @Test("Q14: diagnose follows a chain to what it waits for in the end") func chain() {
+    let operations = ["a", "b", "c", "d"].map { BlockOperation(name: $0) }
+    for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
+    let queue = queue("import")
+    queue.isSuspended = true
+    queue.addOperations(operations, waitUntilFinished: false)
+    #expect(
+      queue.diagnose(operations[3])
+        == "‘d’ waits for ‘c’, which waits (through 1 other) for ‘a’, which is suspended in queue ‘import’")
+  }
+
+  @Test("Q14: diagnose tells of limits, barriers and operations that execute") func places() {
+    let queue = queue("import")
+    queue.maxConcurrentOperationCount = 1
+    let running = AsynchronousOperation()
+    running.name = "running"
+    let waiting = BlockOperation(name: "waiting")
+    queue.addOperations([running, waiting], waitUntilFinished: false)
+    queue.addBarrierBlock {}
+    let last = BlockOperation(name: "last")
+    queue.addOperation(last)
+    executor.run()
+    #expect(queue.diagnose(running) == "‘running’ is executing")
+    #expect(queue.diagnose(waiting) == "‘waiting’ waits for a place in queue ‘import’, which runs 1 of at most 1")
+    #expect(queue.diagnose(last) == "‘last’ waits behind a barrier in queue ‘import’")
+    let barrier = queue.operations[2]
+    #expect(
+      queue.diagnose(barrier)
+        == "BlockOperation is a barrier in queue ‘import’ and waits for what was added before it, 2 in number")
+    running.finish()
+    executor.run()
+    #expect(queue.operationCount == 0)
+  }
+
+  // MARK: Cycles and stalls
+
+  @Test("D6: dependencyCycle() returns the circle, or nil") func cycle() {
+    let operations = ["a", "b", "c"].map { BlockOperation(name: $0) }
+    let outside = BlockOperation(name: "outside")
+    #expect(operations[0].dependencyCycle() == nil)
+    operations[0].addDependency(operations[1])
+    operations[1].addDependency(operations[2])
+    outside.addDependency(operations[0])
+    #expect(outside.dependencyCycle() == nil)
+    operations[2].addDependency(operations[0])
+    #expect(operations[0].dependencyCycle() == operations)
+    #expect(operations[1].dependencyCycle() == [operations[1], operations[2], operations[0]])
+    #expect(outside.dependencyCycle() == operations)
+    let queue = queue("import")
+    queue.addOperations(operations + [outside], waitUntilFinished: false)
+    #expect(executor.run() == 0)
+    #expect(
+      queue.diagnose(operations[1]) == """
+        ‘b’ never runs, since it is part of a cycle: ‘b’, which waits for ‘c’, which waits for ‘a’, which waits for ‘b’
+        """)
+    #expect(queue.diagnose(outside).hasPrefix("‘outside’ never runs, since it waits for a cycle: ‘a’"))
+    operations[1].cancel()
+    #expect(operations[0].dependencyCycle() == nil)
+    executor.run()
+    #expect(queue.operationCount == 0)
+    #expect(operations[0].outcome.isSuccess && outside.outcome.isSuccess)
+  }
+
+  @Test("D6: a circle through a barrier is found") func cycleThroughBarrier() {
+    let queue = queue("import")
+    let (before, after) = (BlockOperation(name: "before"), BlockOperation(name: "after"))
+    before.addDependency(after)
+    queue.addOperation(before)
+    queue.addBarrierBlock {}
+    queue.addOperation(after)
+    #expect(executor.run() == 0)
+    #expect(Set(before.dependencyCycle() ?? []) == Set(queue.operations))
+    after.cancel()
+    executor.run()
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("D6: the search copes with chains of 100,000 and does linear work") func longChain() {
+    let operations = (0..<100_000).map { _ in BlockOperation {} }
+    for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
+    #expect(operations.last!.dependencyCycle() == nil)
+    operations[0].addDependency(operations.last!)
+    #expect(operations[500].dependencyCycle()?.count == 100_000)
+    operations[0].removeDependency(operations.last!)
+  }
+
+  @Test("D6: a queue that can never run what it holds says so") func stalled() async {
+    let queue = OperationQueue()
+    let operations = ["a", "b"].map { BlockOperation(name: $0) }
+    operations[0].addDependency(operations[1])
+    operations[1].addDependency(operations[0])
+    var events = queue.events.makeAsyncIterator()
+    queue.addOperations([BlockOperation(name: "other")] + operations, waitUntilFinished: false)
+    while let event = await events.next() {
+      guard case .stalled(let cycle) = event else { continue }
+      #expect(Set(cycle) == Set(operations))
+      break
+    }
+    // Told once; and when it goes on, all is well.
+    operations[0].cancel()
+    queue.waitUntilAllOperationsAreFinished()
+    var rest: [OperationQueue.Event] = []
+    while let event = await events.next() {
+      rest.append(event)
+      if case .finished(operations[1]) = event { break }
+    }
+    #expect(!rest.contains { if case .stalled = $0 { true } else { false } })
+  }
+
+  @Test("D6: a circle across two queues stalls both") func stalledAcrossQueues() async {
+    let queues = [OperationQueue(), OperationQueue()]
+    let operations = ["a", "b"].map { BlockOperation(name: $0) }
+    operations[0].addDependency(operations[1])
+    operations[1].addDependency(operations[0])
+    var first = queues[0].events.makeAsyncIterator()
+    var second = queues[1].events.makeAsyncIterator()
+    queues[0].addOperation(operations[0])
+    queues[1].addOperation(operations[1])
+    func stall(_ events: inout OperationQueue.Events.Iterator) async -> Set<Headway.Operation> {
+      while let event = await events.next() {
+        if case .stalled(let cycle) = event { return Set(cycle) }
+      }
+      return []
+    }
+    #expect(await stall(&first) == Set(operations))
+    #expect(await stall(&second) == Set(operations))
+    operations[0].cancel()
+    for queue in queues { queue.waitUntilAllOperationsAreFinished() }
+  }
+
+  @Test("Q14: events tell what happens, in order") func events() {
+    let queue = queue("import")
+    let recorder = EventRecorder(of: queue)
+    let (first, second) = (BlockOperation(name: "first"), BlockOperation(name: "second"))
+    second.addDependency(first)
+    queue.addOperations([first, second], waitUntilFinished: false)
+    executor.run()
+    #expect(
+      recorder.events.map { "\($0)" } == [
+        "added ‘first’", "ready ‘first’", "added ‘second’", "started ‘first’", "ready ‘second’", "finished ‘first’",
+        "started ‘second’", "finished ‘second’",
+      ])
+  }
+
+  // MARK: Deadlocks
+
+  @Test("W4: waiting for an operation that depends on the caller stops the process and says so") func waitOnDependent()
+    async
+  {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let queue = OperationQueue()
+      let dependents = ["b", "c"].map { BlockOperation(name: $0) }
+      let caller = BlockOperation(name: "a") { dependents[1].waitUntilFinished() }
+      dependents[0].addDependency(caller)
+      dependents[1].addDependency(dependents[0])
+      queue.addOperations(dependents + [caller], waitUntilFinished: true)
+    }
+    #expect(result.message.contains("‘c’"))
+    #expect(result.message.contains("‘c’ waits for ‘b’ waits for ‘a’"))
+  }
+
+  @Test("W4: two operations that wait for each other") func waitOnEachOther() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let queue = OperationQueue()
+      let (first, second) = (SelfAware { _ in }, SelfAware { _ in })
+      let meeting = Meeting(of: 2)
+      let one = BlockOperation(name: "one") {
+        meeting.attend()
+        second.waitUntilFinished()
+      }
+      let other = BlockOperation(name: "other") {
+        meeting.attend()
+        first.waitUntilFinished()
+      }
+      first.addDependency(one)
+      second.addDependency(other)
+      queue.addOperations([one, other, first, second], waitUntilFinished: true)
+    }
+    #expect(result.message.contains("they would wait for each other for ever"))
+  }
+
+  @Test("W4: waiting in a queue of one for what is behind the caller") func waitInSerialQueue() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let queue = OperationQueue(limit: 1)
+      let behind = BlockOperation(name: "behind")
+      let caller = BlockOperation(name: "caller") { behind.waitUntilFinished() }
+      queue.addOperations([caller, behind], waitUntilFinished: true)
+    }
+    #expect(result.message.contains("‘behind’ waits for ‘caller’"))
+  }
+
+  @Test("W4: waiting for all operations of a queue, one of which depends on the caller") func waitOnQueue() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let (queue, other) = (OperationQueue(), OperationQueue())
+      other.name = "other"
+      let dependent = BlockOperation(name: "dependent")
+      let caller = BlockOperation(name: "caller") { other.waitUntilAllOperationsAreFinished() }
+      dependent.addDependency(caller)
+      other.addOperation(dependent)
+      queue.addOperations([caller], waitUntilFinished: true)
+    }
+    #expect(result.message.contains("queue ‘other’"))
+    #expect(result.message.contains("‘dependent’ waits for ‘caller’"))
+  }
+
+  @Test("W4: a long wait that is no circle goes on") func longWait() {
+    // The graph is read when the wait has become long, which asks for the dependencies: that is the sign to go on.
+    final class Asked: Headway.Operation, @unchecked Sendable {
+      let gate = Gate()
+      override var dependencies: [Headway.Operation] {
+        gate.open()
+        return super.dependencies
+      }
+    }
+    let queue = OperationQueue()
+    let (asked, slow) = (Asked(), AsynchronousOperation())
+    asked.addDependency(slow)
+    let caller = BlockOperation { asked.waitUntilFinished() }
+    queue.addOperations([slow, asked, caller], waitUntilFinished: false)
+    asked.gate.wait()
+    slow.finish()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(caller.outcome.isSuccess)
+  }
+}
