@@ -50,3 +50,11 @@ private final class ThreadStart: Sendable {
     return nil
   }
 }
+
+#if os(Linux)
+  /// The nice value of the calling thread.
+  func currentNiceValue() -> Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), 0) }
+
+  /// The nice value of the process's first thread.
+  func processNiceValue() -> Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid())) }
+#endif

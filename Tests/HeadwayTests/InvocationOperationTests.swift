@@ -1,0 +1,74 @@
+import Headway
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@Suite("InvocationOperation", .timeLimit(.minutes(5))) struct InvocationOperationTests {
+  final class Controller: Sendable {
+    let calls = EventRecorder<String>()
+
+    func performLongRunningTask(_ number: Int) { calls.record("long \(number)") }
+    func performShortTask(_ number: Int) { calls.record("short \(number)") }
+    func double(_ number: Int) -> Int { number * 2 }
+    func refuse(_ number: Int) throws -> Int { throw Mishap(name: "\(number)") }
+    func reload() -> String { "reloaded" }
+  }
+
+  @Test("B2: calls a method of an object with an argument") func calls() {
+    let controller = Controller()
+    let operation = InvocationOperation(target: controller, method: Controller.performLongRunningTask, object: 3)
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+    #expect(controller.calls.events == ["long 3"])
+    #expect(operation.outcome.isSuccess)
+  }
+
+  @Test("B2: the method can be exchanged until the operation starts") func exchanged() {
+    let controller = Controller()
+    let operation = InvocationOperation(target: controller, method: Controller.performLongRunningTask, object: 3)
+    operation.method = Controller.performShortTask
+    operation.start()
+    #expect(controller.calls.events == ["short 3"])
+    #expect(operation.method == nil)
+  }
+
+  @Test("B2: result holds what the method returned or threw") func result() throws {
+    let controller = Controller()
+    let double = InvocationOperation(target: controller, method: Controller.double, object: 21)
+    #expect(double.result == nil)
+    double.start()
+    #expect(try double.result?.get() == 42)
+    let refuse = InvocationOperation(target: controller, method: Controller.refuse, object: 7)
+    refuse.start()
+    #expect(throws: Mishap(name: "7")) { try refuse.result?.get() }
+    #expect(refuse.error as? Mishap == Mishap(name: "7"))
+  }
+
+  @Test("B2: a method without arguments") func withoutArguments() throws {
+    let operation = InvocationOperation(target: Controller(), method: Controller.reload)
+    operation.start()
+    #expect(try operation.result?.get() == "reloaded")
+  }
+
+  @Test("B2: a cancelled one does not call, and lets go of its target") func cancelled() {
+    weak var held: Controller?
+    let operation: InvocationOperation<Controller, Int, Void>
+    do {
+      let controller = Controller()
+      held = controller
+      operation = InvocationOperation(target: controller, method: Controller.performShortTask, object: 1)
+    }
+    #expect(held != nil)
+    operation.cancel()
+    #expect(held == nil)
+    #expect(operation.result == nil && operation.isFinished)
+  }
+
+  @Test("B2: exchanging the method after the start is a programmer's error") func exchangedLate() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let operation = InvocationOperation(target: Controller(), method: Controller.double, object: 1)
+      operation.start()
+      operation.method = Controller.double
+    }
+    #expect(result.message.contains("exchange it before the operation starts"))
+  }
+}

@@ -1,0 +1,92 @@
+import Headway
+import HeadwayTestKit
+import Testing
+
+@Suite("Requirements", .timeLimit(.minutes(5))) struct RequirementTests {
+  @Test("D3: what requires a failed operation to succeed is cancelled with an error that names it") func failed() {
+    let queue = OperationQueue()
+    let ran = EventRecorder<String>()
+    let fetch = BlockOperation(name: "fetch") { throw Mishap() }
+    let parse = BlockOperation(name: "parse") { ran.record("parse") }
+    let report = BlockOperation(name: "report") { ran.record("report") }
+    parse.addDependency(fetch, requiring: .success)
+    report.addDependency(fetch, requiring: .completion)
+    queue.addOperations([fetch, parse, report], waitUntilFinished: true)
+    #expect(ran.events == ["report"])
+    #expect(parse.isCancelled)
+    let error = parse.error as? DependencyError
+    #expect(error?.culprit === fetch)
+    #expect(error?.underlyingError as? Mishap == Mishap())
+    #expect(error.map { "\($0)" }?.hasPrefix("‘fetch’, which was required to succeed, failed: ") == true)
+  }
+
+  @Test("D3: the same when it was cancelled") func cancelled() {
+    let (first, second) = (BlockOperation(name: "first"), BlockOperation(name: "second"))
+    second.addDependency(first, requiring: .success)
+    let queue = OperationQueue()
+    queue.addOperation(second)
+    first.cancel()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(second.isCancelled)
+    #expect("\(second.error!)" == "‘first’, which was required to succeed, was cancelled")
+  }
+
+  @Test("D3: the effect runs down the graph, and names the first culprit") func chain() {
+    let queue = OperationQueue()
+    let operations = (0..<10).map { number in
+      BlockOperation(name: "\(number)") { if number == 0 { throw Mishap() } }
+    }
+    for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one, requiring: .success) }
+    queue.addOperations(operations, waitUntilFinished: true)
+    for operation in operations.dropFirst() {
+      #expect(operation.isCancelled)
+      #expect((operation.error as? DependencyError)?.culprit === operations[0])
+    }
+  }
+
+  @Test("D3: a success lets the dependent run") func success() {
+    let queue = OperationQueue()
+    let (first, second) = (BlockOperation {}, BlockOperation {})
+    second.addDependency(first, requiring: .success)
+    queue.addOperations([first, second], waitUntilFinished: true)
+    #expect(second.outcome.isSuccess)
+  }
+
+  @Test("D3: requiring what has finished already") func finishedBefore() {
+    let (good, bad) = (BlockOperation {}, BlockOperation { throw Mishap() })
+    good.start()
+    bad.start()
+    let operation = BlockOperation {}
+    operation.addDependency(good, requiring: .success)
+    #expect(!operation.isCancelled)
+    operation.addDependency(bad, requiring: .success)
+    #expect(operation.isCancelled && operation.isFinished)
+    #expect((operation.error as? DependencyError)?.culprit === bad)
+  }
+
+  @Test("D3: a requirement that was removed has no effect") func removed() {
+    let (first, second) = (BlockOperation { throw Mishap() }, BlockOperation {})
+    second.addDependency(first, requiring: .success)
+    second.removeDependency(first)
+    first.start()
+    #expect(!second.isCancelled)
+  }
+
+  @Test("D3: a chain of 100,000 in no queue neither overflows the stack nor takes long") func longChain() {
+    let operations = (0..<100_000).map { _ in BlockOperation {} }
+    for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one, requiring: .success) }
+    operations[0].cancel()
+    #expect(operations.allSatisfy { $0.isFinished && $0.isCancelled })
+    #expect((operations.last?.error as? DependencyError)?.culprit === operations[0])
+  }
+
+  @Test("D3: a dependent that was freed is no concern") func freed() {
+    let first = BlockOperation { throw Mishap() }
+    do {
+      let second = BlockOperation {}
+      second.addDependency(first, requiring: .success)
+    }
+    first.start()
+    #expect(first.isFinished)
+  }
+}
