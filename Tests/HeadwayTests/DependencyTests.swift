@@ -109,7 +109,7 @@ import Testing
         let operation = SelfAware { $0.addDependency(BlockOperation {}) }
         operation.start()
       }
-      #expect(result.message.contains("which has started") || result.message.contains("that has started"))
+      #expect(result.message.contains("which has started: add dependencies before it can start"))
     }
   #endif
 

@@ -8,26 +8,33 @@ extension Operation {
   @discardableResult
   final func link(to operation: Operation, successDependent: WeakOperation? = nil) -> Bool {
     require(operation !== self, "\(self) was made to depend on itself: it would never be ready.")
-    let (observed, hadFinished) = Self.withLinks(of: self, and: operation) { links, theirs -> (Bool, Bool) in
+    let (link, hadFinished) = Self.withLinks(of: self, and: operation) { links, theirs -> (Link, Bool) in
       let hasFinished = operation.state.current.phase == .finished
       if let successDependent, !hasFinished { theirs.madeDetails.successDependents.append(successDependent) }
-      guard !links.isClosed, !links.dependencies.contains(operation.address) else { return (false, hasFinished) }
+      guard !links.isClosed, !links.dependencies.contains(operation.address) else { return (.none, hasFinished) }
       // A finished dependency is listed and not counted.
       let before = theirs.isClosed ? state.current : state.addDependency()
       guard let before, before.phase == .pending else {
         let word = state.current
-        assert(
-          word.isCancelled || word.phase == .finished,
-          "addDependency(_:) on an operation that has started: add dependencies before the operation can start.")
-        return (false, hasFinished)
+        return (word.isCancelled || word.phase == .finished ? .none : .late, hasFinished)
       }
       links.dependencies.append(operation)
       if !theirs.isClosed { theirs.dependents.append(UnownedOperation(self)) }
-      return (before.isObserved, hasFinished)
+      return (before.isObserved ? .observed : .none, hasFinished)
     }
-    if observed { tell([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
+    assert(link != .late, "addDependency(_:) on \(self), which has started: add dependencies before it can start.")
+    if link == .observed { tell([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
     if !hadFinished { raiseQuality(of: operation) }
     return hadFinished
+  }
+
+  /// What is left to do when the locks are released.
+  private enum Link {
+    case none
+    /// Tell the observers.
+    case observed
+    /// The operation had started: nothing was added.
+    case late
   }
 
   /// What ``removeDependency(_:)`` does.
