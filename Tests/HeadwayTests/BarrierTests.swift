@@ -195,6 +195,21 @@ import Testing
     #expect(try await task.value)
   }
 
+  @Test("Q8: a cancelled operation that is added behind a waiting barrier leaves at once") func cancelledBehind() {
+    let queue = OperationQueue()
+    let end = queue.occupy()
+    queue.addBarrierBlock {}
+    let (before, after) = (BlockOperation {}, BlockOperation {})
+    before.cancel()
+    queue.addOperation(before)
+    queue.addOperation(after)
+    after.cancel()
+    after.waitUntilFinished()
+    #expect(before.isFinished && after.isFinished && queue.operationCount == 2)
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
   @Test("Q8: cancelled barriers hold nothing back, whichever of several they are", arguments: 0..<16)
   func cancelled(chosen: Int) {
     let queue = OperationQueue()

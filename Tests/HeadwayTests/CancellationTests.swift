@@ -155,23 +155,35 @@ import Testing
   }
 
   @Test("C6: cancelAllOperations() works on the main queue") func mainQueue() async throws {
-    let (started, end) = (Gate(), Gate())
-    let ran = EventRecorder<Int>()
-    let first = BlockOperation {
-      started.open()
-      end.wait()
+    // In a process of its own: others use the main queue meanwhile, and would be cancelled too.
+    await #expect(processExitsWith: .success) {
+      let (started, end) = (Gate(), Gate())
+      let first = BlockOperation {
+        started.open()
+        end.wait()
+      }
+      let second = BlockOperation { Issue.record("a cancelled operation ran") }
+      OperationQueue.main.addOperations([first, second], waitUntilFinished: false)
+      OperationQueue().addOperation {
+        started.wait()
+        OperationQueue.main.cancelAllOperations()
+        end.open()
+      }
+      try await first.finished()
+      try await second.finished()
+      guard first.isCancelled, second.isCancelled, second.outcome.isCancelled else { fatalError("not cancelled") }
     }
-    let second = BlockOperation { ran.record(2) }
-    OperationQueue.main.addOperations([first, second], waitUntilFinished: false)
-    let canceller = OperationQueue()
-    canceller.addOperation {
-      started.wait()
-      second.cancel()
-      end.open()
-    }
-    try await second.finished()
-    #expect(ran.events.isEmpty)
-    #expect(second.isCancelled)
+  }
+
+  @Test("D7: cancelling 200,000 operations that wait for each other is linear") func cancelMany() {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let operations = (0..<200_000).map { _ in BlockOperation { Issue.record("a cancelled operation ran") } }
+    for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
+    queue.addOperations(operations, waitUntilFinished: false)
+    queue.cancelAllOperations()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(operations.allSatisfy { $0.isFinished && $0.isCancelled })
   }
 }
 

@@ -127,6 +127,23 @@ import Testing
     }
   #endif
 
+  @Test("P2: with a limit of 1 and qualities of service, a later change of priority counts") func priorityChanged() {
+    let executor = StepExecutor()
+    let queue = OperationQueue(limit: 1)
+    executor.attach(queue)
+    let ran = EventRecorder<String>()
+    let operations = [("first", QualityOfService.userInteractive), ("second", .utility), ("third", .background)].map {
+      let operation = BlockOperation(name: $0.0) { [name = $0.0] in ran.record(name) }
+      operation.qualityOfService = $0.1
+      return operation
+    }
+    queue.addOperations(operations, waitUntilFinished: false)
+    operations[2].queuePriority = .veryHigh
+    operations[0].queuePriority = .low
+    executor.run()
+    #expect(ran.events == ["third", "second", "first"])
+  }
+
   @Test("P3: properties") func properties() {
     let (operation, queue) = (BlockOperation {}, OperationQueue())
     #expect(operation.qualityOfService == .default && queue.qualityOfService == .default)

@@ -46,6 +46,25 @@ import Testing
     #expect(record.events == [3, 2, 0])
   }
 
+  @Test("Q8: a barrier holds with a global dispatch queue underneath") func globalBarrier() {
+    let queue = OperationQueue()
+    queue.underlyingQueue = .global()
+    let order = EventRecorder<String>()
+    let (inside, end) = (Gate(), Gate())
+    for _ in 0..<4 { queue.addOperation { order.record("before") } }
+    queue.addBarrierBlock {
+      inside.open()
+      end.wait()
+      order.record("barrier")
+    }
+    for _ in 0..<4 { queue.addOperation { order.record("after") } }
+    inside.wait()
+    queue.addOperation { order.record("after") }
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(order.events == Array(repeating: "before", count: 4) + ["barrier"] + Array(repeating: "after", count: 5))
+  }
+
   @Test("Q9: it can be set again once the queue is empty, also back to none") func setAgain() {
     let key = DispatchSpecificKey<Int>()
     let queue = OperationQueue()
