@@ -55,6 +55,21 @@ extension EventRecorder {
   /// - Parameters:
   ///   - operation: The operation to observe.
   ///   - keyPath: The property.
+  public convenience init(of operation: Operation, _ keyPath: KeyPath<Operation, Event>) {
+    self.init()
+    keep(
+      operation.observe(keyPath, options: [.initial, .new]) { [weak self] _, change in
+        if let value = change.newValue { self?.record(value) }
+      })
+  }
+
+  /// Creates a recorder of the values of a property that a subclass of operation has added, beginning with the one it
+  /// has now.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation to observe.
+  ///   - keyPath: The property.
+  @_disfavoredOverload
   public convenience init<Observed: Operation>(of operation: Observed, _ keyPath: KeyPath<Observed, Event>) {
     self.init()
     keep(

@@ -4,7 +4,9 @@ extension WaitGraph {
   /// Blocks the calling thread until `operation` has finished; stops the process if it waits for what the thread is
   /// inside of.
   ///
-  /// - Parameter add: Puts the waiter into its list; false if there is nothing to wait for.
+  /// - Parameters:
+  ///   - operation: What to wait for.
+  ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
   static func block(on operation: Operation, adding add: (Waiter) -> Bool) {
     let callers = ThreadContext.operations
     guard let caller = callers.first else { return WaiterList.block(adding: add) }
@@ -24,7 +26,9 @@ extension WaitGraph {
   /// Blocks the calling thread until `queue` is empty; stops the process if one of its operations waits for what the
   /// thread is inside of.
   ///
-  /// - Parameter add: Puts the waiter into its list; false if there is nothing to wait for.
+  /// - Parameters:
+  ///   - queue: What to wait for.
+  ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
   static func block(on queue: OperationQueue, adding add: (Waiter) -> Bool) {
     let callers = ThreadContext.operations
     guard let caller = callers.first else { return WaiterList.block(adding: add) }

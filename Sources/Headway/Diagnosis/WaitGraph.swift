@@ -2,8 +2,8 @@ import Synchronization
 
 /// Who waits for whom: dependencies, barriers, queues that run one at a time, and threads that block inside operations.
 ///
-/// Nothing is kept: the graph is read from the operations when somebody asks, one lock at a time, so what it says can be
-/// past when it is said. A circle does not pass by itself, though, so one that is found is there.
+/// Nothing is kept: the graph is read from the operations when somebody asks, one lock at a time, so what it says
+/// can be past when it is said. A circle does not pass by itself, though, so one that is found is there.
 struct WaitGraph {
   private enum Colour {
     case onPath(position: Int)
@@ -108,8 +108,8 @@ extension OperationExtensions {
   /// A circle of operations, each of which waits for the next and the last for the first, for which this operation
   /// waits; or nil if there is none.
   ///
-  /// Operations of a circle never run, until one of them is cancelled or one of the dependencies removed. Barriers count
-  /// like dependencies, on what was added before them and of what was added after them.
+  /// Operations of a circle never run, until one of them is cancelled or one of the dependencies removed. Barriers
+  /// count like dependencies, on what was added before them and of what was added after them.
   ///
   /// - Returns: The circle, in the order of waiting.
   /// - Complexity: O(*n*) in the number of operations and dependencies that this one waits for.

@@ -2,6 +2,7 @@ import Synchronization
 
 /// What an observer wants to be told, and when.
 public struct ObservationOptions: OptionSet, Sendable {
+  /// The bits.
   public let rawValue: UInt
 
   /// Creates a set from its bits.
@@ -34,20 +35,28 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
 
   typealias Handler = @Sendable (Object, ObservedValueChange<Value>) -> Void
 
-  private let keyPath: KeyPath<Object, Value>
   private let key: ObservedKey
   private let options: ObservationOptions
   private let handler: Handler
+  private let value: (Object) -> Value
   private let end = Atomic<Bool>(false)
   private var last: Value?
 
+  /// Creates an observer of the property with the given key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - options: Which values to tell.
+  ///   - handler: What to call.
+  ///   - value: Reads the property, by key path.
   init(
-    _ keyPath: KeyPath<Object, Value>, _ key: ObservedKey, _ options: ObservationOptions, _ handler: @escaping Handler
+    _ key: ObservedKey, _ options: ObservationOptions, _ handler: @escaping Handler,
+    value: @escaping (Object) -> Value
   ) {
-    self.keyPath = keyPath
     self.key = key
     self.options = options
     self.handler = handler
+    self.value = value
   }
 
   var hasEnded: Bool { end.load(ordering: .acquiring) }
@@ -56,19 +65,19 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
 
   func begin(with object: AnyObject) {
     let object = unsafeDowncast(object, to: Object.self)
-    let value = object[keyPath: keyPath]
-    last = value
-    if options.contains(.initial) { tell(object, new: value, old: nil) }
+    let first = value(object)
+    last = first
+    if options.contains(.initial) { tell(object, new: first, old: nil) }
   }
 
   func receive(_ change: ObservedChange, of object: AnyObject) {
     guard concerns(change.key) else { return }
     let object = unsafeDowncast(object, to: Object.self)
-    let value = carriedValue(of: change) ?? object[keyPath: keyPath]
+    let new = carriedValue(of: change) ?? value(object)
     let old = last
-    if let old, isEqual(old, value) ?? (change.key != key && change.key != .unknown) { return }
-    last = value
-    tell(object, new: value, old: old)
+    if let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) { return }
+    last = new
+    tell(object, new: new, old: old)
   }
 
   /// Whether to look at a change: one of this property, or one of which that can't be known.

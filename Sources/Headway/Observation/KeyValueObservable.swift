@@ -19,7 +19,7 @@ extension KeyValueObservable where Self: Operation {
   /// Calls `changeHandler` when a property of the operation changes.
   ///
   /// Observable are `isCancelled`, `isAsynchronous`, `isExecuting`, `isFinished`, `isReady`, `dependencies`,
-  /// `queuePriority`, `completionBlock`, and those properties of a subclass whose changes it posts. A value that is
+  /// `queuePriority` and `completionBlock`. A value that is
   /// equal to the one told last is not told again. The operation lets go of its observers once it has finished and they
   /// have been told.
   ///
@@ -31,10 +31,30 @@ extension KeyValueObservable where Self: Operation {
   ///   - changeHandler: What to call, on the thread that made the change.
   /// - Returns: A token that ends the observation when it is let go of.
   public func observe<Value>(
+    _ keyPath: KeyPath<Operation, Value>, options: ObservationOptions = [],
+    changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
+  ) -> ObservationToken {
+    observe(KeyPathObserver(ObservedKey(keyPath, of: Operation.self), options, changeHandler) { $0[keyPath: keyPath] })
+  }
+
+  /// Calls `changeHandler` when a property that a subclass has added changes.
+  ///
+  /// As for the other properties; the subclass posts the changes.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The property.
+  ///   - options: Which values come with a change, and whether to call once at the beginning.
+  ///   - changeHandler: What to call, on the thread that made the change.
+  /// - Returns: A token that ends the observation when it is let go of.
+  @_disfavoredOverload
+  public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: ObservationOptions = [],
     changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
   ) -> ObservationToken {
-    let observer = KeyPathObserver(keyPath, ObservedKey(keyPath, of: Self.self), options, changeHandler)
+    observe(KeyPathObserver(ObservedKey(keyPath, of: Self.self), options, changeHandler) { $0[keyPath: keyPath] })
+  }
+
+  private func observe<Value>(_ observer: KeyPathObserver<Self, Value>) -> ObservationToken {
     let observers = add(observer)
     return ObservationToken { [weak observer, weak observers] in
       guard let observer else { return }
@@ -76,7 +96,7 @@ extension KeyValueObservable where Self: OperationQueue {
     changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
   ) -> ObservationToken {
     let key = ObservedKey(keyPath, of: Self.self)
-    let observer = KeyPathObserver(keyPath, key, options, changeHandler)
+    let observer = KeyPathObserver<Self, Value>(key, options, changeHandler) { $0[keyPath: keyPath] }
     let observers = add(observer, interest: .value(key))
     return ObservationToken { [weak self, weak observer, weak observers] in
       guard let observer, let observers else { return }

@@ -41,8 +41,8 @@ extension Operation {
     guard before.phase == .pending else { return }
     if before.isEnqueued {
       links.withLock { $0.queue }?.operationWasCancelled(self)
-    } else if !before.isReserved, let before = state.finishUnqueued() {
-      ended(from: before)
+    } else if !before.isReserved, state.claimUnqueued() {
+      start()
     }
     // Reserved and not yet enqueued: the queue that is taking it in sees the flag.
   }

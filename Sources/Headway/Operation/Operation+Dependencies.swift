@@ -3,7 +3,9 @@ import Synchronization
 extension Operation {
   /// What ``addDependency(_:)`` does.
   ///
-  /// - Parameter successDependent: What the dependency must know of, if this operation requires it to succeed.
+  /// - Parameters:
+  ///   - operation: The dependency.
+  ///   - successDependent: What the dependency must know of, if this operation requires it to succeed.
   /// - Returns: Whether the dependency had finished by then, and so can't be waited for.
   @discardableResult
   final func link(to operation: Operation, successDependent: WeakOperation? = nil) -> Bool {

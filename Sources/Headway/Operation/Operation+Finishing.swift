@@ -31,7 +31,12 @@ extension Operation {
     guard before.isObserved, let observers = links.withLock({ $0.details?.observers }) else {
       return conclude(from: before)
     }
-    if before.phase == .executing { observers.append(ObservedChange(.isExecuting, false)) }
+    // What led here another thread may be about to tell; it must come first, and is not told twice.
+    if before.isCancelled { observers.append(ObservedChange(.isCancelled, true)) }
+    if before.phase == .executing {
+      if !before.announcesExecuting { observers.append(ObservedChange(.isExecuting, true)) }
+      observers.append(ObservedChange(.isExecuting, false))
+    }
     observers.append(ObservedChange(.isFinished, true))
     // Also when another thread is telling them something at this moment: then that one concludes.
     observers.append { self.conclude(from: before) }
@@ -50,11 +55,12 @@ extension Operation {
       let details = links.details
       let ending = Ending(
         ready: ready, queue: links.queue, completionBlock: details?.completionBlock, observers: details?.observers,
-        cancellationHandlers: details?.cancellationHandlers ?? [])
+        // Those of a cancelled operation belong to the thread that cancelled it, which calls them.
+        cancellationHandlers: before.isCancelled ? [] : details?.cancellationHandlers ?? [])
       links.queue = nil
       details?.completionBlock = nil
       details?.observers = nil
-      details?.cancellationHandlers = []
+      if !before.isCancelled { details?.cancellationHandlers = [] }
       return ending
     }
 

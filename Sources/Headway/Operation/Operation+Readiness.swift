@@ -14,7 +14,8 @@ extension Operation {
     links.withLock { $0.queue }?.operationBecameReady(self)
   }
 
-  /// Asks ``isReady`` once more, since an override may answer otherwise than before, and notes the answer for the queue.
+  /// Asks ``isReady`` once more, since an override may answer otherwise than before, and notes the answer for its
+  /// queue.
   ///
   /// Called with no lock held, since it runs users' code. When several threads ask at once, the answer to the last
   /// inquiry is the one that is noted.

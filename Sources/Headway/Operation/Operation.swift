@@ -120,7 +120,7 @@ open class Operation: @unchecked Sendable {
   /// - *executing*: the flag is set, handlers given to ``onCancel(_:)`` run, and that is all;
   /// - *in a queue, not started*: it stops waiting for dependencies, for the queue's limit, for a barrier and for a
   ///   suspension, and the queue calls ``start()``, which finishes it without running `main()`;
-  /// - *in no queue*: it finishes at once;
+  /// - *in no queue*: ``start()`` is called at once, with the same effect;
   /// - *finished*: nothing.
   ///
   /// A cancelled operation finishes like any other: what depends on it is released, who waits for it wakes, its

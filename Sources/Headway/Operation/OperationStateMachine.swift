@@ -42,6 +42,8 @@ struct OperationWord {
   static let hasCancellationHandlers: UInt64 = 1 << 12
   /// A thread priority was set.
   static let hasThreadPriority: UInt64 = 1 << 13
+  /// The subclass announces itself when it executes and when not.
+  static let announcesExecuting: UInt64 = 1 << 14
   /// The level of the quality of service that was set, and of that to which dependents raise it.
   static let ownQualityShift: UInt64 = 16
   static let raisedQualityShift: UInt64 = 20
@@ -70,6 +72,7 @@ struct OperationWord {
   var isObserved: Bool { rawValue & Self.observed != 0 }
   var hasCancellationHandlers: Bool { rawValue & Self.hasCancellationHandlers != 0 }
   var hasThreadPriority: Bool { rawValue & Self.hasThreadPriority != 0 }
+  var announcesExecuting: Bool { rawValue & Self.announcesExecuting != 0 }
   var ownQualityLevel: Int {
     get { Int(rawValue >> Self.ownQualityShift & Self.qualityMask) }
     set { setField(Self.ownQualityShift, newValue) }
@@ -200,6 +203,7 @@ struct OperationStateMachine: ~Copyable {
     _ = update { word -> Void? in
       guard word.phase == .pending || word.phase == .starting else { return nil }
       word.phase = .executing
+      word.rawValue |= OperationWord.announcesExecuting
       return ()
     }
   }
@@ -214,15 +218,13 @@ struct OperationStateMachine: ~Copyable {
     }
   }
 
-  /// Ends an operation that was cancelled while in no queue; returns the word before, or nil when a queue or `start()`
-  /// has it.
-  func finishUnqueued() -> OperationWord? {
-    update { word -> OperationWord? in
+  /// Takes an operation that was cancelled while in no queue, for starting; fails when a queue or `start()` has it.
+  func claimUnqueued() -> Bool {
+    update { word -> Void? in
       guard word.phase == .pending, !word.isReserved else { return nil }
-      let old = word
-      word.phase = .finished
-      return old
-    }
+      word.phase = .starting
+      return ()
+    } != nil
   }
 
   // MARK: Flags

@@ -33,7 +33,9 @@ extension OperationQueue {
   /// Takes the sole right to put the operation into a queue; false if it was cancelled and has finished.
   private func reserve(_ operation: Operation) -> Bool {
     guard let refusal = operation.state.reserve() else { return true }
-    if refusal.phase == .finished, refusal.isCancelled, !refusal.isReserved { return false }
+    if refusal.isCancelled, !refusal.isReserved, refusal.phase == .finished || refusal.phase == .starting {
+      return false
+    }
     let reason =
       switch refusal.phase {
       case .pending, .starting: "is in a queue already (or stands twice in the list)"
