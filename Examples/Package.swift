@@ -3,14 +3,20 @@
 import PackageDescription
 
 // Runnable examples, one a feature. `script/check-examples` runs each and compares what it prints with `Expected/`.
-let examples = ["GettingStarted", "CancelWell", "Barriers"]
+let examples = [
+  "GettingStarted", "CancelWell", "Barriers", "InvocationOperations", "CustomOperations", "ManualExecution",
+  "OperationDelegate",
+]
 let importExamples = ["ImportFeed"]
+// These force the order of what runs at the same time, with the gates of the test kit.
+let gatedExamples = ["BlockOperations", "ConcurrentOperation", "UsingQueues", "RequestOperationStates"]
 // The same sources twice: NAME is compiled against Foundation, NAMEHeadway against HeadwayFoundation.
 let twins = ["DropIn", "Differences"]
 
 let headway = Target.Dependency.product(name: "Headway", package: "Headway")
 let headwayFoundation = Target.Dependency.product(name: "HeadwayFoundation", package: "Headway")
 let headwayImport = Target.Dependency.product(name: "HeadwayImport", package: "Headway")
+let headwayTestKit = Target.Dependency.product(name: "HeadwayTestKit", package: "Headway")
 
 let package = Package(
   name: "Examples",
@@ -18,6 +24,7 @@ let package = Package(
   dependencies: [.package(name: "Headway", path: "..", traits: ["SQLite"])],
   targets: examples.map { .executableTarget(name: $0, dependencies: [headway]) }
     + importExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayImport]) }
+    + gatedExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayTestKit]) }
     + twins.flatMap { name -> [Target] in
       [
         .executableTarget(name: name),

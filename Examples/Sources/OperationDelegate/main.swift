@@ -1,0 +1,5 @@
+let controller = ICFOperationQueueCustomViewController()
+controller.viewDidAppear()
+print("The main queue is free")
+try await controller.processingEnded()
+print("All has ended")

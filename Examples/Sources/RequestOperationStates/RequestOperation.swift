@@ -1,0 +1,101 @@
+import Headway
+import Synchronization
+
+/// A request as an operation: it goes on while its connection does, and holds no thread meanwhile.
+///
+/// It keeps its states itself, and announces them. Cancelling ends it at once, in each state, and stops the connection.
+/// Two threads may try to end it, the one that cancels and the one that delivers; `finish()` lets one of them.
+final class RequestOperation: Operation, @unchecked Sendable {  // What changes has a lock.
+  private struct Request {
+    // Nobody can observe the operation yet when it begins as ready, so that is the one change which is not announced.
+    var state = RequestState.ready
+    var address: String
+    var resultData: [UInt8] = []
+  }
+
+  private let connection: LocalConnection
+  private let request: Mutex<Request>
+
+  init(address: String, connection: LocalConnection) {
+    self.connection = connection
+    request = Mutex(Request(address: address))
+    super.init()
+  }
+
+  /// Where the request has arrived, after redirects.
+  var address: String { request.withLock { $0.address } }
+
+  var resultData: [UInt8] { request.withLock { $0.resultData } }
+
+  private var requestState: RequestState { request.withLock { $0.state } }
+
+  // MARK: What an operation overrides
+
+  override var isAsynchronous: Bool { true }
+
+  override var isReady: Bool { requestState == .ready && super.isReady }
+
+  override var isExecuting: Bool { requestState == .executing }
+
+  override var isFinished: Bool { requestState == .finished }
+
+  override func start() {
+    if isCancelled { return finish() }
+    executeRequest()
+  }
+
+  override func cancel() {
+    super.cancel()
+    connection.cancel()
+    finish()
+  }
+
+  // MARK: The states
+
+  private func executeRequest() {
+    willChangeValue(for: \.isExecuting)
+    let isFirst = request.withLock { request in
+      guard request.state == .ready else { return false }
+      request.state = .executing
+      return true
+    }
+    guard isFirst else { return }  // It was cancelled since `start()` looked.
+    didChangeValue(for: \.isExecuting)
+
+    // After the change: what arrives may end the request at once. If it is cancelled here, nothing will arrive.
+    connection.start(delegate: self)
+  }
+
+  private func finish() {
+    willChangeValue(for: \.isExecuting)
+    willChangeValue(for: \.isFinished)
+    let before = request.withLock { request in
+      defer { request.state = .finished }
+      return request.state
+    }
+    guard before != .finished else { return }
+    if before == .executing { didChangeValue(for: \.isExecuting) }
+    didChangeValue(for: \.isFinished)
+  }
+}
+
+extension RequestOperation: LocalConnectionDelegate {
+  func connection(_ connection: LocalConnection, didRedirectTo address: String) {
+    request.withLock { $0.address = address }
+  }
+
+  func connection(_ connection: LocalConnection, didReceiveResponse status: Int) {
+    request.withLock { $0.resultData = [] }
+  }
+
+  func connection(_ connection: LocalConnection, didReceive data: [UInt8]) {
+    request.withLock { $0.resultData += data }
+  }
+
+  func connectionDidFinishLoading(_ connection: LocalConnection) { finish() }
+
+  func connection(_ connection: LocalConnection, didFailWith error: any Error) {
+    fail(error)
+    finish()
+  }
+}
