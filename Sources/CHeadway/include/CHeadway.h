@@ -9,6 +9,12 @@
 /// The kernel's identifier of the calling thread; on the main thread it equals the process identifier.
 /// A system call through `syscall`, which is variadic and so not imported into Swift.
 static inline pid_t headway_thread_identifier(void) { return (pid_t)syscall(SYS_gettid); }
+
+/// Writes the calling thread's affinity mask, a bit a processor; returns how many bytes of it were written, or -1.
+/// The C library's function is declared only with `_GNU_SOURCE`, which Swift's module does not set.
+static inline long headway_affinity_mask(void *mask, unsigned long size) {
+  return syscall(SYS_sched_getaffinity, 0, size, mask);
+}
 #endif
 
 #endif

@@ -28,6 +28,9 @@ extension OperationQueue {
     /// The queue has work, and none of it can ever run: all of it waits for operations that wait for each other in a
     /// circle, which is given. Cancelling one of them, or removing a dependency, lets them go on.
     case stalled(cycle: [Operation])
+    /// The queue has work, and no more threads may be made for it: all that there may be are blocked or busy. See
+    /// ``OperationQueueExtensions/maximumThreadCount``.
+    case threadLimitReached(limit: Int)
 
     /// What happened, and the operation's name: `started ‘parse’`.
     public var description: String {
@@ -37,6 +40,7 @@ extension OperationQueue {
       case .started(let operation): "started \(operation.label)"
       case .finished(let operation): "finished \(operation.label)"
       case .stalled(let cycle): "stalled by \((cycle + cycle.prefix(1)).waitingChain)"
+      case .threadLimitReached(let limit): "reached the limit of \(limit) threads"
       }
     }
   }

@@ -76,6 +76,9 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
 /// The blocks of one operation while they run: the operation's thread and others from the pool take them one by one.
 private final class ConcurrentBlocks: PoolWork {
+  /// Workers are sent for so many blocks at most; those that come take more than one.
+  private static let mostWorkers = 64
+
   private let blocks: [BlockOperation.ExecutionBlock]
   private let operation: BlockOperation
   private let queue = ThreadContext.queue
@@ -92,7 +95,7 @@ private final class ConcurrentBlocks: PoolWork {
   func run() {
     let executor: any WorkExecutor = queue?.executor ?? WorkerPool.shared
     executor.submit(
-      self, count: min(blocks.count - 1, WorkerPool.maximumWorkerCount), on: Worker.current?.pool.workerClass ?? .normal
+      self, count: min(blocks.count - 1, Self.mostWorkers), on: Worker.current?.pool.workerClass ?? .normal
     )
     takeBlocks()
     WaiterList.block { waiter in

@@ -20,7 +20,7 @@ struct Admission {
   }
 
   /// More permissions than this are not given out at once: each worker that comes goes on while there is work.
-  private static let mostPermissions = WorkerPool.maximumWorkerCount
+  private static let mostPermissions = 64
 
   private var held = HeldOperations()
   /// The segment whose operations may start.

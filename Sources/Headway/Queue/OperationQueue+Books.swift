@@ -132,6 +132,6 @@ extension OperationQueue {
     for operation in operations { operation.raiseDependencies(level: quality.level) }
     // Workers of the old class have been sent for; others come without a permission, and need not wait behind them.
     guard executor == nil, underlyingQueue == nil else { return }
-    WorkerPool.shared.submit(QueueVisit(self), count: WorkerPool.processorCount, on: quality.workerClass)
+    WorkerPool.shared.submit(QueueVisit(self), count: ProcessorCount.usable, on: quality.workerClass)
   }
 }

@@ -65,6 +65,8 @@ extension OperationQueue: PoolWork {
   /// A worker has come, with one permission.
   package final func runOnWorker(atMost count: Int) -> Bool { runOnWorker(atMost: count, holdsPermission: true) }
 
+  package final func threadLimitWasReached(_ limit: Int) { change { $0.record { .threadLimitReached(limit: limit) } } }
+
   /// A worker has come without one.
   final func runWithoutPermission(atMost count: Int) -> Bool { runOnWorker(atMost: count, holdsPermission: false) }
 
@@ -73,7 +75,9 @@ extension OperationQueue: PoolWork {
     for number in 0..<count {
       guard let keeps = runNext(usingPermission: holdsPermission, comesBack: true) else { return number > 0 }
       holdsPermission = keeps
-      if Worker.current?.isWornOut == true { break }
+      guard let worker = Worker.current else { continue }
+      worker.beginsNext()
+      if worker.leavesSoon.load(ordering: .relaxed) || worker.isWornOut { break }
     }
     // The worker goes; its permission, or a new one if there is work left, brings another, behind the other work.
     if holdsPermission { change { $0.admission.usePermission() } } else { change { _ in } }

@@ -23,6 +23,15 @@ package protocol PoolWork: AnyObject, Sendable {
   /// - Returns: Whether there was anything to do.
   @discardableResult
   func runOnWorker(atMost count: Int) -> Bool
+
+  /// It waits for a thread, and no more may be made.
+  ///
+  /// - Parameter limit: How many threads there may be.
+  func threadLimitWasReached(_ limit: Int)
+}
+
+extension PoolWork {
+  package func threadLimitWasReached(_ limit: Int) {}
 }
 
 /// That which runs work: the pool of threads, or a stand-in for it.

@@ -9,8 +9,9 @@ extension WorkerPool {
   func run(_ worker: Worker) {
     while true {
       if let work = nextWork(for: worker) {
+        worker.beginsNext()
         work.runOnWorker(atMost: Self.operationsInOneRun)
-        if worker.isWornOut { return retire() }
+        if worker.isWornOut { return retire(worker) }
       } else if !sleep(worker) {
         return
       }
@@ -21,16 +22,20 @@ extension WorkerPool {
   private func nextWork(for worker: Worker) -> (any PoolWork)? {
     var next: (any PoolWork)?
     changeAndSend { state in
-      if worker.isComing {
-        worker.isComing = false
-        state.coming -= 1
+      switch worker.status {
+      case .coming: state.coming -= 1
+      case .foundBlocked: state.blocked -= 1
+      case .working, .asleep, .blocked: break
       }
-      // When more are at work than may be, because blocked ones have come back, this one goes.
-      if state.atWork <= state.width { next = state.work.popFirst() }
-      if next != nil {
+      worker.status = .working
+      worker.leavesSoon.store(false, ordering: .relaxed)
+      worker.visit = nil
+      next = state.takeWork()
+      if let next {
         state.taken &+= 1
+        worker.visit = ObjectIdentifier(next)
       } else {
-        worker.isComing = true  // When it next looks, it will have been sent.
+        worker.status = .asleep
         state.sleeping.append(worker)
       }
     }
@@ -43,7 +48,7 @@ extension WorkerPool {
     let isLeaving = state.withLock { state in
       guard let position = state.sleeping.firstIndex(where: { $0 === worker }) else { return false }
       state.sleeping.remove(at: position)
-      state.workers -= 1
+      state.remove(worker)
       return true
     }
     // Chosen to be woken in that very moment: the signal is on its way.
@@ -52,5 +57,31 @@ extension WorkerPool {
   }
 
   /// A worker ends although there may be work; another comes in its place.
-  private func retire() { changeAndSend { $0.workers -= 1 } }
+  private func retire(_ worker: Worker) {
+    changeAndSend { state in
+      if worker.status == .foundBlocked { state.blocked -= 1 }
+      state.remove(worker)
+    }
+  }
+}
+
+extension WorkerPool.State {
+  /// Work for a worker that is at work now.
+  fileprivate mutating func takeWork() -> (any PoolWork)? {
+    if atWork <= width { return work.popFirst() }
+    // When more are at work than may be, because blocked ones have come back, this one goes.
+    guard helpsOut, atWork == width + 1 else { return nil }
+    helpsOut = false
+    let visited = Set(workers.lazy.compactMap(\.visit))
+    return work.popFirst { !visited.contains(ObjectIdentifier($0)) }
+  }
+
+  /// Forgets a worker whose thread ends.
+  mutating func remove(_ worker: Worker) {
+    guard let position = workers.firstIndex(where: { $0 === worker }) else { return }
+    workers.swapAt(position, workers.count - 1)
+    workers.removeLast()
+    hasToldLimit = false
+    ThreadLimit.giveThread()
+  }
 }

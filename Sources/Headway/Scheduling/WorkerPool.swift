@@ -1,17 +1,11 @@
 import Dispatch
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// The threads of this library of one class, shared by all queues of the process.
 ///
 /// A worker takes the oldest piece of work; when there is none it sleeps on its own semaphore, and after some seconds
-/// it ends. As many workers as there are processors are at work; a monitor lets more work when those are stuck.
-/// `README.md` beside this file says why no work is forgotten.
+/// it ends. As many workers as there are processors are at work; a monitor finds those that are blocked and lets others
+/// work in their place. `README.md` beside this file says why no work is forgotten.
 final class WorkerPool: WorkExecutor {
   /// The pool of normal threads; work for others goes on from it to the pool of that class.
   static let shared = WorkerPool(.normal)
@@ -30,57 +24,58 @@ final class WorkerPool: WorkExecutor {
     }
   }
 
-  /// How many workers may be at work, those that announced a wait not counted, when the monitor finds them stuck.
-  static let maximumWorkerCount = 64
-  /// How many workers are at work while they make progress.
-  static let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-  /// No more threads than this are made, whatever they wait for.
-  static let hardThreadLimit = 512
   /// How long a worker, or the monitor, sleeps before its thread ends.
   static let idleTime = DispatchTimeInterval.seconds(5)
 
   /// What the lock protects.
   struct State {
-    var work = FirstInFirstOut<any PoolWork>()
+    var work = WaitingWork()
     /// The workers asleep; the one that fell asleep last, whose memory is warm, wakes first.
     var sleeping: [Worker] = []
+    /// All workers.
+    var workers: [Worker] = []
     /// Workers that were made or woken and have not looked for work since.
     var coming = 0
-    /// All workers: asleep, coming, at work, blocked.
-    var workers = 0
-    /// Workers that announced that they block.
+    /// Workers that announced that they block, and those that were found blocked.
     var blocked = 0
-    /// How many may be at work.
-    var width = WorkerPool.processorCount
+    /// How many more than there are processors may be at work, since all that are were found blocked.
+    var burst = 0
+    /// One more may be at work, for work that has waited long while all are busy with other work.
+    var helpsOut = false
     /// Counts the pieces of work taken, by which the monitor sees progress.
     var taken: UInt64 = 0
     var monitor: Worker?
     /// The monitor is looking, or has been told to.
     var isMonitored = false
+    /// It has been told that no more threads may be made.
+    var hasToldLimit = false
 
     /// Workers at work or coming.
-    var atWork: Int { workers - sleeping.count - blocked }
+    var atWork: Int { workers.count - sleeping.count - blocked }
+    /// How many may be.
+    var width: Int { ProcessorCount.usable + burst }
   }
 
   let state = Mutex(State())
+
+  /// Says without a lock whether work waits: whoever has worked for long then lets others have their turn.
+  let workWaits = Atomic<Bool>(false)
 
   // MARK: Work
 
   /// Sends `count` workers of a class for `work`.
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
-    Self.pool(of: workerClass).changeAndSend { state in
-      for _ in 0..<count { state.work.append(work) }
-    }
+    Self.pool(of: workerClass).changeAndSend { $0.work.append(work, count: count) }
   }
 
   /// Runs `body`, which blocks the calling thread.
   ///
   /// If that is a worker, another may take its place meanwhile.
   static func blocking(_ body: () -> Void) {
-    guard let pool = Worker.current?.pool else { return body() }
-    pool.changeAndSend { $0.blocked += 1 }
+    guard let worker = Worker.current else { return body() }
+    worker.pool.changeAndSend { worker.beginsToBlock(&$0) }
     body()
-    pool.state.withLock { $0.blocked -= 1 }
+    worker.pool.state.withLock { worker.hasBlocked(&$0) }
   }
 
   // MARK: Sending workers
@@ -89,15 +84,20 @@ final class WorkerPool: WorkExecutor {
   func changeAndSend(_ change: (inout State) -> Void) {
     let calls = state.withLock { state in
       change(&state)
-      return self.calls(&state)
+      let calls = self.calls(&state)
+      workWaits.store(!state.work.isEmpty, ordering: .relaxed)
+      return calls
     }
     for worker in calls.woken { worker.wake.signal() }
     for worker in calls.made { ThreadMaker.start(worker) }
+    for work in calls.refused { work.threadLimitWasReached(ThreadLimit.current) }
   }
 
   private struct Calls {
     var woken: [Worker] = []
     var made: [Worker] = []
+    /// What waits and gets no thread, since there are as many as there may be.
+    var refused: [any PoolWork] = []
   }
 
   /// Chooses the sleeping workers to wake, and the threads to make, for the work that no worker is coming for.
@@ -107,14 +107,18 @@ final class WorkerPool: WorkExecutor {
     var calls = Calls()
     var missing = state.work.count - state.coming
     guard missing > 0 else { return calls }
-    var allowed = min(missing, state.width - state.atWork)
+    var allowed = min(missing, state.width + (state.helpsOut ? 1 : 0) - state.atWork)
     while allowed > 0 {
       if let worker = state.sleeping.popLast() {
+        worker.status = .coming
         calls.woken.append(worker)
-      } else if state.workers < Self.hardThreadLimit {
-        state.workers += 1
-        calls.made.append(Worker(.work, of: self))
+      } else if ThreadLimit.takeThread() {
+        let worker = Worker(.work, of: self)
+        state.workers.append(worker)
+        calls.made.append(worker)
       } else {
+        if !state.hasToldLimit { calls.refused = state.work.works }
+        state.hasToldLimit = true
         break
       }
       state.coming += 1
