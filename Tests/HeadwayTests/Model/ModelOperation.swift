@@ -1,0 +1,91 @@
+import Headway
+
+/// What the rules know of an operation.
+struct ModelOperation {
+  enum Phase {
+    case pending, executing, finished
+  }
+
+  let kind: OperationKind
+  let inside: Command?
+  /// False for a barrier that has not been added.
+  var exists: Bool
+  var phase = Phase.pending
+  var isCancelled = false
+  /// In the order of adding; let go of at the end (O8).
+  var dependencies: [Int] = []
+  /// D3: those that require this one to succeed, in the order in which they said so.
+  var successDependents: [Int] = []
+  var priority = QueuePriority.normal
+  var name: String?
+  var failure: Failure?
+  /// What an override of `isReady` looks at.
+  var isAllowed = false
+  /// The queue that holds it.
+  var queue: Int?
+  /// Q2: it is in a queue or has been in one.
+  var wasAdded = false
+  /// How often work of it was run.
+  var runs = 0
+  /// What it did inside was no misuse.
+  var actedInside = false
+  var completionBlock: Int?
+  /// The completion blocks that have been called.
+  var completions: [Int] = []
+  var cancellationHandlers = 0
+  /// How many of the handlers have been called.
+  var cancellations = 0
+  var observation = Observation()
+
+  init(_ blueprint: Blueprint) {
+    kind = blueprint.kind
+    inside = blueprint.inside
+    exists = kind != .barrier
+  }
+
+  var isAsynchronous: Bool { kind == .asynchronous || kind == .posting }
+
+  /// B5: a recorded error counts before a cancellation.
+  var outcome: String? {
+    guard phase == .finished else { return nil }
+    return failure != nil ? "failure" : isCancelled ? "cancelled" : "success"
+  }
+}
+
+/// Why an operation failed.
+struct Failure: Equatable {
+  /// D3: the operation that was required to succeed.
+  var culprit: Int?
+  /// Whose error it is, or was at the culprit.
+  var mishap: String?
+}
+
+/// What observers are told of one operation or queue.
+struct Observation {
+  enum Value: Equatable {
+    case isCancelled(Bool), dependencies([Int]), isReady(Bool), isExecuting(Bool), isFinished(Bool)
+    case queuePriority(QueuePriority)
+    case operations([Int]), operationCount(Int), isSuspended(Bool), maxConcurrentOperationCount(Int)
+  }
+
+  private(set) var told: [Value] = []
+  private var last: [Value]?
+  /// Nobody is told anything any more.
+  var hasEnded = false
+
+  var isObserved: Bool { last != nil }
+
+  /// K1: with the values as they are, which the observers are told at the beginning.
+  mutating func begin(_ values: [Value]) {
+    guard !isObserved else { return }
+    last = values
+    told = values
+  }
+
+  /// K2: tells which of the values have changed.
+  mutating func change(_ values: [Value]) {
+    guard let last, !hasEnded else { return }
+    told += zip(values, last).filter { $0 != $1 }.map(\.0)
+    self.last = values
+  }
+}

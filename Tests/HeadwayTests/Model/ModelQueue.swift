@@ -1,0 +1,75 @@
+import Headway
+
+/// What the rules know of a queue.
+struct ModelQueue {
+  /// Q5: what has not finished, in the order of adding.
+  var operations: [Int] = []
+  var isSuspended = false
+  var limit = -1
+  /// Q10: nothing is tracked without a total.
+  var total: Int64 = 0
+  var completed: Int64 = 0
+  /// The completion blocks that are to be called, with their operations.
+  var completionBlocks: [(operation: Int, label: Int)] = []
+  var observation = Observation()
+}
+
+extension Model {
+  /// What the queue starts now, if anything.
+  func next(of queue: Int) -> Int? {
+    let queue = queues[queue]
+    // C5: the cancelled leave without regard to anything.
+    if let cancelled = queue.operations.first(where: { isWaiting($0) && operations[$0].isCancelled }) {
+      return cancelled
+    }
+    // Q3, Q4.
+    let running = queue.operations.count { operations[$0].phase == .executing }
+    guard !queue.isSuspended, queue.limit == -1 || running < queue.limit else { return nil }
+    // P2: the highest priority, and of equals the one that was added first.
+    let candidates = queue.operations.filter { isWaiting($0) && mayStart($0) && !isBehindBarrier($0) }
+    let highest = candidates.map { operations[$0].priority }.max()
+    return candidates.first { operations[$0].priority == highest }
+  }
+
+  private func isWaiting(_ operation: Int) -> Bool { operations[operation].phase == .pending }
+
+  /// Nothing but the queue keeps it from starting.
+  private func mayStart(_ operation: Int) -> Bool { isReady(operation) || operations[operation].isCancelled }
+
+  /// Q8: a barrier waits for all before it, and others for the barriers before them.
+  private func isBehindBarrier(_ operation: Int) -> Bool {
+    operations[operation].queue.map { queue in
+      let before = queues[queue].operations.prefix { $0 != operation }
+      return operations[operation].kind == .barrier
+        ? !before.isEmpty : before.contains { operations[$0].kind == .barrier }
+    } ?? false
+  }
+
+  // MARK: Cycles
+
+  /// D6: the operations that never run by themselves.
+  ///
+  /// Those of which each waits for another of them: what is left when all that need not wait for ever are taken out,
+  /// again and again.
+  var stuck: Set<Int> {
+    var stuck = Set(operations.indices)
+    while true {
+      let left = stuck.filter { operation in obstacles(of: operation).contains(where: stuck.contains) }
+      if left == stuck { return stuck }
+      stuck = left
+    }
+  }
+
+  /// What must finish before the operation can start.
+  func obstacles(of number: Int) -> [Int] {
+    let operation = operations[number]
+    guard operation.phase == .pending, !operation.isCancelled else { return [] }
+    let dependencies = operation.dependencies.filter { operations[$0].phase != .finished }
+    guard let queue = operation.queue.map({ queues[$0] }) else { return dependencies }
+    // The cancelled hold nothing back.
+    let before = queue.operations.prefix { $0 != number }.filter {
+      operations[$0].phase == .executing || !operations[$0].isCancelled
+    }
+    return dependencies + before.filter { operation.kind == .barrier || operations[$0].kind == .barrier }
+  }
+}

@@ -1,0 +1,36 @@
+import Testing
+
+@Suite("Model", .timeLimit(.minutes(60))) struct ModelTests {
+  @Test(
+    """
+    O2, O3, O4, O6, B5, C1, C2, C3, C4, C5, C6, C7, D1, D2, D3, D4, D5, D6, K1, K2, P2, Q1, Q3, Q4, Q5, Q8, Q10, W1: \
+    random programs do exactly what the rules say, seen after each command
+    """)
+  func programs() {
+    let count = environmentNumber("HEADWAY_MODEL_PROGRAMS") ?? 2_000
+    let first = environmentNumber("HEADWAY_MODEL_SEED") ?? 1
+    print("Model: \(count) programs from HEADWAY_MODEL_SEED=\(first)")
+    for seed in first..<first + count {
+      let program = Program(seed: UInt64(seed))
+      guard ProgramRun.divergence(program) != nil else { continue }
+      let small = Shrinker { ProgramRun.divergence($0) != nil }.shrink(program)
+      let divergence = ProgramRun.divergence(small).map { "\($0)" } ?? "not again"
+      Issue.record("HEADWAY_MODEL_SEED=\(seed) HEADWAY_MODEL_PROGRAMS=1: \(divergence)\n\(small)")
+      return
+    }
+  }
+
+  @Test("A failing program is made as small as can be") func shrinking() {
+    // As though cancelling operation 0 after adding it to queue 1 were wrong.
+    let shrinker = Shrinker { program in
+      guard let added = program.commands.firstIndex(of: .add(0, queue: 1)) else { return false }
+      return program.commands[added...].contains(.cancel(0))
+    }
+    let commands: [Command] = [.add(0, queue: 1), .cancel(0)]
+    let blueprints = Array(repeating: Blueprint(kind: .held, inside: .cancel(1)), count: 3)
+    let noise = Program(seed: 1).commands
+    let program = Program(operations: blueprints, commands: noise + [commands[0]] + noise + [commands[1]] + noise)
+    let plain = Array(repeating: Blueprint(kind: .plain), count: 3)
+    #expect(shrinker.shrink(program) == Program(operations: plain, commands: commands))
+  }
+}

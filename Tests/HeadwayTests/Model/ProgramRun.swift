@@ -1,0 +1,85 @@
+import Headway
+
+/// Where the library does something else than the model says.
+struct Divergence: Equatable, CustomStringConvertible {
+  let command: String
+  let difference: String
+
+  var description: String { "after “\(command)”: \(difference)" }
+}
+
+/// A program that is carried out by the model and by the library, side by side.
+struct ProgramRun {
+  private let program: Program
+  private var model: Model
+  private let real: RealProgram
+
+  /// The first difference between the two, if any.
+  static func divergence(_ program: Program) -> Divergence? {
+    var run = ProgramRun(program)
+    if let divergence = run.run() { return divergence }
+    let isAlive = run.real.isAlive
+    run = ProgramRun(Program(operations: [], commands: []))
+    return eventually { !isAlive() } ? nil : Divergence(command: "let go of all", difference: "not all was freed")
+  }
+
+  private init(_ program: Program) {
+    self.program = program
+    model = Model(program)
+    real = RealProgram(program)
+  }
+
+  private mutating func run() -> Divergence? {
+    for command in program.commands {
+      if let divergence = perform(command) { return divergence }
+    }
+    return end()
+  }
+
+  /// Cancels all that is left: suspended or not, whatever the limit, it ends.
+  private mutating func end() -> Divergence? {
+    let numbers = Array(program.operations.indices)
+    var commands = numbers.map { Command.cancel($0) } + numbers.map { .finish($0, isFailure: false) }
+    commands += (0..<Program.queueCount).map { .run(queue: $0) }
+    commands += (0..<Program.queueCount).map { .waitForAll(queue: $0) }
+    for command in commands {
+      if let divergence = perform(command) { return divergence }
+    }
+    let isOver = real.operations.allSatisfy { $0?.operation.isFinished != false }
+    return isOver ? nil : Divergence(command: "cancel all", difference: "not all has finished")
+  }
+
+  /// Passes over what would be misuse.
+  private mutating func perform(_ command: Command) -> Divergence? {
+    guard model.isLegal(command) else { return nil }
+    model.perform(command)
+    real.actingInside = Set(model.operations.indices.filter { model.operations[$0].actedInside })
+    real.perform(command)
+    awaitPool()
+    let difference = Picture(real).firstDifference(from: Picture(model)) ?? wrongCycle
+    return difference.map { Divergence(command: "\(command)", difference: $0) }
+  }
+
+  /// The completion blocks of operations that were in no queue are called by threads of the pool.
+  private func awaitPool() {
+    for (operation, real) in zip(model.operations, real.operations) {
+      if let real, !operation.wasAdded, real.witness.seen.completions.count < operation.completions.count {
+        _ = eventually { real.witness.seen.completions.count == operation.completions.count }
+      }
+    }
+  }
+
+  /// Whether a circle that was found is none; and whether one can ask everything at any time.
+  private var wrongCycle: String? {
+    for (number, operation) in real.operations.enumerated() {
+      guard let operation = operation?.operation else { continue }
+      for queue in real.queues where queue.diagnose(operation).isEmpty { return "operation \(number), no diagnosis" }
+      guard let cycle = operation.dependencyCycle()?.map(real.number) else { continue }
+      for (waiting, next) in zip(cycle, cycle.dropFirst() + cycle.prefix(1))
+      where !model.obstacles(of: waiting).contains(next) {
+        return "operation \(number), dependencyCycle(): \(cycle), where \(waiting) does not wait for \(next)"
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,39 @@
+import Synchronization
+
+@testable import Headway
+
+/// Runs what one queue starts on the calling thread, one at a time, and keeps starting and completion blocks apart, so
+/// that the model need not know how a queue asks for its threads.
+///
+/// `StepExecutor` takes both from one list, in which a step for a queue that has nothing to start may stand.
+final class TurnExecutor: WorkExecutor {
+  private let visits = WorkList()
+  private let blocks = WorkList()
+
+  func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
+    for _ in 0..<count { (work is OperationQueue ? visits : blocks).append(work) }
+  }
+
+  /// Lets the queue start one operation; false if it starts none.
+  func step() -> Bool { visits.runFirst() }
+
+  /// Calls one completion block; false if there is none.
+  func callCompletionBlock() -> Bool { blocks.runFirst() }
+}
+
+/// Work that waits.
+private final class WorkList: Sendable {
+  private let works = Mutex<[any PoolWork]>([])
+
+  func append(_ work: any PoolWork) { works.withLock { $0.append(work) } }
+
+  /// Runs the first that finds something to do.
+  ///
+  /// Some do not: a queue that could have started something when it asked, a helper of blocks that have run.
+  func runFirst() -> Bool {
+    while let work = works.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+      if work.runOnWorker(atMost: 1) { return true }
+    }
+    return false
+  }
+}
