@@ -85,6 +85,7 @@ import Testing
     operation.addDependency(twice)
     operation.addDependency(twice)
     operation.removeDependency(BlockOperation {})
+    operation.removeDependency(operation)
     #expect(!operation.isReady)
     twice.start()
     #expect(operation.isReady)

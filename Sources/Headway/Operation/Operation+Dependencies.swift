@@ -41,6 +41,8 @@ extension Operation {
 
   /// What ``removeDependency(_:)`` does.
   final func unlink(from operation: Operation) {
+    // It never depends on itself, and its lock can't be taken twice.
+    guard operation !== self else { return }
     let (wasListed, wasWaitedFor) = Self.withLinks(of: self, and: operation) { links, theirs in
       guard links.dependencies.remove(operation.address) != nil else { return (false, false) }
       theirs.details?.successDependents.removeAll { $0.operation === self }
