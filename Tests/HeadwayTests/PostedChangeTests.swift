@@ -99,6 +99,18 @@ import Testing
 
   // MARK: AsynchronousOperation
 
+  @Test("O2, K2: an operation that finishes before its dependencies have is ready, as all that has finished is")
+  func finishedEarly() {
+    let (operation, dependency) = (AsynchronousOperation(), BlockOperation {})
+    operation.addDependency(dependency)
+    let readiness = EventRecorder(of: operation, \.isReady)
+    operation.finish()
+    #expect(operation.isReady && operation.dependencies.isEmpty)
+    #expect(readiness.events == [false, true])
+    dependency.start()
+    #expect(operation.isReady)
+  }
+
   @Test("O3: AsynchronousOperation runs from main() to finish()") func asynchronousOperation() {
     final class Delayed: AsynchronousOperation, @unchecked Sendable {
       override func main() {}

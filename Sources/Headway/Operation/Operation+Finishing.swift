@@ -33,6 +33,7 @@ extension Operation {
     }
     // What led here another thread may be about to tell; it must come first, and is not told twice.
     if before.isCancelled { observers.append(ObservedChange(.isCancelled, true)) }
+    if !before.isReady { observers.append(ObservedChange(.isReady)) }
     if before.phase == .executing {
       if !before.announcesExecuting { observers.append(ObservedChange(.isExecuting, true)) }
       observers.append(ObservedChange(.isExecuting, false))

@@ -90,8 +90,9 @@ struct OperationWord {
 
   /// No dependency keeps it from starting.
   ///
-  /// A cancelled operation ignores its dependencies.
-  var isReady: Bool { unfinishedDependencies == 0 || isCancelled }
+  /// A cancelled operation ignores its dependencies, and one that has finished has let go of them: one that finished
+  /// without having been started may not have seen all of them finish.
+  var isReady: Bool { unfinishedDependencies == 0 || isCancelled || phase == .finished }
 
   /// Nothing but its queue keeps it from starting.
   var isStartable: Bool { isReady && (!isHeldBack || isCancelled) }
