@@ -1,6 +1,7 @@
-import Headway
 import HeadwayTestKit
 import Testing
+
+@testable import Headway
 
 @Suite("Requirements", .timeLimit(.minutes(5))) struct RequirementTests {
   @Test("D3: what requires a failed operation to succeed is cancelled with an error that names it") func failed() {
@@ -80,6 +81,33 @@ import Testing
     #expect((operations.last?.error as? DependencyError)?.culprit === operations[0])
   }
 
+  @Test("D3: the effect comes before the release, also through one in no queue") func notReleasedFirst() {
+    let queue = OperationQueue()
+    queue.executor = ImmediateExecutor()
+    let ran = EventRecorder<String>()
+    let (first, second) = (BlockOperation {}, BlockOperation {})
+    let third = BlockOperation { ran.record("third") }
+    second.addDependency(first, requiring: .success)
+    third.addDependency(second, requiring: .success)
+    queue.addOperation(third)
+    let readiness = EventRecorder(of: third, \.isReady)
+    first.cancel()
+    #expect(third.isFinished && third.isCancelled && ran.events == [])
+    #expect(readiness.events == [false, true])
+    #expect((third.error as? DependencyError)?.culprit === first)
+  }
+
+  @Test("D3: one that requires two, of which one fails with the other, names the first culprit") func diamond() {
+    let (first, second, third) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
+    third.addDependency(second, requiring: .success)
+    third.addDependency(first, requiring: .success)
+    second.addDependency(first, requiring: .success)
+    second.fail(Mishap())
+    first.cancel()
+    #expect(second.error as? Mishap == Mishap())
+    #expect((third.error as? DependencyError)?.culprit === first)
+  }
+
   @Test("D3: a dependent that was freed is no concern") func freed() {
     let first = BlockOperation { throw Mishap() }
     do {
@@ -88,5 +116,12 @@ import Testing
     }
     first.start()
     #expect(first.isFinished)
+  }
+}
+
+/// Runs what queues start at once, inside of what made it ready.
+private final class ImmediateExecutor: WorkExecutor {
+  func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
+    for _ in 0..<count { work.runOnWorker(atMost: 1) }
   }
 }

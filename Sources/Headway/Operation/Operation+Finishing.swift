@@ -44,10 +44,17 @@ extension Operation {
     observers.tell(of: self)
   }
 
-  /// In this order: dependents are released, the queue is left, those who wait wake, the completion block is handed to
-  /// the pool.
+  /// In this order: those that required success are cancelled if it was none, dependents are released, the queue is
+  /// left, those who wait wake, the completion block is handed to the pool.
   private func conclude(from before: OperationWord) {
-    if links.withLock({ $0.details?.successDependents.isEmpty }) == false { cancelSuccessDependents() }
+    if links.withLock({ $0.details?.successDependents.isEmpty }) == false {
+      cancelSuccessDependents { self.settle(from: before) }
+    } else {
+      settle(from: before)
+    }
+  }
+
+  private func settle(from before: OperationWord) {
     // An operation that ends early still stands in the lists of what it waited for: out of there first (rule 1 of
     // Links).
     let dependencies = before.unfinishedDependencies > 0 ? unlinkDependencies() : takeDependencies()

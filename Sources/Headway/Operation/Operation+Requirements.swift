@@ -37,45 +37,42 @@ extension OperationExtensions {
     guard requirement == .success else { return addDependency(operation) }
     let hasFinished = link(to: operation, successDependent: WeakOperation(self))
     if hasFinished, let error = operation.requirementError {
-      Operation.failed.run([Operation.Failed(self, error)]) { $0.cancel() }
+      fail(error)
+      cancel()
     }
   }
 }
 
 extension Operation {
-  fileprivate static let failed = Trampoline<Failed>()
+  private static let consequences = Trampoline<Consequence>()
 
-  /// An operation that is to be cancelled, and why.
-  fileprivate struct Failed {
-    let operation: Operation
-    let error: DependencyError
-
-    init(_ operation: Operation, _ error: DependencyError) {
-      self.operation = operation
-      self.error = error
-    }
-
-    func cancel() {
-      operation.fail(error)
-      operation.cancel()
-    }
+  /// What follows when an operation has ended that others required to succeed.
+  private enum Consequence {
+    case cancel(Operation)
+    case call(() -> Void)
   }
 
-  /// This operation has ended: cancels those that required it to succeed, if it did not.
+  /// This operation has ended: cancels those that required it to succeed, if it did not, and calls `body` when they
+  /// have been, with all that followed; so it is not before they are cancelled that the end of this one releases them.
   ///
-  /// An operation in no queue finishes as it is cancelled, which comes back here; hence the trampoline.
-  final func cancelSuccessDependents() {
+  /// An operation in no queue finishes as it is cancelled, which comes back here; hence the trampoline, which takes
+  /// what was handed over last first.
+  final func cancelSuccessDependents(before body: @escaping () -> Void) {
     let dependents = links.withLock { links in
       defer { links.details?.successDependents = [] }
       return links.details?.successDependents ?? []
     }
-    guard let error = requirementError else { return }
-    let failed = dependents.compactMap { dependent -> Failed? in
-      // Whoever has started meanwhile, or has removed the dependency, does not require it.
-      guard let operation = dependent.operation, operation.state.current.phase == .pending else { return nil }
-      return Failed(operation, error)
+    guard let error = requirementError else { return body() }
+    // Whoever has started meanwhile, or has removed the dependency, does not require it.
+    let failed = dependents.compactMap(\.operation).filter { $0.state.current.phase == .pending }
+    // First the errors: one that also requires another of them names the culprit all the same.
+    for operation in failed { operation.fail(error) }
+    Self.consequences.run([.call(body)] + failed.reversed().map { .cancel($0) }) { consequence in
+      switch consequence {
+      case .cancel(let operation): operation.cancel()
+      case .call(let body): body()
+      }
     }
-    Self.failed.run(failed) { $0.cancel() }
   }
 
   /// The error for those that required this finished operation to succeed, or nil if it did.
