@@ -89,3 +89,20 @@ struct Observation {
     self.last = values
   }
 }
+
+extension Observation.Value: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .isCancelled(let value): "isCancelled \(value)"
+    case .dependencies(let value): "dependencies \(value)"
+    case .isReady(let value): "isReady \(value)"
+    case .isExecuting(let value): "isExecuting \(value)"
+    case .isFinished(let value): "isFinished \(value)"
+    case .queuePriority(let value): "queuePriority \(value)"
+    case .operations(let value): "operations \(value)"
+    case .operationCount(let value): "operationCount \(value)"
+    case .isSuspended(let value): "isSuspended \(value)"
+    case .maxConcurrentOperationCount(let value): "maxConcurrentOperationCount \(value)"
+    }
+  }
+}

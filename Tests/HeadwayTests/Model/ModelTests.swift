@@ -11,6 +11,8 @@ import Testing
     let first = environmentNumber("HEADWAY_MODEL_SEED") ?? 1
     print("Model: \(count) programs from HEADWAY_MODEL_SEED=\(first)")
     for seed in first..<first + count {
+      // For a program that stops the process.
+      if environmentNumber("HEADWAY_MODEL_TRACE") != nil { printError("Model: HEADWAY_MODEL_SEED=\(seed)") }
       let program = Program(seed: UInt64(seed))
       guard ProgramRun.divergence(program) != nil else { continue }
       let small = Shrinker { ProgramRun.divergence($0) != nil }.shrink(program)

@@ -102,7 +102,8 @@ extension Picture {
   private static func failure(_ error: any Error, in program: RealProgram) -> Failure {
     guard let error = error as? DependencyError else { return Failure(mishap: (error as? Mishap)?.name ?? "\(error)") }
     return Failure(
-      culprit: program.number(of: error.culprit), mishap: error.underlyingError.map { ($0 as? Mishap)?.name ?? "\($0)" })
+      culprit: program.number(of: error.culprit), mishap: error.underlyingError.map { ($0 as? Mishap)?.name ?? "\($0)" }
+    )
   }
 }
 

@@ -14,6 +14,7 @@ final class RealProgram: @unchecked Sendable {
   let queueWitnesses = (0..<Program.queueCount).map { _ in Witness() }
   private var queueTokens: [[ObservationToken]] = Array(repeating: [], count: Program.queueCount)
   private var numbers: [ObjectIdentifier: Int] = [:]
+  private var newBarrier = -1
   private(set) var starts: [Int] = []
   /// The operations that do something inside, which the model has found to be legal.
   var actingInside: Set<Int> = []
@@ -29,7 +30,8 @@ final class RealProgram: @unchecked Sendable {
     if let operation { numbers[ObjectIdentifier(operation.operation)] = number }
   }
 
-  func number(of operation: Headway.Operation) -> Int { numbers[ObjectIdentifier(operation)] ?? -1 }
+  /// Of one that is not known, and so is the barrier that is being added.
+  func number(of operation: Headway.Operation) -> Int { numbers[ObjectIdentifier(operation)] ?? newBarrier }
 
   /// An operation's work begins.
   func begin(_ number: Int, _ witness: Witness) {
@@ -70,7 +72,8 @@ final class RealProgram: @unchecked Sendable {
       if let other = operations[other]?.operation {
         operation.addDependency(other, requiring: requiresSuccess ? .success : .completion)
       }
-    case .removeDependency(_, let other): if let other = operations[other]?.operation { operation.removeDependency(other) }
+    case .removeDependency(_, let other):
+      if let other = operations[other]?.operation { operation.removeDependency(other) }
     case .cancel: operation.cancel()
     case .setPriority(_, let priority): operation.queuePriority = priority
     case .setCompletionBlock(_, let label):
@@ -92,6 +95,7 @@ final class RealProgram: @unchecked Sendable {
   private func add(_ number: Int, to queue: OperationQueue) {
     if let operation = operations[number]?.operation { return queue.addOperation(operation) }
     let witness = Witness()
+    newBarrier = number
     queue.addBarrierBlock { [unowned self] in begin(number, witness) }
     operations[number] = queue.operations.last.map { RealOperation(barrier: $0, witness) }
     note(operations[number], number)
