@@ -22,6 +22,29 @@ import Testing
     }
   }
 
+  @Test("Random programs come to everything there is") func reach() {
+    var (commands, inside, ends): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+    var mostStuck = 0
+    for seed in UInt64(1)...500 {
+      let program = Program(seed: seed)
+      var model = Model(program)
+      for command in program.commands where model.isLegal(command) {
+        model.perform(command)
+        commands.insert(command.caseName)
+        mostStuck = max(mostStuck, model.stuck.count)
+      }
+      for operation in model.operations {
+        ends.insert("\(operation.kind) \(operation.outcome ?? "")")
+        if operation.actedInside, let command = operation.inside { inside.insert(command.caseName) }
+      }
+    }
+    #expect(commands.count == 24)
+    #expect(inside.count == 15)
+    // Each kind can succeed, fail, be cancelled or not finish, but for that whose `main()` throws.
+    #expect(ends.count == 4 * OperationKind.allCases.count - 1)
+    #expect(mostStuck > 3)
+  }
+
   @Test("A failing program is made as small as can be") func shrinking() {
     // As though cancelling operation 0 after adding it to queue 1 were wrong.
     let shrinker = Shrinker { program in
@@ -35,4 +58,8 @@ import Testing
     let plain = Array(repeating: Blueprint(kind: .plain), count: 3)
     #expect(shrinker.shrink(program) == Program(operations: plain, commands: commands))
   }
+}
+
+extension Command {
+  fileprivate var caseName: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 }

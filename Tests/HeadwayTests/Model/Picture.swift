@@ -26,6 +26,8 @@ struct Picture: Equatable {
     var limit: Int
     var completedUnits: Int64
     var fractionCompleted: Double
+    /// It asks for threads and has nothing for them to do.
+    var asksForEver: Bool
     /// What observers were told.
     var told: [Observation.Value]
   }
@@ -56,7 +58,7 @@ extension Picture {
       QueuePicture(
         operations: queue.operations, operationCount: queue.operations.count, isSuspended: queue.isSuspended,
         limit: queue.limit, completedUnits: queue.completed,
-        fractionCompleted: queue.total > 0 ? Double(queue.completed) / Double(queue.total) : 0,
+        fractionCompleted: queue.total > 0 ? Double(queue.completed) / Double(queue.total) : 0, asksForEver: false,
         told: queue.observation.told)
     }
     starts = model.starts
@@ -68,12 +70,13 @@ extension Picture {
 extension Picture {
   init(_ real: RealProgram) {
     operations = real.operations.map { $0.map { Self.picture(of: $0, in: real) } }
-    queues = zip(real.queues, real.queueWitnesses).map { queue, witness in
-      QueuePicture(
+    queues = real.queues.indices.map { number in
+      let queue = real.queues[number]
+      return QueuePicture(
         operations: queue.operations.map(real.number), operationCount: queue.operationCount,
         isSuspended: queue.isSuspended, limit: queue.maxConcurrentOperationCount,
         completedUnits: queue.progress.completedUnitCount, fractionCompleted: queue.progress.fractionCompleted,
-        told: witness.seen.told)
+        asksForEver: real.executors[number].isAskedForEver, told: real.queueWitnesses[number].seen.told)
     }
     starts = real.starts
   }

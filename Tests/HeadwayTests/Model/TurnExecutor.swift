@@ -19,11 +19,17 @@ final class TurnExecutor: WorkExecutor {
 
   /// Calls one completion block; false if there is none.
   func callCompletionBlock() -> Bool { blocks.runFirst() }
+
+  /// The queue asks for a thread again and again and has nothing to start.
+  var isAskedForEver: Bool { visits.isEndless }
 }
 
 /// Work that waits.
 private final class WorkList: Sendable {
   private let works = Mutex<[any PoolWork]>([])
+  private let endless = Atomic<Bool>(false)
+
+  var isEndless: Bool { endless.load(ordering: .relaxed) }
 
   func append(_ work: any PoolWork) { works.withLock { $0.append(work) } }
 
@@ -31,9 +37,12 @@ private final class WorkList: Sendable {
   ///
   /// Some do not: a queue that could have started something when it asked, a helper of blocks that have run.
   func runFirst() -> Bool {
-    while let work = works.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+    // More than a queue of a program could ask for in vain: some for each change of its books.
+    for _ in 0..<1_000 {
+      guard let work = works.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
       if work.runOnWorker(atMost: 1) { return true }
     }
+    endless.store(true, ordering: .relaxed)
     return false
   }
 }
