@@ -18,7 +18,7 @@ struct Model {
   /// O2, D1, D2, C2.
   func isReady(_ number: Int) -> Bool {
     let operation = operations[number]
-    let waits = operation.dependencies.contains { operations[$0].phase != .finished }
+    let waits = operation.dependencies.contains { !operations[$0].hasReleased }
     let isFree = !waits || operation.isCancelled || operation.phase == .finished
     return isFree && (operation.kind != .held || operation.isAllowed)
   }
@@ -78,7 +78,9 @@ struct Model {
     operations[number].observation.hasEnded = true
     // O8: it lets go of its dependencies, of which nobody is told any more.
     operations[number].dependencies = []
+    // D3: whatever required it to succeed is cancelled before it is released.
     cancelSuccessDependents(of: number)
+    operations[number].hasReleased = true
     tell()
     let queue = operations[number].queue
     operations[number].queue = nil

@@ -11,6 +11,8 @@ struct ModelOperation {
   /// False for a barrier that has not been added.
   var exists: Bool
   var phase = Phase.pending
+  /// It has finished, and those that depend on it need not wait any longer.
+  var hasReleased = false
   var isCancelled = false
   /// In the order of adding; let go of at the end (O8).
   var dependencies: [Int] = []

@@ -37,10 +37,11 @@ extension Program {
     mutating func program() -> Program {
       count = random(2...12)
       let operations = (0..<count).map { _ in blueprint() }
-      // Most programs are about what is in queues; so much is added at the beginning.
+      // Most programs are about several operations in a queue; so much is added at the beginning.
       let beginning = (0..<count).flatMap { operation in
-        let dependencies = random(0...2) == 0 ? [dependency(of: operation)] : []
-        return dependencies + (random(0...1) == 0 ? [.add(operation, queue: queue())] : [])
+        (random(0...2) == 0 ? [dependency(of: operation)] : [])
+          + (random(0...2) == 0 ? [priority(of: operation)] : [])
+          + (random(0...2) > 0 ? [.add(operation, queue: random(0...3) == 0 ? 1 : 0)] : [])
       }
       return Program(operations: operations, commands: beginning + (0..<random(10...40)).map { _ in command() })
     }
@@ -82,7 +83,7 @@ extension Program {
       case 0..<8: dependency(of: operation())
       case 8..<12: .removeDependency(operation(), from: operation())
       case 12..<20: .cancel(operation())
-      case 20..<24: .setPriority(operation(), QueuePriority.allCases[random(0...4)])
+      case 20..<24: priority(of: operation())
       case 24..<28: .setCompletionBlock(operation(), label: random(0...4) == 0 ? nil : random(1...9))
       case 28..<31: .onCancel(operation())
       case 31..<33: .fail(operation())
@@ -99,6 +100,10 @@ extension Program {
 
     private mutating func dependency(of operation: Int) -> Command {
       .depend(operation, on: self.operation(), requiresSuccess: random(0...2) == 0)
+    }
+
+    private mutating func priority(of operation: Int) -> Command {
+      .setPriority(operation, QueuePriority.allCases[random(0...4)])
     }
 
     private mutating func operation() -> Int { random(0...count - 1) }
