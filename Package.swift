@@ -77,6 +77,11 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// For `script/documentation` alone: whoever depends on this package resolves no plugin.
+if Context.environment["HEADWAY_DOCUMENTATION"] == "1" {
+  package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
+}
+
 for target in package.targets where [.executable, .test, .regular].contains(target.type) && target.name != "CHeadway" {
   var settings = target.swiftSettings ?? []
 

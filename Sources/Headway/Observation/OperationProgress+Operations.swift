@@ -3,7 +3,7 @@ import Synchronization
 extension OperationExtensions {
   /// How far this operation has come.
   ///
-  /// ``main()`` sets its `totalUnitCount` and counts `completedUnitCount` up. Made when first asked for. Cancelling it
+  /// ``Operation/main()`` sets its `totalUnitCount` and counts `completedUnitCount` up. Made when first asked for. Cancelling it
   /// cancels the operation.
   public var progress: OperationProgress {
     if let progress = existingProgress { return progress }

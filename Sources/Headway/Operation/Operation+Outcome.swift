@@ -11,7 +11,7 @@ public enum OperationOutcome: Sendable {
 }
 
 extension OperationExtensions {
-  /// The error that ended the work: what ``main()`` threw, or what was recorded with ``fail(_:)``.
+  /// The error that ended the work: what ``Operation/main()`` threw, or what was recorded with ``fail(_:)``.
   ///
   /// The first one is kept.
   public var error: (any Error)? { links.withLock { $0.details?.error } }

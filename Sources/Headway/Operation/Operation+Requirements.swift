@@ -31,7 +31,7 @@ extension OperationExtensions {
   /// - Parameters:
   ///   - operation: The operation to wait for.
   ///   - requirement: What it must come to. When it has finished otherwise already, this operation is cancelled now.
-  /// - Precondition: As for ``addDependency(_:)``.
+  /// - Precondition: As for ``Operation/addDependency(_:)``.
   /// - Complexity: O(1).
   public func addDependency(_ operation: Operation, requiring requirement: DependencyRequirement) {
     guard requirement == .success else { return addDependency(operation) }

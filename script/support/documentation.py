@@ -1,0 +1,76 @@
+"""Checks built documentation: each public symbol has a documentation comment, and a place in a topic group.
+
+    documentation.py SCRATCH MODULE
+
+SCRATCH is the build folder in which `swift package generate-documentation` left its work.
+"""
+
+import json
+import pathlib
+import sys
+
+
+def public_symbols(scratch, module):
+    """The module's own public symbols; not those that conformances to protocols add."""
+    files = sorted(scratch.glob(f"**/extracted-symbols/**/{module}.symbols.json"), key=lambda file: file.stat().st_mtime)
+    if not files:
+        sys.exit(f"script/documentation: there is no symbol graph of {module} in {scratch}")
+    for symbol in json.loads(files[-1].read_text())["symbols"]:
+        if "::SYNTHESIZED::" not in symbol["identifier"]["precise"] and symbol["accessLevel"] in ("public", "open"):
+            yield symbol
+
+
+def pages(archive):
+    """The pages of the documentation."""
+    for path in sorted((archive / "data" / "documentation").rglob("*.json")):
+        yield json.loads(path.read_text())
+
+
+def place(symbol):
+    """Where the symbol is declared, if that is known, and its name."""
+    name = ".".join(symbol["pathComponents"])
+    location = symbol.get("location")
+    if not location:
+        return name
+    path = pathlib.Path(location["uri"].removeprefix("file://"))
+    path = path.relative_to(pathlib.Path.cwd()) if path.is_relative_to(pathlib.Path.cwd()) else path
+    return f"{path}:{location['position']['line'] + 1}: {name}"
+
+
+def main(scratch, module):
+    archive = scratch / "plugins" / "Swift-DocC" / "outputs" / f"{module}.doccarchive"
+    address_of, grouped = {}, {}
+    for page in pages(archive):
+        address = page["identifier"]["url"]
+        external = page.get("metadata", {}).get("externalID")
+        if external:
+            address_of[external] = address
+        grouped[address] = {
+            identifier
+            for section in page.get("topicSections", [])
+            if not section.get("generated")
+            for identifier in section["identifiers"]
+        }
+    if not address_of:
+        sys.exit(f"script/documentation: there are no pages in {archive}")
+
+    faults, count = [], 0
+    for symbol in public_symbols(scratch, module):
+        count += 1
+        precise = symbol["identifier"]["precise"]
+        if not any(line["text"].strip() for line in symbol.get("docComment", {}).get("lines", [])):
+            faults.append(f"{place(symbol)} has no documentation comment")
+        address = address_of.get(precise)
+        if address is None:
+            faults.append(f"{place(symbol)} has no page")
+        elif address not in grouped.get(address.rpartition("/")[0], ()):
+            faults.append(f"{place(symbol)} is in no topic group of {address.rpartition('/')[0].rpartition('/')[2]}")
+    for fault in sorted(faults):
+        print(f"script/documentation: {fault}", file=sys.stderr)
+    if faults:
+        return 1
+    print(f"{count} public symbols are documented and in topic groups: {archive}")
+    return 0
+
+
+sys.exit(main(pathlib.Path(sys.argv[1]), sys.argv[2]))
