@@ -1,0 +1,216 @@
+"""Compiles each Swift block of the documentation, and runs the programs whose output it shows.
+
+    samples.py PRODUCTS
+
+PRODUCTS is the folder in which `swift build` left the modules. What counts as a sample is said in script/check-samples.
+"""
+
+import concurrent.futures
+import dataclasses
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PRELUDE = ROOT / "script" / "support" / "samples-prelude.swift"
+MARKDOWN = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Docs/**/*.md", "Sources/**/*.md")
+# Programs may import these; each with those that are linked with it.
+LINKED = {
+    "Headway": ["CHeadway", "Headway"],
+    "HeadwayFoundation": ["HeadwayFoundation"],
+    "HeadwayTestKit": ["HeadwayTestKit"],
+    "HeadwayLines": ["HeadwayLines"],
+    "HeadwayCSV": ["HeadwayCSV"],
+}
+IMPORT = re.compile(r"^(?:@\w+ )?import (\w+)", re.M)
+# A program, or a wait in it, that has not ended by then never ends.
+LONGEST_RUN = 60
+
+
+@dataclasses.dataclass
+class Block:
+    """A fenced block: its text, the file, and the number of its first line."""
+
+    path: pathlib.Path
+    line: int
+    language: str
+    text: str
+    before: str  # The last line of text before it.
+
+    @property
+    def place(self):
+        return f"{self.path.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def source(self):
+        """The text, for the compiler, which takes file and line from it."""
+        return f'#sourceLocation(file: "{self.path.relative_to(ROOT)}", line: {self.line})\n{self.text}\n#sourceLocation()\n'
+
+    @property
+    def imports(self):
+        return IMPORT.findall(self.text)
+
+
+@dataclasses.dataclass
+class Program:
+    """A block of Markdown with imports, those that go on from it, and what it prints."""
+
+    blocks: list
+    output: Block | None = None
+
+
+def blocks(path, lines):
+    """The fenced blocks of a text that is given as pairs of a line number and a line."""
+    fence, begin, language, held, before = None, 0, "", [], ""
+    for number, line in lines:
+        found = re.match(r"^(\s*)```(\w*)\s*$", line)
+        if fence is None and found:
+            fence, begin, language, held = found.group(1), number + 1, found.group(2), []
+        elif fence is not None and found and not found.group(2):
+            yield Block(path, begin, language, "\n".join(held), before)
+            fence = None
+        elif fence is not None:
+            held.append(line.removeprefix(fence))
+        elif line.strip():
+            before = line.strip()
+
+
+def comment_blocks(path):
+    """The blocks in the documentation comments of a source file."""
+    comment = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        found = re.match(r"^\s*///(?: (.*)|)$", line)
+        if found:
+            comment.append((number, found.group(1) or ""))
+        elif comment:
+            yield from blocks(path, comment)
+            comment = []
+    yield from blocks(path, comment)
+
+
+def programs(path):
+    """The programs of a document."""
+    current, last_was_swift = None, False
+    for block in blocks(path, enumerate(path.read_text().splitlines(), 1)):
+        if block.language == "swift":
+            if block.imports or current is None:
+                current = Program([block])
+                yield current
+            else:
+                current.blocks.append(block)
+        elif block.language == "text" and last_was_swift and block.before == "It prints:":
+            if len(current.blocks) > 1:
+                sys.exit(f"script/check-samples: {block.place}: only a program that imports what it uses has an output")
+            current.output = block
+        last_was_swift = block.language == "swift"
+
+
+class Compiler:
+    """Calls the compiler with what every sample needs."""
+
+    def __init__(self, products, folder):
+        self.products, self.folder = products, folder
+        self.options = ["-swift-version", "6", "-I", str(products / "Modules"), "-gnone"]
+        library = subprocess.run(["swiftc", "-print-target-info"], capture_output=True, text=True, check=True).stdout
+        resources = re.search(r'"runtimeResourcePath": "(.*)"', library).group(1)
+        self.options += ["-I", f"{resources}/pm/ManifestAPI"]
+        maps = [products / "CHeadway.build" / "module.modulemap"]
+        maps += sorted(products.parents[1].glob("checkouts/*/Sources/*/module.modulemap"))
+        for module_map in maps:
+            if module_map.exists():
+                self.options += ["-Xcc", f"-fmodule-map-file={module_map}"]
+
+    def call(self, *arguments):
+        """Answers what the compiler said against it, or an empty text."""
+        run = subprocess.run(
+            ["swiftc", *self.options, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True)
+        return "" if run.returncode == 0 else run.stderr
+
+    def check_comments(self, samples):
+        """Checks the blocks of documentation comments, all in one module."""
+        folder = self.folder / "Comments"
+        folder.mkdir()
+        files = [PRELUDE]
+        for number, block in enumerate(samples):
+            own = block.path.relative_to(ROOT / "Sources").parts[0]
+            imports = sorted({"Headway", own, *block.imports})
+            body = block.source
+            for line in IMPORT.finditer(block.text):
+                # What is imported stands at the top; an empty line keeps the numbers.
+                body = body.replace(f"{line.group(0)}\n", "\n", 1)
+            file = folder / f"Sample{number}.swift"
+            file.write_text(
+                "".join(f"import {module}\n" for module in imports)
+                + f"private func sample{number}() async throws {{\n{body}}}\n")
+            files.append(file)
+        return self.call("-typecheck", "-suppress-warnings", "-module-name", "Samples", *files)
+
+    def check_program(self, number, program):
+        """Checks a program; and runs it, if what it prints is known."""
+        folder = self.folder / f"Program{number}"
+        folder.mkdir()
+        main = folder / "main.swift"
+        first, others = program.blocks[0], program.blocks[1:]
+        main.write_text(first.source)
+        executable = folder / "program"
+        # A program may be here to show a warning's cause; those that run are held to what users should write.
+        if program.output is None:
+            complaint = "" if others else self.call("-typecheck", "-suppress-warnings", main)
+        else:
+            complaint = self.build(first, main, executable) or self.run(program, executable)
+        if others and not complaint:
+            source = first.source
+            source += "".join(f"do {{\n{block.source}" for block in others) + "}\n" * len(others)
+            main.write_text(source)
+            complaint = self.call("-typecheck", "-suppress-warnings", main)
+        return complaint
+
+    def build(self, block, main, executable):
+        objects = []
+        for module in ["Headway", *block.imports]:
+            for target in LINKED.get(module, []):
+                objects += sorted((self.products / f"{target}.build").rglob("*.o"))
+        return self.call("-warnings-as-errors", main, *dict.fromkeys(objects), "-o", executable)
+
+    def run(self, program, executable):
+        block = program.blocks[0]
+        try:
+            run = subprocess.run([executable], cwd=self.folder, capture_output=True, text=True, timeout=LONGEST_RUN)
+        except subprocess.TimeoutExpired:
+            return f"{block.place}: error: the program did not end within {LONGEST_RUN} s\n"
+        if run.returncode:
+            return f"{block.place}: error: the program ended with {run.returncode}\n{run.stderr}"
+        expected = program.output.text + "\n"
+        if run.stdout != expected:
+            return f"{program.output.place}: error: the program prints something else:\n{run.stdout}"
+        return ""
+
+
+def main(products):
+    comments = [
+        block
+        for path in sorted((ROOT / "Sources").rglob("*.swift"))
+        for block in comment_blocks(path)
+        if block.language == "swift"
+    ]
+    documents = sorted({path for pattern in MARKDOWN for path in ROOT.glob(pattern)})
+    found = [program for path in documents for program in programs(path)]
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        compiler = Compiler(products, pathlib.Path(folder))
+        calls = [pool.submit(compiler.check_comments, comments)]
+        calls += [pool.submit(compiler.check_program, number, program) for number, program in enumerate(found)]
+        complaints = [call.result() for call in calls if call.result()]
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    if complaints:
+        print("script/check-samples: samples do not compile, or print something else", file=sys.stderr)
+        return 1
+    count = len(comments) + sum(len(program.blocks) for program in found)
+    outputs = sum(program.output is not None for program in found)
+    print(f"{count} samples compile; {outputs} programs print what they should.")
+    return 0
+
+
+sys.exit(main(pathlib.Path(sys.argv[1])))
