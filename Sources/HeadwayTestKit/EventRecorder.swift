@@ -4,9 +4,11 @@ import Synchronization
 /// Collects what happened, in order, from any thread.
 ///
 /// ```swift
+/// import Testing
+///
 /// let recorder = EventRecorder(of: queue)
-/// queue.addOperations([first, second], waitUntilFinished: true)
-/// #expect(recorder.events == [.added(first), .ready(first), .added(second), …])
+/// queue.addOperations([first], waitUntilFinished: true)
+/// #expect(recorder.events == [.added(first), .ready(first), .started(first), .finished(first)])
 /// ```
 public final class EventRecorder<Event: Sendable>: Sendable {
   private struct State {

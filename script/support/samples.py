@@ -115,7 +115,8 @@ class Compiler:
         self.options = ["-swift-version", "6", "-I", str(products / "Modules"), "-gnone"]
         library = subprocess.run(["swiftc", "-print-target-info"], capture_output=True, text=True, check=True).stdout
         resources = re.search(r'"runtimeResourcePath": "(.*)"', library).group(1)
-        self.options += ["-I", f"{resources}/pm/ManifestAPI"]
+        # For samples of a manifest.
+        self.options += ["-I", f"{resources}/pm/ManifestAPI", "-package-description-version", "6.2.0"]
         maps = [products / "CHeadway.build" / "module.modulemap"]
         maps += sorted(products.parents[1].glob("checkouts/*/Sources/*/module.modulemap"))
         for module_map in maps:
@@ -155,7 +156,7 @@ class Compiler:
         first, others = program.blocks[0], program.blocks[1:]
         main.write_text(first.source)
         executable = folder / "program"
-        # A program may be here to show a warning's cause; those that run are held to what users should write.
+        # A program that goes on below may lack what its variables are for; a complete one has no warnings.
         if program.output is None:
             complaint = "" if others else self.call("-typecheck", "-suppress-warnings", main)
         else:

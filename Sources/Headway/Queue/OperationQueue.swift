@@ -8,8 +8,8 @@ import Synchronization
 /// let queue = OperationQueue()
 /// queue.maxConcurrentOperationCount = 4
 ///
-/// let fetch = BlockOperation { … }
-/// let parse = BlockOperation { … }
+/// let fetch = BlockOperation { print("fetch") }
+/// let parse = BlockOperation { print("parse") }
 /// parse.addDependency(fetch)
 /// queue.addOperations([fetch, parse], waitUntilFinished: true)
 /// ```
