@@ -43,7 +43,7 @@ extension LineReader {
   /// says to stop.
   ///
   /// ```swift
-  /// try reader.forEachBatch { batch, _ in count += batch.count }
+  /// try reader.forEachBatch { batch, _ in total += batch.count }
   /// ```
   ///
   /// A batch may be kept and sent elsewhere; while one is, the memory of another chunk is used. It blocks the thread

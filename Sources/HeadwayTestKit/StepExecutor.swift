@@ -5,6 +5,8 @@ import Synchronization
 /// between.
 ///
 /// ```swift
+/// import Testing
+///
 /// let executor = StepExecutor()
 /// let queue = OperationQueue()
 /// executor.attach(queue)

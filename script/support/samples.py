@@ -142,11 +142,17 @@ class Compiler:
                 # What is imported stands at the top; an empty line keeps the numbers.
                 body = body.replace(f"{line.group(0)}\n", "\n", 1)
             file = folder / f"Sample{number}.swift"
+            effects = "async throws" if re.search(r"\bawait\b", body) else "throws"
             file.write_text(
                 "".join(f"import {module}\n" for module in imports)
-                + f"private func sample{number}() async throws {{\n{body}}}\n")
+                + f"private func sample{number}() {effects} {{\n{body}}}\n")
             files.append(file)
-        return self.call("-typecheck", "-suppress-warnings", "-module-name", "Samples", *files)
+        # As a module of the package: declarations with package access have samples too. The package manager names a
+        # package after its folder.
+        package = re.sub(r"\W", "_", ROOT.name.lower())
+        return self.call(
+            "-typecheck", "-whole-module-optimization", "-suppress-warnings", "-module-name", "Samples",
+            "-package-name", package, *files)
 
     def check_program(self, number, program):
         """Checks a program; and runs it, if what it prints is known."""

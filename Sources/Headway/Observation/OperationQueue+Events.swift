@@ -5,7 +5,7 @@ extension OperationQueueExtensions {
   ///
   /// ```swift
   /// for await event in queue.events {
-  ///   if case .stalled(let cycle) = event { log("stalled by \(cycle)") }
+  ///   if case .stalled(let cycle) = event { print("stalled by", cycle) }
   /// }
   /// ```
   ///

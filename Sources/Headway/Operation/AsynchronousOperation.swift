@@ -3,6 +3,8 @@
 /// Override `main()` to start the work, and call `finish()` when it is done, from any thread:
 ///
 /// ```swift
+/// import Dispatch
+///
 /// final class Delay: AsynchronousOperation, @unchecked Sendable {
 ///   override func main() {
 ///     DispatchQueue.global().asyncAfter(deadline: .now() + 1) { self.finish() }
@@ -17,9 +19,18 @@
 /// early and call `finish()`. ``Operation/onCancel(_:)`` is the place to hear of it:
 ///
 /// ```swift
-/// override func main() {
-///   let connection = open(address) { self.finish() }
-///   onCancel { connection.close() }
+/// final class Load: AsynchronousOperation, @unchecked Sendable {
+///   override func main() {
+///     let task = Task {
+///       do {
+///         try await Task.sleep(for: .seconds(1))  // Stands for a request.
+///         finish()
+///       } catch {
+///         finish(throwing: error)
+///       }
+///     }
+///     onCancel { task.cancel() }
+///   }
 /// }
 /// ```
 open class AsynchronousOperation: Operation, @unchecked Sendable {

@@ -3,8 +3,8 @@ import Synchronization
 /// An operation that runs one or several blocks, concurrently, and finishes when all have.
 ///
 /// ```swift
-/// let operation = BlockOperation { try draw(left) }
-/// operation.addExecutionBlock { try draw(right) }
+/// let operation = BlockOperation { try draw("left half") }
+/// operation.addExecutionBlock { try draw("right half") }
 /// queue.addOperation(operation)
 /// ```
 ///

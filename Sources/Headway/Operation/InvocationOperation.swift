@@ -3,14 +3,15 @@ import Synchronization
 /// An operation that calls a method of an object with an argument, without a subclass of its own.
 ///
 /// ```swift
-/// let operation = InvocationOperation(target: controller, method: Controller.loadPage, object: 3)
-/// queue.addOperation(operation)
-/// ```
+/// final class Controller: Sendable {
+///   func loadPage(_ number: Int) throws -> String { "page \(number)" }
+///   func loadSortedPage(_ number: Int) throws -> String { "sorted page \(number)" }
+/// }
 ///
-/// The method can be exchanged until the operation starts, for instance by what a person has chosen:
-///
-/// ```swift
-/// if sorted { operation.method = Controller.loadSortedPage }
+/// let operation = InvocationOperation(target: Controller(), method: Controller.loadPage, object: 3)
+/// operation.method = Controller.loadSortedPage  // By what a person has chosen, until the operation starts.
+/// queue.addOperations([operation], waitUntilFinished: true)
+/// if let result = operation.result { print(try result.get()) }
 /// ```
 ///
 /// The operation holds the target until it has finished.

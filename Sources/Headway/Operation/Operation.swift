@@ -6,9 +6,9 @@ import Synchronization
 /// that does its work in one go on one thread:
 ///
 /// ```swift
-/// final class Thumbnail: Headway.Operation, @unchecked Sendable {
+/// final class Thumbnail: Operation, @unchecked Sendable {
 ///   override func main() throws {
-///     for tile in tiles {
+///     for tile in ["left half", "right half"] {
 ///       if isCancelled { return }
 ///       try draw(tile)
 ///     }
