@@ -4,14 +4,15 @@ public import Headway
 extension NotificationCenter {
   /// Adds an observer whose block runs in a queue.
   ///
-  /// As in Foundation, the thread that posts waits until the block has run.
+  /// As in Foundation, the thread that posts waits until the block has run. From inside an operation of `queue`, the
+  /// block is called there and then. While the queue is suspended, or has no place, those who post wait.
   ///
   /// - Parameters:
   ///   - name: The notifications to hear of, or nil for all.
   ///   - object: Whose notifications to hear of, or nil for everybody's.
   ///   - queue: The queue in which the block runs.
   ///   - block: What to run.
-  /// - Returns: The observer, for `removeObserver(_:)`.
+  /// - Returns: The observer, for `removeObserver(_:)`. The notification center holds it, and the queue, until then.
   public func addObserver(
     forName name: NSNotification.Name?, object: Any?, queue: Headway.OperationQueue,
     using block: @escaping @Sendable (Notification) -> Void

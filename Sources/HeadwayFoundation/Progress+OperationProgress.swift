@@ -57,6 +57,8 @@ extension OperationProgress {
 extension Progress {
   /// Makes a Headway progress, for instance that of a queue, a part of this one.
   ///
+  /// Cancelling, pausing and resuming this progress does so to the part.
+  ///
   /// - Parameters:
   ///   - child: The progress of the part.
   ///   - pendingUnitCount: How many of this progress's units it completes.

@@ -21,7 +21,7 @@ public final class EventRecorder<Event: Sendable>: Sendable {
   /// Creates an empty recorder, to which the test adds with ``record(_:)``.
   public init() {}
 
-  /// Adds an event.
+  /// Adds an event, from any thread.
   ///
   /// - Parameter event: What happened.
   public func record(_ event: Event) { state.withLock { $0.events.append(event) } }

@@ -77,7 +77,10 @@ public final class ManualClock: Clock, Sendable {
 
   /// Moves the clock on, and wakes the tasks whose time has come, the earliest first.
   ///
+  /// Returns when they have been woken; they go on where their own executors run them.
+  ///
   /// - Parameter duration: By how much.
+  /// - Precondition: `duration` is not negative.
   public func advance(by duration: Duration) {
     precondition(duration >= .zero, "A clock does not go back: advance it by zero or more.")
     let woken = state.withLock { state in
@@ -125,6 +128,8 @@ public final class ManualClock: Clock, Sendable {
   }
 
   /// Suspends the task until so many others sleep: then advancing the clock wakes them.
+  ///
+  /// Cancelling the task does not end the wait.
   ///
   /// - Parameter count: How many.
   public func sleeping(_ count: Int) async {

@@ -39,7 +39,10 @@ public final class StepExecutor: Sendable {
 
   /// Makes a queue run its operations, and their completion blocks, in steps of this executor.
   ///
-  /// - Parameter queue: The queue. It holds nothing, has no underlying queue, and is not the main queue.
+  /// The queue holds the executor from then on.
+  ///
+  /// - Parameter queue: The queue.
+  /// - Precondition: The queue holds nothing, has no underlying queue, and is not the main queue.
   public func attach(_ queue: OperationQueue) {
     precondition(queue.underlyingQueue == nil, "\(queue) has an underlying queue: set that to nil first.")
     queue.executor = self
@@ -47,7 +50,7 @@ public final class StepExecutor: Sendable {
 
   /// Starts the next operation, or calls the next completion block, on the calling thread, and returns when that does.
   ///
-  /// An asynchronous operation may go on after the step.
+  /// An asynchronous operation may go on after the step. A step that waits for what only another step would run hangs.
   ///
   /// - Returns: False if there was nothing to do.
   @discardableResult
@@ -59,7 +62,7 @@ public final class StepExecutor: Sendable {
     return false
   }
 
-  /// Takes steps until there is nothing to do.
+  /// Takes steps until there is nothing to do, also what is added meanwhile.
   ///
   /// - Parameter limit: How many steps at most.
   /// - Returns: How many steps were taken.

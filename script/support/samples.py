@@ -65,9 +65,11 @@ def blocks(path, lines):
     """The fenced blocks of a text that is given as pairs of a line number and a line."""
     fence, begin, language, held, before = None, 0, "", [], ""
     for number, line in lines:
-        found = re.match(r"^(\s*)```(\w*)\s*$", line)
+        found = re.match(r"^(\s*)```(\w*)", line)
         if fence is None and found:
             fence, begin, language, held = found.group(1), number + 1, found.group(2), []
+            if not language:
+                sys.exit(f"script/check-samples: {path.relative_to(ROOT)}:{number}: name the language, or text")
         elif fence is not None and found and not found.group(2):
             yield Block(path, begin, language, "\n".join(held), before)
             fence = None

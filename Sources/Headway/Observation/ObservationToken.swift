@@ -1,6 +1,8 @@
 import Synchronization
 
 /// Keeps an observation alive: letting go of the token, or ``invalidate()``, ends it.
+///
+/// Keep it in a property, or in a variable that lives as long as you want to be told.
 public final class ObservationToken: Sendable {
   private let end: Mutex<(@Sendable () -> Void)?>
 
@@ -10,7 +12,8 @@ public final class ObservationToken: Sendable {
 
   /// Ends the observation.
   ///
-  /// A call that is under way on another thread may still finish. Doing it again changes nothing.
+  /// May be called from any thread, also from the observer itself. A call that is under way on another thread may still
+  /// finish. Doing it again changes nothing.
   public func invalidate() {
     let end = end.withLock { end in
       defer { end = nil }

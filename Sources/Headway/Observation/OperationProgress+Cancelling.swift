@@ -26,27 +26,30 @@ extension OperationProgress {
   /// Whether ``pause()`` has been called, and ``resume()`` has not since.
   public var isPaused: Bool { state.withLock { $0.isPaused } }
 
-  /// Called once, by the thread that cancels.
+  /// What to call when the work is cancelled: once, on the thread that cancels, with no lock held.
+  ///
+  /// Setting it after the cancellation calls nothing. The progress of an operation or a queue has one that cancels the
+  /// operation, or all that the queue holds; one that you set takes its place.
   public var cancellationHandler: Handler? {
     get { state.withLock { $0.cancellationHandler } }
     set { _ = state.withLock { exchange(&$0.cancellationHandler, newValue) } }
   }
 
-  /// Called by the thread that pauses.
+  /// What to call when the work is paused, on the thread that pauses, with no lock held.
   public var pausingHandler: Handler? {
     get { state.withLock { $0.pausingHandler } }
     set { _ = state.withLock { exchange(&$0.pausingHandler, newValue) } }
   }
 
-  /// Called by the thread that resumes.
+  /// What to call when the work goes on, on the thread that resumes, with no lock held.
   public var resumingHandler: Handler? {
     get { state.withLock { $0.resumingHandler } }
     set { _ = state.withLock { exchange(&$0.resumingHandler, newValue) } }
   }
 
-  /// Marks the work and its parts as cancelled and calls their handlers.
+  /// Marks the work and its parts as cancelled and calls their handlers, on the calling thread.
   ///
-  /// Doing it again changes nothing.
+  /// It is cancelled for good: doing it again changes nothing and calls nothing.
   public func cancel() {
     let (handler, children) = state.withLock { state -> (Handler?, [OperationProgress]) in
       guard !exchange(&state.isCancelled, true) else { return (nil, []) }
@@ -56,7 +59,10 @@ extension OperationProgress {
     for child in children { child.cancel() }
   }
 
-  /// Marks the work and its parts as paused and calls their handlers.
+  /// Marks the work and its parts as paused and calls their handlers, on the calling thread.
+  ///
+  /// Pauses nothing by itself: whoever does the work looks at ``isPaused``, or has set ``pausingHandler``. Doing it again
+  /// changes nothing.
   public func pause() {
     let (handler, children) = state.withLock { state -> (Handler?, [OperationProgress]) in
       guard !exchange(&state.isPaused, true) else { return (nil, []) }
@@ -66,7 +72,9 @@ extension OperationProgress {
     for child in children { child.pause() }
   }
 
-  /// Marks the work and its parts as going on and calls their handlers.
+  /// Marks the work and its parts as going on and calls their handlers, on the calling thread.
+  ///
+  /// Changes nothing when they are not paused.
   public func resume() {
     let (handler, children) = state.withLock { state -> (Handler?, [OperationProgress]) in
       guard exchange(&state.isPaused, false) else { return (nil, []) }

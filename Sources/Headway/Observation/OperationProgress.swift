@@ -57,6 +57,7 @@ public final class OperationProgress: Sendable {
   ///   - totalUnitCount: How many units there are to do; 0 or less when that is not known.
   ///   - parent: The progress of the whole.
   ///   - pendingUnitCount: How many of the parent's units this one completes.
+  /// - SeeAlso: ``addChild(_:withPendingUnitCount:)``
   public convenience init(totalUnitCount: Int64, parent: OperationProgress, pendingUnitCount: Int64) {
     self.init(totalUnitCount: totalUnitCount)
     parent.addChild(self, withPendingUnitCount: pendingUnitCount)
@@ -65,6 +66,8 @@ public final class OperationProgress: Sendable {
   // MARK: Counting
 
   /// How many units there are to do; 0 or less when that is not known.
+  ///
+  /// What a unit is, is up to the one who counts: bytes, rows, files.
   public var totalUnitCount: Int64 {
     get { state.withLock { $0.total } }
     set {
@@ -75,6 +78,9 @@ public final class OperationProgress: Sendable {
   }
 
   /// How many units are done, those of unfinished children not counted.
+  ///
+  /// Setting it tells the observers, on the calling thread, if another hundredth is done by it. Counting down is not
+  /// told. Only one thread at a time should count with `+=`, which reads and then writes.
   public var completedUnitCount: Int64 {
     get { state.withLock { $0.completed } }
     set {
@@ -84,6 +90,10 @@ public final class OperationProgress: Sendable {
   }
 
   /// How much of the work is done, from 0 to 1, children included; 0 while the total is not known.
+  ///
+  /// It exceeds 1 when more units are counted than there are.
+  ///
+  /// - Complexity: O(*n*) in the number of parts that have not finished, and their parts.
   public var fractionCompleted: Double {
     let (total, completed, children) = state.withLock { ($0.total, $0.completed, $0.children) }
     guard total > 0 else { return 0 }
@@ -100,11 +110,12 @@ public final class OperationProgress: Sendable {
 
   /// Hands a part of the work to another progress.
   ///
-  /// When that finishes, its units are completed here.
+  /// When that finishes, its units are completed here. If this progress is cancelled or paused, so is the part, at once.
   ///
   /// - Parameters:
-  ///   - child: The progress of the part. It must have no parent.
+  ///   - child: The progress of the part.
   ///   - pendingUnitCount: How many units of this progress it completes.
+  /// - Precondition: `child` is a part of no progress.
   public func addChild(_ child: OperationProgress, withPendingUnitCount pendingUnitCount: Int64) {
     let isAdopted = child.setParent(self)
     require(isAdopted, "addChild(_:withPendingUnitCount:): the child is a part of a progress already.")
@@ -159,7 +170,10 @@ public final class OperationProgress: Sendable {
 
   // MARK: Observing
 
-  /// Calls `observer` whenever another hundredth of the work is done, on the thread that did it.
+  /// Calls `observer` whenever another hundredth of the work is done, on the thread that did it, with no lock held.
+  ///
+  /// It is called at most 100 times, in order, never for a hundredth that was done before, and the last time when all
+  /// units are done. While one thread tells observers, what others do meanwhile is told by the first.
   ///
   /// - Parameter observer: What to call. It may call anything.
   /// - Returns: A token that ends the observation when it is let go of.

@@ -10,7 +10,8 @@ extension OperationQueueExtensions {
   /// ```
   ///
   /// Each iteration hears of everything that happens after it began, in order, and ends when its task is cancelled or
-  /// the queue is freed. Events that have not been taken yet are kept.
+  /// the queue is freed. Events that have not been taken yet are kept, so an iterator that nobody asks for more takes
+  /// more and more memory.
   public var events: OperationQueue.Events { OperationQueue.Events(queue: self) }
 }
 

@@ -15,6 +15,9 @@
 /// The operation keeps its place in its queue's limit until then, and holds no thread. Its states are kept and
 /// announced by this class: nothing else has to be overridden.
 ///
+/// What `main()` throws ends the operation. A `main()` that is not overridden starts nothing, and the operation goes on
+/// until somebody calls `finish()`.
+///
 /// Cancelling sets ``Operation/isCancelled`` and does not finish the operation while it executes: the work should end
 /// early and call `finish()`. ``Operation/onCancel(_:)`` is the place to hear of it:
 ///
@@ -45,13 +48,15 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
   /// Ends the operation.
   ///
+  /// May be called from any thread. Observers are told, and all that follows the end happens, on the calling one.
+  ///
   /// Doing it again changes nothing: an operation finishes once. Before the start it ends the operation without
   /// running it.
   public final func finish() { end() }
 
   /// Ends the operation with an error.
   ///
-  /// When it has ended already, the error is ignored.
+  /// May be called from any thread. When an error was recorded before, that one is kept. When it has ended already, the error is ignored.
   ///
   /// - Parameter error: What went wrong.
   public final func finish(throwing error: any Error) {

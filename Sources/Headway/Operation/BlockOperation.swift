@@ -31,12 +31,16 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Creates an operation without blocks; add them with ``addExecutionBlock(_:)``.
   public override init() { blocks = Mutex(Blocks()) }
 
-  /// The blocks that have not begun, in the order in which they were added.
+  /// The blocks, in the order in which they were added; none once the operation has started.
+  ///
+  /// - Complexity: O(*n*) in their number.
   open var executionBlocks: [ExecutionBlock] {
     blocks.withLock { blocks in (blocks.first.map { [$0] } ?? []) + blocks.others }
   }
 
   /// Adds a block to run beside the others.
+  ///
+  /// The operation holds the block until it has run, or has been skipped.
   ///
   /// - Parameter block: What to run.
   /// - Precondition: The operation is not executing and has not finished.
@@ -50,11 +54,12 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Runs the blocks.
+  /// Runs the blocks, on the calling thread and others of the pool, and returns when all have run or been skipped.
   ///
   /// Called once, by ``Operation/start()``.
   ///
-  /// - Throws: What the first block throws.
+  /// - Throws: What the block throws, if there is only one. Of several blocks, the first error is recorded with
+  ///   ``Operation/fail(_:)``.
   open override func main() throws {
     let (first, others) = blocks.withLock { blocks in
       defer { blocks = Blocks() }

@@ -14,7 +14,8 @@ import Synchronization
 /// if let result = operation.result { print(try result.get()) }
 /// ```
 ///
-/// The operation holds the target until it has finished.
+/// What the method throws becomes the operation's ``Operation/error``. The operation holds the target until it has
+/// finished; cancelled before its start, it calls nothing.
 public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sendable, Result: Sendable>: Operation,
   @unchecked Sendable
 {
@@ -70,10 +71,12 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
     }
   }
 
-  /// What the method returned or threw; nil while the operation has not run.
+  /// What the method returned or threw; nil while the operation has not run, and for good when it never does.
   public var result: Swift.Result<Result, any Error>? { invocationState.withLock { $0.result } }
 
   /// Calls the method.
+  ///
+  /// Called once, by ``Operation/start()``.
   ///
   /// - Throws: What the method throws.
   public override func main() throws {

@@ -3,8 +3,8 @@ import Synchronization
 extension OperationExtensions {
   /// Calls `handler` once when the operation is cancelled, or at once if it has been.
   ///
-  /// For work that cannot look at ``Operation/isCancelled`` because it waits elsewhere: the handler closes the connection, or
-  /// cancels the task. Several handlers are called in the order in which they were registered.
+  /// For work that cannot look at ``Operation/isCancelled`` because it waits elsewhere: the handler closes the
+  /// connection, or cancels the task. Several handlers are called in the order in which they were registered.
   ///
   /// - Parameter handler: What to call, on the thread that cancels (or registers, if that is later). It may call
   ///   anything. It is let go of when it has been called, or when the operation finishes without it.

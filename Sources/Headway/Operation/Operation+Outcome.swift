@@ -13,12 +13,13 @@ public enum OperationOutcome: Sendable {
 extension OperationExtensions {
   /// The error that ended the work: what ``Operation/main()`` threw, or what was recorded with ``fail(_:)``.
   ///
-  /// The first one is kept.
+  /// The first one is kept. Nil when there was none; a cancellation alone is no error.
   public var error: (any Error)? { links.withLock { $0.details?.error } }
 
   /// Records that the operation failed.
   ///
-  /// It goes on until it returns; the first error recorded is kept. Without effect once the operation has finished.
+  /// Ends nothing: ``Operation/main()`` goes on until it returns. The first error recorded is kept. Without effect once
+  /// the operation has finished.
   ///
   /// - Parameter error: What went wrong.
   public func fail(_ error: any Error) {

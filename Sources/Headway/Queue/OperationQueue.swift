@@ -32,7 +32,8 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// With `totalUnitCount` 0, as it is at first, nothing is tracked. Set it, and each operation that finishes completes
   /// one unit; of an operation that runs, its own ``Operation/progress`` counts as a fraction of that unit. Cancelling
-  /// it cancels all operations.
+  /// it cancels what the queue holds, once: a progress that was cancelled stays so, and
+  /// ``cancelAllOperations()`` may be called again.
   public final let progress = OperationProgress(totalUnitCount: 0)
 
   /// Creates a queue that holds nothing, is not suspended and lets the system decide how much runs at once.
@@ -112,7 +113,7 @@ open class OperationQueue: @unchecked Sendable {
 
   // MARK: What it holds
 
-  /// The operations that have not finished, in the order in which they were added: a snapshot.
+  /// The operations that have not finished, barriers among them, in the order in which they were added: a snapshot.
   ///
   /// - Complexity: O(*n*).
   open var operations: [Operation] { books.withLock { $0.admission.operations } }
@@ -133,7 +134,8 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Adds a block as an operation of its own.
   ///
-  /// - Parameter block: What to run. What it throws becomes the error of the operation.
+  /// - Parameter block: What to run. What it throws is kept in that operation's ``Operation/error``, where nobody looks
+  ///   unless somebody took it from ``operations`` or ``events``: to learn of errors, make a ``BlockOperation``.
   /// - Complexity: O(1).
   open func addOperation(_ block: @escaping @Sendable () throws -> Void) { addOperation(BlockOperation(block: block)) }
 
@@ -151,9 +153,10 @@ open class OperationQueue: @unchecked Sendable {
   /// Adds a block that starts when everything added before it has finished, and before which nothing added after it
   /// starts.
   ///
-  /// It obeys the queue's suspension and limit like any operation. If it is cancelled, it holds nothing back.
+  /// It obeys the queue's suspension and limit like any operation, and runs where they do. If it is cancelled, it holds
+  /// nothing back. Operations of other queues are no concern of it.
   ///
-  /// - Parameter barrier: What to run.
+  /// - Parameter barrier: What to run. What it throws is kept in the operation that is made of it.
   /// - Complexity: O(1).
   open func addBarrierBlock(_ barrier: @escaping @Sendable () throws -> Void) { add(barrier: barrier) }
 
@@ -161,7 +164,8 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Cancels all operations that are in the queue at this moment.
   ///
-  /// It may be called from inside one of them.
+  /// It may be called from inside one of them. What is added later is not cancelled, and those that run end when they
+  /// look at ``Operation/isCancelled``: wait for the queue if they must have ended.
   ///
   /// - Complexity: O(*n*).
   open func cancelAllOperations() {
