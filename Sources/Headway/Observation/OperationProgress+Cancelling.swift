@@ -61,8 +61,8 @@ extension OperationProgress {
 
   /// Marks the work and its parts as paused and calls their handlers, on the calling thread.
   ///
-  /// Pauses nothing by itself: whoever does the work looks at ``isPaused``, or has set ``pausingHandler``. Doing it again
-  /// changes nothing.
+  /// Pauses nothing by itself: whoever does the work looks at ``isPaused``, or has set ``pausingHandler``. Doing it
+  /// again changes nothing.
   public func pause() {
     let (handler, children) = state.withLock { state -> (Handler?, [OperationProgress]) in
       guard !exchange(&state.isPaused, true) else { return (nil, []) }

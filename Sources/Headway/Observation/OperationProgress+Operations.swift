@@ -3,8 +3,9 @@ import Synchronization
 extension OperationExtensions {
   /// How far this operation has come.
   ///
-  /// ``Operation/main()`` sets its `totalUnitCount` and counts `completedUnitCount` up. It is made when it is first asked
-  /// for. Cancelling it cancels the operation, by its `cancellationHandler`: one that you set takes the place of that.
+  /// ``Operation/main()`` sets its `totalUnitCount` and counts `completedUnitCount` up. It is made when it is first
+  /// asked for. Cancelling it cancels the operation, by its `cancellationHandler`: one that you set takes the place of
+  /// that.
   public var progress: OperationProgress {
     if let progress = existingProgress { return progress }
     let made = OperationProgress(totalUnitCount: 0)

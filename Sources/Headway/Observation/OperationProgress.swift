@@ -110,7 +110,7 @@ public final class OperationProgress: Sendable {
 
   /// Hands a part of the work to another progress.
   ///
-  /// When that finishes, its units are completed here. If this progress is cancelled or paused, so is the part, at once.
+  /// When that finishes, its units are completed here. If this progress is cancelled or paused, so is the part at once.
   ///
   /// - Parameters:
   ///   - child: The progress of the part.

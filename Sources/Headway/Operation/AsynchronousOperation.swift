@@ -56,7 +56,8 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
   /// Ends the operation with an error.
   ///
-  /// May be called from any thread. When an error was recorded before, that one is kept. When it has ended already, the error is ignored.
+  /// May be called from any thread. When an error was recorded before, that one is kept. When the operation has ended
+  /// already, the error is ignored.
   ///
   /// - Parameter error: What went wrong.
   public final func finish(throwing error: any Error) {
