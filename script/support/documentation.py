@@ -11,12 +11,18 @@ import sys
 
 
 def public_symbols(scratch, module):
-    """The module's own public symbols; not those that conformances to protocols add."""
+    """The module's own public symbols, also as members of the types that get them from its protocols' extensions.
+
+    Not what types get from protocols of other modules.
+    """
     files = sorted(scratch.glob(f"**/extracted-symbols/**/{module}.symbols.json"), key=lambda file: file.stat().st_mtime)
     if not files:
         sys.exit(f"script/documentation: there is no symbol graph of {module} in {scratch}")
-    for symbol in json.loads(files[-1].read_text())["symbols"]:
-        if "::SYNTHESIZED::" not in symbol["identifier"]["precise"] and symbol["accessLevel"] in ("public", "open"):
+    symbols = json.loads(files[-1].read_text())["symbols"]
+    own = {symbol["identifier"]["precise"] for symbol in symbols}
+    for symbol in symbols:
+        original, synthesized, _ = symbol["identifier"]["precise"].partition("::SYNTHESIZED::")
+        if symbol["accessLevel"] in ("public", "open") and (not synthesized or original in own):
             yield symbol
 
 
