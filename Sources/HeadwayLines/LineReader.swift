@@ -16,7 +16,7 @@ public import Headway
 /// | ``lines`` | `String` | the loop in your task, the reading on a queue |
 /// | ``batches`` | bytes, many at a time | the loop in your task, the reading on a queue |
 /// | ``enumerateLines(on:eachLine:completion:)`` | bytes or `String` | all on a queue |
-/// | ``forEachLine(_:)-((LineReader.Line)->Void)``, ``forEachBatch(_:)`` | bytes or `String` | all on the calling thread |
+/// | ``forEachLine(_:)-((LineReader.Line)->Void)``, ``forEachBatch(_:)`` | bytes or `String` | all on your thread |
 ///
 /// **Memory.** About 215 KB with the default chunk size, and as much again while you hold a batch, whatever the size of
 /// the file. Only a line longer than a chunk makes the buffer grow, and never beyond ``Options/maximumLineLength``.
