@@ -7,6 +7,7 @@ PRODUCTS is the folder in which `swift build` left the modules. What counts as a
 
 import concurrent.futures
 import dataclasses
+import os
 import pathlib
 import re
 import subprocess
@@ -102,7 +103,9 @@ def programs(path):
                 yield current
             else:
                 current.blocks.append(block)
-        elif block.language == "text" and last_was_swift and block.before == "It prints:":
+        elif last_was_swift and block.before == "It prints:":
+            if block.language != "text":
+                sys.exit(f"script/check-samples: {block.place}: what a program prints is text")
             if len(current.blocks) > 1:
                 sys.exit(f"script/check-samples: {block.place}: only a program that imports what it uses has an output")
             current.output = block
@@ -206,7 +209,7 @@ def main(products):
     ]
     documents = sorted({path for pattern in MARKDOWN for path in ROOT.glob(pattern)})
     found = [program for path in documents for program in programs(path)]
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         compiler = Compiler(products, pathlib.Path(folder))
         calls = [pool.submit(compiler.check_comments, comments)]
         calls += [pool.submit(compiler.check_program, number, program) for number, program in enumerate(found)]

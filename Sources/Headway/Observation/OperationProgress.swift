@@ -57,7 +57,6 @@ public final class OperationProgress: Sendable {
   ///   - totalUnitCount: How many units there are to do; 0 or less when that is not known.
   ///   - parent: The progress of the whole.
   ///   - pendingUnitCount: How many of the parent's units this one completes.
-  /// - SeeAlso: ``addChild(_:withPendingUnitCount:)``
   public convenience init(totalUnitCount: Int64, parent: OperationProgress, pendingUnitCount: Int64) {
     self.init(totalUnitCount: totalUnitCount)
     parent.addChild(self, withPendingUnitCount: pendingUnitCount)

@@ -14,8 +14,8 @@ import Synchronization
 /// if let result = operation.result { print(try result.get()) }
 /// ```
 ///
-/// What the method throws becomes the operation's ``Operation/error``. The operation holds the target until it has
-/// finished; cancelled before its start, it calls nothing.
+/// The method can be exchanged until the operation starts. What it throws becomes the operation's ``Operation/error``.
+/// The operation holds the target until it has finished; cancelled before its start, it calls nothing.
 public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sendable, Result: Sendable>: Operation,
   @unchecked Sendable
 {

@@ -117,7 +117,7 @@ open class Operation: @unchecked Sendable {
   /// Never stops code by force: it sets ``isCancelled``, which ``main()`` should look at.
   ///
   /// What happens depends on where the operation is:
-  /// - *executing*: the flag is set, handlers given to ``onCancel(_:)`` run, and that is all;
+  /// - *executing*: the flag is set, handlers given to ``onCancel(_:)`` run on the calling thread, and that is all;
   /// - *in a queue, not started*: it stops waiting for dependencies, for the queue's limit, for a barrier and for a
   ///   suspension, and the queue calls ``start()``, which finishes it without running `main()`;
   /// - *in no queue*: ``start()`` is called at once, with the same effect;
