@@ -10,7 +10,7 @@ extension OperationQueueExtensions {
   /// - Returns: The sentence, without a full stop.
   /// - Complexity: O(*n*) in the number of operations that it waits for, and of those in its queue if it has barriers.
   public func diagnose(_ operation: Operation) -> String {
-    let home = operation.links.withLock { $0.queue }
+    let home = operation.queue
     var sentence = "\(operation.label) \(operation.obstacle)"
     if let home, home !== self { sentence += " (it is in \(home.label), not in \(label))" }
     return sentence
@@ -64,9 +64,9 @@ extension Operation {
   /// What keeps an operation that waits for no dependency.
   private var ownObstacle: String {
     if state.current.isCancelled { return "was cancelled and is about to leave" }
-    guard let queue = links.withLock({ $0.queue }) else { return "is in no queue and has not been started" }
+    guard let queue else { return "is in no queue and has not been started" }
     if state.current.isHeldBack { return "is held back by itself: its isReady answers false" }
-    let (situation, isElsewhere) = queue.books.withLock { books in
+    let (situation, isElsewhere) = queue.look { books in
       (books.admission.situation(of: self), books.underlyingQueue != nil || books.executor != nil)
     }
     if situation.isSuspended { return "is suspended in \(queue.label)" }

@@ -58,6 +58,6 @@ extension OperationQueue {
 
   /// The operations of this queue that must finish before this one can start.
   final func obstacles(of operation: Operation) -> [Operation] {
-    books.withLock { $0.admission.obstacles(of: operation) }
+    look { $0.admission.obstacles(of: operation) }
   }
 }

@@ -32,7 +32,7 @@ struct WaitGraph {
       return operation.links.withLock { $0.details?.waitsFor }.map { [$0] } ?? []
     case .pending:
       guard !word.isCancelled else { return [] }
-      let queue = operation.links.withLock { $0.queue }
+      let queue = operation.queue
       let unfinished = word.unfinishedDependencies > 0 ? operation.unfinishedDependencies : []
       return unfinished + (word.isEnqueued ? queue?.obstacles(of: operation) ?? [] : [])
     }

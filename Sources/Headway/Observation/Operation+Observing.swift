@@ -8,9 +8,9 @@ extension Operation {
   final func add(_ observer: any Observer) -> ObserverList? {
     // Announced before the observer reads the state: a change is in what it reads, or is told, or both, and the same
     // value is not told twice.
-    state.announceObserver()
+    let word = state.announceObserver()
     let observers = links.withLock { links -> ObserverList? in
-      guard !links.isClosed else { return nil }
+      guard word.phase != .finished, !links.isClosed else { return nil }
       if let observers = links.details?.observers { return observers }
       let made = ObserverList()
       links.madeDetails.observers = made

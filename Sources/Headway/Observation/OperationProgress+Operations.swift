@@ -23,16 +23,20 @@ extension Operation {
 }
 
 extension OperationProgress {
+  /// As the progress of a queue: whether operations count.
+  ///
+  /// Relaxed: setting the total while operations run tracks those that start after it was seen.
+  var tracksOperations: Bool { hasTotal.load(ordering: .relaxed) }
+
   /// As the progress of a queue: an operation starts, and its own progress counts as a fraction of one unit.
   func startUnit(of operation: Operation) {
-    // Relaxed: setting the total while operations run tracks those that start after it was seen.
-    guard hasTotal.load(ordering: .relaxed) else { return }
+    guard tracksOperations else { return }
     adopt(operation.progress)
   }
 
   /// As the progress of a queue: an operation has finished, which completes one unit.
   func completeUnit(of operation: Operation) {
-    guard hasTotal.load(ordering: .relaxed) else { return }
+    guard tracksOperations else { return }
     if let progress = operation.existingProgress, progress.parent === self {
       complete(progress)
     } else {

@@ -22,7 +22,8 @@ extension OperationQueue {
   }
 
   final func add(_ observer: any Observer, interest: Interest) -> ObserverList {
-    let observers = books.withLock { books in
+    let observers = change { books in
+      books.admission.takeBackRuns()
       let observers = books.observers ?? ObserverList()
       books.observers = observers
       books.observation.count(interest, 1)

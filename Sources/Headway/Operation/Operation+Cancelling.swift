@@ -10,10 +10,10 @@ extension OperationExtensions {
   ///   anything. It is let go of when it has been called, or when the operation finishes without it.
   public func onCancel(_ handler: @escaping @Sendable () -> Void) {
     let isCancelled = links.withLock { links in
-      guard !links.isClosed else { return state.current.isCancelled }
       // The announcement and the cancellation are read-modify-writes of one word: either the one who cancels sees that
-      // there are handlers, or this sees that it was cancelled.
-      guard !state.announceCancellationHandler().isCancelled else { return true }
+      // there are handlers, or this sees that it was cancelled. The same with the end.
+      let word = state.announceCancellationHandler()
+      guard !word.isCancelled, word.phase != .finished else { return word.isCancelled }
       links.madeDetails.cancellationHandlers.append(handler)
       return false
     }
@@ -40,7 +40,7 @@ extension Operation {
     }
     guard before.phase == .pending else { return }
     if before.isEnqueued {
-      links.withLock { $0.queue }?.operationWasCancelled(self)
+      queue?.operationWasCancelled(self)
     } else if !before.isReserved, state.claimUnqueued() {
       start()
     }

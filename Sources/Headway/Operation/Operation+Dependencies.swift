@@ -11,17 +11,18 @@ extension Operation {
   final func link(to operation: Operation, successDependent: WeakOperation? = nil) -> Bool {
     require(operation !== self, "\(self) was made to depend on itself: it would never be ready.")
     let (link, hadFinished) = Self.withLinks(of: self, and: operation) { links, theirs -> (Link, Bool) in
-      let hasFinished = operation.state.current.phase == .finished
+      // Whoever ends it from now on looks into its links.
+      let hasFinished = operation.state.announceLink().phase == .finished
       if let successDependent, !hasFinished { theirs.madeDetails.successDependents.append(successDependent) }
       guard !links.isClosed, !links.dependencies.contains(operation.address) else { return (.none, hasFinished) }
       // A finished dependency is listed and not counted.
-      let before = theirs.isClosed ? state.current : state.addDependency()
+      let before = hasFinished ? state.announceLink() : state.addDependency()
       guard let before, before.phase == .pending else {
         let word = state.current
         return (word.isCancelled || word.phase == .finished ? .none : .late, hasFinished)
       }
       links.dependencies.append(operation)
-      if !theirs.isClosed { theirs.dependents.append(UnownedOperation(self)) }
+      if !hasFinished { theirs.dependents.append(UnownedOperation(self)) }
       return (before.isObserved ? .observed : .none, hasFinished)
     }
     assert(link != .late, "addDependency(_:) on \(self), which has started: add dependencies before it can start.")
@@ -128,7 +129,10 @@ extension Operation {
     return dependencies
   }
 
-  final func releaseDependenciesOfUnreferencedOperation() { Self.release(unlinkDependencies()) }
+  final func releaseDependenciesOfUnreferencedOperation() {
+    guard state.current.isLinked else { return }
+    Self.release(unlinkDependencies())
+  }
 }
 
 extension OperationWord {

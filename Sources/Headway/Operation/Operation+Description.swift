@@ -17,7 +17,7 @@ extension Operation {
 
   /// What ``debugDescription`` says.
   final var longDescription: String {
-    let (queue, progress) = links.withLock { ($0.queue, $0.details?.progress) }
+    let progress = links.withLock { $0.details?.progress }
     var parts = ["\(type(of: self)) \(description)"]
     if let queue { parts.append("in \(queue.label)") }
     if queuePriority != .normal { parts.append("priority \(queuePriority)") }

@@ -57,43 +57,81 @@ extension Operation {
   private func settle(from before: OperationWord) {
     // An operation that ends early still stands in the lists of what it waited for: out of there first (rule 1 of
     // Links).
-    let dependencies = before.unfinishedDependencies > 0 ? unlinkDependencies() : takeDependencies()
-    let ending = links.withLock { links -> Ending in
-      let ready = Self.countDown(&links)
-      let details = links.details
-      let ending = Ending(
-        ready: ready, queue: links.queue, completionBlock: details?.completionBlock, observers: details?.observers,
-        // Those of a cancelled operation belong to the thread that cancelled it, which calls them.
-        cancellationHandlers: before.isCancelled ? [] : details?.cancellationHandlers ?? [])
-      links.queue = nil
-      details?.completionBlock = nil
-      details?.observers = nil
-      if !before.isCancelled { details?.cancellationHandlers = [] }
-      return ending
-    }
-
+    let early = before.unfinishedDependencies > 0 ? unlinkDependencies() : []
+    let ending = links.withLock { Ending(closing: &$0, of: self, endedFrom: before) }
+    // Until it has left it, the queue that holds the operation owns itself.
+    let queue = before.isEnqueued ? admission.home?.takeUnretainedValue() : nil
     for dependent in ending.ready { dependent.tellReady() }
-    ending.queue?.operationFinished(self)
-    if state.settle().hasWaiters {
-      let waiters = links.withLock { $0.details?.waiters.removeAll() ?? [] }
-      for waiter in waiters { waiter.wake() }
-    }
+    queue?.operationFinished(self)
+    wakeWaiters(settledFrom: state.settle())
     if before.phase != .executing { releaseWork() }
-    ending.observers?.removeAll()
-    if let block = ending.completionBlock {
-      let executor: any WorkExecutor = ending.queue?.executor ?? WorkerPool.shared
-      executor.submit(PoolBlock(block), count: 1)
+    ending.tidyUp(queue?.executor)
+    Self.release(early)
+  }
+
+  fileprivate final func wakeWaiters(settledFrom before: OperationWord) {
+    guard before.hasWaiters else { return }
+    let waiters = links.withLock { $0.details?.waiters.removeAll() ?? [] }
+    for waiter in waiters { waiter.wake() }
+  }
+
+  // MARK: In a run
+
+  /// Ends an operation that `run` has run, on the thread to which the run belongs.
+  ///
+  /// As ``end()``; but the queue hears of it when it next looks at the run.
+  final func end(in run: OperationRun) {
+    if state.finishPlainly() { return run.publish(self) }
+    guard let before = state.finish() else { return }
+    guard !before.isObserved else {
+      run.withdraw()
+      return ended(from: before)
     }
-    Self.release(consume dependencies)
+    let ending = links.withLock { links in
+      links.details?.successDependents.isEmpty == false ? nil : Ending(closing: &links, of: self, endedFrom: before)
+    }
+    guard let ending else {
+      run.withdraw()
+      return conclude(from: before)
+    }
+    // The queue may let go of the operation as soon as that is settled, which is before this is over.
+    let reference = Unmanaged.passUnretained(self).retain()
+    let word = state.settle()
+    run.publish(self)
+    for dependent in ending.ready where !run.takeReady(dependent) { dependent.tellReady() }
+    wakeWaiters(settledFrom: word)
+    ending.tidyUp(run.executor)
+    reference.release()
   }
 
   /// What is taken out of the links at the end, to be dealt with after the lock is released.
   private struct Ending {
     let ready: [Operation]
-    let queue: OperationQueue?
+    let dependencies: [Operation]
     let completionBlock: (@Sendable () -> Void)?
     let observers: ObserverList?
     let cancellationHandlers: [@Sendable () -> Void]
+
+    init(closing links: inout Links, of operation: Operation, endedFrom before: OperationWord) {
+      ready = Operation.countDown(&links)
+      dependencies = links.dependencies.isEmpty ? [] : links.dependencies.elements
+      links.dependencies = IdentityList()
+      let details = links.details
+      completionBlock = details?.completionBlock
+      observers = details?.observers
+      // Those of a cancelled operation belong to the thread that cancelled it, which calls them.
+      cancellationHandlers = before.isCancelled ? [] : details?.cancellationHandlers ?? []
+      details?.completionBlock = nil
+      details?.observers = nil
+      if !before.isCancelled { details?.cancellationHandlers = [] }
+    }
+
+    /// What is left when all have been told.
+    consuming func tidyUp(_ executor: (any WorkExecutor)?) {
+      observers?.removeAll()
+      if let block = completionBlock { (executor ?? WorkerPool.shared).submit(PoolBlock(block), count: 1) }
+      Operation.release(dependencies)
+    }
   }
 
   // MARK: After the end
@@ -105,6 +143,7 @@ extension Operation {
       guard block != nil || links.details != nil else { return Optional<@Sendable () -> Void>.none }
       let old = links.madeDetails.completionBlock
       links.madeDetails.completionBlock = block
+      _ = state.announceLink()
       return old
     }
     _ = old

@@ -16,8 +16,6 @@ extension Operation {
   ///   1; so under the dependency's lock such an operation, and only such, may be retained, as long as this dependency
   ///   has not been counted down.
   struct Links: @unchecked Sendable {  // Used under the lock only, and so may be changed while another lock is held.
-    /// The queue that holds the operation, until it has finished.
-    var queue: OperationQueue?
     /// In the order in which they were added; emptied at the end.
     var dependencies = IdentityList<Operation>()
     /// Those that wait for this operation; emptied at the end.
@@ -35,6 +33,18 @@ extension Operation {
         details = made
         return made
       }
+    }
+  }
+
+  /// The queue that holds the operation, until it has finished.
+  ///
+  /// The operation does not own its queue: a queue that holds operations owns itself. Whoever looks for it here
+  /// announces that under the lock of the links, and whoever ends the operation afterwards takes that lock before the
+  /// operation leaves the queue; so the queue is alive.
+  final var queue: OperationQueue? {
+    guard state.current.isEnqueued else { return nil }
+    return links.withLock { _ in
+      state.announceLink().phase == .finished ? nil : admission.home?.takeUnretainedValue()
     }
   }
 }

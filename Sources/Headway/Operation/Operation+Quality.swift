@@ -6,7 +6,7 @@ extension Operation {
     let word = state.setQuality(level: quality.level)
     guard word.phase == .pending else { return }
     raiseDependencies(level: word.qualityLevel)
-    if word.isEnqueued { links.withLock { $0.queue }?.operationWasRaised(self) }
+    if word.isEnqueued { queue?.operationWasRaised(self) }
   }
 
   /// At which quality of service the operation runs in a queue of the given one: the higher of the two, and of what
@@ -23,7 +23,7 @@ extension Operation {
   final func raiseQuality(of dependency: Operation) {
     let word = state.current
     var level = word.qualityLevel
-    if word.isEnqueued, let queue = links.withLock({ $0.queue }) { level = max(level, queue.qualityOfService.level) }
+    if word.isEnqueued, let queue { level = max(level, queue.qualityOfService.level) }
     if level > 0 { Self.raise([dependency], level: level) }
   }
 
@@ -38,7 +38,7 @@ extension Operation {
     var waiting = operations
     while let operation = waiting.popLast() {
       guard let word = operation.state.raiseQuality(level: level) else { continue }
-      if word.isEnqueued { operation.links.withLock { $0.queue }?.operationWasRaised(operation) }
+      if word.isEnqueued { operation.queue?.operationWasRaised(operation) }
       if word.unfinishedDependencies > 0 { waiting.append(contentsOf: operation.dependencies) }
     }
   }

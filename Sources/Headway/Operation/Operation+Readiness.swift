@@ -11,7 +11,7 @@ extension Operation {
   /// Tells the queue that the operation is ready, unless an override of ``isReady`` says otherwise.
   final func tellQueueReady() {
     guard isReady, !state.current.isHeldBack else { return reconsiderReadiness() }
-    links.withLock { $0.queue }?.operationBecameReady(self)
+    queue?.operationBecameReady(self)
   }
 
   /// Asks ``isReady`` once more, since an override may answer otherwise than before, and notes the answer for its
@@ -33,7 +33,7 @@ extension Operation {
       }
       guard let word else { continue }
       if word.isStartable, word.isEnqueued, word.phase == .pending {
-        links.withLock { $0.queue }?.operationBecameReady(self)
+        queue?.operationBecameReady(self)
       }
       return
     }

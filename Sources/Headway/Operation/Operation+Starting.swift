@@ -51,7 +51,7 @@ extension Operation {
   /// The implementation of ``queuePriority``.
   final func setPriority(_ priority: QueuePriority) {
     guard let word = state.setPriority(level: priority.level) else { return }
-    if word.isEnqueued, word.phase == .pending { links.withLock { $0.queue }?.operationChangedPriority(self) }
+    if word.isEnqueued, word.phase == .pending { queue?.operationChangedPriority(self) }
     if word.isObserved { tell([ObservedChange(.queuePriority)]) }
   }
 }

@@ -44,6 +44,10 @@ struct OperationWord {
   static let hasThreadPriority: UInt64 = 1 << 13
   /// The subclass announces itself when it executes and when not.
   static let announcesExecuting: UInt64 = 1 << 14
+  /// The links hold what the end must deal with, or somebody has looked for the queue through them.
+  ///
+  /// Set under the lock of the links, never cleared.
+  static let linked: UInt64 = 1 << 15
   /// The level of the quality of service that was set, and of that to which dependents raise it.
   static let ownQualityShift: UInt64 = 16
   static let raisedQualityShift: UInt64 = 20
@@ -52,6 +56,13 @@ struct OperationWord {
   static let oneDependency: UInt64 = 1 << 32
 
   static let initial = OperationWord(rawValue: UInt64(QueuePriority.normal.level) << priorityShift)
+  /// Of an operation that a queue makes for itself.
+  static let initiallyReserved = OperationWord(rawValue: initial.rawValue | reserved)
+
+  /// Where one of these is set, an operation can't be started without further thought.
+  static let startsSpecially = cancelled | heldBack | observed | hasThreadPriority
+  /// Where one of these is set, more is to be done at the end than to say so.
+  static let endsSpecially = linked | hasWaiters | observed | hasCancellationHandlers
 
   var phase: OperationPhase {
     get { OperationPhase(rawValue: rawValue & Self.phaseMask)! }
@@ -72,6 +83,8 @@ struct OperationWord {
   var isObserved: Bool { rawValue & Self.observed != 0 }
   var hasCancellationHandlers: Bool { rawValue & Self.hasCancellationHandlers != 0 }
   var hasThreadPriority: Bool { rawValue & Self.hasThreadPriority != 0 }
+  var startsSpecially: Bool { rawValue & Self.startsSpecially != 0 }
+  var isLinked: Bool { rawValue & Self.linked != 0 }
   var announcesExecuting: Bool { rawValue & Self.announcesExecuting != 0 }
   var ownQualityLevel: Int {
     get { Int(rawValue >> Self.ownQualityShift & Self.qualityMask) }
@@ -104,7 +117,9 @@ struct OperationWord {
 /// also sees what was written before it was reached (the queue reference before `enqueued`, the error before
 /// `finished`). Plain readings acquire.
 struct OperationStateMachine: ~Copyable {
-  private let word = Atomic<UInt64>(OperationWord.initial.rawValue)
+  private let word: Atomic<UInt64>
+
+  init(_ initial: OperationWord = .initial) { word = Atomic(initial.rawValue) }
 
   var current: OperationWord { OperationWord(rawValue: word.load(ordering: .acquiring)) }
 
@@ -162,6 +177,31 @@ struct OperationStateMachine: ~Copyable {
   }
 
   // MARK: Running
+
+  /// From pending in a queue to executing, in one step, if nothing out of the ordinary is to be done at the start.
+  func beginPlainly() -> Bool {
+    var old = word.load(ordering: .relaxed)
+    while old & (OperationWord.phaseMask | OperationWord.startsSpecially) == 0, old < OperationWord.oneDependency {
+      let (exchanged, original) = word.weakCompareExchange(
+        expected: old, desired: old | OperationPhase.executing.rawValue, ordering: .acquiringAndReleasing)
+      if exchanged { return true }
+      old = original
+    }
+    return false
+  }
+
+  /// From executing to finished and settled, in one step, if nothing else is to be done at the end.
+  func finishPlainly() -> Bool {
+    var old = word.load(ordering: .relaxed)
+    while old & OperationWord.endsSpecially == 0 {
+      let (exchanged, original) = word.weakCompareExchange(
+        expected: old, desired: old | OperationPhase.finished.rawValue | OperationWord.settled,
+        ordering: .acquiringAndReleasing)
+      if exchanged { return true }
+      old = original
+    }
+    return false
+  }
 
   /// What `start()` must do.
   enum Beginning {
@@ -246,8 +286,11 @@ struct OperationStateMachine: ~Copyable {
   /// Announces a waiter; returns the word before.
   func announceWaiter() -> OperationWord { set(OperationWord.hasWaiters) }
 
-  /// Announces an observer.
-  func announceObserver() { _ = set(OperationWord.observed) }
+  /// Announces an observer; returns the word before.
+  func announceObserver() -> OperationWord { set(OperationWord.observed) }
+
+  /// Announces that the end has to look into the links; returns the word before.
+  func announceLink() -> OperationWord { set(OperationWord.linked) }
 
   /// Announces a handler of cancellations; returns the word before.
   func announceCancellationHandler() -> OperationWord { set(OperationWord.hasCancellationHandlers) }
@@ -297,6 +340,7 @@ struct OperationStateMachine: ~Copyable {
       guard word.phase == .pending else { return nil }
       let old = word
       word.rawValue += OperationWord.oneDependency
+      word.rawValue |= OperationWord.linked
       return old
     }
   }

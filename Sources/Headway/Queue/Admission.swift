@@ -34,8 +34,16 @@ struct Admission {
   /// Permissions given out and not yet used by a worker.
   private var permissions = 0
 
-  var limit = Int.max
-  var isSuspended = false
+  /// The runs that threads have taken, which they keep alive.
+  private var runs: [Unmanaged<OperationRun>] = []
+
+  /// How many may run at a time.
+  var limit = Int.max {
+    didSet { takeBackRuns() }
+  }
+  var isSuspended = false {
+    didSet { if isSuspended { takeBackRuns() } }
+  }
 
   var count: Int { held.count }
   var operations: [Operation] { held.snapshot }
@@ -66,16 +74,20 @@ struct Admission {
   /// The operation's last dependency has gone.
   mutating func becameReady(_ operation: Operation) {
     guard operation.admission.place == .held, !operation.admission.isBarrier else { return }
+    let level = operation.state.current.priorityLevel
     operation.admission.place = .ready
-    withSegment(of: operation) { $0.ready.insert(operation, level: operation.state.current.priorityLevel) }
+    withSegment(of: operation) { $0.ready.insert(operation, level: level) }
+    // What was taken and is less urgent stands back.
+    for run in runs where level > run._withUnsafeGuaranteedRef({ $0.lowestLevel }) { takeBackRuns() }
   }
 
   /// The operation was cancelled: it leaves whatever it waits for.
   mutating func leave(_ operation: Operation) {
+    takeBackIfTaken(operation)
     switch operation.admission.place {
     case .ready: withSegment(of: operation) { $0.ready.remove(operation) }
     case .held: break
-    case .none, .cancelled, .running, .leaving: return
+    case .none, .taken, .cancelled, .running, .leaving: return
     }
     operation.admission.place = .cancelled
     cancelled.insert(operation, level: QueuePriority.normal.level)
@@ -83,6 +95,7 @@ struct Admission {
 
   /// The operation's priority was changed.
   mutating func priorityChanged(_ operation: Operation) {
+    takeBackIfTaken(operation)
     guard operation.admission.place == .ready else { return }
     withSegment(of: operation) { segment in
       segment.ready.remove(operation)
@@ -98,7 +111,7 @@ struct Admission {
     case .running: running -= 1
     case .ready: withSegment(of: operation) { $0.ready.remove(operation) }
     case .cancelled: cancelled.remove(operation)
-    case .held, .leaving, .none: break
+    case .held, .taken, .leaving, .none: break
     }
     operation.admission.place = .none
     let isBarrier = operation.admission.isBarrier
@@ -142,7 +155,7 @@ struct Admission {
       }
       operation.admission.place = .held
     }
-    guard !isSuspended, running < limit else { return nil }
+    guard !isSuspended, started < limit else { return nil }
     while let operation = first.ready.popFirst() {
       if operation.state.claim() { return run(operation) }
       // It was given a dependency after it had become ready, or has finished without being started.
@@ -154,7 +167,8 @@ struct Admission {
 
   /// As ``next()``, for one operation that is to be started before those ahead of it; nil when it may not start now.
   mutating func take(_ operation: Operation) -> Operation? {
-    guard operation.admission.place == .ready, !isSuspended, running < limit, isInFirstSegment(operation) else {
+    takeBackIfTaken(operation)
+    guard operation.admission.place == .ready, !isSuspended, started < limit, isInFirstSegment(operation) else {
       return nil
     }
     first.ready.remove(operation)
@@ -171,14 +185,107 @@ struct Admission {
 
   /// How many operations could start at this moment.
   private var startable: Int {
-    guard !isSuspended, running < limit else { return cancelled.count }
-    let ready = first.ready.count + (startableBarrier == nil ? 0 : 1)
-    return cancelled.count + min(ready, limit - running)
+    guard !isSuspended, started < limit else { return cancelled.count }
+    var ready = first.ready.count + (startableBarrier == nil ? 0 : 1)
+    // What stands in runs is there for others who come, too.
+    for run in runs { ready += run._withUnsafeGuaranteedRef { $0.unstarted } }
+    return cancelled.count + min(ready, limit - started)
   }
 
   private var startableBarrier: Operation? {
     guard first.unfinished == 0, let barrier = first.barrier else { return nil }
     return barrier.admission.place == .held && barrier.state.current.isStartable ? barrier : nil
+  }
+
+  /// How many operations have been started, the cancelled ones not counted: a run counts as one, since its thread runs
+  /// one after the other.
+  private var started: Int { running + runs.count }
+
+  // MARK: Runs
+
+  var hasRuns: Bool { !runs.isEmpty }
+
+  /// Gives a thread operations to run one after the other: those that may start now, as many as leave enough for
+  /// others.
+  ///
+  /// - Parameters:
+  ///   - run: The run, which is empty and not among the active ones.
+  ///   - mostCount: How many at most.
+  ///   - isFit: Whether an operation may go into a run of this thread.
+  /// - Returns: False if there is none; ``next()`` may have one.
+  mutating func fill(_ run: OperationRun, atMost mostCount: Int, where isFit: (Operation) -> Bool) -> Bool {
+    guard cancelled.isEmpty, !isSuspended, limit == .max else { return false }
+    let share = max(1, first.ready.count / (2 * ProcessorCount.usable))
+    while run.count < min(share, mostCount, OperationRun.capacity), let (operation, level) = first.ready.first,
+      isFit(operation)
+    {
+      _ = first.ready.popFirst()
+      operation.admission.place = .taken
+      run.append(operation, level: level)
+    }
+    guard run.count > 0 else { return false }
+    run.isActive = true
+    runs.append(.passUnretained(run))
+    return true
+  }
+
+  /// A thread has come to the end of its run, or leaves it.
+  mutating func close(_ run: OperationRun) {
+    guard run.isActive else { return }
+    run.isActive = false
+    takeBack(run)
+    runs.removeAll { $0.toOpaque() == Unmanaged.passUnretained(run).toOpaque() }
+  }
+
+  /// The next operation of any run that has finished and was not booked; books it.
+  ///
+  /// The caller must release it, once no lock is held.
+  mutating func bookFinished() -> Unmanaged<Operation>? {
+    for run in runs {
+      if let operation = run._withUnsafeGuaranteedRef({ $0.nextFinished() }) { return finished(operation) }
+    }
+    return nil
+  }
+
+  /// Books what became ready by what runs have run; the caller must release it, once no lock is held.
+  mutating func bookReadied(_ released: inout [Unmanaged<Operation>]) {
+    var readied: [Unmanaged<Operation>] = []
+    for run in runs {
+      while let operation = run._withUnsafeGuaranteedRef({ $0.nextReadied() }) { readied.append(operation) }
+    }
+    for operation in readied {
+      operation._withUnsafeGuaranteedRef { becameReady($0) }
+      released.append(operation)
+    }
+  }
+
+  /// Puts what stands in runs, and has not been started, back among the ready.
+  mutating func takeBackRuns() {
+    for run in runs { run._withUnsafeGuaranteedRef { takeBack($0) } }
+  }
+
+  private mutating func takeBackIfTaken(_ operation: Operation) {
+    if operation.admission.place == .taken { takeBackRuns() }
+  }
+
+  mutating func takeBack(_ run: OperationRun) {
+    run.takeBack { operation in
+      operation.admission.place = .ready
+      // It was in the first segment, which only grows.
+      first.ready.insert(operation, level: operation.state.current.priorityLevel)
+    }
+  }
+
+  /// Starts an operation of a run that could not be started plainly, if it can be started.
+  mutating func claimTaken(_ operation: Operation) -> Bool {
+    if operation.state.claim() {
+      _ = run(operation)
+      return true
+    }
+    // It was given a dependency; or has an override's answer against it, which no operation in a run has.
+    operation.admission.place = .held
+    if operation.state.current.isStartable { becameReady(operation) }
+    return false
   }
 
   // MARK: Segments
@@ -215,7 +322,7 @@ struct Admission {
   // MARK: Looking
 
   /// Operations are held, and none of them runs or can start by what this queue knows.
-  var isIdle: Bool { running == 0 && held.count > 0 && !isSuspended && limit > 0 && startable == 0 && permissions == 0 }
+  var isIdle: Bool { started == 0 && held.count > 0 && !isSuspended && limit > 0 && startable == 0 && permissions == 0 }
 
   /// What keeps an operation from starting, as far as the queue knows.
   struct Situation {
@@ -234,7 +341,7 @@ struct Admission {
   func situation(of operation: Operation) -> Situation {
     Situation(
       place: operation.admission.place, isBarrier: operation.admission.isBarrier, isSuspended: isSuspended,
-      limit: limit, running: running, before: predecessors(of: operation).count)
+      limit: limit, running: started, before: predecessors(of: operation).count)
   }
 
   /// The operations of this queue that must finish before this one can start: those before a barrier; the barrier
@@ -244,7 +351,7 @@ struct Admission {
   func obstacles(of operation: Operation) -> [Operation] {
     guard operation.admission.place == .held || operation.admission.place == .ready else { return [] }
     var obstacles = predecessors(of: operation)
-    if limit == 1, running == 1, let current = held.snapshot.first(where: { $0.admission.place == .running }) {
+    if limit == 1, started == 1, let current = held.snapshot.first(where: { $0.admission.place == .running }) {
       obstacles.append(current)
     }
     return obstacles

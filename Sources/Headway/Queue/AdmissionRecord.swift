@@ -12,6 +12,8 @@ struct AdmissionRecord {
     case held
     /// In a list of ready operations.
     case ready
+    /// In a worker's run: about to be started, or started.
+    case taken
     /// Among the cancelled, which are started without regard to limits.
     case cancelled
     /// Started, and counted against the limit.
@@ -21,6 +23,8 @@ struct AdmissionRecord {
   }
 
   var place = Place.none
+  /// The queue; set before the operation says that it is enqueued, and not changed afterwards.
+  var home: Unmanaged<OperationQueue>?
   /// Whether this is a barrier.
   var isBarrier = false
   /// The priority level under which the operation stands in the list of ready ones.

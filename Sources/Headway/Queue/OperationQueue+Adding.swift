@@ -47,7 +47,7 @@ extension OperationQueue {
 
   /// Lets the operation know its queue; before the queue's books do, which then may start it at any moment.
   private func enter(_ operation: Operation) {
-    operation.links.withLock { $0.queue = self }
+    operation.admission.home = .passUnretained(self)
     operation.inquireReadiness()
   }
 }

@@ -16,6 +16,9 @@ extension OperationQueue {
     var observers: ObserverList?
     var observation = Observation()
 
+    /// Whether threads may take runs of operations: nobody wants to know of each one by itself.
+    var allowsRuns: Bool { observers == nil && underlyingQueue == nil }
+
     /// Adds an operation that was reserved; returns the level of the queue's quality of service.
     @discardableResult
     mutating func add(_ operation: Operation, isBarrier: Bool) -> Int {
@@ -23,6 +26,19 @@ extension OperationQueue {
       record { .added(operation) }
       if operation.admission.place == .ready { record { .ready(operation) } }
       return qualityOfService.level
+    }
+
+    /// Books what runs have come to.
+    ///
+    /// - Parameter released: What the caller must release, once no lock is held.
+    mutating func bookRuns(_ released: inout [Unmanaged<Operation>]) {
+      guard admission.hasRuns else { return }
+      admission.bookReadied(&released)
+      while let operation = admission.bookFinished() {
+        operation._withUnsafeGuaranteedRef { operation in record { .finished(operation) } }
+        if observers != nil { noteCount(since: admission.count + 1) }
+        released.append(operation)
+      }
     }
 
     /// Notes an event, if somebody listens to them.
@@ -57,7 +73,7 @@ extension OperationQueue {
   package final var executor: (any WorkExecutor)? {
     get { books.withLock { $0.executor } }
     set {
-      let isEmpty = books.withLock { books in
+      let isEmpty = look { books in
         guard books.admission.count == 0 else { return false }
         books.executor = newValue
         return true
@@ -66,24 +82,56 @@ extension OperationQueue {
     }
   }
 
+  /// What is left to do when the books' lock has been released.
+  private struct AfterChange {
+    var call: Call?
+    var observers: ObserverList?
+    var released: [Unmanaged<Operation>] = []
+    /// The queue has begun, or ceased, to hold operations: while it does, it owns itself.
+    var ownership = 0
+  }
+
   /// Changes the books under the lock; then, outside it, sends for the workers that the change calls for, and tells the
   /// observers.
-  final func change<Answer>(_ body: (inout sending Books) -> sending Answer) -> sending Answer {
-    let (answer, call, observers) = books.withLock { books in
+  ///
+  /// - Parameters:
+  ///   - booksRuns: First, books what runs have come to; always so when somebody observes.
+  ///   - body: Makes the change.
+  /// - Returns: What `body` returns.
+  final func change<Answer>(
+    bookingRuns booksRuns: Bool = false, _ body: (inout sending Books) -> sending Answer
+  ) -> sending Answer {
+    let (answer, after) = books.withLock { books in
+      var after = AfterChange()
+      let wasEmpty = books.admission.count == 0
+      after.observers = books.observers
+      if booksRuns || after.observers != nil { books.bookRuns(&after.released) }
       let count = books.admission.count
       let answer = body(&books)
-      let call = Call(
-        permissions: books.admission.takeNewPermissions(), underlyingQueue: books.underlyingQueue,
-        executor: books.executor, workerClass: books.qualityOfService.workerClass)
-      if books.observers != nil { books.noteCount(since: count) }
-      return (answer, call, books.observers)
+      let permissions = books.admission.takeNewPermissions()
+      if permissions > 0 {
+        after.call = Call(
+          permissions: permissions, underlyingQueue: books.underlyingQueue, executor: books.executor,
+          workerClass: books.qualityOfService.workerClass)
+      }
+      if after.observers != nil { books.noteCount(since: count) }
+      after.ownership = (wasEmpty ? 1 : 0) - (books.admission.count == 0 ? 1 : 0)
+      if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
+      return (answer, after)
     }
-    if call.permissions > 0 { sendForWorkers(call) }
-    if let observers {
+    if let call = after.call { sendForWorkers(call) }
+    for operation in after.released { operation.release() }
+    if let observers = after.observers {
       observers.tell(of: self)
       lookForStallIfIdle()
     }
+    if after.ownership < 0 { Unmanaged.passUnretained(self).release() }
     return answer
+  }
+
+  /// Looks at the books, in which all stands that has happened.
+  final func look<Answer>(_ body: (inout sending Books) -> sending Answer) -> sending Answer {
+    change(bookingRuns: true, body)
   }
 
   // MARK: Settings
@@ -113,7 +161,7 @@ extension OperationQueue {
   final func setUnderlyingQueue(_ queue: DispatchQueue?) {
     require(!isMain, "The underlying queue of the main queue can't be changed.")
     require(queue.map(MainDispatchQueue.isSame) != true, "Use OperationQueue.main to run operations on the main queue.")
-    let isEmpty = books.withLock { books in
+    let isEmpty = look { books in
       guard books.admission.count == 0 else { return false }
       books.underlyingQueue = queue
       return true

@@ -58,7 +58,7 @@ extension OperationQueue: PoolWork {
       return WorkerPool.shared.submit(self, count: call.permissions, on: call.workerClass)
     }
     for _ in 0..<call.permissions {
-      underlyingQueue.async { _ = self.runNext(usingPermission: true, comesBack: false) }
+      underlyingQueue.async { _ = self.runNext() }
     }
   }
 
@@ -71,40 +71,26 @@ extension OperationQueue: PoolWork {
   final func runWithoutPermission(atMost count: Int) -> Bool { runOnWorker(atMost: count, holdsPermission: false) }
 
   private func runOnWorker(atMost count: Int, holdsPermission: Bool) -> Bool {
-    var holdsPermission = holdsPermission
-    for number in 0..<count {
-      guard let keeps = runNext(usingPermission: holdsPermission, comesBack: true) else { return number > 0 }
-      holdsPermission = keeps
-      guard let worker = Worker.current else { continue }
-      worker.beginsNext()
-      if worker.leavesSoon.load(ordering: .relaxed) || worker.isWornOut { break }
+    let worker = Worker.current
+    var visit = Visit(of: self, by: worker, holdsPermission: holdsPermission)
+    return visit.run(atMost: count)
+  }
+
+  /// Runs the next operation on a thread that does not come back for another; false if there is none to run.
+  private func runNext() -> Bool {
+    let operation = change { books -> Operation? in
+      books.admission.usePermission()
+      guard let operation = books.admission.next() else { return nil }
+      if operation.admission.place == .running { books.record { .started(operation) } }
+      return operation
     }
-    // The worker goes; its permission, or a new one if there is work left, brings another, behind the other work.
-    if holdsPermission { change { $0.admission.usePermission() } } else { change { _ in } }
+    guard let operation else { return false }
+    startUnit(of: operation)
+    run(operation, comesBack: false)
     return true
   }
 
-  /// Runs the next operation, if one may start.
-  ///
-  /// Answers whether the thread then holds a permission to come again, or nil if there was none to run.
-  private func runNext(usingPermission: Bool, comesBack: Bool) -> Bool? {
-    let (operation, workerClass) = change { books -> (Operation?, WorkerClass?) in
-      if usingPermission { books.admission.usePermission() }
-      guard let operation = books.admission.next() else { return (nil, nil) }
-      if operation.admission.place == .running { books.record { .started(operation) } }
-      guard books.underlyingQueue == nil, books.executor == nil else { return (operation, nil) }
-      return (operation, operation.effectiveQuality(in: books.qualityOfService).workerClass)
-    }
-    guard let operation else { return nil }
-    startUnit(of: operation)
-    if let workerClass, workerClass != Worker.current?.pool.workerClass {
-      HandOver(operation, of: self).send()
-      return false
-    }
-    return run(operation, comesBack: comesBack)
-  }
-
-  private func startUnit(of operation: Operation) { progress.startUnit(of: operation) }
+  final func startUnit(of operation: Operation) { progress.startUnit(of: operation) }
 
   /// Runs an operation that has been claimed.
   @discardableResult
@@ -114,6 +100,11 @@ extension OperationQueue: PoolWork {
 
   /// The calling thread, a worker that was counted as coming back, is about to block.
   final func workerWillNotComeBack() { change { $0.admission.usePermission() } }
+
+  /// The calling thread, to which `run` belongs, is about to block: what it has not started is for others.
+  final func threadBlocks(in run: OperationRun) {
+    look { $0.admission.takeBack(run) }
+  }
 
   // MARK: Waiting
 
@@ -126,7 +117,7 @@ extension OperationQueue: PoolWork {
   }
 
   fileprivate final func addWaiter(_ waiter: Waiter) -> Bool {
-    books.withLock { books in
+    look { books in
       guard books.admission.count > 0 else { return false }
       books.waiters.append(waiter)
       return true

@@ -116,12 +116,12 @@ open class OperationQueue: @unchecked Sendable {
   /// The operations that have not finished, barriers among them, in the order in which they were added: a snapshot.
   ///
   /// - Complexity: O(*n*).
-  open var operations: [Operation] { books.withLock { $0.admission.operations } }
+  open var operations: [Operation] { look { $0.admission.operations } }
 
   /// How many operations have not finished.
   ///
   /// - Complexity: O(1).
-  open var operationCount: Int { books.withLock { $0.admission.count } }
+  open var operationCount: Int { look { $0.admission.count } }
 
   // MARK: Adding
 
@@ -203,7 +203,7 @@ open class OperationQueue: @unchecked Sendable {
 extension OperationQueue: CustomStringConvertible {
   /// What ``description`` says.
   final var shortDescription: String {
-    let (count, isSuspended) = books.withLock { ($0.admission.count, $0.admission.isSuspended) }
+    let (count, isSuspended) = look { ($0.admission.count, $0.admission.isSuspended) }
     return "\(label) (\(count) operation\(count == 1 ? "" : "s")\(isSuspended ? ", suspended" : ""))"
   }
 

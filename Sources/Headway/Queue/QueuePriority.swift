@@ -46,6 +46,8 @@ public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
   /// The five priorities as 0…4, for tables and bit masks.
   var level: Int { rawValue / 4 + 2 }
 
+  static let highestLevel = QueuePriority.veryHigh.level
+
   init(level: Int) { self = QueuePriority(rawValue: (level - 2) * 4)! }
 }
 

@@ -21,6 +21,21 @@ struct ReadyOperations {
 
   // MARK: Inserting and removing
 
+  /// The one that ``popFirst()`` would take, with its level.
+  var first: (Operation, level: Int)? {
+    guard occupied != 0 else { return nil }
+    let number = 7 - occupied.leadingZeroBitCount
+    let level =
+      switch number {
+      case 0: levels.0
+      case 1: levels.1
+      case 2: levels.2
+      case 3: levels.3
+      default: levels.4
+      }
+    return level.earliest.map { ($0, number) }
+  }
+
   mutating func insert(_ operation: Operation, level: Int) {
     operation.admission.readyLevel = UInt8(level)
     with(level) { $0.insert(operation) }
@@ -86,14 +101,14 @@ extension ReadyOperations.Level {
     root = meld(root, operation)
   }
 
+  fileprivate var earliest: Operation? {
+    guard let first, let root else { return first ?? root }
+    return root.admission.sequence < first.admission.sequence ? root : first
+  }
+
   fileprivate mutating func popFirst() -> Operation? {
-    guard let first else {
-      let operation = root
-      if let operation { remove(operation) }
-      return operation
-    }
-    let operation = if let root, root.admission.sequence < first.admission.sequence { root } else { first }
-    remove(operation)
+    let operation = earliest
+    if let operation { remove(operation) }
     return operation
   }
 

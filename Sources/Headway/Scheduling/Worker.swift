@@ -27,6 +27,8 @@ final class Worker: @unchecked Sendable {
   let pool: WorkerPool
   let wake = DispatchSemaphore(value: 0)
   var status = Status.coming
+  /// Where it keeps the operations that it has taken from a queue.
+  let operationRun = OperationRun()
   /// The work that it has taken.
   var visit: ObjectIdentifier?
   /// Lets others look at the thread.

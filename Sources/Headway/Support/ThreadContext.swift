@@ -1,17 +1,19 @@
 /// What the calling thread is doing, kept in a thread-specific value that points into the thread's own stack.
 struct ThreadContext {
-  private var operation: Unmanaged<Operation>
+  private var operation: Unmanaged<Operation>?
   /// Nil for an operation that was started by hand outside of operations.
   private var queue: Unmanaged<OperationQueue>?
   /// The thread is a worker that will ask the queue for its next operation when this one's `start()` returns.
   private var comesBack: Bool
   /// It has been counted as coming back: it holds one of the queue's permissions.
   private var holdsPermission = false
+  /// The run whose operations the thread runs.
+  private var run: Unmanaged<OperationRun>?
   /// What the thread was doing before, further up its stack, and will go on with.
   private let outer: UnsafeMutablePointer<ThreadContext>?
 
-  private init(_ operation: Operation, in queue: OperationQueue?, comesBack: Bool) {
-    self.operation = .passUnretained(operation)
+  private init(_ operation: Operation?, in queue: OperationQueue?, comesBack: Bool) {
+    self.operation = operation.map { .passUnretained($0) }
     self.queue = queue.map { .passUnretained($0) }
     self.comesBack = comesBack
     outer = Self.current
@@ -31,7 +33,7 @@ struct ThreadContext {
     var operations: [Operation] = []
     var position = current
     while let context = position?.pointee {
-      operations.append(context.operation.takeUnretainedValue())
+      if let operation = context.operation { operations.append(operation.takeUnretainedValue()) }
       position = context.outer
     }
     return operations
@@ -39,7 +41,7 @@ struct ThreadContext {
 
   /// Whether the calling thread is inside `operation`.
   static func isInside(_ operation: Operation) -> Bool {
-    isInside { $0.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() }
+    isInside { $0.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() }
   }
 
   /// Whether the calling thread is inside an operation of `queue`.
@@ -72,22 +74,47 @@ struct ThreadContext {
     return withExtendedLifetime((operation, queue)) { context.holdsPermission }
   }
 
+  /// Runs `body` with the thread marked as running the operations of `run`, one after the other, which `body` announces
+  /// with ``enter(_:)``.
+  static func run(
+    in queue: OperationQueue, _ run: OperationRun, _ body: (UnsafeMutablePointer<ThreadContext>) -> Void
+  ) {
+    var context = ThreadContext(nil, in: queue, comesBack: false)
+    context.run = .passUnretained(run)
+    withUnsafeMutablePointer(to: &context) { pointer in
+      key.value = UnsafeMutableRawPointer(pointer)
+      body(pointer)
+      key.value = pointer.pointee.outer.map { UnsafeMutableRawPointer($0) }
+    }
+  }
+
+  /// The thread goes on to another operation of its run.
+  mutating func enter(_ operation: Unmanaged<Operation>) { self.operation = operation }
+
   /// Whether the thread that finished `operation` is the worker that ran it and is about to come back for more.
   ///
   /// Then it need not be sent for. True once a run.
   static func keepPermission(for operation: Operation) -> Bool {
     guard let current, current.pointee.comesBack, !current.pointee.holdsPermission,
-      current.pointee.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque()
+      current.pointee.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque()
     else { return false }
     current.pointee.holdsPermission = true
     return true
   }
 
-  /// Asked before the thread blocks: the queue whose permission it gives up, since it will not be back soon.
-  static func surrenderPermission() -> OperationQueue? {
-    guard let current, current.pointee.holdsPermission else { return nil }
-    current.pointee.holdsPermission = false
-    current.pointee.comesBack = false
-    return current.pointee.queue?.takeUnretainedValue()
+  /// The thread is about to block: what it keeps for itself of its queues' work, it leaves to others.
+  static func threadBlocks() {
+    var position = current
+    while let context = position {
+      let queue = context.pointee.queue?.takeUnretainedValue()
+      if context.pointee.holdsPermission {
+        context.pointee.holdsPermission = false
+        context.pointee.comesBack = false
+        queue?.workerWillNotComeBack()
+      } else if let run = context.pointee.run?.takeUnretainedValue() {
+        queue?.threadBlocks(in: run)
+      }
+      position = context.pointee.outer
+    }
   }
 }

@@ -49,7 +49,7 @@ struct WaiterList {
   static func block(checking check: (() -> Void)? = nil, adding add: (Waiter) -> Bool) {
     let semaphore = DispatchSemaphore(value: 0)
     guard add(.thread(semaphore)) else { return }
-    ThreadContext.surrenderPermission()?.workerWillNotComeBack()
+    ThreadContext.threadBlocks()
     WorkerPool.blocking {
       guard let check else { return semaphore.wait() }
       var milliseconds = 50

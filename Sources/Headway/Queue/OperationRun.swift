@@ -1,0 +1,163 @@
+import Synchronization
+
+/// Operations that one thread has taken from a queue at once, to run one after the other, and what has come of them.
+///
+/// So the queue's lock is taken once for many operations. The thread to which a run belongs works without the lock; it
+/// publishes what it has finished and what became ready by that, and whoever holds the queue's lock may book that, and
+/// may take back what has not been started: when a more urgent operation is there, when the queue is suspended, when the
+/// thread blocks, or when another thread has nothing to do.
+///
+/// Only operations go into runs of which the library knows all that happens at their start: exactly
+/// ``BlockOperation``s.
+final class OperationRun: @unchecked Sendable {
+  // `items` and `count` change under the queue's lock, by the run's thread before it begins (or by whoever takes back,
+  // which lowers `count`; the run's thread then goes by `head`). `finished` and `readied` are written by the run's
+  // thread, each entry before the count that publishes it (releasing), and read under the queue's lock (acquiring).
+  // `booked…`, `lowestLevel` and `isActive` are under the queue's lock.
+
+  /// How many operations a run takes at most.
+  static let capacity = 32
+  private static let readiedCapacity = 64
+  /// `head` of a run from which all has been taken back.
+  private static let exhausted = Int.max / 2
+
+  private let items = UnsafeMutablePointer<Unmanaged<Operation>>.allocate(capacity: capacity)
+  private let finished = UnsafeMutablePointer<Unmanaged<Operation>>.allocate(capacity: capacity)
+  private let readied = UnsafeMutablePointer<Unmanaged<Operation>>.allocate(capacity: readiedCapacity)
+
+  /// The queue for which the run is made, which its thread keeps alive.
+  private(set) var home: Unmanaged<OperationQueue>?
+  /// What runs the queue in place of the pool.
+  private(set) var executor: (any WorkExecutor)?
+
+  private(set) var count = 0
+  /// The next to be started: who moves it has what was there.
+  private let head = Atomic<Int>(0)
+  /// The operation that is being run, with the number of those finished before it in the upper bits; 0 if it is ended
+  /// in another way, or there is none.
+  private let current = Atomic<UInt>(0)
+  private let finishedCount = Atomic<Int>(0)
+  private let readiedCount = Atomic<Int>(0)
+  private var bookedFinished = 0
+  private var bookedReadied = 0
+  /// The lowest level of priority among the operations taken.
+  private(set) var lowestLevel = 0
+  /// Among those of its queue.
+  var isActive = false
+  /// What was booked and is to be released when the lock is.
+  var released: [Unmanaged<Operation>] = []
+
+  deinit {
+    items.deallocate()
+    finished.deallocate()
+    readied.deallocate()
+  }
+
+  // MARK: Under the queue's lock
+
+  /// Begins anew, with nothing.
+  ///
+  /// All has been booked.
+  func reset(for queue: OperationQueue, _ executor: (any WorkExecutor)?) {
+    home = .passUnretained(queue)
+    if self.executor !== executor { self.executor = executor }
+    count = 0
+    head.store(0, ordering: .relaxed)
+    current.store(0, ordering: .relaxed)
+    finishedCount.store(0, ordering: .relaxed)
+    readiedCount.store(0, ordering: .relaxed)
+    bookedFinished = 0
+    bookedReadied = 0
+    lowestLevel = QueuePriority.highestLevel
+  }
+
+  func append(_ operation: Operation, level: Int) {
+    items[count] = .passUnretained(operation)
+    count += 1
+    lowestLevel = min(lowestLevel, level)
+  }
+
+  /// How many of the operations nobody has started; it may already be fewer. The first is the thread's at once.
+  var unstarted: Int { max(0, count - max(1, head.load(ordering: .relaxed))) }
+
+  /// Takes back what has not been started.
+  func takeBack(_ body: (Operation) -> Void) {
+    let first = head.exchange(Self.exhausted, ordering: .acquiringAndReleasing)
+    guard first < count else { return }
+    for position in first..<count { items[position]._withUnsafeGuaranteedRef { body($0) } }
+    count = first
+  }
+
+  /// The next operation that has finished and was not booked.
+  func nextFinished() -> Operation? {
+    while true {
+      let published = finishedCount.load(ordering: .acquiring)
+      if bookedFinished < published {
+        bookedFinished += 1
+        return finished[bookedFinished - 1].takeUnretainedValue()
+      }
+      // The one that is being run may have finished an instant ago, and somebody may have seen that.
+      let running = current.load(ordering: .acquiring)
+      let number = Int(running >> Self.numberShift)
+      if running != 0, number > published { continue }
+      guard running != 0, number == bookedFinished,
+        let address = UnsafeRawPointer(bitPattern: running & (1 << Self.numberShift - 1))
+      else { return nil }
+      let operation = Unmanaged<Operation>.fromOpaque(address).takeUnretainedValue()
+      guard operation.state.current.isSettled else { return nil }
+      bookedFinished += 1
+      return operation
+    }
+  }
+
+  /// The next operation that became ready and was not booked; owned by the caller.
+  func nextReadied() -> Unmanaged<Operation>? {
+    guard bookedReadied < readiedCount.load(ordering: .acquiring) else { return nil }
+    bookedReadied += 1
+    return readied[bookedReadied - 1]
+  }
+
+  // MARK: On the run's thread
+
+  private static let numberShift = 48
+
+  /// The next operation to start, or nil.
+  ///
+  /// - Parameter count: How many there were when the run began.
+  func next(of count: Int) -> Unmanaged<Operation>? {
+    let position = head.add(1, ordering: .acquiringAndReleasing).oldValue
+    return position < count ? items[position] : nil
+  }
+
+  /// The operation is about to be run.
+  func announce(_ operation: Unmanaged<Operation>) {
+    let number = UInt(bitPattern: finishedCount.load(ordering: .relaxed))
+    current.store(UInt(bitPattern: operation.toOpaque()) | number << Self.numberShift, ordering: .releasing)
+  }
+
+  /// The current operation ends in another way than by ``publish(_:)``.
+  func withdraw() { current.store(0, ordering: .releasing) }
+
+  /// The current operation has finished; the queue lets go of it.
+  func publish(_ operation: Operation) {
+    let number = finishedCount.load(ordering: .relaxed)
+    finished[number] = .passUnretained(operation)
+    finishedCount.store(number + 1, ordering: .releasing)
+  }
+
+  /// Takes an operation that became ready, if the queue need not hear of it before it next looks at the run.
+  func takeReady(_ operation: Operation) -> Bool {
+    let number = readiedCount.load(ordering: .relaxed)
+    guard number < Self.readiedCapacity, operation.isPlainBlock, operation.admission.home?.toOpaque() == home?.toOpaque(),
+      !operation.state.current.startsSpecially
+    else { return false }
+    readied[number] = .passRetained(operation)
+    readiedCount.store(number + 1, ordering: .releasing)
+    return true
+  }
+}
+
+extension Operation {
+  /// Nothing of a subclass's happens when it starts and ends.
+  final var isPlainBlock: Bool { type(of: self) == BlockOperation.self }
+}
