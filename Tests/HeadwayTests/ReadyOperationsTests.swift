@@ -21,7 +21,7 @@ import Testing
         left.level == right.level
           ? left.operation.admission.sequence < right.operation.admission.sequence : left.level > right.level
       }
-      return (ready.popFirst(), model.isEmpty ? nil : model.removeFirst().operation)
+      return (ready.popFirst()?.operation, model.isEmpty ? nil : model.removeFirst().operation)
     }
 
     mutating func append(_ other: Pair) {
@@ -85,7 +85,7 @@ import Testing
     #expect(ready.isEmpty && ready.popFirst() == nil)
     for (number, operation) in operations.enumerated() { ready.insert(operation, level: number % 5) }
     var order: [UInt64] = []
-    while let operation = ready.popFirst() { order.append(operation.admission.sequence) }
+    while let operation = ready.popFirst() { order.append(operation.sequence) }
     // The list does not own them.
     withExtendedLifetime(operations) {}
     #expect(order == (0..<5).reversed().flatMap { level in (0..<4).map { UInt64($0 * 5 + level) } })
@@ -117,8 +117,8 @@ import Testing
       } else if !isThere {
         #expect(list.remove(operation.address) == nil)
       }
-      guard list.count == model.count, list.isEmpty == model.isEmpty, list.elements == model else {
-        Issue.record("size \(size), step \(step): \(list.count) elements, and should be \(model.count)")
+      guard list.elements.count == model.count, list.isEmpty == model.isEmpty, list.elements == model else {
+        Issue.record("size \(size), step \(step): \(list.elements.count) elements, and should be \(model.count)")
         return
       }
     }

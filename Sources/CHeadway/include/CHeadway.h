@@ -2,6 +2,15 @@
 #ifndef CHEADWAY_H
 #define CHEADWAY_H
 
+/// Tells the processor that the thread spins, which leaves more of it to its neighbour.
+static inline void headway_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  __asm__ volatile("yield");
+#endif
+}
+
 #if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>

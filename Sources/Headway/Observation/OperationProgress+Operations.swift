@@ -22,21 +22,27 @@ extension Operation {
   fileprivate final var existingProgress: OperationProgress? { links.withLock { $0.details?.progress } }
 }
 
+extension OperationQueue {
+  /// The progress, if somebody has set how much there is to do.
+  ///
+  /// Seen without a lock when nobody has asked for the progress yet.
+  final var trackedProgress: OperationProgress? {
+    guard hasProgress.load(ordering: .acquiring), let progress = knownProgress.withLock({ $0 }) else { return nil }
+    return progress.tracksOperations ? progress : nil
+  }
+}
+
 extension OperationProgress {
   /// As the progress of a queue: whether operations count.
   ///
   /// Relaxed: setting the total while operations run tracks those that start after it was seen.
-  var tracksOperations: Bool { hasTotal.load(ordering: .relaxed) }
+  fileprivate var tracksOperations: Bool { hasTotal.load(ordering: .relaxed) }
 
   /// As the progress of a queue: an operation starts, and its own progress counts as a fraction of one unit.
-  func startUnit(of operation: Operation) {
-    guard tracksOperations else { return }
-    adopt(operation.progress)
-  }
+  func startUnit(of operation: Operation) { adopt(operation.progress) }
 
   /// As the progress of a queue: an operation has finished, which completes one unit.
   func completeUnit(of operation: Operation) {
-    guard tracksOperations else { return }
     if let progress = operation.existingProgress, progress.parent === self {
       complete(progress)
     } else {

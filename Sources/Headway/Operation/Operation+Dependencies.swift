@@ -78,11 +78,10 @@ extension Operation {
   ///
   /// The walk happens under the lock, since it is what keeps the dependents' memory valid; it calls nothing and takes
   /// no other lock.
-  static func countDown(_ links: inout Links) -> [Operation] {
+  static func countDown(_ links: inout Links) -> ReadyDependents {
     links.isClosed = true
-    guard !links.dependents.isEmpty else { return [] }
-    var ready: [Operation] = []
-    for dependent in links.dependents.elements {
+    var ready = ReadyDependents()
+    links.dependents.forEach { dependent in
       // Looking at it and counting it down through the unretained reference is safe by rule 2 of Links. It is retained,
       // by rule 3, before the count-down that makes it ready: after that, its queue may have run and freed it.
       var retained: Operation?
@@ -101,6 +100,22 @@ extension Operation {
     }
     links.dependents = IdentityList()
     return ready
+  }
+
+  /// The dependents that an end has made ready: mostly one, which takes no memory of its own.
+  struct ReadyDependents {
+    private var first: Operation?
+    private var others: [Operation] = []
+
+    mutating func append(_ operation: Operation) {
+      if first == nil { first = operation } else { others.append(operation) }
+    }
+
+    func forEach(_ body: (Operation) -> Void) {
+      guard let first else { return }
+      body(first)
+      for operation in others { body(operation) }
+    }
   }
 
   private static let released = Trampoline<Operation>()

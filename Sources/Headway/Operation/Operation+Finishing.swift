@@ -1,3 +1,4 @@
+import CHeadway
 import Synchronization
 
 extension OperationExtensions {
@@ -61,7 +62,7 @@ extension Operation {
     let ending = links.withLock { Ending(closing: &$0, of: self, endedFrom: before) }
     // Until it has left it, the queue that holds the operation owns itself.
     let queue = before.isEnqueued ? admission.home?.takeUnretainedValue() : nil
-    for dependent in ending.ready { dependent.tellReady() }
+    ending.ready.forEach { $0.tellReady() }
     queue?.operationFinished(self)
     wakeWaiters(settledFrom: state.settle())
     if before.phase != .executing { releaseWork() }
@@ -98,7 +99,7 @@ extension Operation {
     let reference = Unmanaged.passUnretained(self).retain()
     let word = state.settle()
     run.publish(self)
-    for dependent in ending.ready where !run.takeReady(dependent) { dependent.tellReady() }
+    ending.ready.forEach { if !run.takeReady($0) { $0.tellReady() } }
     wakeWaiters(settledFrom: word)
     ending.tidyUp(run.executor)
     reference.release()
@@ -106,15 +107,16 @@ extension Operation {
 
   /// What is taken out of the links at the end, to be dealt with after the lock is released.
   private struct Ending {
-    let ready: [Operation]
-    let dependencies: [Operation]
+    let ready: ReadyDependents
+    /// They have finished, and so have let go of theirs: to let go of them is no recursion.
+    let dependencies: IdentityList<Operation>
     let completionBlock: (@Sendable () -> Void)?
     let observers: ObserverList?
     let cancellationHandlers: [@Sendable () -> Void]
 
     init(closing links: inout Links, of operation: Operation, endedFrom before: OperationWord) {
       ready = Operation.countDown(&links)
-      dependencies = links.dependencies.isEmpty ? [] : links.dependencies.elements
+      dependencies = links.dependencies
       links.dependencies = IdentityList()
       let details = links.details
       completionBlock = details?.completionBlock
@@ -130,7 +132,6 @@ extension Operation {
     consuming func tidyUp(_ executor: (any WorkExecutor)?) {
       observers?.removeAll()
       if let block = completionBlock { (executor ?? WorkerPool.shared).submit(PoolBlock(block), count: 1) }
-      Operation.release(dependencies)
     }
   }
 
@@ -155,8 +156,24 @@ extension Operation {
     guard !state.current.isSettled else { return }
     require(
       !ThreadContext.isInside(self), "waitUntilFinished() on \(self) from inside it: it would wait for itself.")
+    guard !settlesSoon() else { return }
     WaitGraph.block(on: self) { waiter in addWaiter(waiter) }
   }
+
+  /// Looks for the end for an instant, without falling asleep: to be woken takes longer than most operations do.
+  ///
+  /// Not on workers, which others replace while they wait.
+  private func settlesSoon() -> Bool {
+    guard Worker.current == nil else { return false }
+    for _ in 0..<Self.looksBeforeSleeping {
+      headway_pause()
+      if state.current.isSettled { return true }
+    }
+    return false
+  }
+
+  /// About 10 microseconds.
+  private static let looksBeforeSleeping = 400
 
   /// Registers a waiter; false if the end has been announced already.
   fileprivate final func addWaiter(_ waiter: Waiter) -> Bool {

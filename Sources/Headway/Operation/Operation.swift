@@ -39,7 +39,8 @@ open class Operation: @unchecked Sendable {
   /// The place in a queue's books.
   ///
   /// Protected by the lock of that queue.
-  final var admission = AdmissionRecord()
+  // The lock excludes; that is not checked once more at each access.
+  @exclusivity(unchecked) final var admission = AdmissionRecord()
 
   /// Creates an operation with normal priority, in no queue, that depends on nothing.
   public init() {}

@@ -14,7 +14,7 @@ struct Admission {
     var unfinished = 0
     var ready = ReadyOperations()
     /// The barrier at the end, owned by the list of held operations.
-    @Unowned var barrier: Operation?
+    var barrier: OperationReference?
     /// The barrier has finished: cancelled, if that was before its turn.
     var barrierHasFinished = false
   }
@@ -35,7 +35,7 @@ struct Admission {
   private var permissions = 0
 
   /// The runs that threads have taken, which they keep alive.
-  private var runs: [Unmanaged<OperationRun>] = []
+  private var runs = ActiveRuns()
 
   /// How many may run at a time.
   var limit = Int.max {
@@ -58,7 +58,7 @@ struct Admission {
     held.append(operation)
     if isBarrier {
       operation.admission.isBarrier = true
-      withSegment(of: operation) { $0.barrier = operation }
+      withSegment(of: operation) { $0.barrier = OperationReference(operation) }
       later.append(Segment(firstSequence: nextSequence))
     } else {
       withSegment(of: operation) { $0.unfinished += 1 }
@@ -78,7 +78,7 @@ struct Admission {
     operation.admission.place = .ready
     withSegment(of: operation) { $0.ready.insert(operation, level: level) }
     // What was taken and is less urgent stands back.
-    for run in runs where level > run._withUnsafeGuaranteedRef({ $0.lowestLevel }) { takeBackRuns() }
+    if !runs.isEmpty { takeBackRuns(lessUrgentThan: level) }
   }
 
   /// The operation was cancelled: it leaves whatever it waits for.
@@ -106,7 +106,7 @@ struct Admission {
   /// The operation has finished.
   ///
   /// Gives up ownership: the caller must release the result, once no lock is held.
-  mutating func finished(_ operation: Operation) -> Unmanaged<Operation> {
+  mutating func finished(_ operation: Operation) -> OperationReference {
     switch operation.admission.place {
     case .running: running -= 1
     case .ready: withSegment(of: operation) { $0.ready.remove(operation) }
@@ -137,6 +137,8 @@ struct Admission {
     return new
   }
 
+  var hasStartable: Bool { startable > 0 }
+
   /// Counts a worker that will come without being sent for.
   mutating func keepPermission() { permissions += 1 }
 
@@ -148,7 +150,7 @@ struct Admission {
 
   /// The operation to start now, already claimed, or nil.
   mutating func next() -> Operation? {
-    while let operation = cancelled.popFirst() {
+    while let operation = cancelled.popFirst()?.operation {
       if operation.state.claim() {
         operation.admission.place = .leaving
         return operation
@@ -156,7 +158,7 @@ struct Admission {
       operation.admission.place = .held
     }
     guard !isSuspended, started < limit else { return nil }
-    while let operation = first.ready.popFirst() {
+    while let operation = first.ready.popFirst()?.operation {
       if operation.state.claim() { return run(operation) }
       // It was given a dependency after it had become ready, or has finished without being started.
       operation.admission.place = .held
@@ -188,12 +190,12 @@ struct Admission {
     guard !isSuspended, started < limit else { return cancelled.count }
     var ready = first.ready.count + (startableBarrier == nil ? 0 : 1)
     // What stands in runs is there for others who come, too.
-    for run in runs { ready += run._withUnsafeGuaranteedRef { $0.unstarted } }
+    runs.forEach { ready += $0.unstarted }
     return cancelled.count + min(ready, limit - started)
   }
 
   private var startableBarrier: Operation? {
-    guard first.unfinished == 0, let barrier = first.barrier else { return nil }
+    guard first.unfinished == 0, let barrier = first.barrier?.operation else { return nil }
     return barrier.admission.place == .held && barrier.state.current.isStartable ? barrier : nil
   }
 
@@ -217,51 +219,53 @@ struct Admission {
     guard cancelled.isEmpty, !isSuspended, limit == .max else { return false }
     let share = max(1, first.ready.count / (2 * ProcessorCount.usable))
     while run.count < min(share, mostCount, OperationRun.capacity), let (operation, level) = first.ready.first,
-      isFit(operation)
+      operation._withUnsafeGuaranteedRef({ isFit($0) })
     {
       _ = first.ready.popFirst()
-      operation.admission.place = .taken
+      operation._withUnsafeGuaranteedRef { $0.admission.place = .taken }
       run.append(operation, level: level)
     }
     guard run.count > 0 else { return false }
-    run.isActive = true
-    runs.append(.passUnretained(run))
+    runs.insert(run)
     return true
   }
 
   /// A thread has come to the end of its run, or leaves it.
   mutating func close(_ run: OperationRun) {
     guard run.isActive else { return }
-    run.isActive = false
     takeBack(run)
-    runs.removeAll { $0.toOpaque() == Unmanaged.passUnretained(run).toOpaque() }
+    runs.remove(run)
   }
 
-  /// The next operation of any run that has finished and was not booked; books it.
+  /// Books which operations of runs have finished.
   ///
-  /// The caller must release it, once no lock is held.
-  mutating func bookFinished() -> Unmanaged<Operation>? {
-    for run in runs {
-      if let operation = run._withUnsafeGuaranteedRef({ $0.nextFinished() }) { return finished(operation) }
+  /// - Parameter body: Called with each. It is to be released, once no lock is held.
+  mutating func bookFinished(_ body: (inout Admission, OperationReference) -> Void) {
+    runs.forEach { run in
+      while let operation = run.nextFinished() {
+        _ = operation._withUnsafeGuaranteedRef { finished($0) }
+        body(&self, operation)
+      }
     }
-    return nil
   }
 
-  /// Books what became ready by what runs have run; the caller must release it, once no lock is held.
-  mutating func bookReadied(_ released: inout [Unmanaged<Operation>]) {
-    var readied: [Unmanaged<Operation>] = []
-    for run in runs {
-      while let operation = run._withUnsafeGuaranteedRef({ $0.nextReadied() }) { readied.append(operation) }
-    }
-    for operation in readied {
-      operation._withUnsafeGuaranteedRef { becameReady($0) }
-      released.append(operation)
+  /// Books what became ready by what runs have run.
+  ///
+  /// - Parameter body: Called with each. It is to be released, once no lock is held.
+  mutating func bookReadied(_ body: (OperationReference) -> Void) {
+    runs.forEach { run in
+      while let operation = run.nextReadied() {
+        operation._withUnsafeGuaranteedRef { becameReady($0) }
+        body(operation)
+      }
     }
   }
 
   /// Puts what stands in runs, and has not been started, back among the ready.
-  mutating func takeBackRuns() {
-    for run in runs { run._withUnsafeGuaranteedRef { takeBack($0) } }
+  mutating func takeBackRuns() { runs.forEach { takeBack($0) } }
+
+  private mutating func takeBackRuns(lessUrgentThan level: Int) {
+    runs.forEach { if $0.lowestLevel < level { takeBack($0) } }
   }
 
   private mutating func takeBackIfTaken(_ operation: Operation) {

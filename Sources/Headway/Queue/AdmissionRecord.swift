@@ -35,12 +35,59 @@ struct AdmissionRecord {
   var sequence: UInt64 = 0
 
   // The list of all that the queue holds, in the order of adding.
-  @Unowned var heldNext: Operation?
-  @Unowned var heldPrevious: Operation?
+  var heldNext: OperationReference?
+  var heldPrevious: OperationReference?
 
   // The list or heap in which the operation waits. In a list: its neighbours. In a heap: the next sibling; the sibling
   // before, or the parent of a first child; and the first child.
-  @Unowned var next: Operation?
-  @Unowned var previous: Operation?
-  @Unowned var child: Operation?
+  var next: OperationReference?
+  var previous: OperationReference?
+  var child: OperationReference?
+}
+
+/// An operation that something else keeps alive: in the lists of its queue, which the queue owns.
+///
+/// Following such references retains and releases nothing, which would cost more than all else that is done to a list.
+typealias OperationReference = Unmanaged<Operation>
+
+extension OperationReference {
+  init(_ operation: Operation) { self = .passUnretained(operation) }
+
+  var operation: Operation { takeUnretainedValue() }
+
+  func isSame(as other: OperationReference?) -> Bool { toOpaque() == other?.toOpaque() }
+
+  // MARK: The operation's record
+
+  var sequence: UInt64 { _withUnsafeGuaranteedRef { $0.admission.sequence } }
+
+  var isInHeap: Bool {
+    get { _withUnsafeGuaranteedRef { $0.admission.isInHeap } }
+    nonmutating set { _withUnsafeGuaranteedRef { $0.admission.isInHeap = newValue } }
+  }
+
+  var next: OperationReference? {
+    get { _withUnsafeGuaranteedRef { $0.admission.next } }
+    nonmutating set { _withUnsafeGuaranteedRef { $0.admission.next = newValue } }
+  }
+
+  var previous: OperationReference? {
+    get { _withUnsafeGuaranteedRef { $0.admission.previous } }
+    nonmutating set { _withUnsafeGuaranteedRef { $0.admission.previous = newValue } }
+  }
+
+  var child: OperationReference? {
+    get { _withUnsafeGuaranteedRef { $0.admission.child } }
+    nonmutating set { _withUnsafeGuaranteedRef { $0.admission.child = newValue } }
+  }
+
+  var heldNext: OperationReference? {
+    get { _withUnsafeGuaranteedRef { $0.admission.heldNext } }
+    nonmutating set { _withUnsafeGuaranteedRef { $0.admission.heldNext = newValue } }
+  }
+
+  var heldPrevious: OperationReference? {
+    get { _withUnsafeGuaranteedRef { $0.admission.heldPrevious } }
+    nonmutating set { _withUnsafeGuaranteedRef { $0.admission.heldPrevious = newValue } }
+  }
 }

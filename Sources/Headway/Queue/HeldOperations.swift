@@ -1,28 +1,29 @@
 /// All that a queue holds, in the order of adding: an intrusive list, which owns its operations.
 struct HeldOperations {
-  @Unowned private var first: Operation?
-  @Unowned private var last: Operation?
+  private var first: OperationReference?
+  private var last: OperationReference?
   private(set) var count = 0
 
   /// Takes ownership of `operation`.
   mutating func append(_ operation: Operation) {
-    _ = Unmanaged.passRetained(operation)
-    operation.admission.heldPrevious = last
-    operation.admission.heldNext = nil
-    if let last { last.admission.heldNext = operation } else { first = operation }
-    last = operation
+    let reference = OperationReference.passRetained(operation)
+    reference.heldPrevious = last
+    reference.heldNext = nil
+    if let last { last.heldNext = reference } else { first = reference }
+    last = reference
     count += 1
   }
 
   /// Gives up ownership: the caller must release the result, once no lock is held.
-  mutating func remove(_ operation: Operation) -> Unmanaged<Operation> {
-    let (previous, next) = (operation.admission.heldPrevious, operation.admission.heldNext)
-    if let previous { previous.admission.heldNext = next } else { first = next }
-    if let next { next.admission.heldPrevious = previous } else { last = previous }
-    operation.admission.heldPrevious = nil
-    operation.admission.heldNext = nil
+  mutating func remove(_ operation: Operation) -> OperationReference {
+    let reference = OperationReference(operation)
+    let (previous, next) = (reference.heldPrevious, reference.heldNext)
+    if let previous { previous.heldNext = next } else { first = next }
+    if let next { next.heldPrevious = previous } else { last = previous }
+    reference.heldPrevious = nil
+    reference.heldNext = nil
     count -= 1
-    return .passUnretained(operation)
+    return reference
   }
 
   /// A copy as an array.
@@ -32,9 +33,9 @@ struct HeldOperations {
     var all: [Operation] = []
     all.reserveCapacity(count)
     var position = first
-    while let operation = position {
-      all.append(operation)
-      position = operation.admission.heldNext
+    while let reference = position {
+      all.append(reference.operation)
+      position = reference.heldNext
     }
     return all
   }

@@ -12,6 +12,8 @@ extension OperationQueue {
     /// What runs the operations in place of the pool.
     var executor: (any WorkExecutor)?
     var waiters = WaiterList()
+    /// A thread that has found nothing to do looks for more at ``OperationQueue/lingererSignal``.
+    var hasLingerer = false
     /// Nil while nobody observes: one branch for each change.
     var observers: ObserverList?
     var observation = Observation()
@@ -31,13 +33,15 @@ extension OperationQueue {
     /// Books what runs have come to.
     ///
     /// - Parameter released: What the caller must release, once no lock is held.
-    mutating func bookRuns(_ released: inout [Unmanaged<Operation>]) {
+    mutating func bookRuns(_ released: inout ReleasedOperations) {
       guard admission.hasRuns else { return }
-      admission.bookReadied(&released)
-      while let operation = admission.bookFinished() {
-        operation._withUnsafeGuaranteedRef { operation in record { .finished(operation) } }
-        if observers != nil { noteCount(since: admission.count + 1) }
-        released.append(operation)
+      admission.bookReadied { released.append(readied: $0) }
+      let (isObserved, observers, observation) = (observers != nil, observers, observation)
+      admission.bookFinished { admission, operation in
+        released.append(finished: operation)
+        guard isObserved else { return }
+        Self.tell(observers, observation, of: admission, since: admission.count + 1)
+        if observation.listeners > 0 { observers?.append(ObservedChange(.event, Event.finished(operation.operation))) }
       }
     }
 
@@ -52,10 +56,16 @@ extension OperationQueue {
     }
 
     /// Notes how the number of operations has changed.
-    mutating func noteCount(since count: Int) {
+    mutating func noteCount(since count: Int) { Self.tell(observers, observation, of: admission, since: count) }
+
+    private static func tell(
+      _ observers: ObserverList?, _ observation: Observation, of admission: Admission, since count: Int
+    ) {
       guard admission.count != count else { return }
-      note(.operationCount, admission.count)
-      if observation.observersOfOperations > 0 { note(.operations, admission.operations) }
+      observers?.append(ObservedChange(.operationCount, admission.count))
+      if observation.observersOfOperations > 0 {
+        observers?.append(ObservedChange(.operations, admission.operations))
+      }
     }
   }
 
@@ -86,7 +96,7 @@ extension OperationQueue {
   private struct AfterChange {
     var call: Call?
     var observers: ObserverList?
-    var released: [Unmanaged<Operation>] = []
+    var released = ReleasedOperations()
     /// The queue has begun, or ceased, to hold operations: while it does, it owns itself.
     var ownership = 0
   }
@@ -109,6 +119,7 @@ extension OperationQueue {
       let count = books.admission.count
       let answer = body(&books)
       let permissions = books.admission.takeNewPermissions()
+      if books.hasLingerer, books.admission.hasStartable { lingererSignal.store(true, ordering: .releasing) }
       if permissions > 0 {
         after.call = Call(
           permissions: permissions, underlyingQueue: books.underlyingQueue, executor: books.executor,
@@ -120,7 +131,7 @@ extension OperationQueue {
       return (answer, after)
     }
     if let call = after.call { sendForWorkers(call) }
-    for operation in after.released { operation.release() }
+    after.released.release()
     if let observers = after.observers {
       observers.tell(of: self)
       lookForStallIfIdle()
@@ -181,5 +192,33 @@ extension OperationQueue {
     // Workers of the old class have been sent for; others come without a permission, and need not wait behind them.
     guard executor == nil, underlyingQueue == nil else { return }
     WorkerPool.shared.submit(QueueVisit(self), count: ProcessorCount.usable, on: quality.workerClass)
+  }
+}
+
+/// Operations to let go of when no lock is held, since that may run the code of their owners.
+struct ReleasedOperations {
+  /// Those that have left the queue, joined by the links of the list in which they stood there.
+  private var finished: OperationReference?
+  /// Mostly there is one, which takes no memory of its own.
+  private var readied: OperationReference?
+  private var othersReadied: [OperationReference] = []
+
+  mutating func append(finished operation: OperationReference) {
+    operation.heldNext = finished
+    finished = operation
+  }
+
+  mutating func append(readied operation: OperationReference) {
+    if readied == nil { readied = operation } else { othersReadied.append(operation) }
+  }
+
+  func release() {
+    var position = finished
+    while let operation = position {
+      position = operation.heldNext
+      operation.release()
+    }
+    readied?.release()
+    for operation in othersReadied { operation.release() }
   }
 }

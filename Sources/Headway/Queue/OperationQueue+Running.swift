@@ -38,9 +38,9 @@ extension OperationQueue: PoolWork {
 
   final func operationFinished(_ operation: Operation) {
     // Before the operation leaves the books, so that whoever waits for the queue to be empty finds the unit completed.
-    progress.completeUnit(of: operation)
+    trackedProgress?.completeUnit(of: operation)
     let comesBack = ThreadContext.keepPermission(for: operation)
-    let (reference, waiters) = change { books -> (Unmanaged<Operation>, [Waiter]) in
+    let (reference, waiters) = change { books -> (OperationReference, [Waiter]) in
       if comesBack { books.admission.keepPermission() }
       let reference = books.admission.finished(operation)
       books.record { .finished(operation) }
@@ -90,7 +90,7 @@ extension OperationQueue: PoolWork {
     return true
   }
 
-  final func startUnit(of operation: Operation) { progress.startUnit(of: operation) }
+  final func startUnit(of operation: Operation) { trackedProgress?.startUnit(of: operation) }
 
   /// Runs an operation that has been claimed.
   @discardableResult
@@ -100,11 +100,6 @@ extension OperationQueue: PoolWork {
 
   /// The calling thread, a worker that was counted as coming back, is about to block.
   final func workerWillNotComeBack() { change { $0.admission.usePermission() } }
-
-  /// The calling thread, to which `run` belongs, is about to block: what it has not started is for others.
-  final func threadBlocks(in run: OperationRun) {
-    look { $0.admission.takeBack(run) }
-  }
 
   // MARK: Waiting
 

@@ -20,13 +20,19 @@ import Synchronization
 /// Every member may be used from any thread.
 open class OperationQueue: @unchecked Sendable {
   // What protects the state: `books` has a lock, under which nothing is called that is not in this module and no other
-  // lock is taken, but that of the list of observers. `progress` protects itself.
+  // lock is taken, but that of the list of observers. `knownProgress` has a lock of its own.
   //
   // Members that Foundation's class lets subclasses override are open, and so have to stand here; what they do stands
   // in the extension that is about it.
 
   let books: Mutex<Books>
   final let isMain: Bool
+  /// Tells the thread that lingers here, if there is one, that there is something to do.
+  let lingererSignal = Atomic<Bool>(false)
+
+  /// Made when it is first asked for: it refers back to the queue weakly, which makes counting references slower.
+  let knownProgress = Mutex<OperationProgress?>(nil)
+  let hasProgress = Atomic<Bool>(false)
 
   /// The progress of what the queue runs.
   ///
@@ -34,13 +40,21 @@ open class OperationQueue: @unchecked Sendable {
   /// one unit; of an operation that runs, its own ``Operation/progress`` counts as a fraction of that unit. Cancelling
   /// it cancels what the queue holds, once: a progress that was cancelled stays so, and
   /// ``cancelAllOperations()`` may be called again.
-  public final let progress = OperationProgress(totalUnitCount: 0)
+  public final var progress: OperationProgress {
+    knownProgress.withLock { known in
+      if let known { return known }
+      let made = OperationProgress(totalUnitCount: 0)
+      made.cancellationHandler = { [weak self] in self?.cancelAllOperations() }
+      known = made
+      hasProgress.store(true, ordering: .releasing)
+      return made
+    }
+  }
 
   /// Creates a queue that holds nothing, is not suspended and lets the system decide how much runs at once.
   public init() {
     books = Mutex(Books())
     isMain = false
-    progress.cancellationHandler = { [weak self] in self?.cancelAllOperations() }
   }
 
   private init(mainName: String) {
@@ -52,7 +66,6 @@ open class OperationQueue: @unchecked Sendable {
     main.underlyingQueue = .main
     books = Mutex(main)
     isMain = true
-    progress.cancellationHandler = { [weak self] in self?.cancelAllOperations() }
   }
 
   // MARK: Queues that are there

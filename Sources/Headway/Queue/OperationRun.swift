@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// So the queue's lock is taken once for many operations. The thread to which a run belongs works without the lock; it
 /// publishes what it has finished and what became ready by that, and whoever holds the queue's lock may book that, and
-/// may take back what has not been started: when a more urgent operation is there, when the queue is suspended, when the
-/// thread blocks, or when another thread has nothing to do.
+/// may take back what has not been started: when a more urgent operation is there, when the queue is suspended, when
+/// the thread blocks, or when another thread has nothing to do.
 ///
 /// Only operations go into runs of which the library knows all that happens at their start: exactly
 /// ``BlockOperation``s.
@@ -13,7 +13,7 @@ final class OperationRun: @unchecked Sendable {
   // `items` and `count` change under the queue's lock, by the run's thread before it begins (or by whoever takes back,
   // which lowers `count`; the run's thread then goes by `head`). `finished` and `readied` are written by the run's
   // thread, each entry before the count that publishes it (releasing), and read under the queue's lock (acquiring).
-  // `booked…`, `lowestLevel` and `isActive` are under the queue's lock.
+  // `booked…`, `lowestLevel` and `…Active` are under the queue's lock.
 
   /// How many operations a run takes at most.
   static let capacity = 32
@@ -21,9 +21,9 @@ final class OperationRun: @unchecked Sendable {
   /// `head` of a run from which all has been taken back.
   private static let exhausted = Int.max / 2
 
-  private let items = UnsafeMutablePointer<Unmanaged<Operation>>.allocate(capacity: capacity)
-  private let finished = UnsafeMutablePointer<Unmanaged<Operation>>.allocate(capacity: capacity)
-  private let readied = UnsafeMutablePointer<Unmanaged<Operation>>.allocate(capacity: readiedCapacity)
+  private let items = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
+  private let finished = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
+  private let readied = UnsafeMutablePointer<OperationReference>.allocate(capacity: readiedCapacity)
 
   /// The queue for which the run is made, which its thread keeps alive.
   private(set) var home: Unmanaged<OperationQueue>?
@@ -42,10 +42,10 @@ final class OperationRun: @unchecked Sendable {
   private var bookedReadied = 0
   /// The lowest level of priority among the operations taken.
   private(set) var lowestLevel = 0
-  /// Among those of its queue.
+  /// Among those of its queue; there, its neighbours.
   var isActive = false
-  /// What was booked and is to be released when the lock is.
-  var released: [Unmanaged<Operation>] = []
+  var nextActive: Unmanaged<OperationRun>?
+  var previousActive: Unmanaged<OperationRun>?
 
   deinit {
     items.deallocate()
@@ -71,13 +71,15 @@ final class OperationRun: @unchecked Sendable {
     lowestLevel = QueuePriority.highestLevel
   }
 
-  func append(_ operation: Operation, level: Int) {
-    items[count] = .passUnretained(operation)
+  func append(_ operation: OperationReference, level: Int) {
+    items[count] = operation
     count += 1
     lowestLevel = min(lowestLevel, level)
   }
 
-  /// How many of the operations nobody has started; it may already be fewer. The first is the thread's at once.
+  /// How many of the operations nobody has started, the first not counted, which is the thread's at once.
+  ///
+  /// It may already be fewer.
   var unstarted: Int { max(0, count - max(1, head.load(ordering: .relaxed))) }
 
   /// Takes back what has not been started.
@@ -89,12 +91,12 @@ final class OperationRun: @unchecked Sendable {
   }
 
   /// The next operation that has finished and was not booked.
-  func nextFinished() -> Operation? {
+  func nextFinished() -> OperationReference? {
     while true {
       let published = finishedCount.load(ordering: .acquiring)
       if bookedFinished < published {
         bookedFinished += 1
-        return finished[bookedFinished - 1].takeUnretainedValue()
+        return finished[bookedFinished - 1]
       }
       // The one that is being run may have finished an instant ago, and somebody may have seen that.
       let running = current.load(ordering: .acquiring)
@@ -103,15 +105,15 @@ final class OperationRun: @unchecked Sendable {
       guard running != 0, number == bookedFinished,
         let address = UnsafeRawPointer(bitPattern: running & (1 << Self.numberShift - 1))
       else { return nil }
-      let operation = Unmanaged<Operation>.fromOpaque(address).takeUnretainedValue()
-      guard operation.state.current.isSettled else { return nil }
+      let operation = OperationReference.fromOpaque(address)
+      guard operation._withUnsafeGuaranteedRef({ $0.state.current.isSettled }) else { return nil }
       bookedFinished += 1
       return operation
     }
   }
 
   /// The next operation that became ready and was not booked; owned by the caller.
-  func nextReadied() -> Unmanaged<Operation>? {
+  func nextReadied() -> OperationReference? {
     guard bookedReadied < readiedCount.load(ordering: .acquiring) else { return nil }
     bookedReadied += 1
     return readied[bookedReadied - 1]
@@ -124,13 +126,14 @@ final class OperationRun: @unchecked Sendable {
   /// The next operation to start, or nil.
   ///
   /// - Parameter count: How many there were when the run began.
-  func next(of count: Int) -> Unmanaged<Operation>? {
+  /// - Returns: The operation, which is the thread's now.
+  func next(of count: Int) -> OperationReference? {
     let position = head.add(1, ordering: .acquiringAndReleasing).oldValue
     return position < count ? items[position] : nil
   }
 
   /// The operation is about to be run.
-  func announce(_ operation: Unmanaged<Operation>) {
+  func announce(_ operation: OperationReference) {
     let number = UInt(bitPattern: finishedCount.load(ordering: .relaxed))
     current.store(UInt(bitPattern: operation.toOpaque()) | number << Self.numberShift, ordering: .releasing)
   }
@@ -148,7 +151,8 @@ final class OperationRun: @unchecked Sendable {
   /// Takes an operation that became ready, if the queue need not hear of it before it next looks at the run.
   func takeReady(_ operation: Operation) -> Bool {
     let number = readiedCount.load(ordering: .relaxed)
-    guard number < Self.readiedCapacity, operation.isPlainBlock, operation.admission.home?.toOpaque() == home?.toOpaque(),
+    guard number < Self.readiedCapacity, operation.isPlainBlock,
+      operation.admission.home?.toOpaque() == home?.toOpaque(),
       !operation.state.current.startsSpecially
     else { return false }
     readied[number] = .passRetained(operation)
@@ -160,4 +164,39 @@ final class OperationRun: @unchecked Sendable {
 extension Operation {
   /// Nothing of a subclass's happens when it starts and ends.
   final var isPlainBlock: Bool { type(of: self) == BlockOperation.self }
+}
+
+/// The runs of a queue that threads are at: an intrusive list, which does not own them; their threads do.
+struct ActiveRuns {
+  private var first: Unmanaged<OperationRun>?
+  private(set) var count = 0
+
+  var isEmpty: Bool { count == 0 }
+
+  mutating func insert(_ run: OperationRun) {
+    run.isActive = true
+    run.previousActive = nil
+    run.nextActive = first
+    first?._withUnsafeGuaranteedRef { $0.previousActive = .passUnretained(run) }
+    first = .passUnretained(run)
+    count += 1
+  }
+
+  mutating func remove(_ run: OperationRun) {
+    run.isActive = false
+    let (previous, next) = (run.previousActive, run.nextActive)
+    if let previous { previous._withUnsafeGuaranteedRef { $0.nextActive = next } } else { first = next }
+    next?._withUnsafeGuaranteedRef { $0.previousActive = previous }
+    count -= 1
+  }
+
+  func forEach(_ body: (OperationRun) -> Void) {
+    var position = first
+    while let run = position {
+      position = run._withUnsafeGuaranteedRef { run in
+        body(run)
+        return run.nextActive
+      }
+    }
+  }
 }

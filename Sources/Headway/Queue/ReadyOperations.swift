@@ -7,9 +7,9 @@
 /// mask says which priorities have any.
 struct ReadyOperations {
   fileprivate struct Level {
-    @Unowned var first: Operation?
-    @Unowned var last: Operation?
-    @Unowned var root: Operation?
+    var first: OperationReference?
+    var last: OperationReference?
+    var root: OperationReference?
     var isEmpty: Bool { first == nil && root == nil }
   }
 
@@ -22,36 +22,36 @@ struct ReadyOperations {
   // MARK: Inserting and removing
 
   /// The one that ``popFirst()`` would take, with its level.
-  var first: (Operation, level: Int)? {
+  var first: (OperationReference, level: Int)? {
     guard occupied != 0 else { return nil }
     let number = 7 - occupied.leadingZeroBitCount
-    let level =
+    let earliest =
       switch number {
-      case 0: levels.0
-      case 1: levels.1
-      case 2: levels.2
-      case 3: levels.3
-      default: levels.4
+      case 0: levels.0.earliest
+      case 1: levels.1.earliest
+      case 2: levels.2.earliest
+      case 3: levels.3.earliest
+      default: levels.4.earliest
       }
-    return level.earliest.map { ($0, number) }
+    return earliest.map { ($0, number) }
   }
 
   mutating func insert(_ operation: Operation, level: Int) {
     operation.admission.readyLevel = UInt8(level)
-    with(level) { $0.insert(operation) }
+    with(level) { $0.insert(OperationReference(operation)) }
     occupied |= 1 << UInt8(level)
     count += 1
   }
 
   mutating func remove(_ operation: Operation) {
     let level = Int(operation.admission.readyLevel)
-    with(level) { $0.remove(operation) }
+    with(level) { $0.remove(OperationReference(operation)) }
     forgetIfEmpty(level)
     count -= 1
   }
 
   /// Takes out the first of the highest priority.
-  mutating func popFirst() -> Operation? {
+  mutating func popFirst() -> OperationReference? {
     guard occupied != 0 else { return nil }
     let level = 7 - occupied.leadingZeroBitCount
     let operation = with(level) { $0.popFirst() }
@@ -89,102 +89,102 @@ struct ReadyOperations {
 }
 
 extension ReadyOperations.Level {
-  fileprivate mutating func insert(_ operation: Operation) {
-    guard let last, last.admission.sequence > operation.admission.sequence else {
-      operation.admission.isInHeap = false
-      operation.admission.previous = last
-      if let last { last.admission.next = operation } else { first = operation }
+  fileprivate mutating func insert(_ operation: OperationReference) {
+    guard let last, last.sequence > operation.sequence else {
+      operation.isInHeap = false
+      operation.previous = last
+      if let last { last.next = operation } else { first = operation }
       last = operation
       return
     }
-    operation.admission.isInHeap = true
+    operation.isInHeap = true
     root = meld(root, operation)
   }
 
-  fileprivate var earliest: Operation? {
+  fileprivate var earliest: OperationReference? {
     guard let first, let root else { return first ?? root }
-    return root.admission.sequence < first.admission.sequence ? root : first
+    return root.sequence < first.sequence ? root : first
   }
 
-  fileprivate mutating func popFirst() -> Operation? {
+  fileprivate mutating func popFirst() -> OperationReference? {
     let operation = earliest
     if let operation { remove(operation) }
     return operation
   }
 
-  fileprivate mutating func remove(_ operation: Operation) {
-    if operation.admission.isInHeap { removeFromHeap(operation) } else { removeFromList(operation) }
-    operation.admission.next = nil
-    operation.admission.previous = nil
-    operation.admission.child = nil
+  fileprivate mutating func remove(_ operation: OperationReference) {
+    if operation.isInHeap { removeFromHeap(operation) } else { removeFromList(operation) }
+    operation.next = nil
+    operation.previous = nil
+    operation.child = nil
   }
 
   fileprivate mutating func append(_ other: Self) {
     if let otherFirst = other.first {
-      if let last { last.admission.next = otherFirst } else { first = otherFirst }
-      otherFirst.admission.previous = last
+      if let last { last.next = otherFirst } else { first = otherFirst }
+      otherFirst.previous = last
       last = other.last
     }
     root = meld(root, other.root)
   }
 
-  private mutating func removeFromList(_ operation: Operation) {
-    let (previous, next) = (operation.admission.previous, operation.admission.next)
-    if let previous { previous.admission.next = next } else { first = next }
-    if let next { next.admission.previous = previous } else { last = previous }
+  private mutating func removeFromList(_ operation: OperationReference) {
+    let (previous, next) = (operation.previous, operation.next)
+    if let previous { previous.next = next } else { first = next }
+    if let next { next.previous = previous } else { last = previous }
   }
 
-  private mutating func removeFromHeap(_ operation: Operation) {
+  private mutating func removeFromHeap(_ operation: OperationReference) {
     let orphans = meldChildren(of: operation)
-    if operation === root {
+    if operation.isSame(as: root) {
       root = orphans
       return
     }
     // `previous` is the parent when the operation is its first child, else the sibling before it.
-    let (previous, next) = (operation.admission.previous, operation.admission.next)
-    if previous?.admission.child === operation {
-      previous?.admission.child = next
+    let (previous, next) = (operation.previous, operation.next)
+    if operation.isSame(as: previous?.child) {
+      previous?.child = next
     } else {
-      previous?.admission.next = next
+      previous?.next = next
     }
-    next?.admission.previous = previous
+    next?.previous = previous
     root = meld(root, orphans)
   }
 
   /// Joins two heaps; the root with the greater number becomes the first child of the other.
-  private func meld(_ left: Operation?, _ right: Operation?) -> Operation? {
+  private func meld(_ left: OperationReference?, _ right: OperationReference?) -> OperationReference? {
     guard let left else { return right }
     guard let right else { return left }
     let (parent, child) =
-      left.admission.sequence < right.admission.sequence ? (left, right) : (right, left)
-    child.admission.next = parent.admission.child
-    parent.admission.child?.admission.previous = child
-    child.admission.previous = parent
-    parent.admission.child = child
-    parent.admission.next = nil
-    parent.admission.previous = nil
+      left.sequence < right.sequence ? (left, right) : (right, left)
+    child.next = parent.child
+    parent.child?.previous = child
+    child.previous = parent
+    parent.child = child
+    parent.next = nil
+    parent.previous = nil
     return parent
   }
 
   /// Joins the children of a root that is going away, in pairs from the left and then all from the right.
-  private func meldChildren(of operation: Operation) -> Operation? {
-    var paired: Operation?  // The pairs, as a stack through `next`.
-    var position = operation.admission.child
+  private func meldChildren(of operation: OperationReference) -> OperationReference? {
+    var paired: OperationReference?  // The pairs, as a stack through `next`.
+    var position = operation.child
     while let left = position {
-      let right = left.admission.next
-      position = right?.admission.next
-      left.admission.next = nil
-      left.admission.previous = nil
-      right?.admission.next = nil
-      right?.admission.previous = nil
+      let right = left.next
+      position = right?.next
+      left.next = nil
+      left.previous = nil
+      right?.next = nil
+      right?.previous = nil
       let pair = meld(left, right)
-      pair?.admission.next = paired
+      pair?.next = paired
       paired = pair
     }
-    var result: Operation?
+    var result: OperationReference?
     while let pair = paired {
-      paired = pair.admission.next
-      pair.admission.next = nil
+      paired = pair.next
+      pair.next = nil
       result = meld(result, pair)
     }
     return result

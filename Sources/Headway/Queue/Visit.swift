@@ -1,9 +1,8 @@
-import Dispatch
 import Synchronization
 
-/// A thread's visit to a queue: it runs operations until there are none, or others have waited for their turn.
+/// A thread's visit to a queue: it runs operations until there are none, or until others have waited for their turn.
 struct Visit {
-  private unowned let queue: OperationQueue
+  private let queue: OperationQueue
   private let worker: Worker?
   private let run: OperationRun
   /// The thread holds one of the queue's permissions.
@@ -22,6 +21,8 @@ struct Visit {
     case run(count: Int)
     case operation(Operation, WorkerClass?)
     case nothing
+    /// Nothing now, but the thread holds a permission, and may wait a little for what comes.
+    case nothingYet
   }
 
   /// Runs operations, `mostCount` at most.
@@ -29,8 +30,9 @@ struct Visit {
   /// - Returns: Whether there was one.
   mutating func run(atMost mostCount: Int) -> Bool {
     var count = 0
+    var mayLinger = false
     while count < mostCount {
-      switch next(atMost: mostCount - count) {
+      switch next(atMost: mostCount - count, mayLinger: mayLinger) {
       case .run(let taken):
         count += queue.runAll(of: run, taken, worker)
         pace.hasRun(taken)
@@ -45,9 +47,15 @@ struct Visit {
         pace.hasRun(1)
       case .nothing:
         return count > 0
+      case .nothingYet:
+        holdsPermission = true
+        mayLinger = false
+        worker?.linger(for: queue)
+        continue
       }
-      worker?.beginsNext()
       guard let worker else { continue }
+      worker.beginsNext()
+      mayLinger = true
       if worker.leavesSoon.load(ordering: .relaxed) || worker.isWornOut { break }
       if worker.pool.workWaits.load(ordering: .relaxed), pace.isTurnOver { break }
     }
@@ -60,18 +68,24 @@ struct Visit {
     return true
   }
 
-  private mutating func next(atMost mostCount: Int) -> Next {
+  /// Asks the queue what to run.
+  ///
+  /// - Parameters:
+  ///   - mostCount: How many operations at most.
+  ///   - mayLinger: The thread may wait for more if there are none.
+  /// - Returns: What there is.
+  private mutating func next(atMost mostCount: Int, mayLinger: Bool) -> Next {
     let (run, workerClass, allowance) = (run, worker?.pool.workerClass, min(mostCount, pace.allowance))
     let usesPermission = holdsPermission
     holdsPermission = false
-    let tracksProgress = queue.progress.tracksOperations
+    let tracksProgress = queue.trackedProgress != nil
     return settle { [queue] books in
       if usesPermission { books.admission.usePermission() }
       books.admission.close(run)
       let quality = books.qualityOfService
-      let classes = books.underlyingQueue == nil && books.executor == nil
+      let hasClasses = books.underlyingQueue == nil && books.executor == nil
       let isFit = { (operation: Operation) in
-        operation.isPlainBlock && (!classes || operation.effectiveQuality(in: quality).workerClass == workerClass)
+        operation.isPlainBlock && (!hasClasses || operation.effectiveQuality(in: quality).workerClass == workerClass)
       }
       run.reset(for: queue, books.executor)
       for isSecondTry in [false, true] {
@@ -80,13 +94,17 @@ struct Visit {
         }
         if let operation = books.admission.next() {
           if operation.admission.place == .running { books.record { .started(operation) } }
-          return .operation(operation, classes ? operation.effectiveQuality(in: quality).workerClass : nil)
+          return .operation(operation, hasClasses ? operation.effectiveQuality(in: quality).workerClass : nil)
         }
         guard books.admission.hasRuns, !isSecondTry else { break }
         // Others have taken more than they have come to.
         books.admission.takeBackRuns()
       }
-      return .nothing
+      guard mayLinger, !books.hasLingerer else { return .nothing }
+      books.admission.keepPermission()
+      books.hasLingerer = true
+      queue.lingererSignal.store(false, ordering: .relaxed)
+      return .nothingYet
     }
   }
 
@@ -99,73 +117,5 @@ struct Visit {
     }
     for waiter in waiters { waiter.wake() }
     return answer
-  }
-}
-
-/// How fast a visit goes: how many operations to take at a time, and when others have their turn.
-private struct Pace {
-  /// What a thread takes at a time is to be run in this time.
-  private static let longestRun: UInt64 = 200_000
-  /// Others have their turn after this time.
-  private static let longestTurn: UInt64 = 1_000_000
-
-  private let begin = DispatchTime.now().uptimeNanoseconds
-  private var last: UInt64
-
-  /// How many operations to take.
-  private(set) var allowance = 1
-
-  init() { last = begin }
-
-  /// The thread has run so many operations since it was last asked.
-  mutating func hasRun(_ count: Int) {
-    let now = DispatchTime.now().uptimeNanoseconds
-    let each = max(1, (now - last) / UInt64(max(1, count)))
-    last = now
-    allowance = max(1, min(Int(Self.longestRun / each), allowance * 2, OperationRun.capacity))
-  }
-
-  var isTurnOver: Bool { last - begin > Self.longestTurn }
-}
-
-extension OperationQueue {
-  /// Runs the operations of a run, on its thread; fewer than it has, if others took some back.
-  ///
-  /// - Returns: How many were run.
-  final func runAll(of run: OperationRun, _ count: Int, _ worker: Worker?) -> Int {
-    var number = 0
-    ThreadContext.run(in: self, run) { context in
-      while let reference = run.next(of: count) {
-        run.announce(reference)
-        worker?.beginsNext()
-        reference._withUnsafeGuaranteedRef { operation in
-          guard operation.state.beginPlainly() else {
-            run.withdraw()
-            if runTaken(operation) { number += 1 }
-            return
-          }
-          number += 1
-          context.pointee.enter(reference)
-          operation.callMain()
-          operation.end(in: run)
-        }
-        if let worker, worker.leavesSoon.load(ordering: .relaxed) { break }
-      }
-    }
-    return number
-  }
-
-  /// Runs an operation of a run that does not start plainly: it was cancelled, say, or is observed; false if it can't be
-  /// started, since it was given a dependency.
-  private func runTaken(_ operation: Operation) -> Bool {
-    let claimed = change { books in
-      guard books.admission.claimTaken(operation) else { return Optional<Operation>.none }
-      books.record { .started(operation) }
-      return operation
-    }
-    guard let claimed else { return false }
-    startUnit(of: claimed)
-    self.run(claimed, comesBack: false)
-    return true
   }
 }

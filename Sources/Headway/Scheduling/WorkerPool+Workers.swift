@@ -2,15 +2,12 @@ import Dispatch
 import Synchronization
 
 extension WorkerPool {
-  /// A worker that comes for a queue runs this many operations at most before it looks whether others wait for it.
-  private static let operationsInOneRun = 64
-
   /// What a worker's thread does until it ends.
   func run(_ worker: Worker) {
     while true {
       if let work = nextWork(for: worker) {
         worker.beginsNext()
-        work.runOnWorker(atMost: Self.operationsInOneRun)
+        work.runOnWorker(atMost: .max)
         if worker.isWornOut { return retire(worker) }
       } else if !sleep(worker) {
         return

@@ -61,6 +61,9 @@ final class WorkerPool: WorkExecutor {
   /// Says without a lock whether work waits: whoever has worked for long then lets others have their turn.
   let workWaits = Atomic<Bool>(false)
 
+  /// A worker lingers: one spins at a time.
+  let isLingeredIn = Atomic<Bool>(false)
+
   // MARK: Work
 
   /// Sends `count` workers of a class for `work`.

@@ -1,0 +1,62 @@
+import Synchronization
+
+extension OperationQueue {
+  /// Runs the operations of a run, on its thread; fewer than it has, if others took some back.
+  ///
+  /// - Parameters:
+  ///   - run: The run.
+  ///   - count: How many operations it had when it was taken.
+  ///   - worker: The worker whose thread this is.
+  /// - Returns: How many were run.
+  final func runAll(of run: OperationRun, _ count: Int, _ worker: Worker?) -> Int {
+    var number = 0
+    ThreadContext.run(in: self, run) { context in
+      while let reference = run.next(of: count) {
+        run.announce(reference)
+        worker?.beginsNext()
+        reference._withUnsafeGuaranteedRef { operation in
+          // Somebody may have set the queue's progress since the run was taken.
+          guard trackedProgress == nil, operation.state.beginPlainly() else {
+            run.withdraw()
+            if runTaken(operation) { number += 1 }
+            return
+          }
+          number += 1
+          context.pointee.enter(reference)
+          operation.callMain()
+          operation.end(in: run)
+        }
+        if let worker, worker.leavesSoon.load(ordering: .relaxed) { break }
+      }
+    }
+    return number
+  }
+
+  /// Runs an operation of a run that does not start plainly: it was cancelled, say, or is observed; false if it can't
+  /// be started, since it was given a dependency.
+  private func runTaken(_ operation: Operation) -> Bool {
+    let claimed = change { books in
+      guard books.admission.claimTaken(operation) else { return Optional<Operation>.none }
+      books.record { .started(operation) }
+      return operation
+    }
+    guard let claimed else { return false }
+    startUnit(of: claimed)
+    self.run(claimed, comesBack: false)
+    return true
+  }
+
+  /// The calling thread, to which `run` belongs, is about to block: what it has not started is for others.
+  final func threadBlocks(in run: OperationRun) {
+    look { $0.admission.takeBack(run) }
+  }
+
+  /// Looks for something to do for a while, without a lock.
+  ///
+  /// The thread is the queue's lingerer and holds a permission, so nobody else is woken for the first operation that
+  /// comes.
+  final func linger(while condition: () -> Bool) {
+    while !lingererSignal.load(ordering: .acquiring), condition() {}
+    books.withLock { $0.hasLingerer = false }
+  }
+}

@@ -1,0 +1,28 @@
+import Dispatch
+
+/// How fast a visit goes: how many operations to take at a time, and when others have their turn.
+struct Pace {
+  /// What a thread takes at a time is to be run in this time, in nanoseconds: so long, at most, does one that has
+  /// become ready meanwhile wait for its place before others of its priority that were added later.
+  private static let longestRun: UInt64 = 200_000
+  /// Others have their turn after this time, in nanoseconds.
+  private static let longestTurn: UInt64 = 1_000_000
+
+  private let begin = DispatchTime.now().uptimeNanoseconds
+  private var last: UInt64
+
+  /// How many operations to take.
+  private(set) var allowance = 1
+
+  init() { last = begin }
+
+  /// The thread has run so many operations since it was last asked.
+  mutating func hasRun(_ count: Int) {
+    let now = DispatchTime.now().uptimeNanoseconds
+    let each = max(1, (now - last) / UInt64(max(1, count)))
+    last = now
+    allowance = max(1, min(Int(Self.longestRun / each), allowance * 2, OperationRun.capacity))
+  }
+
+  var isTurnOver: Bool { last - begin > Self.longestTurn }
+}
