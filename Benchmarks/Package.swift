@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-// Headway beside its rivals, in one program and run. `script/bench` builds and runs it.
+// Headway beside its rivals, in one program and run. `script/bench` builds and runs it. The rivals in C++ stand in
+// `CPlusPlus` and are built by `script/bench` where their libraries are there.
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
@@ -12,6 +13,11 @@ let package = Package(
       name: "LinesBenchmark",
       dependencies: [
         .product(name: "Headway", package: "Headway"), .product(name: "HeadwayLines", package: "Headway"),
-      ])
+      ]),
+    .executableTarget(
+      name: "SchedulerBenchmark",
+      dependencies: ["CSystemStatistics", .product(name: "Headway", package: "Headway")]),
+    // What Swift's Glibc module does not have.
+    .target(name: "CSystemStatistics"),
   ]
 )

@@ -1,0 +1,100 @@
+import Dispatch
+import Synchronization
+
+struct DispatchRival: IndependentRival, GraphRival, QueueRival, CancellingRival {
+  let name = "dispatch"
+
+  func run(count: Int, body: @escaping Body) {
+    let (queue, group) = (DispatchQueue.global(), DispatchGroup())
+    for _ in 0..<count { queue.async(group: group, execute: body) }
+    group.wait()
+  }
+
+  /// A node is a group that it leaves once for each dependency; its work is what the group notifies.
+  func run(_ graph: DependencyGraph, body: (Int) -> Body) {
+    let (queue, all) = (DispatchQueue.global(), DispatchGroup())
+    var nodes: [Node] = []
+    nodes.reserveCapacity(graph.nodeCount)
+    for position in 0..<graph.nodeCount {
+      let node = Node()
+      for dependency in graph.dependencies(of: position) {
+        node.group.enter()
+        nodes[Int(dependency)].dependents.append(node.group)
+      }
+      nodes.append(node)
+    }
+    for (position, node) in nodes.enumerated() {
+      let work = body(position)
+      all.enter()
+      node.group.notify(queue: queue) {
+        work()
+        for dependent in node.dependents { dependent.leave() }
+        all.leave()
+      }
+    }
+    all.wait()
+  }
+
+  /// Complete before any of them runs, and not changed then.
+  private final class Node: @unchecked Sendable {
+    let group = DispatchGroup()
+    var dependents: [DispatchGroup] = []
+  }
+
+  func makeQueue(width: QueueWidth, urgency: Urgency) -> any WorkQueue {
+    PlainDispatchQueue(width: width, urgency: urgency)
+  }
+
+  func makeCancellableQueue() -> any CancellableQueue { DispatchItemQueue() }
+}
+
+private final class PlainDispatchQueue: WorkQueue {
+  private let queue: DispatchQueue
+  private let group = DispatchGroup()
+
+  init(width: QueueWidth, urgency: Urgency) {
+    let quality: DispatchQoS =
+      switch urgency {
+      case .background: .background
+      case .usual: .default
+      case .interactive: .userInteractive
+      }
+    queue = DispatchQueue(label: "work", qos: quality, attributes: width == .one ? [] : .concurrent)
+  }
+
+  func add(_ body: @escaping Body) { queue.async(group: group, execute: body) }
+  func suspend() { queue.suspend() }
+  func resume() { queue.resume() }
+  func waitUntilEmpty() { group.wait() }
+}
+
+/// Keeps its items, since a dispatch queue cannot cancel what is in it.
+private final class DispatchItemQueue: CancellableQueue {
+  private let queue = DispatchQueue(label: "work", attributes: .concurrent)
+  private let group = DispatchGroup()
+  private let items = Mutex(Items())
+
+  /// `DispatchWorkItem` is not marked as sendable, though it can be cancelled from everywhere.
+  private struct Items: @unchecked Sendable {
+    var list: [DispatchWorkItem] = []
+  }
+
+  func add(_ body: @escaping Body) {
+    let item = DispatchWorkItem(block: body)
+    queue.async(group: group, execute: item)
+    let items = Items(list: [item])
+    self.items.withLock { $0.list += items.list }
+  }
+
+  func suspend() { queue.suspend() }
+  func resume() { queue.resume() }
+  func waitUntilEmpty() { group.wait() }
+
+  func cancelAll() {
+    let items = items.withLock { items in
+      defer { items.list = [] }
+      return items
+    }
+    for item in items.list { item.cancel() }
+  }
+}

@@ -1,0 +1,51 @@
+/// Swift's tasks on their own pool. The caller blocks; the pool's threads do not.
+struct TaskRival: IndependentRival, GraphRival {
+  let name = "tasks"
+
+  func run(count: Int, body: @escaping Body) {
+    blocking {
+      await withTaskGroup { group in
+        for _ in 0..<count { group.addTask { body() } }
+      }
+    }
+  }
+
+  /// A node is a task that awaits its dependencies.
+  func run(_ graph: DependencyGraph, body: (Int) -> Body) {
+    var tasks: [Task<Void, Never>] = []
+    tasks.reserveCapacity(graph.nodeCount)
+    for node in 0..<graph.nodeCount {
+      let work = body(node)
+      let dependencies = graph.dependencies(of: node)
+      switch dependencies.count {
+      case 0: tasks.append(Task.detached { work() })
+      case 1:
+        let dependency = tasks[Int(dependencies.first ?? 0)]
+        tasks.append(
+          Task.detached {
+            await dependency.value
+            work()
+          })
+      default:
+        let awaited = dependencies.map { tasks[Int($0)] }
+        tasks.append(
+          Task.detached {
+            for dependency in awaited { await dependency.value }
+            work()
+          })
+      }
+    }
+    blocking { [tasks] in
+      for task in tasks { await task.value }
+    }
+  }
+
+  private func blocking(_ body: @escaping @Sendable () async -> Void) {
+    let done = Semaphore()
+    Task.detached {
+      await body()
+      done.signal()
+    }
+    done.wait()
+  }
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+/// Measures one workload with one rival and prints what it found as a line of JSON. `script/bench` starts it once for
+/// every measuring, so that no rival works in the heap, or with the threads, that another left.
+///
+/// Usage: `SchedulerBenchmark WORKLOAD RIVAL COUNT`
+@main enum SchedulerBenchmark {
+  static func main() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 4, let count = Int(arguments[3]), count > 0,
+      let workload = Workload.all.first(where: { $0.name == arguments[1] }),
+      let rival = Rivals.all.first(where: { $0.name == arguments[2] })
+    else {
+      let workloads = Workload.all.map(\.name).joined(separator: ", ")
+      fail("usage: SchedulerBenchmark WORKLOAD RIVAL COUNT\nworkloads: \(workloads)\nrivals: "
+        + Rivals.all.map(\.name).joined(separator: ", "))
+    }
+    guard let report = workload.measure(rival, count) else { fail("\(rival.name) has no way to do \(workload.name)") }
+    print(try report.printed())
+    // Freeing what a rival left behind is not measured, and takes Foundation minutes.
+    fflush(nil)
+    _exit(0)
+  }
+
+  private static func fail(_ message: String) -> Never {
+    FileHandle.standardError.write(Data((message + "\n").utf8))
+    exit(2)
+  }
+}

@@ -1,0 +1,18 @@
+extension Workload {
+  /// Cancels all that waits in a suspended queue and lets it run empty; nanoseconds each. Filling the queue is not
+  /// counted.
+  static let cancellation = Workload(name: "cancellation") { rival, count in
+    guard let rival = rival as? any CancellingRival else { return nil }
+    let queue = rival.makeCancellableQueue()
+    let counter = Counter()
+    queue.suspend()
+    for _ in 0..<count { queue.add { counter.increment() } }
+    let seconds = Stopwatch.seconds {
+      queue.cancelAll()
+      queue.resume()
+      queue.waitUntilEmpty()
+    }
+    counter.require(0)
+    return Report(samples: [seconds / Double(count) * 1e9])
+  }
+}

@@ -1,0 +1,13 @@
+extension Workload {
+  /// Operations of which none waits for another, from adding the first to the end of the last; nanoseconds each.
+  static let independent = Workload(name: "independent") { rival, count in
+    guard let rival = rival as? any IndependentRival else { return nil }
+    func run(_ count: Int) {
+      let counter = Counter()
+      rival.run(count: count) { counter.increment() }
+      counter.require(count)
+    }
+    run(max(1000, count / 10))
+    return Report(samples: Stopwatch.nanosecondsEach(count: count) { run(count) })
+  }
+}

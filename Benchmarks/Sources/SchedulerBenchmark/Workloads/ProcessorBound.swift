@@ -1,0 +1,26 @@
+extension Workload {
+  /// Operations that each burn a processor for a quarter of a second; the time as a multiple of what plain threads, one a
+  /// processor, need for the same, and the threads over time: all, and those that run or want to.
+  static let processorBound = Workload(name: "processor-bound") { rival, count in
+    guard let rival = rival as? any IndependentRival else { return nil }
+    let turns = Spinning.turns(microseconds: 250_000)
+    let counter = Counter()
+    rival.run(count: 100) {}
+    let before = IdealTime.seconds(turns: Array(repeating: turns, count: count))
+    let sampler = ThreadSampler(milliseconds: 20, countsBusy: true)
+    let seconds = Stopwatch.seconds {
+      rival.run(count: count) {
+        Spinning.turn(turns)
+        counter.increment()
+      }
+    }
+    let samples = sampler.end()
+    counter.require(count)
+    let ideal = (before + IdealTime.seconds(turns: Array(repeating: turns, count: count))) / 2
+    let busy = samples.map { Double($0.busy) }
+    return Report(
+      samples: [seconds / ideal],
+      figures: ["seconds": seconds, "ideal": ideal, "mostBusy": busy.max() ?? 0, "processors": Double(Processors.count)],
+      series: samples.map { [$0.seconds, Double($0.threads), Double($0.busy)] })
+  }
+}

@@ -1,0 +1,12 @@
+/// One kind of work, written once for all rivals.
+struct Workload: Sendable {
+  let name: String
+  /// Runs it with that rival, at that size; nothing when the rival has no way to do it.
+  let measure: @Sendable (_ rival: any Rival, _ count: Int) -> Report?
+
+  static let all: [Workload] = [
+    .independent, .chain, .grid, .deepGraph, .wideGraph, .mix, .oneOperation, .oneAfterRest, .sleepers,
+    .processorBound, .waitingMemory, .dependentMemory, .growth, .besideWaiting, .pipeline, .cancellation, .manyQueues,
+    .interactiveLatency, .fairness, .holdUp, .soak,
+  ]
+}
