@@ -1,0 +1,30 @@
+// Taskflow: a task graph for both kinds of work, on an executor that exists already, as the library's users have it.
+
+#include <taskflow/taskflow.hpp>
+
+#include "workloads.hpp"
+
+struct Taskflow {
+  tf::Executor executor;
+
+  template <typename Body>
+  void independent(int count, Body body) {
+    tf::Taskflow taskflow;
+    for (int index = 0; index < count; ++index) taskflow.emplace(body);
+    executor.run(taskflow).wait();
+  }
+
+  template <typename Body>
+  void run(const DependencyGraph &graph, Body body) {
+    tf::Taskflow taskflow;
+    std::vector<tf::Task> tasks;
+    tasks.reserve(graph.node_count());
+    for (std::size_t node = 0; node < graph.node_count(); ++node) {
+      tasks.push_back(taskflow.emplace(body));
+      graph.for_each_dependency(node, [&](int dependency) { tasks[dependency].precede(tasks.back()); });
+    }
+    executor.run(taskflow).wait();
+  }
+};
+
+int main(int argument_count, char **arguments) { return measure<Taskflow>(argument_count, arguments); }
