@@ -1,0 +1,83 @@
+"""What Headway has to reach, as ratios to the rivals of the same run, and whether it did."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Verdict:
+    work: str
+    measured: str
+    needed: str
+    # None when there is nothing to judge by.
+    met: bool | None
+
+
+def judge(results):
+    return [
+        against(results, "independent operations, against Dispatch", "independent", "dispatch", 0.5),
+        *[against_cplusplus(results, title, workload) for title, workload in (
+            ("independent operations", "independent"), ("chain of dependencies", "chain"),
+            ("grid, three dependencies each", "grid"))],
+        against(results, "one operation on an idle queue, against Dispatch", "one-operation", "dispatch", 1),
+        at_most(results, "200 × sleep 0.5 s", "sleepers", 0.6, "s"),
+        at_most(results, "processor-bound operations, against plain threads", "processor-bound", 1.03, "×"),
+        busy_threads(results),
+        at_most(results, "memory of a waiting operation, closure included", "waiting-memory", 200, "bytes"),
+        growth(results, "cost of one by number waiting: filled and emptied", "growth"),
+        growth(results, "cost of one by number waiting: one more beside them", "beside-waiting"),
+        at_most(results, "interactive operation while background burns, against idle", "interactive-latency", 2, "×"),
+        at_least(results, "two busy queues: the slower's part of the faster", "fairness", 0.9),
+    ]
+
+
+def missing(work, needed):
+    return Verdict(work, "not measured", needed, None)
+
+
+def against(results, work, workload, rival, most):
+    ours, theirs = results.median(workload, "headway"), results.median(workload, rival)
+    needed = f"≤ {most} ×"
+    if not ours or not theirs:
+        return missing(work, needed)
+    return Verdict(work, f"{ours / theirs:.2f} ×", needed, ours / theirs <= most)
+
+
+def against_cplusplus(results, work, workload):
+    """Taskflow is the one to beat; oneTBB stands in for it where it is not there."""
+    rival = "taskflow" if results.median(workload, "taskflow") else "onetbb"
+    name = {"taskflow": "Taskflow", "onetbb": "oneTBB, in place of Taskflow"}[rival]
+    verdict = against(results, f"{work}, against {name}", workload, rival, 1)
+    verdict.needed = "< 1 ×"
+    return verdict
+
+
+def at_most(results, work, workload, most, unit):
+    ours = results.median(workload, "headway")
+    if ours is None:
+        return missing(work, f"≤ {most} {unit}")
+    return Verdict(work, f"{ours:.3g} {unit}", f"≤ {most} {unit}", ours <= most)
+
+
+def at_least(results, work, workload, least):
+    ours = results.median(workload, "headway")
+    if ours is None:
+        return missing(work, f"≥ {least}")
+    return Verdict(work, f"{ours:.2f}", f"≥ {least}", ours >= least)
+
+
+def busy_threads(results):
+    work, needed = "processor-bound operations: threads busy at once", "≤ processors + 1"
+    busy = results.figure("processor-bound", "headway", "mostBusy")
+    if busy is None:
+        return missing(work, needed)
+    # The thread that waits for the end was seen asleep or not at all.
+    return Verdict(work, f"{busy:.0f}", needed, busy <= results.figure("processor-bound", "headway", "processors") + 1)
+
+
+def growth(results, work, workload):
+    """The biggest size measured against 10,000."""
+    counts = results.counts(workload, "headway")
+    if 10_000 not in counts or counts[-1] <= 10_000:
+        return missing(work, "≤ 1.2 ×")
+    ratio = results.median(workload, "headway", counts[-1]) / results.median(workload, "headway", 10_000)
+    return Verdict(f"{work}, {counts[-1]:,} against 10,000", f"{ratio:.2f} ×", "≤ 1.2 ×", ratio <= 1.2)

@@ -1,0 +1,105 @@
+"""`script/bench import`: `headway import` of a generated feed beside `.import` of the sqlite3 shell.
+
+The same files into the same tables, with the same keys, and the same indices after loading. Runs alternate; the medians
+count. Headway also shows progress (as JSON to nowhere) and commits every 250 rows; sqlite3 commits once a table.
+"""
+
+import os
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from .paths import ROOT
+
+
+def add_command(commands):
+    command = commands.add_parser("import", help="bulk import beside sqlite3's .import", description=__doc__)
+    command.add_argument("--stop-times", type=int, default=3_000_000)
+    command.add_argument("--runs", type=int, default=5)
+    command.add_argument("--batch-size", type=int, default=250)
+    command.set_defaults(run=bench_import)
+
+
+def build():
+    subprocess.run([f"{ROOT}/script/setup"], check=True)
+    command = ["swift", "build", "-c", "release", "--traits", "SQLite", "--product", "headway", "--quiet"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    path = subprocess.run([*command[:6], "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True)
+    return path.stdout.strip() + "/headway"
+
+
+def measure(command, standard_input=None):
+    """Seconds and peak memory (MB) of a process."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    if standard_input:
+        process.stdin.write(standard_input.encode())
+    process.stdin.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.monotonic() - start
+    if status != 0:
+        sys.exit(f"script/bench: {command[0]} ended with status {status}")
+    return seconds, usage.ru_maxrss / 1024
+
+
+def remove(database):
+    for ending in ("", "-wal", "-shm", "-journal", ".rejects.csv"):
+        if os.path.exists(database + ending):
+            os.remove(database + ending)
+
+
+def rows_in(database):
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    rows = {name: connection.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0] for name in names}
+    connection.close()
+    return rows
+
+
+def shell_script(database, feed):
+    """What the sqlite3 shell is told: the tables of `database`, the files of `feed`, and the indices at the end."""
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    statements = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rootpage")
+    statements = statements.fetchall()
+    connection.close()
+    lines = [sql + ";" for kind, _, sql in statements if kind == "table"]
+    lines.append(".mode csv")
+    lines += [f".import --skip 1 '{feed}/{name}.txt' {name}" for kind, name, _ in statements if kind == "table"]
+    lines += [sql + ";" for kind, _, sql in statements if kind == "index"]
+    return "\n".join(lines) + "\n"
+
+
+def bench_import(arguments):
+    headway = build()
+    with tempfile.TemporaryDirectory() as folder:
+        feed = f"{folder}/feed"
+        subprocess.run([headway, "sample", feed, "--stop-times", str(arguments.stop_times)], check=True)
+        size = sum(os.path.getsize(f"{feed}/{name}") for name in os.listdir(feed)) / 1e6
+        ours, theirs = f"{folder}/headway.sqlite", f"{folder}/shell.sqlite"
+        command = [headway, "import", feed, ours, "--progress", "json", "--batch-size", str(arguments.batch_size)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        script = shell_script(ours, feed)
+        measured = {"headway": [], "sqlite3": []}
+        for _ in range(arguments.runs):
+            remove(ours)
+            os.sync()  # What the run before left to be written would slow this one.
+            measured["headway"].append(measure(command))
+            remove(theirs)
+            os.sync()
+            measured["sqlite3"].append(measure(["sqlite3", theirs], script))
+        if rows_in(ours) != rows_in(theirs):
+            sys.exit("script/bench: the two databases do not have the same number of rows")
+        rows = sum(rows_in(ours).values())
+    median = {name: statistics.median(seconds for seconds, _ in runs) for name, runs in measured.items()}
+    print(f"\n{rows:,} rows, {size:.0f} MB of CSV, batches of {arguments.batch_size}; median of {arguments.runs} runs\n")
+    print("| | seconds (fastest – slowest) | rows a second | peak memory | ratio |")
+    print("|---|---|---|---|---|")
+    for name, label in (("headway", "`headway import`"), ("sqlite3", "`sqlite3 .import`")):
+        seconds = [second for second, _ in measured[name]]
+        memory = max(megabytes for _, megabytes in measured[name])
+        print(
+            f"| {label} | {median[name]:.2f} ({min(seconds):.2f} – {max(seconds):.2f}) | {rows / median[name]:,.0f} "
+            f"| {memory:.0f} MB | {median['sqlite3'] / median[name]:.2f} |")

@@ -1,0 +1,17 @@
+"""`script/bench lines`: `LineReader` beside a plain read and memchr loop and `readLine()`, on files in the page cache."""
+
+import subprocess
+
+from .paths import ROOT
+
+
+def add_command(commands):
+    command = commands.add_parser("lines", help="reading by line beside memchr and readLine()", description=__doc__)
+    command.add_argument("--runs", type=int, default=5)
+    command.set_defaults(run=bench_lines)
+
+
+def bench_lines(arguments):
+    subprocess.run([f"{ROOT}/script/setup"], check=True)
+    package = ["--package-path", f"{ROOT}/Benchmarks", "-c", "release", "--quiet"]
+    subprocess.run(["swift", "run", *package, "LinesBenchmark", str(arguments.runs)], check=True)

@@ -1,0 +1,93 @@
+"""Runs the cases of a plan, round by round, so that what else the machine does meets all rivals alike."""
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+
+
+class Results:
+    """What was measured, by workload, rival and size."""
+
+    def __init__(self):
+        self.reports = {}
+        self.failures = {}
+
+    def samples(self, workload, rival, count):
+        """One figure a run: the median of its repetitions."""
+        return [statistics.median(report["samples"]) for report in self.reports.get((workload, rival, count), [])]
+
+    def median(self, workload, rival, count=None):
+        """The figure of a workload; without a size, of the rival's biggest that is not just one point of a plot."""
+        samples = self.samples(workload, rival, count or self.main_count(workload, rival))
+        return statistics.median(samples) if samples else None
+
+    def figure(self, workload, rival, name, count=None):
+        """The median of one of the other figures."""
+        reports = self.reports.get((workload, rival, count or self.main_count(workload, rival)), [])
+        values = [report["figures"][name] for report in reports]
+        return statistics.median(values) if values else None
+
+    def counts(self, workload, rival):
+        return sorted(count for (other, name, count) in self.reports if (other, name) == (workload, rival))
+
+    def main_count(self, workload, rival):
+        """The size at which a rival was measured most often, the biggest of those."""
+        counts = self.counts(workload, rival)
+        return max(counts, key=lambda count: (len(self.reports[workload, rival, count]), count), default=None)
+
+    def series(self, workload, rival):
+        reports = self.reports.get((workload, rival, self.main_count(workload, rival)), [])
+        return reports[-1]["series"] if reports else []
+
+    def as_json(self):
+        entries = []
+        for (workload, rival, count), reports in self.reports.items():
+            samples = self.samples(workload, rival, count)
+            entries.append({
+                "workload": workload, "rival": rival, "count": count, "median": statistics.median(samples),
+                "least": min(samples), "most": max(samples), "runs": samples,
+                "figures": [report["figures"] for report in reports], "series": reports[-1]["series"],
+            })
+        failures = [dict(zip(("workload", "rival", "count"), key), reason=why) for key, why in self.failures.items()]
+        return {"measured": entries, "failures": failures}
+
+
+def run(program, case, limit, environment=None):
+    """One measuring in a process of its own; the report, and the reason when there is none."""
+    command = [part.format(workload=case.workload) for part in program] + [str(case.count)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment)
+    except subprocess.TimeoutExpired:
+        return None, f"did not end in {limit:.0f} s"
+    if done.returncode != 0:
+        last_line = (done.stderr.strip().splitlines() or [""])[-1]
+        return None, f"ended with status {done.returncode}: {last_line[:200]}"
+    return json.loads(done.stdout), None
+
+
+def run_rounds(programs, cases, rounds, seconds, limit):
+    """All cases in each round; from the second on, those for which there is time left."""
+    results, took = Results(), {}
+    end = time.monotonic() + seconds
+    for turn in range(rounds):
+        for position, case in enumerate(cases):
+            key = (case.workload, case.rival, case.count)
+            late = turn > 0 and time.monotonic() + took.get(key, 0) > end
+            if case.rival not in programs or case.rounds <= turn or late or key in results.failures:
+                continue
+            if sys.stderr.isatty():
+                print(f"\r\033[Kround {turn + 1}, {position + 1} of {len(cases)}: {' '.join(map(str, key))}",
+                      end="", file=sys.stderr, flush=True)
+            start = time.monotonic()
+            report, failure = run(programs[case.rival], case, limit)
+            took[key] = time.monotonic() - start
+            if failure:
+                results.failures[key] = failure
+            else:
+                results.reports.setdefault(key, []).append(report)
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+    results.took = took
+    return results

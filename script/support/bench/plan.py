@@ -1,0 +1,75 @@
+"""What is measured: which workload with which rival, at which size.
+
+Rivals that need far more time than the others get smaller sizes or fewer rounds; the tables show the size of each.
+"""
+
+from dataclasses import dataclass
+
+SWIFT = ("headway", "dispatch", "tasks", "pool")
+CPLUSPLUS = ("onetbb", "taskflow")
+QUEUES = ("headway", "dispatch", "foundation")
+
+
+@dataclass(frozen=True)
+class Case:
+    workload: str
+    rival: str
+    count: int
+    # How often at most.
+    rounds: int = 100
+
+
+def full():
+    million = 1_000_000
+    cases = each("independent", SWIFT + CPLUSPLUS, million) + [Case("independent", "foundation", million, 2)]
+    cases += each("chain", SWIFT + CPLUSPLUS, million) + each("grid", SWIFT + CPLUSPLUS, 100_000)
+    cases += [Case("chain", "foundation", 10_000, 1), Case("grid", "foundation", 5_000, 1)]
+    cases += [Case("chain", "headway", 10 * million, 1)]
+    for count in (1_000, 10_000, 100_000):
+        cases += each("chain", SWIFT + CPLUSPLUS, count, 3)
+    cases += [Case("chain", "foundation", 1_000, 1), Case("chain", "foundation", 3_000, 1)]
+    for workload in ("deep-graph", "wide-graph"):
+        cases += each(workload, SWIFT, 200_000) + [Case(workload, "foundation", 5_000, 1)]
+    cases += each("mix", SWIFT, 10_000) + [Case("mix", "foundation", 5_000, 1)]
+    for workload, count in (("one-operation", 5_000), ("one-after-rest", 1_000)):
+        cases += each(workload, (*QUEUES, "pool"), count)
+    cases += [Case("sleepers", "headway", 200)] + each("sleepers", ("dispatch", "foundation"), 200, 2)
+    cases += [Case("processor-bound", "headway", 8)]
+    cases += each("processor-bound", ("dispatch", "foundation", "tasks", "pool"), 8, 2)
+    cases += each("waiting-memory", (*QUEUES, "pool"), million, 2)
+    cases += [Case("dependent-memory", "headway", million, 2), Case("dependent-memory", "foundation", 100_000, 2)]
+    for count in (1_000, 10_000, 100_000, million, 10 * million):
+        cases += each("growth", ("headway", "dispatch"), count, 2 if count > million else 5)
+        cases += [Case("beside-waiting", "headway", count, 2 if count > million else 5)]
+        if count <= million:
+            cases += [Case("growth", "foundation", count, 1)]
+    cases += each("beside-waiting", ("foundation",), 100, 1) + each("beside-waiting", ("foundation",), 1_000, 1)
+    cases += each("pipeline", (*QUEUES, "pool"), 100_000)
+    for workload in ("cancellation", "many-queues", "hold-up"):
+        cases += each(workload, ("headway", "dispatch"), million) + [Case(workload, "foundation", million, 1)]
+    return cases + each("interactive-latency", QUEUES, 300) + each("fairness", QUEUES, 20_000)
+
+
+def quick():
+    cases = each("independent", SWIFT + CPLUSPLUS, 200_000) + [Case("independent", "foundation", 20_000, 1)]
+    cases += each("chain", SWIFT + CPLUSPLUS, 200_000) + each("grid", SWIFT + CPLUSPLUS, 50_000)
+    cases += [Case("chain", "foundation", 1_000, 1), Case("grid", "foundation", 1_000, 1)]
+    for workload in ("deep-graph", "wide-graph"):
+        cases += each(workload, SWIFT, 50_000)
+    cases += each("mix", SWIFT, 2_000)
+    for workload, count in (("one-operation", 1_000), ("one-after-rest", 100)):
+        cases += each(workload, ("headway", "dispatch"), count)
+    cases += [Case("sleepers", "headway", 200, 1), Case("sleepers", "dispatch", 8, 1), Case("processor-bound", "headway", 8, 1)]
+    cases += each("waiting-memory", QUEUES, 100_000, 1) + [Case("dependent-memory", "headway", 100_000, 1)]
+    for count in (1_000, 10_000, 100_000, 1_000_000):
+        cases += each("growth", ("headway", "dispatch"), count, 1) + each("beside-waiting", ("headway",), count, 1)
+        if count < 100_000:
+            cases += each("chain", ("headway", "dispatch"), count, 1)
+    cases += each("pipeline", ("headway", "dispatch"), 20_000)
+    for workload in ("cancellation", "many-queues", "hold-up"):
+        cases += each(workload, ("headway", "dispatch"), 100_000)
+    return cases + each("interactive-latency", ("headway", "dispatch"), 100, 1) + each("fairness", ("headway",), 5_000, 1)
+
+
+def each(workload, rivals, count, rounds=100):
+    return [Case(workload, rival, count, rounds) for rival in rivals]

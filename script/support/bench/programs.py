@@ -1,0 +1,52 @@
+"""Builds the programs that measure: one in Swift for Headway and the rivals in Swift, one for each rival in C++."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from .paths import PACKAGE, ROOT, WORKSHOP
+
+# The rivals in C++: the header that tells that one is there, and what to link.
+LIBRARIES = {
+    "onetbb": ("oneapi/tbb/flow_graph.h", ["-ltbb"]),
+    "taskflow": ("taskflow/taskflow.hpp", []),
+}
+
+
+def build():
+    """The path of each rival's program, by rival; rivals that cannot be built here are left out."""
+    subprocess.run([f"{ROOT}/script/setup"], check=True)
+    subprocess.run([f"{ROOT}/script/setup", "bench"])  # Only for rivals that may be missing.
+    swift = build_swift()
+    programs = {rival: [swift, "{workload}", rival] for rival in ("headway", "foundation", "dispatch", "tasks", "pool")}
+    for rival in LIBRARIES:
+        path = build_cplusplus(rival)
+        if path:
+            programs[rival] = [path, "{workload}"]
+    return programs
+
+
+def build_swift():
+    command = ["swift", "build", "--package-path", PACKAGE, "-c", "release", "--product", "SchedulerBenchmark"]
+    subprocess.run([*command, "--quiet"], check=True)
+    folder = subprocess.run([*command, "--show-bin-path"], check=True, capture_output=True, text=True)
+    return folder.stdout.strip() + "/SchedulerBenchmark"
+
+
+def build_cplusplus(rival):
+    """Headers are looked for in the system's folders and in those that CPLUS_INCLUDE_PATH names."""
+    header, libraries = LIBRARIES[rival]
+    folders = [*os.environ.get("CPLUS_INCLUDE_PATH", "").split(":"), "/usr/include", "/usr/local/include"]
+    if not shutil.which("c++") or not any(folder and os.path.exists(f"{folder}/{header}") for folder in folders):
+        print(f"script/bench: without {rival}, whose headers are not here", file=sys.stderr)
+        return None
+    os.makedirs(WORKSHOP, exist_ok=True)
+    path, sources = f"{WORKSHOP}/{rival}", [f"{PACKAGE}/CPlusPlus/{rival}.cpp", f"{PACKAGE}/CPlusPlus/workloads.hpp"]
+    if os.path.exists(path) and all(os.path.getmtime(path) > os.path.getmtime(source) for source in sources):
+        return path
+    command = ["c++", "-std=c++20", "-O3", "-DNDEBUG", "-pthread", sources[0], "-o", path, *libraries]
+    if subprocess.run(command).returncode != 0:
+        print(f"script/bench: without {rival}, which did not build", file=sys.stderr)
+        return None
+    return path

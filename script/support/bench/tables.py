@@ -1,0 +1,100 @@
+"""Prints what was measured as tables in Markdown."""
+
+import os
+import statistics
+
+NAMES = {
+    "headway": "Headway", "foundation": "Foundation", "dispatch": "Dispatch", "tasks": "Swift tasks",
+    "pool": "thread pool", "onetbb": "oneTBB", "taskflow": "Taskflow",
+}
+
+# What each figure is, and whether a ratio to Headway's says anything.
+WORKLOADS = {
+    "independent": "independent, ns each",
+    "chain": "chain of dependencies, ns each",
+    "grid": "grid, three dependencies each, ns each",
+    "deep-graph": "deep random graph, ns each",
+    "wide-graph": "wide random graph, ns each",
+    "mix": "1–100 µs with random dependencies, × ideal",
+    "one-operation": "one: add → done → wake, ns",
+    "one-after-rest": "the same after 1 ms of rest, ns",
+    "sleepers": "each sleeps 0.5 s, s in all",
+    "processor-bound": "each burns 0.25 s, × ideal",
+    "waiting-memory": "a waiting operation, bytes",
+    "dependent-memory": "the same with one dependency, bytes",
+    "growth": "fill a suspended queue and let it run, ns each",
+    "beside-waiting": "add and run while so many wait, ns each",
+    "pipeline": "pipeline of three queues, ns an item",
+    "cancellation": "cancel all waiting, ns each",
+    "many-queues": "1,000 queues, ns each",
+    "hold-up": "one in another queue waits, ms",
+    "interactive-latency": "interactive while background burns, × idle",
+    "fairness": "two busy queues, slower : faster",
+}
+
+
+def machine():
+    processors = len(os.sched_getaffinity(0))
+    return f"{processors} processors; load before: {os.getloadavg()[0]:.1f}"
+
+
+def budgets(verdicts):
+    lines = ["| budget | measured | needed | |", "|---|---|---|---|"]
+    words = {True: "met", False: "**missed**", None: "–"}
+    lines += [f"| {one.work} | {one.measured} | {one.needed} | {words[one.met]} |" for one in verdicts]
+    return "\n".join(lines)
+
+
+def rivals(results):
+    """A row a workload, size and rival."""
+    lines = ["| work | operations | rival | median | spread | runs | × Headway |", "|---|---|---|---|---|---|---|"]
+    for workload, title in WORKLOADS.items():
+        keys = {*results.reports, *results.failures}
+        rows = sorted({key[1:] for key in keys if key[0] == workload}, key=lambda row: (row[1], list(NAMES).index(row[0])))
+        for rival, count in rows:
+            lines.append(row(results, workload, title, rival, count))
+            title = ""
+    return "\n".join(lines)
+
+
+def row(results, workload, title, rival, count):
+    start = f"| {title} | {count:,} | {NAMES[rival]} |"
+    samples = results.samples(workload, rival, count)
+    if not samples:
+        return f"{start} failed: {results.failures[workload, rival, count]} | | | |"
+    ours = results.samples(workload, "headway", count)
+    ratio = statistics.median(samples) / statistics.median(ours) if ours and statistics.median(ours) else None
+    spread = f"{number(min(samples))} – {number(max(samples))}" if len(samples) > 1 else "–"
+    return (f"{start} {number(statistics.median(samples))} | {spread} | {len(samples)} "
+            f"| {f'{ratio:.2f}' if ratio else '–'} |")
+
+
+def other_figures(results):
+    """What stands beside the main figure of some workloads."""
+    lines = ["| figure | " + " | ".join(NAMES.values()) + " |", "|---" * (len(NAMES) + 1) + "|"]
+    for title, workload, name, scale in (
+        ("one: add → done → wake, 95 %, ns", "one-operation", "p95", 1),
+        ("interactive, idle, µs to start", "interactive-latency", "idle", 1),
+        ("interactive, idle, 95 %, µs", "interactive-latency", "idle95", 1),
+        ("interactive, burning, µs to start", "interactive-latency", "burning", 1),
+        ("interactive, burning, 95 %, µs", "interactive-latency", "burning95", 1),
+        ("hold-up, longest, ms", "hold-up", "longest", 1),
+        ("most threads, sleepers", "sleepers", "mostThreads", 1),
+        ("most threads busy, processor-bound", "processor-bound", "mostBusy", 1),
+        ("resident bytes a waiting operation", "waiting-memory", "residentEach", 1),
+        ("resident after the burst, MB more than before", "waiting-memory", "residentAfter", 1e-6),
+        ("the same after malloc_trim, MB", "waiting-memory", "residentAfterTrim", 1e-6),
+        ("allocated after the burst, MB more than before", "waiting-memory", "allocatedAfter", 1e-6),
+    ):
+        values = [results.figure(workload, rival, name) for rival in NAMES]
+        if any(value is not None for value in values):
+            cells = ["–" if value is None else number(value * scale) for value in values]
+            lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def number(value):
+    """Three digits, and no more than that matter."""
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
