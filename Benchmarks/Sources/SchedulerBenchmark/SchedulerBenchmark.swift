@@ -1,7 +1,9 @@
 import Foundation
 
-/// Measures one workload with one rival and prints what it found as a line of JSON. `script/bench` starts it once for
-/// every measuring, so that no rival works in the heap, or with the threads, that another left.
+/// Measures one workload with one rival and prints what it found as a line of JSON.
+///
+/// `script/bench` starts it once for every measuring, so that no rival works in the heap, or with the threads, that
+/// another left.
 ///
 /// Usage: `SchedulerBenchmark WORKLOAD RIVAL COUNT`
 @main enum SchedulerBenchmark {
@@ -12,8 +14,8 @@ import Foundation
       let rival = Rivals.all.first(where: { $0.name == arguments[2] })
     else {
       let workloads = Workload.all.map(\.name).joined(separator: ", ")
-      fail("usage: SchedulerBenchmark WORKLOAD RIVAL COUNT\nworkloads: \(workloads)\nrivals: "
-        + Rivals.all.map(\.name).joined(separator: ", "))
+      let rivals = Rivals.all.map(\.name).joined(separator: ", ")
+      fail("usage: SchedulerBenchmark WORKLOAD RIVAL COUNT\nworkloads: \(workloads)\nrivals: \(rivals)")
     }
     guard let report = workload.measure(rival, count) else { fail("\(rival.name) has no way to do \(workload.name)") }
     print(try report.printed())

@@ -35,10 +35,11 @@ def missing(work, needed):
 
 
 def against(results, work, workload, rival, most):
-    ours, theirs = results.median(workload, "headway"), results.median(workload, rival)
     needed = f"≤ {most} ×"
-    if not ours or not theirs:
+    common = set(results.counts(workload, "headway")) & set(results.counts(workload, rival))
+    if not common:
         return missing(work, needed)
+    ours, theirs = (results.median(workload, name, max(common)) for name in ("headway", rival))
     return Verdict(work, f"{ours / theirs:.2f} ×", needed, ours / theirs <= most)
 
 

@@ -1,6 +1,7 @@
 """Runs the cases of a plan, round by round, so that what else the machine does meets all rivals alike."""
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -13,6 +14,8 @@ class Results:
     def __init__(self):
         self.reports = {}
         self.failures = {}
+        # For want of time.
+        self.left_out = []
 
     def samples(self, workload, rival, count):
         """One figure a run: the median of its repetitions."""
@@ -51,11 +54,13 @@ class Results:
                 "figures": [report["figures"] for report in reports], "series": reports[-1]["series"],
             })
         failures = [dict(zip(("workload", "rival", "count"), key), reason=why) for key, why in self.failures.items()]
-        return {"measured": entries, "failures": failures}
+        return {"measured": entries, "failures": failures, "leftOut": self.left_out}
 
 
-def run(program, case, limit, environment=None):
-    """One measuring in a process of its own; the report, and the reason when there is none."""
+def run(program, case, limit, repeating):
+    """One measuring in a process of its own, which repeats itself for so many seconds; the report, and the reason when
+    there is none."""
+    environment = {**os.environ, "HEADWAY_BENCHMARK_SECONDS": str(repeating)}
     command = [part.format(workload=case.workload) for part in program] + [str(case.count)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment)
@@ -67,21 +72,25 @@ def run(program, case, limit, environment=None):
     return json.loads(done.stdout), None
 
 
-def run_rounds(programs, cases, rounds, seconds, limit):
-    """All cases in each round; from the second on, those for which there is time left."""
+def run_rounds(programs, cases, rounds, seconds, limit, repeating):
+    """All cases in each round, as long as there is time; from the second on, those that would end in time."""
     results, took = Results(), {}
     end = time.monotonic() + seconds
     for turn in range(rounds):
         for position, case in enumerate(cases):
             key = (case.workload, case.rival, case.count)
-            late = turn > 0 and time.monotonic() + took.get(key, 0) > end
-            if case.rival not in programs or case.rounds <= turn or late or key in results.failures:
+            late = time.monotonic() + took.get(key, 0) > end
+            if case.rival not in programs or case.rounds <= turn or key in results.failures:
+                continue
+            if late:
+                if turn == 0:
+                    results.left_out.append(key)
                 continue
             if sys.stderr.isatty():
                 print(f"\r\033[Kround {turn + 1}, {position + 1} of {len(cases)}: {' '.join(map(str, key))}",
                       end="", file=sys.stderr, flush=True)
             start = time.monotonic()
-            report, failure = run(programs[case.rival], case, limit)
+            report, failure = run(programs[case.rival], case, limit, repeating)
             took[key] = time.monotonic() - start
             if failure:
                 results.failures[key] = failure
@@ -89,5 +98,4 @@ def run_rounds(programs, cases, rounds, seconds, limit):
                 results.reports.setdefault(key, []).append(report)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
-    results.took = took
     return results

@@ -1,5 +1,6 @@
 """Draws what was measured, with matplotlib, which is installed beside the build and nowhere else."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ def pyplot():
         if subprocess.run([*command, "matplotlib"], stderr=subprocess.DEVNULL).returncode != 0:
             print("script/bench: no plots, since matplotlib cannot be installed", file=sys.stderr)
             return None
+        importlib.invalidate_caches()
         import matplotlib
     matplotlib.use("svg")
     import matplotlib.pyplot
@@ -50,6 +52,11 @@ def save(plot, name, paint):
     return path
 
 
+def legend(axis):
+    if axis.get_legend_handles_labels()[0]:
+        axis.legend()
+
+
 def cost_by_size(results, axes):
     for axis, workload, title in (
         (axes[0], "growth", "Fill a suspended queue and let it run"), (axes[1], "chain", "Build and run a chain"),
@@ -60,7 +67,7 @@ def cost_by_size(results, axes):
                 costs = [results.median(workload, rival, count) for count in counts]
                 axis.plot(counts, costs, "o-", color=COLOURS[rival], label=label, markersize=4)
         axis.set(xscale="log", yscale="log", xlabel="operations", ylabel="ns each", title=title)
-        axis.legend()
+        legend(axis)
 
 
 def threads_over_time(results, axes):
@@ -74,7 +81,7 @@ def threads_over_time(results, axes):
                 times, threads = [row[0] for row in series], [row[1] for row in series]
                 axis.step(times, threads, where="post", color=COLOURS[rival], label=f"{label}, {count} of them")
         axis.set(xlabel="seconds", ylabel="threads of the process", title=title, ylim=(0, None))
-        axis.legend()
+        legend(axis)
 
 
 def draw_soak(series):

@@ -15,24 +15,25 @@ from .paths import RESULTS, ROOT
 
 
 def add_command(commands):
-    for name, text, rounds, seconds in (
-        ("full", "every workload in under ten minutes; what runs without a command", 5, 480),
-        ("quick", "every workload with small sizes in under a minute", 2, 40),
+    for name, text, rounds, seconds, limit, repeating in (
+        ("full", "every workload in under ten minutes; what runs without a command", 5, 500, 60, 1),
+        ("quick", "every workload with small sizes in under a minute", 2, 40, 5, 0.2),
     ):
         command = commands.add_parser(name, help=text, description=__doc__)
         command.add_argument("--rounds", type=int, default=rounds, help=f"at most so many (default: {rounds})")
         command.add_argument("--seconds", type=float, default=seconds,
-                             help=f"no second or later run begins that would end after these (default: {seconds})")
+                             help=f"begins nothing after these (default: {seconds})")
         command.add_argument("--workload", action="append", metavar="NAME",
                              help="only this one; may be given several times: " + ", ".join(tables.WORKLOADS))
-        command.set_defaults(run=bench_scheduler, cases=plan.full if name == "full" else plan.quick, size=name)
+        command.set_defaults(run=bench_scheduler, size=name, limit=limit, repeating=repeating)
 
 
 def bench_scheduler(arguments):
-    cases = [case for case in arguments.cases() if not arguments.workload or case.workload in arguments.workload]
+    cases = [case for case in plan.PLANS[arguments.size]() if not arguments.workload or case.workload in arguments.workload]
     built = programs.build()
     machine, start = tables.machine(), time.monotonic()
-    results = measuring.run_rounds(built, cases, arguments.rounds, arguments.seconds, limit=120)
+    results = measuring.run_rounds(built, cases, arguments.rounds, arguments.seconds, arguments.limit,
+                                   arguments.repeating)
     verdicts = budgets.judge(results)
     text = "\n\n".join([
         f"Measured with `script/bench {arguments.size}`; {machine}; {time.monotonic() - start:.0f} s.",

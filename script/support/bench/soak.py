@@ -20,8 +20,8 @@ def add_command(commands):
 def bench_soak(arguments):
     swift = programs.build_swift()
     case = Case("soak", "headway", arguments.operations)
-    environment = {**os.environ, "HEADWAY_SOAK_SECONDS": str(arguments.seconds)}
-    report, failure = measuring.run([swift, "{workload}", "headway"], case, arguments.seconds + 60, environment)
+    program = [swift, "{workload}", "headway"]
+    report, failure = measuring.run(program, case, arguments.seconds + 60, repeating=arguments.seconds)
     if failure:
         sys.exit(f"script/bench: the soak {failure}")
     series, done = report["series"], report["figures"]["operations"]

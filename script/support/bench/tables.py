@@ -54,6 +54,8 @@ def rivals(results):
         for rival, count in rows:
             lines.append(row(results, workload, title, rival, count))
             title = ""
+    if results.left_out:
+        lines.append("\nLeft out for want of time: " + "; ".join(" ".join(map(str, key)) for key in results.left_out))
     return "\n".join(lines)
 
 

@@ -1,4 +1,6 @@
-/// Which node waits for which. Nodes are numbered so that each waits only for earlier ones.
+/// Which node waits for which.
+///
+/// Nodes are numbered so that each waits only for earlier ones.
 struct DependencyGraph: Sendable {
   private(set) var nodeCount = 0
   private var ends: [Int] = []
@@ -36,15 +38,17 @@ struct DependencyGraph: Sendable {
     return graph
   }
 
-  /// Each node waits for up to `most` different ones, chosen at random among the `reach` before it: the nearer they are,
-  /// the deeper is the graph.
+  /// Each node waits for up to `most` different ones, chosen at random among the `reach` before it.
+  ///
+  /// The nearer they are, the deeper is the graph.
   static func random(_ count: Int, most: Int, reach: Int, seed: UInt64 = 42) -> Self {
     var generator = SplitMix64(state: seed)
     var graph = Self()
     for node in 0..<count {
       let nearest = max(0, node - reach)
       let wanted = node == 0 ? 0 : Int.random(in: 0...most, using: &generator)
-      graph.addNode(dependingOn: Set((0..<wanted).map { _ in Int.random(in: nearest..<node, using: &generator) }).sorted())
+      let chosen = (0..<wanted).map { _ in Int.random(in: nearest..<node, using: &generator) }
+      graph.addNode(dependingOn: Set(chosen).sorted())
     }
     return graph
   }

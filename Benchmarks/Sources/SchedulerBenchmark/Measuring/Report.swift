@@ -1,6 +1,8 @@
 import Foundation
 
-/// What one measuring found. It is printed as a line of JSON, which `script/bench` reads.
+/// What one measuring found.
+///
+/// It is printed as a line of JSON, which `script/bench` reads.
 struct Report: Encodable {
   /// One figure a repetition, in the unit of the workload.
   var samples: [Double]

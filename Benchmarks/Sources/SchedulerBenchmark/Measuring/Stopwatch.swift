@@ -9,16 +9,18 @@ enum Stopwatch {
 
   static func seconds(since start: ContinuousClock.Instant) -> Double { (ContinuousClock.now - start) / .seconds(1) }
 
-  /// Nanoseconds for each of `count` pieces, as often as it takes for a steady figure: small counts are repeated until
-  /// a million pieces were done, at most a hundred times and not after two seconds. Each time starts with a heap whose
-  /// free memory was given back, so that the pages of a small count have to be fetched like those of a big one.
+  /// Nanoseconds for each of `count` pieces, as often as it takes for a steady figure.
+  ///
+  /// Small counts are repeated until a million pieces were done, at most a hundred times and within the time limit. Each
+  /// time starts with a heap whose free memory was given back, so that the pages of a small count have to be fetched
+  /// like those of a big one.
   static func nanosecondsEach(count: Int, _ work: () -> Void) -> [Double] {
     let start = ContinuousClock.now
     var times: [Double] = []
     repeat {
       Memory.trim()
       times.append(seconds(work) / Double(count) * 1e9)
-    } while times.count < min(100, 1_000_000 / count) && seconds(since: start) < 2
+    } while times.count < min(100, 1_000_000 / count) && seconds(since: start) < TimeLimit.seconds
     return times
   }
 }

@@ -20,7 +20,9 @@ final class ThreadSampler: Sendable {
   private let state = Mutex(State())
   private let ended = Semaphore()
 
-  /// - Parameter countsBusy: Look at the state of each thread too, which costs some microseconds a thread.
+  /// Begins the sampling.
+  ///
+  /// With `countsBusy` it looks at the state of each thread too, which costs some microseconds a thread.
   init(milliseconds: Int, countsBusy: Bool) {
     PlainThread.start { [self] in
       let start = ContinuousClock.now

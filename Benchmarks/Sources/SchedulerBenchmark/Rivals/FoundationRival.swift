@@ -20,7 +20,9 @@ struct FoundationRival: IndependentRival, GraphRival, QueueRival, CancellingRiva
     OperationQueue().addOperations(operations, waitUntilFinished: true)
   }
 
-  func makeQueue(width: QueueWidth, urgency: Urgency) -> any WorkQueue { FoundationQueue(width: width, urgency: urgency) }
+  func makeQueue(width: QueueWidth, urgency: Urgency) -> any WorkQueue {
+    FoundationQueue(width: width, urgency: urgency)
+  }
 
   func makeCancellableQueue() -> any CancellableQueue { FoundationQueue(width: .many, urgency: .usual) }
 }

@@ -1,8 +1,9 @@
 /// A piece of work.
 typealias Body = @Sendable () -> Void
 
-/// A way to run work beside the main thread. What it can do is in the protocols that follow; a workload is measured with
-/// the rivals that have what it needs.
+/// A way to run work beside the main thread.
+///
+/// What it can do is in the protocols that follow; a workload is measured with the rivals that have what it needs.
 protocol Rival: Sendable {
   var name: String { get }
 }

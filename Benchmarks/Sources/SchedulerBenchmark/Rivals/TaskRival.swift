@@ -1,4 +1,6 @@
-/// Swift's tasks on their own pool. The caller blocks; the pool's threads do not.
+/// Swift's tasks on their own pool.
+///
+/// The caller blocks; the pool's threads do not.
 struct TaskRival: IndependentRival, GraphRival {
   let name = "tasks"
 

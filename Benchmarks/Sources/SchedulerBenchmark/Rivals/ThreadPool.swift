@@ -1,6 +1,8 @@
 import Glibc
 
-/// Threads that take work from one list, the oldest first. They end when the pool is let go of.
+/// Threads that take work from one list, the oldest first.
+///
+/// They end when the pool is let go of.
 final class ThreadPool: WorkQueue {
   private let shared = Shared()
 

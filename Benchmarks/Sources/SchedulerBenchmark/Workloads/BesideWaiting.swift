@@ -3,7 +3,9 @@ import Headway
 
 extension Workload {
   /// What an operation costs in a queue in which that many wait for something else: up to 200 lots of 1,000 are added
-  /// and run, for a second at most; nanoseconds each. Only operation queues have that.
+  /// and run, within the time limit; nanoseconds each.
+  ///
+  /// Only operation queues have that.
   static let besideWaiting = Workload(name: "beside-waiting") { rival, count in
     let size = 1000
     let counter = Counter()
@@ -20,7 +22,7 @@ extension Workload {
           done.wait()
         }
         times.append(seconds / Double(size) * 1e9)
-      } while times.count < 200 && Stopwatch.seconds(since: start) < 1
+      } while times.count < 200 && Stopwatch.seconds(since: start) < TimeLimit.seconds
       return times
     }
     let times: [Double]
@@ -45,7 +47,7 @@ extension Workload {
         queue.addOperation(waiting)
       }
       times = run { queue.addOperation($0) }
-      // Letting the waiting ones go takes a time that grows with the square of their number; the process ends instead.
+    // Letting the waiting ones go takes a time that grows with the square of their number; the process ends instead.
     default: return nil
     }
     return Report(samples: [times.median])

@@ -1,6 +1,7 @@
 extension Workload {
-  /// Cancels all that waits in a suspended queue and lets it run empty; nanoseconds each. Filling the queue is not
-  /// counted.
+  /// Cancels all that waits in a suspended queue and lets it run empty; nanoseconds each.
+  ///
+  /// Filling the queue is not counted.
   static let cancellation = Workload(name: "cancellation") { rival, count in
     guard let rival = rival as? any CancellingRival else { return nil }
     let queue = rival.makeCancellableQueue()

@@ -11,8 +11,9 @@ extension Workload {
   /// Each waits for up to four of all before it.
   static let wideGraph = graph("wide-graph") { .random($0, most: 4, reach: $0) }
 
-  /// Building, running and freeing a graph of empty operations; nanoseconds each. The description of the graph, from
-  /// which every rival builds its own, is made before.
+  /// Building, running and freeing a graph of empty operations; nanoseconds each.
+  ///
+  /// The description of the graph, from which every rival builds its own, is made before.
   private static func graph(_ name: String, _ make: @escaping @Sendable (Int) -> DependencyGraph) -> Workload {
     Workload(name: name) { rival, count in
       guard let rival = rival as? any GraphRival else { return nil }

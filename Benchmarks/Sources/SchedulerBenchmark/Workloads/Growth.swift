@@ -1,6 +1,7 @@
 extension Workload {
-  /// Fills a suspended queue, lets it go and waits until it is empty; nanoseconds each. What one costs should not depend
-  /// on how many wait.
+  /// Fills a suspended queue, lets it go and waits until it is empty; nanoseconds each.
+  ///
+  /// What one costs should not depend on how many wait.
   static let growth = Workload(name: "growth") { rival, count in
     guard let rival = rival as? any QueueRival else { return nil }
     func run(_ count: Int) {

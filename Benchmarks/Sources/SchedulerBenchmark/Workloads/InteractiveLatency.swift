@@ -3,7 +3,9 @@ import Synchronization
 
 extension Workload {
   /// From adding a user-interactive operation to its start, while background operations burn all processors, against
-  /// the same on an idle machine; the ratio of the medians. The figures are microseconds.
+  /// the same on an idle machine; the ratio of the medians.
+  ///
+  /// The figures are microseconds.
   static let interactiveLatency = Workload(name: "interactive-latency") { rival, count in
     guard let rival = rival as? any QueueRival, !(rival is ThreadPoolRival) else { return nil }
     let interactive = rival.makeQueue(width: .many, urgency: .interactive)
@@ -18,7 +20,8 @@ extension Workload {
     stop.set()
     background.waitUntilEmpty()
     let figures = [
-      "idle": idle.median, "idle95": idle.quantile(0.95), "burning": burning.median, "burning95": burning.quantile(0.95),
+      "idle": idle.median, "idle95": idle.quantile(0.95),
+      "burning": burning.median, "burning95": burning.quantile(0.95),
     ]
     return Report(samples: [burning.median / idle.median], figures: figures)
   }

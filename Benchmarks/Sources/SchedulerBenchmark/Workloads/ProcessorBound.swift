@@ -1,6 +1,8 @@
 extension Workload {
-  /// Operations that each burn a processor for a quarter of a second; the time as a multiple of what plain threads, one a
-  /// processor, need for the same, and the threads over time: all, and those that run or want to.
+  /// Operations that each burn a processor for a quarter of a second; the time against that of plain threads.
+  ///
+  /// The time is a multiple of what plain threads, one a processor, need for the same. The series are the threads over
+  /// time: all, and those that run or want to.
   static let processorBound = Workload(name: "processor-bound") { rival, count in
     guard let rival = rival as? any IndependentRival else { return nil }
     let turns = Spinning.turns(microseconds: 250_000)
@@ -17,10 +19,12 @@ extension Workload {
     let samples = sampler.end()
     counter.require(count)
     let ideal = (before + IdealTime.seconds(turns: Array(repeating: turns, count: count))) / 2
-    let busy = samples.map { Double($0.busy) }
+    let figures = [
+      "seconds": seconds, "ideal": ideal, "processors": Double(Processors.count),
+      "mostBusy": samples.map { Double($0.busy) }.max() ?? 0,
+    ]
     return Report(
-      samples: [seconds / ideal],
-      figures: ["seconds": seconds, "ideal": ideal, "mostBusy": busy.max() ?? 0, "processors": Double(Processors.count)],
+      samples: [seconds / ideal], figures: figures,
       series: samples.map { [$0.seconds, Double($0.threads), Double($0.busy)] })
   }
 }

@@ -1,11 +1,10 @@
-import Glibc
-
 extension Workload {
-  /// The same queue for as many operations as asked for, or as many as `HEADWAY_SOAK_SECONDS` allow: lots of 10,000 with
-  /// the next lot added while the last one runs. A sample a second: operations done, resident bytes, allocated bytes.
+  /// One queue in steady state, for as many operations as asked for or as the time limit allows.
+  ///
+  /// They come in lots of 10,000, of which the next is added while the last one runs. A sample a second, or a hundredth
+  /// of the limit: operations done, resident bytes, allocated bytes.
   static let soak = Workload(name: "soak") { rival, count in
     guard let rival = rival as? any QueueRival else { return nil }
-    let limit = getenv("HEADWAY_SOAK_SECONDS").flatMap { Double(String(cString: $0)) } ?? 60
     let queue = rival.makeQueue()
     let counter = Counter()
     let lot = min(count, 10_000)
@@ -34,9 +33,9 @@ extension Workload {
       let seconds = Stopwatch.seconds(since: start)
       if seconds >= next {
         series.append([seconds, Double(added), Double(Memory.residentBytes), Double(Memory.allocatedBytes)])
-        next = seconds + min(1, limit / 100)
+        next = seconds + min(1, TimeLimit.seconds / 100)
       }
-      if seconds >= limit { break }
+      if seconds >= TimeLimit.seconds { break }
     }
     queue.waitUntilEmpty()
     counter.require(added)

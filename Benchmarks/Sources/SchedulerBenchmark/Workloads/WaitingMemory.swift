@@ -23,7 +23,9 @@ extension Workload {
     return Report(samples: [each], figures: figures)
   }
 
-  /// The same when each waits for the one before it as well. Only operation queues have that.
+  /// The same when each waits for the one before it as well.
+  ///
+  /// Only operation queues have that.
   static let dependentMemory = Workload(name: "dependent-memory") { rival, count in
     let allocated = Memory.allocatedBytes
     let counter = Counter()
