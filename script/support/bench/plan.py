@@ -51,24 +51,25 @@ def full():
 
 
 def quick():
+    """First what the budgets need, then the rest."""
+    two = ("headway", "dispatch")
     cases = each("independent", SWIFT + CPLUSPLUS, 100_000) + [Case("independent", "foundation", 20_000, 1)]
     cases += each("chain", SWIFT + CPLUSPLUS, 100_000) + each("grid", SWIFT + CPLUSPLUS, 20_000)
+    cases += each("one-operation", two, 1_000) + each("waiting-memory", QUEUES, 100_000, 1)
+    cases += [Case("sleepers", "headway", 200, 1), Case("processor-bound", "headway", 8, 1)]
+    for count in (1_000, 10_000, 100_000):
+        cases += each("growth", two, count, 1) + each("beside-waiting", ("headway",), count, 1)
+    cases += each("interactive-latency", two, 100, 1) + each("fairness", two, 5_000, 1)
     cases += [Case("chain", "foundation", 1_000, 1), Case("grid", "foundation", 1_000, 1)]
+    cases += each("chain", two, 1_000, 1) + each("chain", two, 10_000, 1)
     for workload in ("deep-graph", "wide-graph"):
         cases += each(workload, SWIFT, 20_000)
-    cases += each("mix", SWIFT, 2_000)
-    for workload, count in (("one-operation", 1_000), ("one-after-rest", 100)):
-        cases += each(workload, ("headway", "dispatch"), count)
-    cases += [Case("sleepers", "headway", 200, 1), Case("sleepers", "dispatch", 8, 1), Case("processor-bound", "headway", 8, 1)]
-    cases += each("waiting-memory", QUEUES, 100_000, 1) + [Case("dependent-memory", "headway", 100_000, 1)]
-    for count in (1_000, 10_000, 100_000):
-        cases += each("growth", ("headway", "dispatch"), count, 1) + each("beside-waiting", ("headway",), count, 1)
-        if count < 100_000:
-            cases += each("chain", ("headway", "dispatch"), count, 1)
-    cases += each("pipeline", ("headway", "dispatch"), 20_000)
+    cases += each("mix", SWIFT, 2_000) + each("one-after-rest", two, 100)
+    cases += [Case("dependent-memory", "headway", 100_000, 1), Case("sleepers", "dispatch", 8, 1)]
+    cases += each("pipeline", two, 20_000)
     for workload in ("cancellation", "many-queues", "hold-up"):
-        cases += each(workload, ("headway", "dispatch"), 100_000)
-    return cases + each("interactive-latency", ("headway", "dispatch"), 100, 1) + each("fairness", ("headway",), 5_000, 1)
+        cases += each(workload, two, 100_000)
+    return cases
 
 
 def each(workload, rivals, count, rounds=100):

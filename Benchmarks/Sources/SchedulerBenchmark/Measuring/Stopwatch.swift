@@ -11,9 +11,8 @@ enum Stopwatch {
 
   /// Nanoseconds for each of `count` pieces, as often as it takes for a steady figure.
   ///
-  /// Small counts are repeated until a million pieces were done, at most a hundred times and within the time limit. Each
-  /// time starts with a heap whose free memory was given back, so that the pages of a small count have to be fetched
-  /// like those of a big one.
+  /// Small counts are repeated until a million pieces were done, at most a hundred times and within the time limit.
+  /// Each time starts with a heap whose free memory was given back, so that a small count has to fetch its pages too.
   static func nanosecondsEach(count: Int, _ work: () -> Void) -> [Double] {
     let start = ContinuousClock.now
     var times: [Double] = []
