@@ -1,6 +1,7 @@
 """Draws what was measured, with matplotlib, which is installed beside the build and nowhere else."""
 
 import importlib
+import math
 import os
 import subprocess
 import sys
@@ -61,12 +62,18 @@ def cost_by_size(results, axes):
     for axis, workload, title in (
         (axes[0], "growth", "Fill a suspended queue and let it run"), (axes[1], "chain", "Build and run a chain"),
     ):
+        every = []
         for rival, label in NAMES.items():
             counts = results.counts(workload, rival)
             if len(counts) > 1:
                 costs = [results.median(workload, rival, count) for count in counts]
+                every += costs
                 axis.plot(counts, costs, "o-", color=COLOURS[rival], label=label, markersize=4)
         axis.set(xscale="log", yscale="log", xlabel="operations", ylabel="ns each", title=title)
+        if every:  # Whole decades, so that a small difference does not look like a big one.
+            axis.set_ylim(10 ** math.floor(math.log10(min(every))), 10 ** math.ceil(math.log10(max(every))))
+        for side in (axis.xaxis, axis.yaxis):
+            side.set_major_formatter("{x:,.0f}")
         legend(axis)
 
 

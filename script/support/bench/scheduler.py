@@ -16,7 +16,7 @@ from .paths import RESULTS, ROOT
 
 def add_command(commands):
     for name, text, rounds, seconds, limit, repeating in (
-        ("full", "every workload in under ten minutes; what runs without a command", 5, 500, 60, 1),
+        ("full", "every workload in under ten minutes; what runs without a command", 5, 450, 40, 1),
         ("quick", "every workload with small sizes in under a minute", 2, 40, 8, 0.2),
     ):
         command = commands.add_parser(name, help=text, description=__doc__)
