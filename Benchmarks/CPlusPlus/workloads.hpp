@@ -34,7 +34,8 @@ struct DependencyGraph {
 
   static DependencyGraph chain(int count) {
     DependencyGraph graph;
-    for (int node = 0; node < count; ++node) graph.add_node(node == 0 ? std::vector<int>{} : std::vector<int>{node - 1});
+    if (count > 0) graph.add_node({});
+    for (int node = 1; node < count; ++node) graph.add_node({node - 1});
     return graph;
   }
 

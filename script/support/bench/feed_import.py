@@ -94,7 +94,8 @@ def bench_import(arguments):
             sys.exit("script/bench: the two databases do not have the same number of rows")
         rows = sum(rows_in(ours).values())
     median = {name: statistics.median(seconds for seconds, _ in runs) for name, runs in measured.items()}
-    print(f"\n{rows:,} rows, {size:.0f} MB of CSV, batches of {arguments.batch_size}; median of {arguments.runs} runs\n")
+    batches = f"batches of {arguments.batch_size}; median of {arguments.runs} runs"
+    print(f"\n{rows:,} rows, {size:.0f} MB of CSV, {batches}\n")
     print("| | seconds (fastest – slowest) | rows a second | peak memory | ratio |")
     print("|---|---|---|---|---|")
     for name, label in (("headway", "`headway import`"), ("sqlite3", "`sqlite3 .import`")):

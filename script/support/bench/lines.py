@@ -1,4 +1,4 @@
-"""`script/bench lines`: `LineReader` beside a plain read and memchr loop and `readLine()`, on files in the page cache."""
+"""`script/bench lines`: `LineReader` beside a plain read and memchr loop and `readLine()`, files in the page cache."""
 
 import subprocess
 

@@ -79,7 +79,8 @@ def cost_by_size(results, axes):
 
 def threads_over_time(results, axes):
     for axis, workload, title in (
-        (axes[0], "sleepers", "Operations that sleep 0.5 s"), (axes[1], "processor-bound", "Operations that burn 0.25 s"),
+        (axes[0], "sleepers", "Operations that sleep 0.5 s"),
+        (axes[1], "processor-bound", "Operations that burn 0.25 s"),
     ):
         for rival, label in NAMES.items():
             series = results.series(workload, rival)

@@ -2,8 +2,8 @@
 
 Each measuring is a process of its own: release build, a body that adds to an atomic number, the same counts for all. It
 warms up with a tenth of the work, and times from making the first operation to the end of the last, with the freeing of
-what was made. All workloads are run round by round; the median of the rounds counts, and the spread is from the least to
-the most. oneTBB (Debian's libtbb-dev) and Taskflow (its headers in CPLUS_INCLUDE_PATH) take part where they are there.
+what was made. All workloads are run round by round; the median of the rounds counts, and the spread is from the least
+to the most. oneTBB (Debian's libtbb-dev) and Taskflow (its headers in CPLUS_INCLUDE_PATH) take part where they are there.
 """
 
 import json
@@ -23,13 +23,14 @@ def add_command(commands):
         command.add_argument("--rounds", type=int, default=rounds, help=f"at most so many (default: {rounds})")
         command.add_argument("--seconds", type=float, default=seconds,
                              help=f"begins nothing after these (default: {seconds})")
-        command.add_argument("--workload", action="append", metavar="NAME",
+        command.add_argument("--workload", action="append", metavar="NAME", choices=list(tables.WORKLOADS),
                              help="only this one; may be given several times: " + ", ".join(tables.WORKLOADS))
         command.set_defaults(run=bench_scheduler, size=name, limit=limit, repeating=repeating)
 
 
 def bench_scheduler(arguments):
-    cases = [case for case in plan.PLANS[arguments.size]() if not arguments.workload or case.workload in arguments.workload]
+    wanted = arguments.workload or tables.WORKLOADS
+    cases = [case for case in plan.PLANS[arguments.size]() if case.workload in wanted]
     built = programs.build()
     machine, start = tables.machine(), time.monotonic()
     results = measuring.run_rounds(built, cases, arguments.rounds, arguments.seconds, arguments.limit,

@@ -50,8 +50,8 @@ def rivals(results):
     lines = ["| work | operations | rival | median | spread | runs | × Headway |", "|---|---|---|---|---|---|---|"]
     for workload, title in WORKLOADS.items():
         keys = {*results.reports, *results.failures}
-        rows = sorted({key[1:] for key in keys if key[0] == workload}, key=lambda row: (row[1], list(NAMES).index(row[0])))
-        for rival, count in rows:
+        rows = {(count, list(NAMES).index(rival), rival) for name, rival, count in keys if name == workload}
+        for count, _, rival in sorted(rows):
             lines.append(row(results, workload, title, rival, count))
             title = ""
     if results.left_out:
