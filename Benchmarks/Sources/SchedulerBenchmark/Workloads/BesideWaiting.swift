@@ -35,7 +35,7 @@ extension Workload {
         waiting.addDependency(first)
         queue.addOperation(waiting)
       }
-      times = run { queue.addOperation($0) }
+      times = withExtendedLifetime(first) { run { queue.addOperation($0) } }
     case is FoundationRival:
       let queue = Foundation.OperationQueue()
       let first = Foundation.BlockOperation { counter.increment() }
@@ -44,8 +44,7 @@ extension Workload {
         waiting.addDependency(first)
         queue.addOperation(waiting)
       }
-      times = run { queue.addOperation($0) }
-    // Letting the waiting ones go takes a time that grows with the square of their number; the process ends instead.
+      times = withExtendedLifetime(first) { run { queue.addOperation($0) } }
     default: return nil
     }
     return Report(samples: [times.median])
