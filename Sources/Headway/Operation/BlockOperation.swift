@@ -14,10 +14,15 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// A block of a block operation.
   public typealias ExecutionBlock = @Sendable () throws -> Void
 
-  // The first block stands by itself, since nearly all operations have just one, and an array costs an allocation.
+  // The first block stands by itself, since nearly all operations have just one, and an array costs an allocation. It
+  // is no optional, and is handed on in this structure: generic code, as that of optionals is, would wrap it in another
+  // block at each step.
   private struct Blocks {
-    var first: ExecutionBlock?
+    var first: ExecutionBlock = {}
+    var hasFirst = false
     var others: [ExecutionBlock] = []
+
+    var all: [ExecutionBlock] { hasFirst ? [first] + others : [] }
   }
 
   // Protected by its own lock, under which nothing is called.
@@ -26,7 +31,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Creates an operation that runs `block`.
   ///
   /// - Parameter block: What to run. It may throw; the error becomes that of the operation.
-  public init(block: @escaping ExecutionBlock) { blocks = Mutex(Blocks(first: block)) }
+  public init(block: @escaping ExecutionBlock) { blocks = Mutex(Blocks(first: block, hasFirst: true)) }
 
   /// Creates an operation without blocks; add them with ``addExecutionBlock(_:)``.
   public override init() { blocks = Mutex(Blocks()) }
@@ -35,7 +40,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   ///
   /// - Complexity: O(*n*) in their number.
   open var executionBlocks: [ExecutionBlock] {
-    blocks.withLock { blocks in (blocks.first.map { [$0] } ?? []) + blocks.others }
+    blocks.withLock { $0.all }
   }
 
   /// Adds a block to run beside the others.
@@ -50,7 +55,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
       phase == .pending || phase == .starting,
       "addExecutionBlock(_:) on \(self): add blocks before the operation starts.")
     blocks.withLock { blocks in
-      if blocks.first == nil { blocks.first = block } else { blocks.others.append(block) }
+      if blocks.hasFirst { blocks.others.append(block) } else { blocks = Blocks(first: block, hasFirst: true) }
     }
   }
 
@@ -61,18 +66,17 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// - Throws: What the block throws, if there is only one. Of several blocks, the first error is recorded with
   ///   ``Operation/fail(_:)``.
   open override func main() throws {
-    let (first, others) = blocks.withLock { blocks in
-      defer { blocks = Blocks() }
-      return (blocks.first, blocks.others)
-    }
-    guard let first else { return }
-    guard !others.isEmpty else { return try first() }
-    ConcurrentBlocks([first] + others, of: self).run()
+    let blocks = takeBlocks()
+    guard blocks.hasFirst else { return }
+    guard !blocks.others.isEmpty else { return try blocks.first() }
+    ConcurrentBlocks(blocks.all, of: self).run()
   }
 
-  override func releaseWork() {
-    // Let go of after the lock is released: freeing a block may run code of its owner's.
-    _ = blocks.withLock { blocks in
+  // Let go of after the lock is released: freeing a block may run code of its owner's.
+  override func releaseWork() { _ = takeBlocks() }
+
+  private func takeBlocks() -> Blocks {
+    blocks.withLock { blocks in
       defer { blocks = Blocks() }
       return blocks
     }

@@ -213,11 +213,14 @@ struct Admission {
   /// - Parameters:
   ///   - run: The run, which is empty and not among the active ones.
   ///   - mostCount: How many at most.
+  ///   - indivisible: So many are not worth sharing out.
   ///   - isFit: Whether an operation may go into a run of this thread.
   /// - Returns: False if there is none; ``next()`` may have one.
-  mutating func fill(_ run: OperationRun, atMost mostCount: Int, where isFit: (Operation) -> Bool) -> Bool {
+  mutating func fill(
+    _ run: OperationRun, atMost mostCount: Int, indivisible: Int, where isFit: (Operation) -> Bool
+  ) -> Bool {
     guard cancelled.isEmpty, !isSuspended, limit == .max else { return false }
-    let share = max(1, first.ready.count / (2 * ProcessorCount.usable))
+    let share = max(1, indivisible, first.ready.count / (2 * ProcessorCount.usable))
     while run.count < min(share, mostCount, OperationRun.capacity), let (operation, level) = first.ready.first,
       operation._withUnsafeGuaranteedRef({ isFit($0) })
     {

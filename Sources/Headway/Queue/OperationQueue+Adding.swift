@@ -5,7 +5,8 @@ extension OperationQueue {
   final func add(_ operation: Operation) {
     guard reserve(operation) else { return }
     enter(operation)
-    let level = change { $0.add(operation, isBarrier: false) }
+    let reference = OperationReference(operation)
+    let level = change { $0.add(reference, isBarrier: false) }
     operation.raiseDependencies(level: level)
   }
 
@@ -14,7 +15,7 @@ extension OperationQueue {
     let added = operations.filter(reserve)
     for operation in added { enter(operation) }
     let level = change { books in
-      for operation in added { books.add(operation, isBarrier: false) }
+      for operation in added { books.add(OperationReference(operation), isBarrier: false) }
       return books.qualityOfService.level
     }
     for operation in added { operation.raiseDependencies(level: level) }
@@ -27,7 +28,8 @@ extension OperationQueue {
     let operation = BlockOperation(block: barrier)
     guard reserve(operation) else { return }
     enter(operation)
-    _ = change { $0.add(operation, isBarrier: true) }
+    let reference = OperationReference(operation)
+    _ = change { $0.add(reference, isBarrier: true) }
   }
 
   /// Takes the sole right to put the operation into a queue; false if it was cancelled and has finished.

@@ -23,10 +23,13 @@ extension OperationQueue {
 
     /// Adds an operation that was reserved; returns the level of the queue's quality of service.
     @discardableResult
-    mutating func add(_ operation: Operation, isBarrier: Bool) -> Int {
-      admission.add(operation, isBarrier: isBarrier)
-      record { .added(operation) }
-      if operation.admission.place == .ready { record { .ready(operation) } }
+    mutating func add(_ operation: OperationReference, isBarrier: Bool) -> Int {
+      let isReady = operation._withUnsafeGuaranteedRef { operation in
+        admission.add(operation, isBarrier: isBarrier)
+        return operation.admission.place == .ready
+      }
+      record { .added(operation.operation) }
+      if isReady { record { .ready(operation.operation) } }
       return qualityOfService.level
     }
 

@@ -5,14 +5,18 @@ struct Pace {
   /// What a thread takes at a time is to be run in this time, in nanoseconds: so long, at most, does one that has
   /// become ready meanwhile wait for its place before others of its priority that were added later.
   private static let longestRun: UInt64 = 200_000
+  /// What takes less than this, in nanoseconds, is not worth sharing out: waking another thread takes as long.
+  private static let shortRun: UInt64 = 10_000
   /// Others have their turn after this time, in nanoseconds.
   private static let longestTurn: UInt64 = 1_000_000
 
   private let begin = DispatchTime.now().uptimeNanoseconds
   private var last: UInt64
 
-  /// How many operations to take.
+  /// How many operations to take, at most.
   private(set) var allowance = 1
+  /// How many to take even if that leaves none for others.
+  private(set) var indivisible = 1
 
   init() { last = begin }
 
@@ -21,6 +25,7 @@ struct Pace {
     let now = DispatchTime.now().uptimeNanoseconds
     let each = max(1, (now - last) / UInt64(max(1, count)))
     last = now
+    indivisible = Int(Self.shortRun / each)
     allowance = max(1, min(Int(Self.longestRun / each), allowance * 2, OperationRun.capacity))
   }
 

@@ -75,7 +75,8 @@ struct Visit {
   ///   - mayLinger: The thread may wait for more if there are none.
   /// - Returns: What there is.
   private mutating func next(atMost mostCount: Int, mayLinger: Bool) -> Next {
-    let (run, workerClass, allowance) = (run, worker?.pool.workerClass, min(mostCount, pace.allowance))
+    let (run, workerClass) = (run, worker?.pool.workerClass)
+    let (allowance, indivisible) = (min(mostCount, pace.allowance), pace.indivisible)
     let usesPermission = holdsPermission
     holdsPermission = false
     let tracksProgress = queue.trackedProgress != nil
@@ -89,7 +90,9 @@ struct Visit {
       }
       run.reset(for: queue, books.executor)
       for isSecondTry in [false, true] {
-        if books.allowsRuns, !tracksProgress, books.admission.fill(run, atMost: allowance, where: isFit) {
+        if books.allowsRuns, !tracksProgress,
+          books.admission.fill(run, atMost: allowance, indivisible: indivisible, where: isFit)
+        {
           return .run(count: run.count)
         }
         if let operation = books.admission.next() {
