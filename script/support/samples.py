@@ -7,6 +7,7 @@ PRODUCTS is the folder in which `swift build` left the modules. What counts as a
 
 import concurrent.futures
 import dataclasses
+import json
 import os
 import pathlib
 import re
@@ -183,7 +184,7 @@ class Compiler:
         objects = []
         for module in ["Headway", *block.imports]:
             for target in LINKED.get(module, []):
-                objects += sorted((self.products / f"{target}.build").rglob("*.o"))
+                objects += objects_of(self.products / f"{target}.build")
         return self.call("-warnings-as-errors", main, *dict.fromkeys(objects), "-o", executable)
 
     def run(self, program, executable):
@@ -198,6 +199,14 @@ class Compiler:
         if run.stdout != expected:
             return f"{program.output.place}: error: the program prints something else:\n{run.stdout}"
         return ""
+
+
+def objects_of(folder):
+    """The objects of a target: of its sources as they are now, not of those that were removed or renamed."""
+    files = folder / "output-file-map.json"
+    if not files.exists():
+        return sorted(folder.rglob("*.o"))
+    return sorted(entry["object"] for entry in json.loads(files.read_text()).values() if "object" in entry)
 
 
 def main(products):
