@@ -13,10 +13,14 @@ let package = Package(
       name: "LinesBenchmark",
       dependencies: [
         .product(name: "Headway", package: "Headway"), .product(name: "HeadwayLines", package: "Headway"),
+        .product(name: "HeadwayTestKit", package: "Headway"),
       ]),
     .executableTarget(
       name: "SchedulerBenchmark",
-      dependencies: ["CSystemStatistics", .product(name: "Headway", package: "Headway")]),
+      dependencies: [
+        "CSystemStatistics", .product(name: "Headway", package: "Headway"),
+        .product(name: "HeadwayTestKit", package: "Headway"),
+      ]),
     // What Swift's Glibc module does not have.
     .target(name: "CSystemStatistics"),
   ]

@@ -1,9 +1,10 @@
 import Glibc
+import HeadwayTestKit
 
 /// Makes a file of random letters in lines, the same for the same numbers.
 enum SampleText {
   static func write(to path: String, megabytes: Int, lineLengths: ClosedRange<Int>) {
-    var random = SplitMix64(state: 42)
+    var random = SeededGenerator(seed: 42)
     var block: [UInt8] = []
     while block.count < 4 << 20 {
       let length = lineLengths.lowerBound + Int(random.next() % UInt64(lineLengths.count))
@@ -17,18 +18,5 @@ enum SampleText {
       precondition(written == block.count, "\(path) could not be written whole.")
     }
     close(file)
-  }
-}
-
-/// A generator with a seed (Steele, Lea and Flood, “Fast splittable pseudorandom number generators”, 2014).
-private struct SplitMix64 {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }

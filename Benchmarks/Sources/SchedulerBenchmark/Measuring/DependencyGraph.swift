@@ -1,3 +1,5 @@
+import HeadwayTestKit
+
 /// Which node waits for which.
 ///
 /// Nodes are numbered so that each waits only for earlier ones.
@@ -42,7 +44,7 @@ struct DependencyGraph: Sendable {
   ///
   /// The nearer they are, the deeper is the graph.
   static func random(_ count: Int, most: Int, reach: Int, seed: UInt64 = 42) -> Self {
-    var generator = SplitMix64(state: seed)
+    var generator = SeededGenerator(seed: seed)
     var graph = Self()
     for node in 0..<count {
       let nearest = max(0, node - reach)

@@ -1,9 +1,11 @@
+import HeadwayTestKit
+
 extension Workload {
   /// Operations of 1 to 100 µs that wait for up to three earlier ones; the time as a multiple of what the bodies alone
   /// need on all processors.
   static let mix = Workload(name: "mix") { rival, count in
     guard let rival = rival as? any GraphRival else { return nil }
-    var generator = SplitMix64(state: 7)
+    var generator = SeededGenerator(seed: 7)
     let graph = DependencyGraph.random(count, most: 3, reach: count)
     let turns = (0..<count).map { _ in Spinning.turns(microseconds: .random(in: 1...100, using: &generator)) }
     func run() -> Double {
