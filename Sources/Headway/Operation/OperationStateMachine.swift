@@ -56,8 +56,6 @@ struct OperationWord {
   static let oneDependency: UInt64 = 1 << 32
 
   static let initial = OperationWord(rawValue: UInt64(QueuePriority.normal.level) << priorityShift)
-  /// Of an operation that a queue makes for itself.
-  static let initiallyReserved = OperationWord(rawValue: initial.rawValue | reserved)
 
   /// Where one of these is set, an operation can't be started without further thought.
   static let startsSpecially = cancelled | heldBack | observed | hasThreadPriority
@@ -117,9 +115,7 @@ struct OperationWord {
 /// also sees what was written before it was reached (the queue reference before `enqueued`, the error before
 /// `finished`). Plain readings acquire.
 struct OperationStateMachine: ~Copyable {
-  private let word: Atomic<UInt64>
-
-  init(_ initial: OperationWord = .initial) { word = Atomic(initial.rawValue) }
+  private let word = Atomic<UInt64>(OperationWord.initial.rawValue)
 
   var current: OperationWord { OperationWord(rawValue: word.load(ordering: .acquiring)) }
 
@@ -156,6 +152,9 @@ struct OperationStateMachine: ~Copyable {
     }
     return refusal
   }
+
+  /// As ``reserve()``, for a new operation that nobody else knows yet.
+  func reserveUnshared() { word.store(OperationWord.initial.rawValue | OperationWord.reserved, ordering: .relaxed) }
 
   /// Publishes that the operation is in its queue; returns the word as it then was.
   ///

@@ -10,6 +10,18 @@ extension OperationQueue {
     operation.raiseDependencies(level: level)
   }
 
+  /// What `addOperation(_:)` does with a block.
+  final func add(_ block: @escaping @Sendable () throws -> Void) {
+    // A subclass hears of every operation that is added.
+    guard type(of: self) == OperationQueue.self else { return addOperation(BlockOperation(block: block)) }
+    let operation = BlockOperation(block: block)
+    operation.state.reserveUnshared()
+    operation.admission.home = .passUnretained(self)
+    let reference = OperationReference(operation)
+    _ = change { $0.add(reference, isBarrier: false) }
+    withExtendedLifetime(operation) {}
+  }
+
   /// What ``addOperations(_:waitUntilFinished:)`` does.
   final func add(_ operations: [Operation], waitUntilFinished wait: Bool) {
     let added = operations.filter(reserve)

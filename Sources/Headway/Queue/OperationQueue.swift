@@ -150,7 +150,7 @@ open class OperationQueue: @unchecked Sendable {
   /// - Parameter block: What to run. What it throws is kept in that operation's ``Operation/error``, where nobody looks
   ///   unless somebody took it from ``operations`` or ``events``: to learn of errors, make a ``BlockOperation``.
   /// - Complexity: O(1).
-  open func addOperation(_ block: @escaping @Sendable () throws -> Void) { addOperation(BlockOperation(block: block)) }
+  open func addOperation(_ block: @escaping @Sendable () throws -> Void) { add(block) }
 
   /// Adds several operations at once; all are looked at before the first is added.
   ///
