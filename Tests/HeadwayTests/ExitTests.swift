@@ -1,0 +1,67 @@
+import Dispatch
+import Headway
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+@Suite("Exit and fork", .timeLimit(.minutes(5))) struct ExitTests {
+  @Test("T5: a process exits while operations spin, sleep, wait, are added and finish") func exits() async {
+    for _ in 0..<5 {
+      await #expect(processExitsWith: .success) {
+        Self.keepBusy()
+        exit(0)
+      }
+    }
+  }
+
+  #if os(Linux)
+    @Test("T5: a child of fork leaves, or becomes another program, while its parent's pool works") func fork() async {
+      await #expect(processExitsWith: .success) {
+        let isOver = Self.keepBusy()
+        for number in 0..<20 {
+          let child = forkProcess()
+          if child == 0 {
+            if number % 2 == 0 { _exit(7) }
+            // A child has only the thread that called fork, and so may call little: it replaces itself.
+            var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/sh"), strdup("-c"), strdup("exit 7"), nil]
+            execv("/bin/sh", &arguments)
+            _exit(1)
+          }
+          #expect(exitStatus(of: child) == 7)
+        }
+        // The parent's pool is as it was.
+        isOver.open()
+        OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true)
+      }
+    }
+  #endif
+
+  /// Has operations spin, sleep, wait for each other, stand behind others and add more, until the gate is opened.
+  @discardableResult
+  private static func keepBusy() -> Gate {
+    let isOver = Gate()
+    let (queue, stream) = (OperationQueue(), OperationQueue())
+    @Sendable func goOn() {
+      if !isOver.isOpen { stream.addOperation { goOn() } }
+    }
+    for _ in 0..<4 { stream.addOperation { goOn() } }
+    let meeting = Meeting(of: 5)
+    for number in 0..<4 {
+      queue.addOperation {
+        meeting.attend()
+        while number % 2 == 0, !isOver.isOpen {}
+        isOver.wait()
+      }
+    }
+    meeting.attend()
+    queue.addBarrierBlock {}
+    for _ in 0..<100 { queue.addOperation {} }
+    return isOver
+  }
+}

@@ -1,0 +1,45 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Processor time in nanoseconds.
+func processorTime(of clock: clockid_t) -> UInt64 {
+  var time = timespec()
+  clock_gettime(clock, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// Keeps the calling thread busy until it has used so much processor time.
+func useProcessor(milliseconds: UInt64) {
+  let end = processorTime(of: CLOCK_THREAD_CPUTIME_ID) + milliseconds * 1_000_000
+  while processorTime(of: CLOCK_THREAD_CPUTIME_ID) < end {}
+}
+
+#if os(Linux)
+  /// How many threads the process has.
+  func processThreadCount() -> Int {
+    guard let folder = opendir("/proc/self/task") else { return 0 }
+    defer { closedir(folder) }
+    var count = 0
+    while let entry = readdir(folder) {
+      if entry.pointee.d_name.0 != UInt8(ascii: ".") { count += 1 }
+    }
+    return count
+  }
+
+  /// What fork(2) returns: Swift does not let it be called by its name, since most of what a process has is not there
+  /// in the child.
+  func forkProcess() -> pid_t {
+    typealias Fork = @convention(c) () -> pid_t
+    return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()
+  }
+
+  /// The status with which a child has exited; nil if a signal ended it.
+  func exitStatus(of child: pid_t) -> Int32? {
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
+  }
+#endif

@@ -1,0 +1,119 @@
+import Dispatch
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Each in a process of its own, since all queues of a process share the pool.
+@Suite("Thread count", .timeLimit(.minutes(5))) struct ThreadCountTests {
+  #if os(Linux)
+    @Test("T1, T3: busy operations run on about as many threads as there are processors") func busy() async {
+      await #expect(processExitsWith: .success) {
+        let before = processThreadCount()
+        let (queue, crowd) = (OperationQueue(), AtomicCrowd())
+        for _ in 0..<8 * ProcessorCount.usable {
+          queue.addOperation { crowd.run { useProcessor(milliseconds: 20) } }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(crowd.most.load(ordering: .relaxed) <= ProcessorCount.usable + 1)
+        // Workers, the monitor, and one that the testing library may have made meanwhile.
+        #expect(processThreadCount() <= before + ProcessorCount.usable + 3)
+      }
+    }
+
+    @Test("T4: an idle pool ends its threads within seconds, and uses no processor time") func idle() async {
+      await #expect(processExitsWith: .success) {
+        let queue = OperationQueue()
+        let meeting = Meeting(of: 20)
+        for _ in 0..<20 { queue.addOperation { meeting.attend() } }
+        queue.waitUntilAllOperationsAreFinished()
+        let threads = processThreadCount()
+        let never = DispatchSemaphore(value: 0)
+        var looks = 0
+        // The rule is about time, so time is what is looked at: 15 seconds at most.
+        while WorkerPool.shared.threadCount > 0, looks < 150 {
+          _ = never.wait(timeout: .now() + .milliseconds(100))
+          looks += 1
+        }
+        #expect(WorkerPool.shared.threadCount == 0)
+        #expect(eventually { processThreadCount() <= threads - 20 })
+        let before = processorTime(of: CLOCK_PROCESS_CPUTIME_ID)
+        _ = never.wait(timeout: .now() + .seconds(1))
+        #expect(processorTime(of: CLOCK_PROCESS_CPUTIME_ID) - before < 20_000_000)
+        // And it goes on from there.
+        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+      }
+    }
+
+    @Test("T4: a pool whose threads sleep uses no processor time") func sleeping() async {
+      await #expect(processExitsWith: .success) {
+        let queue = OperationQueue()
+        for _ in 0..<1_000 { queue.addOperation {} }
+        queue.waitUntilAllOperationsAreFinished()
+        let never = DispatchSemaphore(value: 0)
+        _ = never.wait(timeout: .now() + .milliseconds(100))
+        let before = processorTime(of: CLOCK_PROCESS_CPUTIME_ID)
+        _ = never.wait(timeout: .now() + .seconds(1))
+        #expect(processorTime(of: CLOCK_PROCESS_CPUTIME_ID) - before < 20_000_000)
+        #expect(WorkerPool.shared.threadCount > 0)
+      }
+    }
+  #endif
+
+  @Test("T3: reaching the limit of threads is an event, and all finish when blocked ones return") func limit() async {
+    await #expect(processExitsWith: .success) {
+      OperationQueue.maximumThreadCount = 4
+      let queue = OperationQueue()
+      let (told, end) = (Gate(), Gate())
+      let token = queue.listen { event in
+        if event == .threadLimitReached(limit: 4) { told.open() }
+      }
+      let crowd = Crowd()
+      for _ in 0..<20 {
+        queue.addOperation {
+          crowd.enter()
+          end.wait()
+          crowd.leave()
+        }
+      }
+      told.wait()
+      #expect(eventually { crowd.now == 4 })
+      #expect(WorkerPool.shared.state.withLock { $0.workers.count } == 4)
+      end.open()
+      queue.waitUntilAllOperationsAreFinished()
+      #expect(crowd.most == 4)
+      token.invalidate()
+    }
+  }
+
+  @Test("T3: a limit of no threads is a programmer's error") func noThreads() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      OperationQueue.maximumThreadCount = 0
+    }
+    #expect(result.message.contains("maximumThreadCount was set to 0: operations need at least one thread"))
+  }
+}
+
+extension WorkerPool {
+  /// How many threads do its work, or may.
+  fileprivate var threadCount: Int { state.withLock { $0.workers.count + ($0.monitor == nil ? 0 : 1) } }
+}
+
+/// As `Crowd`, without a lock on which one could block.
+private final class AtomicCrowd: Sendable {
+  let now = Atomic<Int>(0)
+  let most = Atomic<Int>(0)
+
+  func run(_ body: () -> Void) {
+    most.max(now.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+    body()
+    now.subtract(1, ordering: .relaxed)
+  }
+}
