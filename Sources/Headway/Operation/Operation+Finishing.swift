@@ -82,7 +82,9 @@ extension Operation {
   ///
   /// As ``end()``; but the queue hears of it when it next looks at the run.
   final func end(in run: OperationRun) {
-    if state.finishPlainly() { return run.publish(self) }
+    let reference = Unmanaged<Operation>.passUnretained(self)
+    // From then on, whoever looks at the queue may let go of the operation.
+    if state.finishPlainly() { return run.publish(reference) }
     guard let before = state.finish() else { return }
     guard !before.isObserved else {
       run.withdraw()
@@ -96,9 +98,9 @@ extension Operation {
       return conclude(from: before)
     }
     // The queue may let go of the operation as soon as that is settled, which is before this is over.
-    let reference = Unmanaged.passUnretained(self).retain()
+    _ = reference.retain()
     let word = state.settle()
-    run.publish(self)
+    run.publish(reference)
     ending.ready.forEach { if !run.takeReady($0) { $0.tellReady() } }
     wakeWaiters(settledFrom: word)
     ending.tidyUp(run.executor)

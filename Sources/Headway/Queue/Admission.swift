@@ -97,10 +97,12 @@ struct Admission {
   mutating func priorityChanged(_ operation: Operation) {
     takeBackIfTaken(operation)
     guard operation.admission.place == .ready else { return }
+    let level = operation.state.current.priorityLevel
     withSegment(of: operation) { segment in
       segment.ready.remove(operation)
-      segment.ready.insert(operation, level: operation.state.current.priorityLevel)
+      segment.ready.insert(operation, level: level)
     }
+    if !runs.isEmpty { takeBackRuns(lessUrgentThan: level) }
   }
 
   /// The operation has finished.
@@ -323,6 +325,7 @@ struct Admission {
       first.ready.append(next.ready)
       first.barrier = next.barrier
       first.barrierHasFinished = next.barrierHasFinished
+      if !runs.isEmpty, let level = first.ready.first?.level { takeBackRuns(lessUrgentThan: level) }
     }
   }
 

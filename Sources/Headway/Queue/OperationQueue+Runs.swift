@@ -18,6 +18,7 @@ extension OperationQueue {
           // Somebody may have set the queue's progress since the run was taken.
           guard trackedProgress == nil, operation.state.beginPlainly() else {
             run.withdraw()
+            context.pointee.leave()
             if runTaken(operation) { number += 1 }
             return
           }

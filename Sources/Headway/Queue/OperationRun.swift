@@ -100,8 +100,9 @@ final class OperationRun: @unchecked Sendable {
       }
       // The one that is being run may have finished an instant ago, and somebody may have seen that.
       let running = current.load(ordering: .acquiring)
+      // Nor was one published, before another was announced or withdrawn, since the count was read.
+      guard finishedCount.load(ordering: .acquiring) == published else { continue }
       let number = Int(running >> Self.numberShift)
-      if running != 0, number > published { continue }
       guard running != 0, number == bookedFinished,
         let address = UnsafeRawPointer(bitPattern: running & (1 << Self.numberShift - 1))
       else { return nil }
@@ -141,19 +142,20 @@ final class OperationRun: @unchecked Sendable {
   /// The current operation ends in another way than by ``publish(_:)``.
   func withdraw() { current.store(0, ordering: .releasing) }
 
-  /// The current operation has finished; the queue lets go of it.
-  func publish(_ operation: Operation) {
+  /// The current operation has finished; the queue lets go of it, or has done so already.
+  func publish(_ operation: OperationReference) {
     let number = finishedCount.load(ordering: .relaxed)
-    finished[number] = .passUnretained(operation)
+    finished[number] = operation
     finishedCount.store(number + 1, ordering: .releasing)
   }
 
   /// Takes an operation that became ready, if the queue need not hear of it before it next looks at the run.
   func takeReady(_ operation: Operation) -> Bool {
     let number = readiedCount.load(ordering: .relaxed)
-    guard number < Self.readiedCapacity, operation.isPlainBlock,
-      operation.admission.home?.toOpaque() == home?.toOpaque(),
-      !operation.state.current.startsSpecially
+    let word = operation.state.current
+    // Its queue can be read once it says that it is in one.
+    guard number < Self.readiedCapacity, operation.isPlainBlock, word.isEnqueued, !word.startsSpecially,
+      operation.admission.home?.toOpaque() == home?.toOpaque()
     else { return false }
     readied[number] = .passRetained(operation)
     readiedCount.store(number + 1, ordering: .releasing)

@@ -13,7 +13,8 @@ struct Visit {
     self.queue = queue
     self.worker = worker
     self.holdsPermission = holdsPermission
-    run = worker?.operationRun ?? OperationRun()
+    // The worker's own is at work when an operation in it visits another queue: one that is run step by step.
+    run = worker.flatMap { $0.operationRun.isActive ? nil : $0.operationRun } ?? OperationRun()
   }
 
   /// What the queue has for the thread.

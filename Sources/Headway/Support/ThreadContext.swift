@@ -91,6 +91,9 @@ struct ThreadContext {
   /// The thread goes on to another operation of its run.
   mutating func enter(_ operation: Unmanaged<Operation>) { self.operation = operation }
 
+  /// The thread is inside no operation of its run: the last one may have been freed.
+  mutating func leave() { operation = nil }
+
   /// Whether the thread that finished `operation` is the worker that ran it and is about to come back for more.
   ///
   /// Then it need not be sent for. True once a run.

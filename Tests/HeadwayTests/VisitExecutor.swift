@@ -1,0 +1,26 @@
+import Synchronization
+
+@testable import Headway
+
+/// Runs what queues start on the calling thread, as a worker does: with whole runs of operations, until there is
+/// nothing more to do.
+///
+/// From inside of an operation it does what another worker would do at that moment.
+final class VisitExecutor: WorkExecutor {
+  private let work = Mutex(WaitingWork())
+
+  func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
+    self.work.withLock { $0.append(work, count: count) }
+  }
+
+  /// As one worker that comes; false if none was sent for.
+  @discardableResult
+  func step(atMost count: Int = .max) -> Bool {
+    guard let work = work.withLock({ $0.popFirst() }) else { return false }
+    work.runOnWorker(atMost: count)
+    return true
+  }
+
+  /// As many workers, one after the other, as are sent for.
+  func run() { while step() {} }
+}
