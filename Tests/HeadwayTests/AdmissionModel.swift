@@ -14,6 +14,10 @@ struct AdmissionModel {
     var isCancelled = false
     /// It was started as cancelled, and so is not counted against the limit.
     var isLeaving = false
+    /// A thread has taken it into its run, or has taken it out of there and is about to start it.
+    var isTaken = false
+    /// It was started in a run, which is counted in its place.
+    var isInRun = false
   }
 
   /// In the order of adding.
@@ -22,17 +26,21 @@ struct AdmissionModel {
   var isSuspended = false
 
   var unfinished: [Int] { entries.indices.filter { entries[$0].state != .finished } }
-  var running: Int { entries.count { $0.state == .started && !$0.isLeaving } }
+  /// How many runs threads have taken.
+  var runs = 0
+  var running: Int { entries.count { $0.state == .started && !$0.isLeaving && !$0.isInRun } + runs }
 
   func isReady(_ number: Int) -> Bool {
     entries[number].isCancelled || entries[number].dependencies.allSatisfy { entries[$0].state == .finished }
   }
 
   /// C5: the cancelled that wait leave without regard to anything.
-  var leaving: [Int] { entries.indices.filter { entries[$0].state == .waiting && entries[$0].isCancelled } }
+  var leaving: [Int] {
+    entries.indices.filter { entries[$0].state == .waiting && entries[$0].isCancelled && !entries[$0].isTaken }
+  }
 
   /// P2 and Q8: those that suspension and limit alone may hold back.
-  private var candidates: [Int] {
+  var candidates: [Int] {
     entries.indices.filter { number in
       guard entries[number].state == .waiting, !entries[number].isCancelled, isReady(number) else { return false }
       let before = entries[..<number].filter { $0.state != .finished }
@@ -40,10 +48,16 @@ struct AdmissionModel {
     }
   }
 
-  /// How many could start.
-  var startable: Int {
+  /// How many could start, but for those that threads are about to start.
+  func startable(beside others: Set<Int> = []) -> Int {
     let places = isSuspended ? 0 : max(0, limit - running)
-    return leaving.count + min(places, candidates.count)
+    return leaving.count + min(places, candidates.count { !others.contains($0) })
+  }
+
+  /// Whether `number` is to start before `other`.
+  func precedes(_ number: Int, _ other: Int) -> Bool {
+    entries[number].priority == entries[other].priority
+      ? number < other : entries[number].priority > entries[other].priority
   }
 
   /// Starts the operation that must be next.
@@ -54,10 +68,7 @@ struct AdmissionModel {
       return first
     }
     guard !isSuspended, running < limit else { return nil }
-    var best: Int?
-    for number in candidates where best.map({ entries[number].priority > entries[$0].priority }) ?? true {
-      best = number
-    }
+    let best = candidates.filter { !entries[$0].isTaken }.min(by: precedes)
     if let best { entries[best].state = .started }
     return best
   }

@@ -1,0 +1,205 @@
+import HeadwayTestKit
+
+@testable import Headway
+
+/// A thread that takes runs, as far as a program knows.
+struct AdmissionThread {
+  let run = OperationRun()
+  /// How many operations there were when the run began.
+  var count = 0
+  /// Those of the run that were not taken out of it, in their order.
+  var waiting: [Int] = []
+  /// Taken out of the run, and about to be started.
+  var popped: Int?
+  /// Started in the run.
+  var current: Int?
+  /// None has been taken out of it.
+  var isFresh = false
+}
+
+/// An object that an operation's block holds, and so is freed with it.
+final class CountedMember: Sendable {
+  private let census: Crowd
+
+  init(_ census: Crowd) {
+    self.census = census
+    census.enter()
+  }
+
+  deinit { census.leave() }
+}
+
+/// The commands that are about runs: threads take them, and start and end their operations, in any order among all of
+/// them; and so between any two steps of a thread anything else may happen.
+extension AdmissionProgram {
+  mutating func takeRunCommand() throws -> String {
+    let number = random(0...threads.count - 1)
+    if threads[number].current != nil {
+      endCurrent(of: number)
+      return "end in run \(number)"
+    }
+    if threads[number].popped != nil {
+      try startPopped(of: number)
+      return "start in run \(number)"
+    }
+    if threads[number].run.isActive, random(0...7) > 0 {
+      try pop(of: number)
+      return "pop of run \(number)"
+    }
+    if random(0...9) == 0 {
+      admission.takeBackRuns()
+      noteTakenBack()
+      return "take back"
+    }
+    try fill(number)
+    return "fill \(number)"
+  }
+
+  /// Those that the threads will start first, of runs from which none has been taken.
+  var firstOfRuns: Set<Int> {
+    var numbers: Set<Int> = []
+    for thread in threads {
+      if thread.isFresh, let first = thread.waiting.first, isTaken(first) { numbers.insert(first) }
+      if let popped = thread.popped { numbers.insert(popped) }
+    }
+    return numbers
+  }
+
+  private func isTaken(_ number: Int) -> Bool { operations[number].admission.place == .taken }
+
+  /// Whether operations stand in a run is for the books to say; that none is lost there, ``endRuns()`` looks at.
+  mutating func noteTakenBack() {
+    for (position, thread) in threads.enumerated() {
+      for number in thread.waiting where !isTaken(number) { model.entries[number].isTaken = false }
+      threads[position].waiting = thread.waiting.filter { isTaken($0) }
+    }
+  }
+
+  /// As `change(bookingRuns:)` does.
+  mutating func book() {
+    admission.bookReadied { $0.release() }
+    var count = admission.count
+    var isExact = true
+    admission.bookFinished { admission, operation in
+      count -= 1
+      isExact = isExact && admission.count == count
+      operation.release()
+    }
+    isMisbooked = isMisbooked || !isExact
+    hasUnbooked = false
+    noteTakenBack()
+  }
+
+  private mutating func fill(_ number: Int) throws {
+    book()
+    close(number)
+    let run = threads[number].run
+    run.reset(for: home, nil)
+    let (mostCount, refused) = (random(1...8), random(0...20))
+    let operations = operations
+    let hasTaken = admission.fill(run, atMost: mostCount) { $0 !== operations[min(refused, operations.count - 1)] }
+    // Those that were given a dependency after they had become ready are among them: that is seen when they start.
+    let isNew = { [model] in operations[$0].admission.place == .taken && !model.entries[$0].isTaken }
+    let taken = model.unfinished.filter { model.entries[$0].state == .waiting && isNew($0) }.sorted(by: model.precedes)
+    let left = model.candidates.filter { !model.entries[$0].isTaken && !isNew($0) }.min(by: model.precedes)
+    guard hasTaken == !taken.isEmpty, taken.count == run.count, taken.count <= mostCount else {
+      throw Divergence(description: "a run of \(run.count) was taken, and \(taken) are marked so")
+    }
+    if let left, let last = taken.last, model.precedes(left, last) {
+      throw Divergence(description: "number \(last) was taken into a run, and number \(left) left, which is before it")
+    }
+    guard hasTaken else { return }
+    guard !model.isSuspended, model.limit == .max, model.leaving.isEmpty else {
+      throw Divergence(description: "a run was taken where none may be")
+    }
+    for operation in taken { model.entries[operation].isTaken = true }
+    threads[number].waiting = taken
+    threads[number].count = run.count
+    threads[number].isFresh = true
+    model.runs += 1
+  }
+
+  private mutating func close(_ number: Int) {
+    guard threads[number].run.isActive else { return }
+    admission.close(threads[number].run)
+    model.runs -= 1
+    noteTakenBack()
+  }
+
+  /// The thread takes the next operation out of its run, or leaves the run.
+  private mutating func pop(of number: Int) throws {
+    noteTakenBack()
+    let expected = threads[number].waiting.first
+    let reference = threads[number].run.next(of: threads[number].count)
+    guard reference.map({ $0.operation === expected.map { operations[$0] } }) ?? (expected == nil) else {
+      throw Divergence(description: "\(text(expected)) should have been taken out of the run, and was not")
+    }
+    guard let expected, let reference else {
+      book()
+      return close(number)
+    }
+    // P2 and Q4: nothing suspended, and nothing more urgent, that the books know of.
+    let others = model.candidates.filter { !model.entries[$0].isTaken && operations[$0].admission.place == .ready }
+    let isMoreUrgent = others.contains { model.entries[$0].priority > model.entries[expected].priority }
+    guard !model.isSuspended, model.limit == .max, !isMoreUrgent else {
+      throw Divergence(description: "number \(expected) goes on in a run, and should stand back")
+    }
+    threads[number].run.announce(reference)
+    threads[number].waiting.removeFirst()
+    threads[number].isFresh = false
+    threads[number].popped = expected
+  }
+
+  private mutating func startPopped(of number: Int) throws {
+    guard let popped = threads[number].popped else { return }
+    threads[number].popped = nil
+    let operation = operations[popped]
+    model.entries[popped].isTaken = false
+    let mayStart = model.isReady(popped)
+    if operation.state.beginPlainly() {
+      guard mayStart, !model.entries[popped].isCancelled else {
+        throw Divergence(description: "number \(popped) was started, and may not be")
+      }
+      model.entries[popped].state = .started
+      model.entries[popped].isInRun = true
+      threads[number].current = popped
+      return
+    }
+    threads[number].run.withdraw()
+    let isClaimed = admission.claimTaken(operation)
+    guard isClaimed == mayStart else {
+      throw Divergence(description: "number \(popped) was started: \(isClaimed), and should not be so")
+    }
+    if isClaimed {
+      model.entries[popped].state = .started
+      started.append(popped)
+    }
+  }
+
+  /// As the run's thread does when an operation's work is done: the queue hears of it later.
+  private mutating func endCurrent(of number: Int) {
+    guard let current = threads[number].current else { return }
+    threads[number].current = nil
+    let wereReady = model.entries.indices.filter { model.isReady($0) }
+    let booksLater = random(0...2) > 0
+    for operation in operations where booksLater { operation.admission.home = .passUnretained(home) }
+    operations[current].end(in: threads[number].run)
+    for operation in operations { operation.admission.home = nil }
+    model.entries[current].state = .finished
+    if !booksLater { tellReady(except: wereReady) }
+    hasUnbooked = true
+  }
+
+  /// Has all threads end what they have begun, and leave their runs.
+  mutating func endRuns() throws {
+    for number in threads.indices {
+      if threads[number].popped != nil { try startPopped(of: number) }
+      endCurrent(of: number)
+      book()
+      close(number)
+    }
+    if let lost = model.unfinished.first(where: { isTaken($0) || model.entries[$0].isTaken }) {
+      throw Divergence(description: "number \(lost) was lost in a run")
+    }
+  }
+}

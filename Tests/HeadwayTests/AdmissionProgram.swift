@@ -1,0 +1,224 @@
+import HeadwayTestKit
+
+@testable import Headway
+
+/// A random sequence of commands, given to the state machine and to the model.
+struct AdmissionProgram {
+  struct Divergence: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  var generator: SeededGenerator
+  var admission = Admission()
+  var model = AdmissionModel()
+  var operations: [BlockOperation] = []
+  /// Those that were started by themselves, not in a run.
+  var started: [Int] = []
+  var permissions = 0
+  /// Threads that take runs.
+  var threads = (0..<3).map { _ in AdmissionThread() }
+  /// What operations of runs take for the queue that holds them.
+  let home = OperationQueue()
+  /// Runs have come to something that is not booked.
+  var hasUnbooked = false
+  /// The count was not exact after each that was booked.
+  var isMisbooked = false
+  let census: Crowd
+
+  static func divergence(seed: UInt64, _ census: Crowd) -> Divergence? {
+    var program = AdmissionProgram(generator: SeededGenerator(seed: seed), census: census)
+    do {
+      try program.run()
+      return nil
+    } catch let divergence as Divergence {
+      return divergence
+    } catch {
+      return Divergence(description: "\(error)")
+    }
+  }
+
+  private init(generator: SeededGenerator, census: Crowd) {
+    self.generator = generator
+    self.census = census
+  }
+
+  private mutating func run() throws {
+    for step in 0..<random(40...80) {
+      let command = step < 5 ? "add" : try takeCommand()
+      if command == "add" { add(isBarrier: random(0...5) == 0) }
+      do { try compare() } catch {
+        throw Divergence(description: "step \(step), \(command): \(error)")
+      }
+    }
+    try drain()
+  }
+
+  private mutating func takeCommand() throws -> String {
+    if random(0...2) == 0 { return try takeRunCommand() }
+    switch random(0...99) {
+    case 0..<25: return "add"
+    case 25..<50:
+      try next()
+      return "next"
+    case 50..<70:
+      if let position = started.indices.randomElement(using: &generator) { finish(started.remove(at: position)) }
+      return "finish"
+    case 70..<77:
+      cancel(anyone())
+      return "cancel"
+    case 77..<84:
+      setPriority(of: anyone())
+      return "priority"
+    case 84..<88:
+      removeDependency(of: anyone())
+      return "remove dependency"
+    case 88..<92:
+      addDependency(to: anyone(), on: anyone())
+      return "add dependency"
+    case 92..<95:
+      model.isSuspended.toggle()
+      admission.isSuspended = model.isSuspended
+      return "suspend"
+    default:
+      model.limit = random(0...4) == 0 ? .max : random(0...4)
+      admission.limit = model.limit
+      return "limit"
+    }
+  }
+
+  // MARK: Commands
+
+  private mutating func add(isBarrier: Bool) {
+    let number = operations.count
+    let member = CountedMember(census)
+    let operation = BlockOperation { withExtendedLifetime(member) {} }
+    let priority = QueuePriority.allCases.randomElement(using: &generator) ?? .normal
+    operation.queuePriority = priority
+    model.entries.append(AdmissionModel.Entry(isBarrier: isBarrier, priority: priority, dependencies: []))
+    operations.append(operation)
+    while number > 0, random(0...2) == 0 { addDependency(to: number, on: random(0...number - 1)) }
+    _ = operation.state.reserve()
+    // Cancelled while it is being taken in.
+    if random(0...19) == 0 {
+      operation.cancel()
+      model.entries[number].isCancelled = true
+    }
+    admission.add(operation, isBarrier: isBarrier)
+  }
+
+  private mutating func next() throws {
+    if permissions > 0 {
+      permissions -= 1
+      admission.usePermission()
+    }
+    book()
+    let operation = admission.next()
+    let actual = operation.flatMap { operation in operations.firstIndex { $0 === operation } }
+    let expected = model.next()
+    if actual != expected {
+      throw Divergence(description: "next: \(text(actual)) was started, and should have been \(text(expected))")
+    }
+    if let actual { started.append(actual) }
+  }
+
+  /// As `OperationQueue` does when an operation has ended: what depends on it is told of first.
+  private mutating func finish(_ number: Int) {
+    let wereReady = model.entries.indices.filter { model.isReady($0) }
+    operations[number].end()
+    model.entries[number].state = .finished
+    tellReady(except: wereReady)
+    if random(0...1) == 0 {
+      permissions += 1
+      admission.keepPermission()
+    }
+    admission.finished(operations[number]).release()
+  }
+
+  private mutating func cancel(_ number: Int) {
+    operations[number].cancel()
+    model.entries[number].isCancelled = true
+    admission.leave(operations[number])
+  }
+
+  private mutating func setPriority(of number: Int) {
+    let priority = QueuePriority.allCases.randomElement(using: &generator) ?? .normal
+    operations[number].queuePriority = priority
+    model.entries[number].priority = priority
+    admission.priorityChanged(operations[number])
+  }
+
+  private mutating func removeDependency(of number: Int) {
+    guard let dependency = model.entries[number].dependencies.sorted().randomElement(using: &generator) else { return }
+    let wereReady = model.entries.indices.filter { model.isReady($0) }
+    operations[number].removeDependency(operations[dependency])
+    model.entries[number].dependencies.remove(dependency)
+    tellReady(except: wereReady)
+  }
+
+  private mutating func addDependency(to number: Int, on dependency: Int) {
+    guard number != dependency, model.entries[number].state == .waiting else { return }
+    operations[number].addDependency(operations[dependency])
+    model.entries[number].dependencies.insert(dependency)
+  }
+
+  /// As an operation does that becomes ready.
+  mutating func tellReady(except wereReady: [Int]) {
+    for number in model.entries.indices where model.isReady(number) && !wereReady.contains(number) {
+      admission.becameReady(operations[number])
+    }
+  }
+
+  // MARK: Comparing
+
+  private mutating func compare() throws {
+    if random(0...2) == 0 { book() }
+    if isMisbooked { throw Divergence(description: "operations of runs were booked, and the count is wrong") }
+    permissions += admission.takeNewPermissions()
+    // What runs have come to, and is not booked, the books do not know.
+    guard !hasUnbooked else { return }
+    if permissions < min(model.startable(beside: firstOfRuns), 64) {
+      throw Divergence(
+        description: "\(permissions) workers were sent for, and \(model.startable(beside: firstOfRuns)) could start")
+    }
+    guard admission.count == model.unfinished.count,
+      admission.operations.elementsEqual(model.unfinished.map { operations[$0] }, by: ===)
+    else {
+      throw Divergence(description: "the queue holds \(admission.count), and should hold \(model.unfinished)")
+    }
+    for number in operations.indices where model.entries[number].state == .waiting {
+      if operations[number].isReady != model.isReady(number) {
+        throw Divergence(description: "\(number) is ready: \(operations[number].isReady), and should not be so")
+      }
+    }
+  }
+
+  /// Runs all that is left, and cancels what waits in circles.
+  private mutating func drain() throws {
+    try endRuns()
+    (model.isSuspended, admission.isSuspended) = (false, false)
+    while !model.unfinished.isEmpty {
+      let count = started.count
+      repeat { try next() } while model.startable() > 0
+      try next()
+      try compare()
+      if started.isEmpty {
+        // Nothing runs and nothing can: a limit of 0, or a circle.
+        (model.limit, admission.limit) = (.max, .max)
+        if model.startable() == 0, let first = model.unfinished.first { cancel(first) }
+      } else {
+        while started.count > min(count, 2), let position = started.indices.randomElement(using: &generator) {
+          finish(started.remove(at: position))
+        }
+        if let last = started.popLast() { finish(last) }
+      }
+      try compare()
+    }
+  }
+
+  mutating func random(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
+
+  /// One that has not finished, if there is any.
+  private mutating func anyone() -> Int { model.unfinished.randomElement(using: &generator) ?? 0 }
+
+  func text(_ number: Int?) -> String { number.map { "number \($0)" } ?? "none" }
+}
