@@ -24,6 +24,10 @@ struct AdmissionProgram {
   /// The count was not exact after each that was booked.
   var isMisbooked = false
   let census: Crowd
+  /// How many are added at first.
+  private var added = 5
+  /// How many of 100 commands are about runs.
+  private var runCommands = 30
 
   static func divergence(seed: UInt64, _ census: Crowd) -> Divergence? {
     var program = AdmissionProgram(generator: SeededGenerator(seed: seed), census: census)
@@ -43,9 +47,12 @@ struct AdmissionProgram {
   }
 
   private mutating func run() throws {
-    for step in 0..<random(40...80) {
-      let command = step < 5 ? "add" : try takeCommand()
-      if command == "add" { add(isBarrier: random(0...5) == 0) }
+    // Runs are long where much is ready: every fifth program begins with much, and goes on with runs.
+    let isLong = random(0...4) == 0
+    if isLong { (added, runCommands) = (random(30...60), 70) }
+    for step in 0..<random(40...80) + (isLong ? 120 : 0) {
+      let command = step < added ? "add" : try takeCommand()
+      if command == "add" { add(isBarrier: random(0...(isLong ? 40 : 5)) == 0) }
       do { try compare() } catch {
         throw Divergence(description: "step \(step), \(command): \(error)")
       }
@@ -54,7 +61,7 @@ struct AdmissionProgram {
   }
 
   private mutating func takeCommand() throws -> String {
-    if random(0...2) == 0 { return try takeRunCommand() }
+    if random(0...99) < runCommands { return try takeRunCommand() }
     switch random(0...99) {
     case 0..<25: return "add"
     case 25..<50:
