@@ -278,11 +278,16 @@ struct Admission {
   }
 
   mutating func takeBack(_ run: OperationRun) {
+    var highest = 0
     run.takeBack { operation in
+      let level = operation.state.current.priorityLevel
+      highest = max(highest, level)
       operation.admission.place = .ready
       // It was in the first segment, which only grows.
-      first.ready.insert(operation, level: operation.state.current.priorityLevel)
+      first.ready.insert(operation, level: level)
     }
+    // Other runs, taken later, stand back behind that.
+    if runs.count > 1 { takeBackRuns(lessUrgentThan: highest) }
   }
 
   /// Starts an operation of a run that could not be started plainly, if it can be started.
