@@ -47,8 +47,8 @@ struct AdmissionProgram {
   }
 
   private mutating func run() throws {
-    // Runs are long where much is ready: every fifth program begins with much, and goes on with runs.
-    let isLong = random(0...4) == 0
+    // Runs are long where much is ready: every tenth program begins with much, and goes on with runs.
+    let isLong = random(0...9) == 0
     if isLong { (added, runCommands) = (random(30...60), 70) }
     for step in 0..<random(40...80) + (isLong ? 120 : 0) {
       let command = step < added ? "add" : try takeCommand()
