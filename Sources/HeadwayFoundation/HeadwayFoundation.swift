@@ -28,6 +28,7 @@ public typealias NSKeyValueObservedChange = ObservedValueChange
 extension OperationExtensions {
   /// Does the work, for callers that do not expect it to throw: an error is kept in `error`.
   ///
-  /// Foundation's `main()` does not throw, and an override of `start()` may call it.
-  public func main() { callMain() }
+  /// Foundation's `main()` does not throw, and an override of `start()` may call it. As `super.main()` in a direct
+  /// subclass of `Operation`, it does nothing.
+  public func main() { callMain(seenAs: Self.self) }
 }

@@ -34,6 +34,51 @@ import Testing
     #expect((operation as Operation).error is CocoaError)
   }
 
+  @Test("O3: super.main() does nothing in a direct subclass, and calls the superclass's in others") func superMain() {
+    class Direct: Operation, @unchecked Sendable {
+      let calls = EventRecorder<String>()
+      override func main() {
+        super.main()
+        calls.record("direct")
+      }
+    }
+    final class Indirect: Direct, @unchecked Sendable {
+      override func main() {
+        super.main()
+        calls.record("indirect")
+      }
+    }
+    class Starting: Operation, @unchecked Sendable {
+      let calls = EventRecorder<String>()
+      override func start() { main() }
+    }
+    final class Started: Starting, @unchecked Sendable {
+      override func main() {
+        super.main()
+        calls.record("started")
+      }
+    }
+    final class Whole: Operation, @unchecked Sendable {
+      let calls = EventRecorder<String>()
+      override func start() { main() }
+      override func main() {
+        super.main()
+        calls.record("whole")
+        didChangeValue(for: \.isFinished)
+      }
+      override var isFinished: Bool { !calls.events.isEmpty }
+    }
+    let (direct, indirect, byHand, started, whole) = (Direct(), Indirect(), Direct(), Started(), Whole())
+    OperationQueue().addOperations([direct, indirect, whole], waitUntilFinished: true)
+    (byHand as Operation).main()
+    started.start()
+    #expect(direct.calls.events == ["direct"])
+    #expect(indirect.calls.events == ["direct", "indirect"])
+    #expect(byHand.calls.events == ["direct"])
+    #expect(started.calls.events == ["started"])
+    #expect(whole.calls.events == ["whole"])
+  }
+
   @Test("Q1: notifications are delivered in a queue, and the one who posts waits") func notifications() {
     let queue = OperationQueue()
     queue.name = "listeners"

@@ -97,7 +97,9 @@ extension AdmissionProgram {
     run.reset(for: home, nil)
     let (mostCount, refused) = (random(1...8), random(0...20))
     let operations = operations
-    let hasTaken = admission.fill(run, atMost: mostCount) { $0 !== operations[min(refused, operations.count - 1)] }
+    let hasTaken = admission.fill(run, atMost: mostCount, indivisible: 1) {
+      $0 !== operations[min(refused, operations.count - 1)]
+    }
     // Those that were given a dependency after they had become ready are among them: that is seen when they start.
     let isNew = { [model] in operations[$0].admission.place == .taken && !model.entries[$0].isTaken }
     let taken = model.unfinished.filter { model.entries[$0].state == .waiting && isNew($0) }.sorted(by: model.precedes)

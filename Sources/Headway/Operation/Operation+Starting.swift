@@ -32,8 +32,22 @@ extension Operation {
   }
 
   /// Calls ``main()`` and keeps what it throws.
-  package final func callMain() {
+  final func callMain() {
+    isInMain = true
     do { try main() } catch { fail(error) }
+    isInMain = false
+  }
+
+  /// As ``callMain()``, for a `main()` that stands beside that of this class: direct subclasses reach it by
+  /// `super.main()`, which must do nothing, and others by calling `main()`.
+  ///
+  /// Seen as an ``Operation`` and started, it is the former: nobody calls `main()` of an operation that runs from
+  /// elsewhere.
+  ///
+  /// - Parameter type: The type that the operation has where it is called.
+  package final func callMain(seenAs type: Operation.Type) {
+    guard !isInMain, type != Operation.self || state.current.phase == .pending else { return }
+    callMain()
   }
 
   private func startMisuse(_ word: OperationWord) -> String {

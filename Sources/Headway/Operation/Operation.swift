@@ -39,6 +39,9 @@ open class Operation: @unchecked Sendable {
   /// The place in a queue's books.
   ///
   /// Protected by the lock of that queue.
+  // Belongs to the thread that calls `main()`, which is one.
+  @exclusivity(unchecked) final var isInMain = false
+
   // The lock excludes; that is not checked once more at each access.
   @exclusivity(unchecked) final var admission = AdmissionRecord()
 
