@@ -42,7 +42,9 @@ import Testing
       warmUp(queue)
       queue.isSuspended = false
       let counts = EventRecorder<Int>()
-      let token = queue.observe(\.operationCount, options: .new) { _, change in counts.record(change.newValue!) }
+      let token = queue.observe(\.operationCount, options: [.initial, .new]) { _, change in
+        counts.record(change.newValue!)
+      }
       queue.waitUntilAllOperationsAreFinished()
       // The last may be told by the thread that is at it.
       #expect(eventually { counts.count == 0 || counts.events.last == 0 }, "round \(round)")

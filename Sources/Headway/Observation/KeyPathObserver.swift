@@ -63,9 +63,9 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
 
   func setEnded() { end.store(true, ordering: .releasing) }
 
-  func begin(with object: AnyObject) {
+  func begin(with object: AnyObject, _ state: ObservedChange?) {
     let object = unsafeDowncast(object, to: Object.self)
-    let first = value(object)
+    let first = state.flatMap { carriedValue(of: $0) } ?? value(object)
     last = first
     if options.contains(.initial) { tell(object, new: first, old: nil) }
   }

@@ -7,7 +7,12 @@ protocol Observer: AnyObject, Sendable {
   /// The observation has ended; nothing more is told.
   var hasEnded: Bool { get }
   /// From now on, changes are told.
-  func begin(with object: AnyObject)
+  ///
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - state: What the observer begins with, if it was taken down when the observer was added; else it reads the
+  ///     object.
+  func begin(with object: AnyObject, _ state: ObservedChange?)
   /// Something has changed.
   func receive(_ change: ObservedChange, of object: AnyObject)
 }
@@ -19,7 +24,7 @@ protocol Observer: AnyObject, Sendable {
 /// observers may call anything, also what leads to further changes of the same object.
 final class ObserverList: Sendable {
   private enum Item {
-    case begin(any Observer)
+    case begin(any Observer, ObservedChange?)
     case change(ObservedChange)
     case call(@Sendable () -> Void)
   }
@@ -34,7 +39,11 @@ final class ObserverList: Sendable {
   private let state = Mutex(State())
 
   /// Adds an observer, which is told of what is appended from now on.
-  func add(_ observer: any Observer) { append(.begin(observer)) }
+  ///
+  /// - Parameters:
+  ///   - observer: The observer.
+  ///   - state: What it begins with; needed where changes carry values that are taken down under another lock.
+  func add(_ observer: any Observer, _ state: ObservedChange? = nil) { append(.begin(observer, state)) }
 
   func append(_ change: ObservedChange) { append(.change(change)) }
 
@@ -48,8 +57,8 @@ final class ObserverList: Sendable {
     var isTelling = false
     while let (item, observers) = next(&isTelling) {
       switch item {
-      case .begin(let observer):
-        if !observer.hasEnded { observer.begin(with: object) }
+      case .begin(let observer, let state):
+        if !observer.hasEnded { observer.begin(with: object, state) }
       case .change(let change):
         for observer in observers where !observer.hasEnded { observer.receive(change, of: object) }
       case .call(let body):
@@ -67,7 +76,7 @@ final class ObserverList: Sendable {
         return (nil, false)
       }
       state.isTelling = true
-      if case .begin(let observer) = item { state.observers.append(observer) }
+      if case .begin(let observer, _) = item { state.observers.append(observer) }
       return ((item, state.observers), true)
     }
     isTelling = tells

@@ -17,7 +17,7 @@ extension Operation {
       return made
     }
     guard let observers else {
-      observer.begin(with: self)
+      observer.begin(with: self, nil)
       return nil
     }
     observers.add(observer)

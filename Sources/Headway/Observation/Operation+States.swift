@@ -80,7 +80,7 @@ private final class StateObserver: Observer, @unchecked Sendable {
 
   func setEnded() { end.store(true, ordering: .releasing) }
 
-  func begin(with object: AnyObject) {
+  func begin(with object: AnyObject, _ state: ObservedChange?) {
     let operation = unsafeDowncast(object, to: Operation.self)
     if operation.isFinished {
       yield(.finished)

@@ -115,7 +115,7 @@ private final class EventObserver: Observer {
 
   func setEnded() { end.store(true, ordering: .releasing) }
 
-  func begin(with object: AnyObject) {}
+  func begin(with object: AnyObject, _ state: ObservedChange?) {}
 
   func receive(_ change: ObservedChange, of object: AnyObject) {
     if case .event = change.key, let event = change.value as? OperationQueue.Event { listener(event) }

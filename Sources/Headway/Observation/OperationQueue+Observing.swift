@@ -22,14 +22,15 @@ extension OperationQueue {
   }
 
   final func add(_ observer: any Observer, interest: Interest) -> ObserverList {
-    let observers = change { books in
+    let observers = change(bookingRuns: true) { books in
       books.admission.takeBackRuns()
       let observers = books.observers ?? ObserverList()
       books.observers = observers
       books.observation.count(interest, 1)
+      // Under the lock: changes that follow may be in the list before the observer begins.
+      observers.add(observer, books.state(for: interest))
       return observers
     }
-    observers.add(observer)
     observers.tell(of: self)
     lookForStallIfIdle()
     return observers
@@ -60,6 +61,20 @@ extension OperationQueue.Observation {
     case .value(.operations), .value(.own): observersOfOperations += change
     case .value: break
     case .events: listeners += change
+    }
+  }
+}
+
+extension OperationQueue.Books {
+  /// What an observer begins with; nil for what is not in the books.
+  fileprivate func state(for interest: OperationQueue.Interest) -> ObservedChange? {
+    guard case .value(let key) = interest else { return nil }
+    return switch key {
+    case .operationCount: ObservedChange(key, admission.count)
+    case .operations: ObservedChange(key, admission.operations)
+    case .maxConcurrentOperationCount: ObservedChange(key, maxConcurrentOperationCount)
+    case .isSuspended: ObservedChange(key, admission.isSuspended)
+    default: nil
     }
   }
 }
