@@ -196,6 +196,30 @@ import Testing
     #expect(result.message.contains("the child is a part of a progress already"))
   }
 
+  @Test("Q10: a progress is no part of itself", arguments: [1, 3]) func noCircle(depth: Int) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [depth] in
+      let whole = OperationProgress(totalUnitCount: 1)
+      var parts = [whole]
+      for _ in 1..<depth {
+        parts.append(OperationProgress(totalUnitCount: 1, parent: parts.last!, pendingUnitCount: 1))
+      }
+      parts.last!.addChild(whole, withPendingUnitCount: 1)
+    }
+    #expect(result.message.contains("the child would be a part of itself"))
+  }
+
+  @Test("Q10: units that several threads complete are all counted") func counting() {
+    let progress = OperationProgress(totalUnitCount: 40_000)
+    let queue = OperationQueue(limit: 4)
+    for _ in 0..<4 {
+      queue.addOperation {
+        for _ in 0..<10_000 { progress.complete(unitCount: 1) }
+      }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(progress.completedUnitCount == 40_000 && progress.isFinished)
+  }
+
   @Test("Q10: cancel, pause and resume call their handlers once, children's too") func handlers() {
     let record = EventRecorder<String>()
     func observe(_ progress: OperationProgress, as name: String) {

@@ -57,6 +57,21 @@ import Testing
     #expect(calls.events == [2])
   }
 
+  @Test("W1: a completion block that is set after the end is let go of at once", arguments: [true, false])
+  func setAfterEnd(isQueued: Bool) {
+    let operation = BlockOperation {}
+    if isQueued { OperationQueue().addOperations([operation], waitUntilFinished: true) } else { operation.start() }
+    let captured = Crowd()
+    do {
+      let capture = Captured(captured)
+      operation.completionBlock = {
+        _ = capture
+        Issue.record("called after the end")
+      }
+    }
+    #expect(operation.completionBlock == nil && captured.now == 0)
+  }
+
   @Test("W2: when waitUntilFinished() returns, the queue has been left and what depends on it is ready") func wait() {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1

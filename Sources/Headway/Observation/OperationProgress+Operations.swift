@@ -46,7 +46,7 @@ extension OperationProgress {
     if let progress = operation.existingProgress, progress.parent === self {
       complete(progress)
     } else {
-      completeUnit()
+      complete(unitCount: 1)
     }
   }
 }

@@ -79,13 +79,24 @@ public final class OperationProgress: Sendable {
   /// How many units are done, those of unfinished children not counted.
   ///
   /// Setting it tells the observers, on the calling thread, if another hundredth is done by it. Counting down is not
-  /// told. Only one thread at a time should count with `+=`, which reads and then writes.
+  /// told. Only one thread at a time should count with `+=`, which reads and then writes; where several count, each
+  /// calls ``complete(unitCount:)``.
   public var completedUnitCount: Int64 {
     get { state.withLock { $0.completed } }
     set {
       state.withLock { $0.completed = newValue }
       tellIfFurther()
     }
+  }
+
+  /// Counts units as done, in one step: several threads may count at once, and no unit is lost.
+  ///
+  /// Tells the observers as setting ``completedUnitCount`` does.
+  ///
+  /// - Parameter unitCount: How many units more are done.
+  public func complete(unitCount: Int64) {
+    state.withLock { $0.completed += unitCount }
+    tellIfFurther()
   }
 
   /// How much of the work is done, from 0 to 1, children included; 0 while the total is not known.
@@ -114,10 +125,15 @@ public final class OperationProgress: Sendable {
   /// - Parameters:
   ///   - child: The progress of the part.
   ///   - pendingUnitCount: How many units of this progress it completes.
-  /// - Precondition: `child` is a part of no progress.
+  /// - Precondition: `child` is a part of no progress, and this progress is no part of it, at any depth.
   public func addChild(_ child: OperationProgress, withPendingUnitCount pendingUnitCount: Int64) {
     let isAdopted = child.setParent(self)
     require(isAdopted, "addChild(_:withPendingUnitCount:): the child is a part of a progress already.")
+    // Looked for with the parent set: of two threads that close a circle, one at least sees it.
+    let ancestors = sequence(first: self) { $0.parent }
+    require(
+      !ancestors.contains { $0 === child },
+      "addChild(_:withPendingUnitCount:): the child would be a part of itself: this progress is a part of it.")
     take(child, pendingUnitCount)
   }
 
@@ -159,12 +175,6 @@ public final class OperationProgress: Sendable {
       return true
     }
     if wasPending { tellIfFurther() }
-  }
-
-  /// Counts one unit up.
-  func completeUnit() {
-    state.withLock { $0.completed += 1 }
-    tellIfFurther()
   }
 
   // MARK: Observing

@@ -20,9 +20,9 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
   @unchecked Sendable
 {
   /// A method as a function of the object that has it: what `Controller.loadPage` is.
-  public typealias Method = (Target) -> (Object) throws -> Result
+  public typealias Method = @Sendable (Target) -> (Object) throws -> Result
 
-  private struct Invocation: @unchecked Sendable {  // A method captures nothing.
+  private struct Invocation: Sendable {
     let target: Target
     var method: Method
     let object: Object
@@ -51,7 +51,8 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
   /// - Parameters:
   ///   - target: The object that has the method.
   ///   - method: The method, named by its type: `Controller.reload`.
-  public convenience init(target: Target, method: @escaping (Target) -> () throws -> Result) where Object == Void {
+  public convenience init(target: Target, method: @escaping @Sendable (Target) -> () throws -> Result)
+  where Object == Void {
     self.init(target: target, method: { target in { _ in try method(target)() } }, object: ())
   }
 

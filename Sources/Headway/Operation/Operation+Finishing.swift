@@ -144,9 +144,10 @@ extension Operation {
     // The old block is let go of after the lock is released: freeing it may run code of its owner's.
     let old = links.withLock { links in
       guard block != nil || links.details != nil else { return Optional<@Sendable () -> Void>.none }
+      // After the end it would never be called, and keep for good what it captures.
+      guard state.announceLink().phase != .finished else { return nil }
       let old = links.madeDetails.completionBlock
       links.madeDetails.completionBlock = block
-      _ = state.announceLink()
       return old
     }
     _ = old

@@ -201,7 +201,7 @@ open class Operation: @unchecked Sendable {
   /// A block that runs once after the operation has finished, cancelled or not, on a thread of the pool; then it is let
   /// go of.
   ///
-  /// It may be set from inside the operation. Setting it after the end has no effect but to keep it.
+  /// It may be set from inside the operation. Set after the end, it is let go of at once and never runs.
   open var completionBlock: (@Sendable () -> Void)? {
     get { links.withLock { $0.details?.completionBlock } }
     set { setCompletionBlock(newValue) }

@@ -52,7 +52,8 @@ extension Model {
       operations[other].successDependents.removeAll { $0 == number }
     case .cancel(let number): cancel(number)
     case .setPriority(let number, let priority): operations[number].priority = priority
-    case .setCompletionBlock(let number, let label): operations[number].completionBlock = label
+    case .setCompletionBlock(let number, let label):
+      if operations[number].phase != .finished { operations[number].completionBlock = label }
     case .onCancel(let number): addCancellationHandler(number)
     case .fail(let number): fail(number, Failure(mishap: "recorded"))
     case .setName(let number): operations[number].name = "name of \(number)"
