@@ -184,9 +184,9 @@ extension AdmissionProgram {
     threads[number].current = nil
     let wereReady = model.entries.indices.filter { model.isReady($0) }
     let booksLater = random(0...2) > 0
-    for operation in operations where booksLater { operation.admission.home = .passUnretained(home) }
+    for operation in operations where booksLater { operation.queueLinks.home = .passUnretained(home) }
     operations[current].end(in: threads[number].run)
-    for operation in operations { operation.admission.home = nil }
+    for operation in operations { operation.queueLinks.home = nil }
     model.entries[current].state = .finished
     if !booksLater { tellReady(except: wereReady) }
     hasUnbooked = true

@@ -19,7 +19,7 @@ import Testing
     mutating func popFirst() -> (actual: Headway.Operation?, expected: Headway.Operation?) {
       model.sort { left, right in
         left.level == right.level
-          ? left.operation.admission.sequence < right.operation.admission.sequence : left.level > right.level
+          ? left.operation.queueLinks.sequence < right.operation.queueLinks.sequence : left.level > right.level
       }
       return (ready.popFirst()?.operation, model.isEmpty ? nil : model.removeFirst().operation)
     }
@@ -43,7 +43,7 @@ import Testing
       case 0..<55:
         guard let number = numbers[chosen].popLast() else { continue }
         let operation = BlockOperation {}
-        operation.admission.sequence = number
+        operation.queueLinks.sequence = number
         segments[chosen].insert(operation, level: Int.random(in: 0..<5, using: &generator))
       case 55..<70:
         guard let position = segments[chosen].model.indices.randomElement(using: &generator) else { continue }
@@ -77,7 +77,7 @@ import Testing
     var ready = ReadyOperations()
     let operations = (0..<20).map { number in
       let operation = BlockOperation {}
-      operation.admission.sequence = UInt64(number)
+      operation.queueLinks.sequence = UInt64(number)
       return operation
     }
     for operation in operations.reversed() { ready.insert(operation, level: 2) }
@@ -96,7 +96,7 @@ import Testing
   @Test("D1: it keeps the order, finds and removes, short and long", arguments: [4, 16, 17, 40, 400])
   func random(size: Int) {
     var generator = SeededGenerator(seed: UInt64(size))
-    var list = IdentityList<Headway.Operation>()
+    var list = IdentityList()
     var model: [Headway.Operation] = []
     let operations = (0..<size).map { _ in BlockOperation {} }
     for step in 0..<5_000 {
@@ -104,20 +104,23 @@ import Testing
       let isThere = model.contains { $0 === operation }
       // Fills up and empties in turns.
       let isFilling = step / (2 * size) % 2 == 0
-      guard list.contains(operation.address) == isThere else {
+      guard list.contains(OperationReference(operation)) == isThere else {
         Issue.record("size \(size), step \(step): found is \(!isThere)")
         return
       }
       if isThere && (!isFilling || Bool.random(using: &generator)) {
-        #expect(list.remove(operation.address) === operation)
+        let wasThere = list.remove(OperationReference(operation))
+        #expect(wasThere)
         model.removeAll { $0 === operation }
       } else if !isThere && isFilling {
-        list.append(operation)
+        list.append(OperationReference(operation))
         model.append(operation)
       } else if !isThere {
-        #expect(list.remove(operation.address) == nil)
+        let wasThere = list.remove(OperationReference(operation))
+        #expect(!wasThere)
       }
-      guard list.elements.count == model.count, list.isEmpty == model.isEmpty, list.elements == model else {
+      guard list.elements.count == model.count, list.isEmpty == model.isEmpty, list.elements.map(\.operation) == model
+      else {
         Issue.record("size \(size), step \(step): \(list.elements.count) elements, and should be \(model.count)")
         return
       }

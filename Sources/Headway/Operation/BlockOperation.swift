@@ -14,33 +14,39 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// A block of a block operation.
   public typealias ExecutionBlock = @Sendable () throws -> Void
 
-  // The first block stands by itself, since nearly all operations have just one, and an array costs an allocation. It
-  // is no optional, and is handed on in this structure: generic code, as that of optionals is, would wrap it in another
-  // block at each step.
+  // The first block stands by itself, since nearly all operations have just one; others are among the details. It is no
+  // optional, and is handed on in this structure: generic code, as that of optionals is, would wrap it in another block
+  // at each step.
   private struct Blocks {
-    var first: ExecutionBlock = {}
-    var hasFirst = false
-    var others: [ExecutionBlock] = []
+    let first: ExecutionBlock
+    let hasFirst: Bool
+    let others: [ExecutionBlock]
 
     var all: [ExecutionBlock] { hasFirst ? [first] + others : [] }
   }
 
-  // Protected by its own lock, under which nothing is called.
-  private let blocks: Mutex<Blocks>
+  /// The first block, if ``Operation/hasBlock`` says that there is one.
+  ///
+  /// Protected by the lock of the links, under which nothing is called.
+  @exclusivity(unchecked) private final var block: ExecutionBlock
 
   /// Creates an operation that runs `block`.
   ///
   /// - Parameter block: What to run. It may throw; the error becomes that of the operation.
-  public init(block: @escaping ExecutionBlock) { blocks = Mutex(Blocks(first: block, hasFirst: true)) }
+  public init(block: @escaping ExecutionBlock) {
+    self.block = block
+    super.init()
+    hasBlock = true
+  }
 
   /// Creates an operation without blocks; add them with ``addExecutionBlock(_:)``.
-  public override init() { blocks = Mutex(Blocks()) }
+  public override init() { block = {} }
 
   /// The blocks, in the order in which they were added; none once the operation has started.
   ///
   /// - Complexity: O(*n*) in their number.
   open var executionBlocks: [ExecutionBlock] {
-    blocks.withLock { $0.all }
+    links.withLock { blocks(in: $0).all }
   }
 
   /// Adds a block to run beside the others.
@@ -54,8 +60,10 @@ open class BlockOperation: Operation, @unchecked Sendable {
     require(
       phase == .pending || phase == .starting,
       "addExecutionBlock(_:) on \(self): add blocks before the operation starts.")
-    blocks.withLock { blocks in
-      if blocks.hasFirst { blocks.others.append(block) } else { blocks = Blocks(first: block, hasFirst: true) }
+    links.withLock { links in
+      if hasBlock { return links.madeDetails.otherBlocks.append(block) }
+      self.block = block
+      hasBlock = true
     }
   }
 
@@ -76,10 +84,17 @@ open class BlockOperation: Operation, @unchecked Sendable {
   override func releaseWork() { _ = takeBlocks() }
 
   private func takeBlocks() -> Blocks {
-    blocks.withLock { blocks in
-      defer { blocks = Blocks() }
+    links.withLock { links in
+      let blocks = blocks(in: links)
+      block = {}
+      hasBlock = false
+      links.details?.otherBlocks = []
       return blocks
     }
+  }
+
+  private func blocks(in links: Links) -> Blocks {
+    Blocks(first: block, hasFirst: hasBlock, others: links.details?.otherBlocks ?? [])
   }
 }
 

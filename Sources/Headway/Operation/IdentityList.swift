@@ -1,22 +1,3 @@
-/// Something that stands for an operation in an ``IdentityList``.
-protocol OperationIdentified {
-  /// The operation's address, for comparing.
-  var address: UnsafeRawPointer { get }
-}
-
-extension Operation: OperationIdentified {
-  final var address: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
-}
-
-/// An operation that is known and not owned: valid only under the rules that ``Operation/Links`` states.
-struct UnownedOperation: OperationIdentified, @unchecked Sendable {  // A pointer; its use is ruled by Links.
-  let reference: Unmanaged<Operation>
-
-  init(_ operation: Operation) { reference = .passUnretained(operation) }
-
-  var address: UnsafeRawPointer { UnsafeRawPointer(reference.toOpaque()) }
-}
-
 /// An operation that is known and not owned, and that may be freed at any time.
 struct WeakOperation: @unchecked Sendable {  // A weak reference, which the runtime protects.
   private(set) weak var operation: Operation?
@@ -26,14 +7,15 @@ struct WeakOperation: @unchecked Sendable {  // A weak reference, which the runt
 
 /// An ordered list of distinct operations: append, look up and remove in (amortised) constant time.
 ///
-/// Most lists have one element, which takes no memory of its own; short ones are searched; a long one is in an object
-/// that copies of the list share, so lists are moved and not copied.
-struct IdentityList<Element: OperationIdentified> {
+/// It does not own them. Most lists have one element, which takes no memory of its own; short ones are searched; a long
+/// one is in an object that copies of the list share, so lists are moved and not copied.
+struct IdentityList {
+  // Every case is one pointer, and so is the whole: an operation has two such lists.
   private enum Storage {
     case none
-    case one(Element)
-    case few([Element])
-    case many(ManyIdentified<Element>)
+    case one(OperationReference)
+    case few([OperationReference])
+    case many(ManyIdentified)
   }
 
   private static var longestSearched: Int { 16 }
@@ -49,7 +31,7 @@ struct IdentityList<Element: OperationIdentified> {
     }
   }
 
-  var elements: [Element] {
+  var elements: [OperationReference] {
     switch storage {
     case .none: []
     case .one(let element): [element]
@@ -58,7 +40,7 @@ struct IdentityList<Element: OperationIdentified> {
     }
   }
 
-  func forEach(_ body: (Element) -> Void) {
+  func forEach(_ body: (OperationReference) -> Void) {
     switch storage {
     case .none: break
     case .one(let element): body(element)
@@ -67,21 +49,21 @@ struct IdentityList<Element: OperationIdentified> {
     }
   }
 
-  func contains(_ address: UnsafeRawPointer) -> Bool {
+  func contains(_ element: OperationReference) -> Bool {
     switch storage {
     case .none: false
-    case .one(let element): element.address == address
-    case .few(let elements): elements.contains { $0.address == address }
-    case .many(let elements): elements.position(of: address) != nil
+    case .one(let only): only.isSame(as: element)
+    case .few(let elements): elements.contains { $0.isSame(as: element) }
+    case .many(let elements): elements.position(of: element) != nil
     }
   }
 
-  mutating func append(_ element: Element) {
+  mutating func append(_ element: OperationReference) {
     switch storage {
     case .none:
       storage = .one(element)
     case .one(let first):
-      var elements: [Element] = []
+      var elements: [OperationReference] = []
       elements.reserveCapacity(4)
       elements.append(first)
       elements.append(element)
@@ -95,21 +77,23 @@ struct IdentityList<Element: OperationIdentified> {
     }
   }
 
-  mutating func remove(_ address: UnsafeRawPointer) -> Element? {
+  /// Takes an element out; false if it is not there.
+  mutating func remove(_ element: OperationReference) -> Bool {
     switch storage {
     case .none:
-      return nil
-    case .one(let element):
-      guard element.address == address else { return nil }
+      return false
+    case .one(let only):
+      guard only.isSame(as: element) else { return false }
       storage = .none
-      return element
+      return true
     case .few(var elements):
-      guard let position = elements.firstIndex(where: { $0.address == address }) else { return nil }
+      guard let position = elements.firstIndex(where: { $0.isSame(as: element) }) else { return false }
       storage = .none
-      defer { storage = .few(elements) }
-      return elements.remove(at: position)
+      elements.remove(at: position)
+      storage = .few(elements)
+      return true
     case .many(let elements):
-      return elements.remove(address)
+      return elements.remove(element)
     }
   }
 }
@@ -117,34 +101,33 @@ struct IdentityList<Element: OperationIdentified> {
 /// The elements of a long list, with an index, which is made when the list is first searched.
 ///
 /// A removal leaves a hole, and the list closes up when half of it is holes.
-private final class ManyIdentified<Element: OperationIdentified> {
-  private var slots: [Element?]
+private final class ManyIdentified {
+  private var slots: [OperationReference?]
   private var holes = 0
-  private var positions: [UnsafeRawPointer: Int]?
+  private var positions: [UnsafeMutableRawPointer: Int]?
 
-  init(_ elements: [Element]) { slots = elements }
+  init(_ elements: [OperationReference]) { slots = elements }
 
   var isEmpty: Bool { slots.count == holes }
-  var all: [Element] { slots.compactMap { $0 } }
+  var all: [OperationReference] { slots.compactMap { $0 } }
 
-  func append(_ element: Element) {
-    positions?[element.address] = slots.count
+  func append(_ element: OperationReference) {
+    positions?[element.toOpaque()] = slots.count
     slots.append(element)
   }
 
-  func remove(_ address: UnsafeRawPointer) -> Element? {
-    guard let position = position(of: address) else { return nil }
-    let element = slots[position]
+  func remove(_ element: OperationReference) -> Bool {
+    guard let position = position(of: element) else { return false }
     slots[position] = nil
-    positions?[address] = nil
+    positions?[element.toOpaque()] = nil
     holes += 1
     if holes * 2 > slots.count { closeUp() }
-    return element
+    return true
   }
 
-  func position(of address: UnsafeRawPointer) -> Int? {
+  func position(of element: OperationReference) -> Int? {
     if positions == nil { buildIndex() }
-    return positions?[address]
+    return positions?[element.toOpaque()]
   }
 
   private func closeUp() {
@@ -154,9 +137,9 @@ private final class ManyIdentified<Element: OperationIdentified> {
   }
 
   private func buildIndex() {
-    var index = [UnsafeRawPointer: Int](minimumCapacity: slots.count)
+    var index = [UnsafeMutableRawPointer: Int](minimumCapacity: slots.count)
     for (position, element) in slots.enumerated() {
-      if let element { index[element.address] = position }
+      if let element { index[element.toOpaque()] = position }
     }
     positions = index
   }

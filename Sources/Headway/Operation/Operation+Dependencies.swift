@@ -14,15 +14,17 @@ extension Operation {
       // Whoever ends it from now on looks into its links.
       let hasFinished = operation.state.announceLink().phase == .finished
       if let successDependent, !hasFinished { theirs.madeDetails.successDependents.append(successDependent) }
-      guard !links.isClosed, !links.dependencies.contains(operation.address) else { return (.none, hasFinished) }
+      guard !links.isClosed, !links.dependencies.contains(OperationReference(operation)) else {
+        return (.none, hasFinished)
+      }
       // A finished dependency is listed and not counted.
       let before = hasFinished ? state.announceLink() : state.addDependency()
       guard let before, before.phase == .pending else {
         let word = state.current
         return (word.isCancelled || word.phase == .finished ? .none : .late, hasFinished)
       }
-      links.dependencies.append(operation)
-      if !hasFinished { theirs.dependents.append(UnownedOperation(self)) }
+      links.dependencies.append(.passRetained(operation))
+      if !hasFinished { theirs.dependents.append(OperationReference(self)) }
       return (before.isObserved ? .observed : .none, hasFinished)
     }
     assert(link != .late, "addDependency(_:) on \(self), which has started: add dependencies before it can start.")
@@ -45,11 +47,12 @@ extension Operation {
     // It never depends on itself, and its lock can't be taken twice.
     guard operation !== self else { return }
     let (wasListed, wasWaitedFor) = Self.withLinks(of: self, and: operation) { links, theirs in
-      guard links.dependencies.remove(operation.address) != nil else { return (false, false) }
+      guard links.dependencies.remove(OperationReference(operation)) else { return (false, false) }
       theirs.details?.successDependents.removeAll { $0.operation === self }
       // Whoever takes the entry out of the dependency's list counts down: this call, or the dependency as it finishes.
-      return (true, theirs.dependents.remove(address) != nil)
+      return (true, theirs.dependents.remove(OperationReference(self)))
     }
+    if wasListed { OperationReference(operation).release() }
     let word = wasWaitedFor ? state.dependencyFinished() : nil
     if wasListed, state.current.isObserved { tell([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
     if word?.becameReadyInQueue == true { tellQueueReady() }
@@ -62,7 +65,7 @@ extension Operation {
   private static func withLinks<Answer: Sendable>(
     of operation: Operation, and dependency: Operation, _ change: (inout Links, inout Links) -> Answer
   ) -> Answer {
-    if operation.address < dependency.address {
+    if OperationReference(operation).toOpaque() < OperationReference(dependency).toOpaque() {
       operation.links.withLock { links in dependency.links.withLock { theirs in change(&links, &theirs) } }
     } else {
       dependency.links.withLock { theirs in operation.links.withLock { links in change(&links, &theirs) } }
@@ -71,7 +74,7 @@ extension Operation {
 
   /// Takes `dependent` out of the list; false if this operation has finished, and so has counted it down itself.
   final func removeDependent(_ dependent: Operation) -> Bool {
-    links.withLock { $0.dependents.remove(dependent.address) } != nil
+    links.withLock { $0.dependents.remove(OperationReference(dependent)) }
   }
 
   /// Counts down the dependents and closes the list; returns those that became ready and have to be told.
@@ -85,7 +88,7 @@ extension Operation {
       // Looking at it and counting it down through the unretained reference is safe by rule 2 of Links. It is retained,
       // by rule 3, before the count-down that makes it ready: after that, its queue may have run and freed it.
       var retained: Operation?
-      dependent.reference._withUnsafeGuaranteedRef { dependent in
+      dependent._withUnsafeGuaranteedRef { dependent in
         dependent.state.dependencyFinished { word in
           if word.becameReadyInQueue {
             retained = dependent
@@ -131,7 +134,7 @@ extension Operation {
   final func takeDependencies() -> [Operation] {
     links.withLock { links in
       guard !links.dependencies.isEmpty else { return [] }
-      let elements = links.dependencies.elements
+      let elements = links.dependencies.elements.map { $0.takeRetainedValue() }
       links.dependencies = IdentityList()
       return elements
     }

@@ -61,7 +61,7 @@ extension Operation {
     let early = before.unfinishedDependencies > 0 ? unlinkDependencies() : []
     let ending = links.withLock { Ending(closing: &$0, of: self, endedFrom: before) }
     // Until it has left it, the queue that holds the operation owns itself.
-    let queue = before.isEnqueued ? admission.home?.takeUnretainedValue() : nil
+    let queue = before.isEnqueued ? queueLinks.home?.takeUnretainedValue() : nil
     ending.ready.forEach { $0.tellReady() }
     queue?.operationFinished(self)
     wakeWaiters(settledFrom: state.settle())
@@ -111,7 +111,7 @@ extension Operation {
   private struct Ending {
     let ready: ReadyDependents
     /// They have finished, and so have let go of theirs: to let go of them is no recursion.
-    let dependencies: IdentityList<Operation>
+    let dependencies: IdentityList
     let completionBlock: (@Sendable () -> Void)?
     let observers: ObserverList?
     let cancellationHandlers: [@Sendable () -> Void]
@@ -132,6 +132,7 @@ extension Operation {
 
     /// What is left when all have been told.
     consuming func tidyUp(_ executor: (any WorkExecutor)?) {
+      dependencies.forEach { $0.release() }
       observers?.removeAll()
       if let block = completionBlock { (executor ?? WorkerPool.shared).submit(PoolBlock(block), count: 1) }
     }

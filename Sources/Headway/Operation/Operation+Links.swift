@@ -17,13 +17,15 @@ extension Operation {
   ///   has not been counted down.
   struct Links: @unchecked Sendable {  // Used under the lock only, and so may be changed while another lock is held.
     /// In the order in which they were added; emptied at the end.
-    var dependencies = IdentityList<Operation>()
+    ///
+    /// Owned: retained when added, and to be released by whoever takes them out.
+    var dependencies = IdentityList()
     /// Those that wait for this operation; emptied at the end.
-    var dependents = IdentityList<UnownedOperation>()
-    /// The operation has finished and has counted down its dependents: nothing more may be added to either list.
-    var isClosed = false
+    var dependents = IdentityList()
     /// What few operations have.
     var details: OperationDetails?
+    /// The operation has finished and has counted down its dependents: nothing more may be added to either list.
+    var isClosed = false
 
     /// The details, made when first needed.
     var madeDetails: OperationDetails {
@@ -44,7 +46,7 @@ extension Operation {
   final var queue: OperationQueue? {
     guard state.current.isEnqueued else { return nil }
     return links.withLock { _ in
-      state.announceLink().phase == .finished ? nil : admission.home?.takeUnretainedValue()
+      state.announceLink().phase == .finished ? nil : queueLinks.home?.takeUnretainedValue()
     }
   }
 }
@@ -55,6 +57,8 @@ extension Operation {
 final class OperationDetails {
   var name: String?
   var completionBlock: (@Sendable () -> Void)?
+  /// The blocks of a block operation but the first, until they are taken for running.
+  var otherBlocks: [BlockOperation.ExecutionBlock] = []
   var error: (any Error)?
   var progress: OperationProgress?
   var waiters = WaiterList()

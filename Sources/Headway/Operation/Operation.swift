@@ -36,14 +36,26 @@ open class Operation: @unchecked Sendable {
   /// What joins this operation to others.
   let links = Mutex(Links())
 
+  // The single bytes stand together, behind the links, which leave room there: an operation is as small as it can be.
+  // Where a lock or a single thread excludes, that is not checked once more at each access.
+
+  /// `main()` runs; belongs to the thread that calls it, which is one.
+  @exclusivity(unchecked) final var isInMain = false
+
+  /// A block operation has a block that has not been taken for running.
+  ///
+  /// Protected by the lock of the links.
+  @exclusivity(unchecked) final var hasBlock = false
+
   /// The place in a queue's books.
   ///
   /// Protected by the lock of that queue.
-  // Belongs to the thread that calls `main()`, which is one.
-  @exclusivity(unchecked) final var isInMain = false
-
-  // The lock excludes; that is not checked once more at each access.
   @exclusivity(unchecked) final var admission = AdmissionRecord()
+
+  /// What joins the operation to the queue and to others there.
+  ///
+  /// Protected by the lock of that queue.
+  @exclusivity(unchecked) final var queueLinks = QueueLinks()
 
   /// Creates an operation with normal priority, in no queue, that depends on nothing.
   public init() {}
@@ -138,7 +150,7 @@ open class Operation: @unchecked Sendable {
   /// Empty once this operation has finished: it has let go of them.
   ///
   /// - Complexity: O(*n*) in their number.
-  open var dependencies: [Operation] { links.withLock { $0.dependencies.elements } }
+  open var dependencies: [Operation] { links.withLock { $0.dependencies.elements.map(\.operation) } }
 
   /// Makes this operation wait until `operation` has finished, whether that succeeds, fails or is cancelled.
   ///

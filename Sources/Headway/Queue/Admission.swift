@@ -52,7 +52,7 @@ struct Admission {
 
   /// Takes in an operation that the caller has reserved.
   mutating func add(_ operation: Operation, isBarrier: Bool) {
-    operation.admission.sequence = nextSequence
+    operation.queueLinks.sequence = nextSequence
     nextSequence += 1
     operation.admission.place = .held
     held.append(operation)
@@ -309,7 +309,7 @@ struct Admission {
   /// A barrier belongs to the segment that it ends. Without barriers there is one; else O(log *barriers*).
   private mutating func withSegment(of operation: Operation, _ change: (inout Segment) -> Void) {
     guard !isInFirstSegment(operation) else { return change(&first) }
-    let sequence = operation.admission.sequence
+    let sequence = operation.queueLinks.sequence
     var (low, high) = (0, later.count - 1)
     while low < high {
       let middle = (low + high + 1) / 2
@@ -319,7 +319,7 @@ struct Admission {
   }
 
   private func isInFirstSegment(_ operation: Operation) -> Bool {
-    later.isEmpty || operation.admission.sequence < later[0].firstSequence
+    later.isEmpty || operation.queueLinks.sequence < later[0].firstSequence
   }
 
   /// A barrier that has finished holds nothing back: the segment after it joins the first, which is empty when the
@@ -374,7 +374,7 @@ struct Admission {
 
   private func predecessors(of operation: Operation) -> [Operation] {
     let earlier = held.snapshot.lazy.filter { other in
-      other.admission.sequence < operation.admission.sequence && other.admission.place != .cancelled
+      other.queueLinks.sequence < operation.queueLinks.sequence && other.admission.place != .cancelled
         && other.admission.place != .leaving
     }
     if operation.admission.isBarrier { return Array(earlier) }

@@ -1,8 +1,6 @@
-/// An operation's entry in its queue's books: its place there and its links in the queue's lists.
+/// Where an operation stands in its queue's books.
 ///
 /// Protected by the queue's lock.
-///
-/// The links do not own: the queue owns every operation in its lists, so a linked operation is alive.
 struct AdmissionRecord {
   /// Where the operation stands in its queue.
   enum Place: UInt8 {
@@ -23,14 +21,22 @@ struct AdmissionRecord {
   }
 
   var place = Place.none
-  /// The queue; set before the operation says that it is enqueued, and not changed afterwards.
-  var home: Unmanaged<OperationQueue>?
   /// Whether this is a barrier.
   var isBarrier = false
   /// The priority level under which the operation stands in the list of ready ones.
   var readyLevel: UInt8 = 0
   /// Whether it stands in that level's heap rather than in its list.
   var isInHeap = false
+}
+
+/// What joins an operation to its queue, and to others in the queue's lists.
+///
+/// Protected by the queue's lock, `home` excepted.
+///
+/// The links do not own: the queue owns every operation in its lists, so a linked operation is alive.
+struct QueueLinks {
+  /// The queue; set before the operation says that it is enqueued, and not changed afterwards.
+  var home: Unmanaged<OperationQueue>?
   /// The number under which the queue took the operation in: the order of adding.
   var sequence: UInt64 = 0
 
@@ -59,7 +65,7 @@ extension OperationReference {
 
   // MARK: The operation's record
 
-  var sequence: UInt64 { _withUnsafeGuaranteedRef { $0.admission.sequence } }
+  var sequence: UInt64 { _withUnsafeGuaranteedRef { $0.queueLinks.sequence } }
 
   var isInHeap: Bool {
     get { _withUnsafeGuaranteedRef { $0.admission.isInHeap } }
@@ -67,27 +73,27 @@ extension OperationReference {
   }
 
   var next: OperationReference? {
-    get { _withUnsafeGuaranteedRef { $0.admission.next } }
-    nonmutating set { _withUnsafeGuaranteedRef { $0.admission.next = newValue } }
+    get { _withUnsafeGuaranteedRef { $0.queueLinks.next } }
+    nonmutating set { _withUnsafeGuaranteedRef { $0.queueLinks.next = newValue } }
   }
 
   var previous: OperationReference? {
-    get { _withUnsafeGuaranteedRef { $0.admission.previous } }
-    nonmutating set { _withUnsafeGuaranteedRef { $0.admission.previous = newValue } }
+    get { _withUnsafeGuaranteedRef { $0.queueLinks.previous } }
+    nonmutating set { _withUnsafeGuaranteedRef { $0.queueLinks.previous = newValue } }
   }
 
   var child: OperationReference? {
-    get { _withUnsafeGuaranteedRef { $0.admission.child } }
-    nonmutating set { _withUnsafeGuaranteedRef { $0.admission.child = newValue } }
+    get { _withUnsafeGuaranteedRef { $0.queueLinks.child } }
+    nonmutating set { _withUnsafeGuaranteedRef { $0.queueLinks.child = newValue } }
   }
 
   var heldNext: OperationReference? {
-    get { _withUnsafeGuaranteedRef { $0.admission.heldNext } }
-    nonmutating set { _withUnsafeGuaranteedRef { $0.admission.heldNext = newValue } }
+    get { _withUnsafeGuaranteedRef { $0.queueLinks.heldNext } }
+    nonmutating set { _withUnsafeGuaranteedRef { $0.queueLinks.heldNext = newValue } }
   }
 
   var heldPrevious: OperationReference? {
-    get { _withUnsafeGuaranteedRef { $0.admission.heldPrevious } }
-    nonmutating set { _withUnsafeGuaranteedRef { $0.admission.heldPrevious = newValue } }
+    get { _withUnsafeGuaranteedRef { $0.queueLinks.heldPrevious } }
+    nonmutating set { _withUnsafeGuaranteedRef { $0.queueLinks.heldPrevious = newValue } }
   }
 }

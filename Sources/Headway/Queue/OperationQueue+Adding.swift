@@ -16,7 +16,7 @@ extension OperationQueue {
     guard type(of: self) == OperationQueue.self else { return addOperation(BlockOperation(block: block)) }
     let operation = BlockOperation(block: block)
     operation.state.reserveUnshared()
-    operation.admission.home = .passUnretained(self)
+    operation.queueLinks.home = .passUnretained(self)
     let reference = OperationReference(operation)
     _ = change { $0.add(reference, isBarrier: false) }
     withExtendedLifetime(operation) {}
@@ -61,7 +61,7 @@ extension OperationQueue {
 
   /// Lets the operation know its queue; before the queue's books do, which then may start it at any moment.
   private func enter(_ operation: Operation) {
-    operation.admission.home = .passUnretained(self)
+    operation.queueLinks.home = .passUnretained(self)
     operation.inquireReadiness()
   }
 }

@@ -155,7 +155,7 @@ final class OperationRun: @unchecked Sendable {
     let word = operation.state.current
     // Its queue can be read once it says that it is in one.
     guard number < Self.readiedCapacity, operation.isPlainBlock, word.isEnqueued, !word.startsSpecially,
-      operation.admission.home?.toOpaque() == home?.toOpaque()
+      operation.queueLinks.home?.toOpaque() == home?.toOpaque()
     else { return false }
     readied[number] = .passRetained(operation)
     readiedCount.store(number + 1, ordering: .releasing)
