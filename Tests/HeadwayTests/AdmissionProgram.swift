@@ -14,7 +14,8 @@ struct AdmissionProgram {
   var operations: [BlockOperation] = []
   /// Those that were started by themselves, not in a run.
   var started: [Int] = []
-  var permissions = 0
+  /// Those given and not used.
+  var permissions: [Admission.Permission] = []
   /// Threads that take runs.
   var threads = (0..<3).map { _ in AdmissionThread() }
   /// What operations of runs take for the queue that holds them.
@@ -110,13 +111,12 @@ struct AdmissionProgram {
       operation.cancel()
       model.entries[number].isCancelled = true
     }
-    admission.add(operation, isBarrier: isBarrier)
+    admission.add(.passRetained(operation), isBarrier: isBarrier)
   }
 
   private mutating func next() throws {
-    if permissions > 0 {
-      permissions -= 1
-      admission.usePermission()
+    if let position = permissions.indices.randomElement(using: &generator) {
+      admission.take(permissions.remove(at: position))
     }
     book()
     let operation = admission.next()
@@ -135,8 +135,8 @@ struct AdmissionProgram {
     model.entries[number].state = .finished
     tellReady(except: wereReady)
     if random(0...1) == 0 {
-      permissions += 1
-      admission.keepPermission()
+      permissions.append(.kept)
+      admission.give(.kept)
     }
     admission.finished(operations[number]).release()
   }
@@ -180,12 +180,16 @@ struct AdmissionProgram {
   private mutating func compare() throws {
     if random(0...2) == 0 { book() }
     if isMisbooked { throw Divergence(description: "operations of runs were booked, and the count is wrong") }
-    permissions += admission.takeNewPermissions()
+    permissions += Array(repeating: .sent, count: admission.takeNewPermissions())
+    if admission.isAttended != permissions.contains(.sent) {
+      throw Divergence(description: "attended is \(admission.isAttended), with \(permissions)")
+    }
     // What runs have come to, and is not booked, the books do not know.
     guard !hasUnbooked else { return }
-    if permissions < min(model.startable(beside: firstOfRuns), 64) {
+    if permissions.count < min(model.startable(beside: firstOfRuns), 64) {
       throw Divergence(
-        description: "\(permissions) workers were sent for, and \(model.startable(beside: firstOfRuns)) could start")
+        description:
+          "\(permissions.count) workers were sent for, and \(model.startable(beside: firstOfRuns)) could start")
     }
     guard admission.count == model.unfinished.count,
       admission.operations.elementsEqual(model.unfinished.map { operations[$0] }, by: ===)

@@ -29,20 +29,20 @@ import Testing
     let operations = (0..<5).map { _ in CountedOperation(census) }
     for operation in operations {
       _ = operation.state.reserve()
-      admission.add(operation, isBarrier: false)
+      admission.add(.passRetained(operation), isBarrier: false)
     }
     #expect(admission.takeNewPermissions() == 3)
     #expect(admission.takeNewPermissions() == 0)
-    admission.usePermission()
+    admission.take(.sent)
     #expect(admission.next() === operations[0])
     #expect(admission.takeNewPermissions() == 0, "two more are on their way for the two places left")
-    admission.usePermission()
+    admission.take(.sent)
     admission.isSuspended = true
     #expect(admission.next() == nil)
     #expect(admission.takeNewPermissions() == 0)
     admission.isSuspended = false
     #expect(admission.takeNewPermissions() == 1)
-    admission.keepPermission()
+    admission.give(.kept)
     operations[0].end()
     admission.finished(operations[0]).release()
     #expect(admission.takeNewPermissions() == 0, "the worker that finished one comes back for another")

@@ -33,6 +33,8 @@ struct Admission {
   private var running = 0
   /// Permissions given out and not yet used by a worker.
   private var permissions = 0
+  /// Those of them that workers keep who come back from an operation.
+  private var kept = 0
 
   /// The runs that threads have taken, which they keep alive.
   private var runs = ActiveRuns()
@@ -50,12 +52,16 @@ struct Admission {
 
   // MARK: What happens to operations
 
-  /// Takes in an operation that the caller has reserved.
-  mutating func add(_ operation: Operation, isBarrier: Bool) {
+  /// Takes in an operation that the caller has reserved, and takes over its ownership.
+  mutating func add(_ reference: OperationReference, isBarrier: Bool) {
+    held.append(reference)
+    reference._withUnsafeGuaranteedRef { add($0, isBarrier: isBarrier) }
+  }
+
+  private mutating func add(_ operation: Operation, isBarrier: Bool) {
     operation.queueLinks.sequence = nextSequence
     nextSequence += 1
     operation.admission.place = .held
-    held.append(operation)
     if isBarrier {
       operation.admission.isBarrier = true
       withSegment(of: operation) { $0.barrier = OperationReference(operation) }
@@ -141,13 +147,28 @@ struct Admission {
 
   var hasStartable: Bool { startable > 0 }
 
-  /// Counts a worker that will come without being sent for.
-  mutating func keepPermission() { permissions += 1 }
+  /// Whether workers are on their way who have nothing else to do before they come.
+  var isAttended: Bool { permissions > kept }
 
-  /// Returns a permission: its worker is here and asks for itself, or will not come.
-  mutating func usePermission() {
-    assert(permissions > 0)
+  /// A worker's right, and duty, to come and ask for ``next()``.
+  enum Permission {
+    /// It was sent for, or waits here.
+    case sent
+    /// It has ended an operation, and will come when it returns from that.
+    case kept
+  }
+
+  /// Counts a worker that will come without being sent for.
+  mutating func give(_ permission: Permission) {
+    permissions += 1
+    if permission == .kept { kept += 1 }
+  }
+
+  /// Takes a permission back: its worker is here and asks for itself, or will not come.
+  mutating func take(_ permission: Permission) {
+    if permission == .kept { kept -= 1 }
     permissions -= 1
+    assert(permissions >= kept && kept >= 0)
   }
 
   /// The operation to start now, already claimed, or nil.

@@ -4,9 +4,8 @@ struct HeldOperations {
   private var last: OperationReference?
   private(set) var count = 0
 
-  /// Takes ownership of `operation`.
-  mutating func append(_ operation: Operation) {
-    let reference = OperationReference.passRetained(operation)
+  /// Takes over the ownership of an operation.
+  mutating func append(_ reference: OperationReference) {
     reference.heldPrevious = last
     reference.heldNext = nil
     if let last { last.heldNext = reference } else { first = reference }

@@ -5,8 +5,9 @@ extension OperationQueue {
   final func add(_ operation: Operation) {
     guard reserve(operation) else { return }
     enter(operation)
-    let reference = OperationReference(operation)
-    let level = change { $0.add(reference, isBarrier: false) }
+    // What it depends on may have to hear of the queue's quality of service.
+    guard operation.state.current.unfinishedDependencies > 0 else { return admit(.passRetained(operation)) }
+    let level = change { $0.add(.passRetained(operation), isBarrier: false) }
     operation.raiseDependencies(level: level)
   }
 
@@ -17,9 +18,16 @@ extension OperationQueue {
     let operation = BlockOperation(block: block)
     operation.state.reserveUnshared()
     operation.queueLinks.home = .passUnretained(self)
-    let reference = OperationReference(operation)
-    _ = change { $0.add(reference, isBarrier: false) }
-    withExtendedLifetime(operation) {}
+    admit(.passRetained(operation))
+  }
+
+  /// Takes in an operation that is ready by itself, and takes over its ownership.
+  ///
+  /// While the queue is attended, without its lock: whoever comes puts it into the books.
+  private func admit(_ operation: OperationReference) {
+    guard isAttended.load(ordering: .relaxed) else { return _ = change { $0.add(operation, isBarrier: false) } }
+    if inbox.push(operation), isAttended.load(ordering: .sequentiallyConsistent) { return }
+    change { _ in }
   }
 
   /// What ``addOperations(_:waitUntilFinished:)`` does.
@@ -27,7 +35,7 @@ extension OperationQueue {
     let added = operations.filter(reserve)
     for operation in added { enter(operation) }
     let level = change { books in
-      for operation in added { books.add(OperationReference(operation), isBarrier: false) }
+      for operation in added { books.add(.passRetained(operation), isBarrier: false) }
       return books.qualityOfService.level
     }
     for operation in added { operation.raiseDependencies(level: level) }
@@ -40,8 +48,7 @@ extension OperationQueue {
     let operation = BlockOperation(block: barrier)
     guard reserve(operation) else { return }
     enter(operation)
-    let reference = OperationReference(operation)
-    _ = change { $0.add(reference, isBarrier: true) }
+    _ = change { $0.add(.passRetained(operation), isBarrier: true) }
   }
 
   /// Takes the sole right to put the operation into a queue; false if it was cancelled and has finished.

@@ -14,6 +14,8 @@ extension OperationQueue {
     var waiters = WaiterList()
     /// A thread that has found nothing to do looks for more at ``OperationQueue/lingererSignal``.
     var hasLingerer = false
+    /// What ``OperationQueue/isAttended`` says.
+    var isAttended = false
     /// Nil while nobody observes: one branch for each change.
     var observers: ObserverList?
     var observation = Observation()
@@ -21,15 +23,43 @@ extension OperationQueue {
     /// Whether threads may take runs of operations: nobody wants to know of each one by itself.
     var allowsRuns: Bool { observers == nil && underlyingQueue == nil }
 
-    /// Adds an operation that was reserved; returns the level of the queue's quality of service.
+    /// Whether operations may come in by way of the inbox: nobody wants to know of each one at once.
+    private var allowsInbox: Bool { observers == nil && underlyingQueue == nil && executor == nil }
+
+    /// Puts what is in the inbox into the books.
+    mutating func takeIn(_ inbox: borrowing Inbox) {
+      inbox.takeAll { operation in
+        let count = admission.count
+        add(operation, isBarrier: false)
+        if observers != nil { noteCount(since: count) }
+      }
+    }
+
+    /// Works out for how many more workers to send, and so whether the queue is attended.
+    ///
+    /// Whoever pushes to the inbox looks afterwards whether the queue is attended; when it no longer is, the inbox is
+    /// looked into after that was said. All four are in one order (sequentially consistent), so either the one sees
+    /// that the queue is not attended, or the other what was pushed.
+    mutating func takeNewPermissions(_ inbox: borrowing Inbox, _ attendance: borrowing Atomic<Bool>) -> Int {
+      var permissions = admission.takeNewPermissions()
+      let wasAttended = isAttended
+      isAttended = allowsInbox && admission.isAttended
+      guard isAttended != wasAttended else { return permissions }
+      attendance.store(isAttended, ordering: .sequentiallyConsistent)
+      if !isAttended, !inbox.isEmpty {
+        takeIn(inbox)
+        permissions += takeNewPermissions(inbox, attendance)
+      }
+      return permissions
+    }
+
+    /// Adds an operation that was reserved, and takes over its ownership; returns the level of the queue's quality of
+    /// service.
     @discardableResult
     mutating func add(_ operation: OperationReference, isBarrier: Bool) -> Int {
-      let isReady = operation._withUnsafeGuaranteedRef { operation in
-        admission.add(operation, isBarrier: isBarrier)
-        return operation.admission.place == .ready
-      }
+      admission.add(operation, isBarrier: isBarrier)
       record { .added(operation.operation) }
-      if isReady { record { .ready(operation.operation) } }
+      if operation._withUnsafeGuaranteedRef({ $0.admission.place == .ready }) { record { .ready(operation.operation) } }
       return qualityOfService.level
     }
 
@@ -118,10 +148,11 @@ extension OperationQueue {
       var after = AfterChange()
       let wasEmpty = books.admission.count == 0
       after.observers = books.observers
+      books.takeIn(inbox)
       if booksRuns || after.observers != nil { books.bookRuns(&after.released) }
       let count = books.admission.count
       let answer = body(&books)
-      let permissions = books.admission.takeNewPermissions()
+      let permissions = books.takeNewPermissions(inbox, isAttended)
       if books.hasLingerer, books.admission.hasStartable { lingererSignal.store(true, ordering: .releasing) }
       if permissions > 0 {
         after.call = Call(

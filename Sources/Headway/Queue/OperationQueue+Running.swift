@@ -41,7 +41,7 @@ extension OperationQueue: PoolWork {
     trackedProgress?.completeUnit(of: operation)
     let comesBack = ThreadContext.keepPermission(for: operation)
     let (reference, waiters) = change { books -> (OperationReference, [Waiter]) in
-      if comesBack { books.admission.keepPermission() }
+      if comesBack { books.admission.give(.kept) }
       let reference = books.admission.finished(operation)
       books.record { .finished(operation) }
       return (reference, books.admission.count == 0 ? books.waiters.removeAll() : [])
@@ -79,7 +79,7 @@ extension OperationQueue: PoolWork {
   /// Runs the next operation on a thread that does not come back for another; false if there is none to run.
   private func runNext() -> Bool {
     let operation = change { books -> Operation? in
-      books.admission.usePermission()
+      books.admission.take(.sent)
       guard let operation = books.admission.next() else { return nil }
       if operation.admission.place == .running { books.record { .started(operation) } }
       return operation
@@ -99,7 +99,7 @@ extension OperationQueue: PoolWork {
   }
 
   /// The calling thread, a worker that was counted as coming back, is about to block.
-  final func workerWillNotComeBack() { change { $0.admission.usePermission() } }
+  final func workerWillNotComeBack() { change { $0.admission.take(.kept) } }
 
   // MARK: Waiting
 

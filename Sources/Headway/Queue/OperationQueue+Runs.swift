@@ -57,7 +57,6 @@ extension OperationQueue {
   /// The thread is the queue's lingerer and holds a permission, so nobody else is woken for the first operation that
   /// comes.
   final func linger(while condition: () -> Bool) {
-    while !lingererSignal.load(ordering: .acquiring), condition() {}
-    books.withLock { $0.hasLingerer = false }
+    while !lingererSignal.load(ordering: .acquiring), inbox.isEmpty, condition() {}
   }
 }

@@ -29,6 +29,10 @@ open class OperationQueue: @unchecked Sendable {
   final let isMain: Bool
   /// Tells the thread that lingers here, if there is one, that there is something to do.
   let lingererSignal = Atomic<Bool>(false)
+  /// What was added while the queue was attended.
+  let inbox = Inbox()
+  /// A thread is on its way to the queue, and will put what is in the inbox into the books.
+  let isAttended = Atomic<Bool>(false)
 
   /// Made when it is first asked for: it refers back to the queue weakly, which makes counting references slower.
   let knownProgress = Mutex<OperationProgress?>(nil)

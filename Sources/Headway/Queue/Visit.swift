@@ -5,14 +5,16 @@ struct Visit {
   private let queue: OperationQueue
   private let worker: Worker?
   private let run: OperationRun
-  /// The thread holds one of the queue's permissions.
-  private var holdsPermission: Bool
+  /// The queue's permission that the thread holds.
+  private var permission: Admission.Permission?
+  /// The thread is the queue's lingerer.
+  private var isLingerer = false
   private var pace = Pace()
 
   init(of queue: OperationQueue, by worker: Worker?, holdsPermission: Bool) {
     self.queue = queue
     self.worker = worker
-    self.holdsPermission = holdsPermission
+    permission = holdsPermission ? .sent : nil
     // The worker's own is at work when an operation in it visits another queue: one that is run step by step.
     run = worker.flatMap { $0.operationRun.isActive ? nil : $0.operationRun } ?? OperationRun()
   }
@@ -43,13 +45,14 @@ struct Visit {
         if let workerClass, workerClass != worker?.pool.workerClass {
           HandOver(operation, of: queue).send()
         } else {
-          holdsPermission = queue.run(operation, comesBack: true)
+          permission = queue.run(operation, comesBack: true) ? .kept : nil
         }
         pace.hasRun(1)
       case .nothing:
         return count > 0
       case .nothingYet:
-        holdsPermission = true
+        permission = .sent
+        isLingerer = true
         mayLinger = false
         worker?.linger(for: queue)
         continue
@@ -61,9 +64,9 @@ struct Visit {
       if worker.pool.workWaits.load(ordering: .relaxed), pace.isTurnOver { break }
     }
     // The permission, or a new one if there is work left, brings another thread, behind the other work.
-    let (run, holdsPermission) = (run, holdsPermission)
+    let (run, permission) = (run, permission)
     settle { books in
-      if holdsPermission { books.admission.usePermission() }
+      if let permission { books.admission.take(permission) }
       books.admission.close(run)
     }
     return true
@@ -78,11 +81,13 @@ struct Visit {
   private mutating func next(atMost mostCount: Int, mayLinger: Bool) -> Next {
     let (run, workerClass) = (run, worker?.pool.workerClass)
     let (allowance, indivisible) = (min(mostCount, pace.allowance), pace.indivisible)
-    let usesPermission = holdsPermission
-    holdsPermission = false
+    let (permission, wasLingerer) = (permission, isLingerer)
+    self.permission = nil
+    isLingerer = false
     let tracksProgress = queue.trackedProgress != nil
     return settle { [queue] books in
-      if usesPermission { books.admission.usePermission() }
+      if let permission { books.admission.take(permission) }
+      if wasLingerer { books.hasLingerer = false }
       books.admission.close(run)
       let quality = books.qualityOfService
       let hasClasses = books.underlyingQueue == nil && books.executor == nil
@@ -105,7 +110,7 @@ struct Visit {
         books.admission.takeBackRuns()
       }
       guard mayLinger, !books.hasLingerer else { return .nothing }
-      books.admission.keepPermission()
+      books.admission.give(.sent)
       books.hasLingerer = true
       queue.lingererSignal.store(false, ordering: .relaxed)
       return .nothingYet

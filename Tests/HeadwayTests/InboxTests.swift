@@ -1,0 +1,125 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+@Suite("Inbox", .timeLimit(.minutes(5))) struct InboxTests {
+  @Test("Q1: it gives what was pushed, in that order, and owns it until then") func order() {
+    let inbox = Inbox()
+    let census = Crowd()
+    var taken: [String] = []
+    for round in 0..<3 {
+      var isEmpty = inbox.isEmpty
+      #expect(isEmpty)
+      for number in 0..<10 {
+        let operation = CountedOperation(census)
+        operation.name = "\(round) \(number)"
+        let hasRoom = inbox.push(.passRetained(operation))
+        #expect(hasRoom)
+      }
+      isEmpty = inbox.isEmpty
+      #expect(!isEmpty && census.now == 10)
+      inbox.takeAll { taken.append($0.takeRetainedValue().name ?? "") }
+      #expect(census.now == 0)
+    }
+    #expect(taken == (0..<3).flatMap { round in (0..<10).map { "\(round) \($0)" } })
+  }
+
+  @Test("Q1: it says when there is no more room, and takes more all the same") func room() {
+    let inbox = Inbox()
+    var hasRoom: [Bool] = []
+    for _ in 0..<1_200 { hasRoom.append(inbox.push(.passRetained(BlockOperation {}))) }
+    #expect(hasRoom.firstIndex(of: false) == 1_023 && !hasRoom[1_023...].contains(true))
+    var count = 0
+    inbox.takeAll {
+      $0.release()
+      count += 1
+    }
+    #expect(count == 1_200)
+  }
+
+  @Test("Q5: what was added is counted at once, and is in the order of adding") func counted() {
+    let queue = OperationQueue()
+    let isOpen = Gate()
+    var added: [Headway.Operation] = []
+    for number in 1...200 {
+      // The workers are blocked, or on their way: some of these come by the inbox, and some do not.
+      let operation = BlockOperation { isOpen.wait() }
+      queue.addOperation(operation)
+      added.append(operation)
+      if number.isMultiple(of: 10) { #expect(queue.operationCount == number) }
+    }
+    #expect(queue.operations == added)
+    isOpen.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(queue.operationCount == 0 && added.allSatisfy { $0.isFinished })
+  }
+
+  @Test("Q1: whatever instant an operation is added at, it runs", arguments: [1, 4]) func noneIsLost(threads: Int) {
+    let queue = OperationQueue()
+    onThreads(threads) { _ in
+      for number in 0..<2_000 {
+        let isDone = Gate()
+        queue.addOperation { isDone.open() }
+        // So that the next comes as workers look for more, linger, leave or are gone.
+        if number.isMultiple(of: 3) { yieldThread() }
+        isDone.wait()
+      }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("C5, C6: what was added an instant ago is cancelled with the rest") func cancelled() {
+    for _ in 0..<200 {
+      let queue = OperationQueue()
+      let counter = Atomic<Int>(0)
+      let operations = (0..<20).map { _ in BlockOperation { counter.add(1, ordering: .relaxed) } }
+      for operation in operations { queue.addOperation(operation) }
+      queue.cancelAllOperations()
+      queue.waitUntilAllOperationsAreFinished()
+      // Those that had not finished were cancelled: a block that ran was begun before, or its operation was not.
+      let cancelled = operations.count { $0.isCancelled }
+      #expect(operations.allSatisfy { $0.isFinished })
+      #expect(counter.load(ordering: .relaxed) + cancelled >= operations.count)
+    }
+  }
+
+  @Test("Q8: what is added before a barrier runs before it, also by the inbox") func barrier() {
+    for _ in 0..<200 {
+      let queue = OperationQueue()
+      let before = Atomic<Int>(0)
+      let seen = Atomic<Int>(-1)
+      for _ in 0..<50 { queue.addOperation { before.add(1, ordering: .relaxed) } }
+      queue.addBarrierBlock { seen.store(before.load(ordering: .relaxed), ordering: .relaxed) }
+      for _ in 0..<50 { queue.addOperation { before.add(1, ordering: .relaxed) } }
+      queue.waitUntilAllOperationsAreFinished()
+      #expect(seen.load(ordering: .relaxed) == 50)
+    }
+  }
+
+  @Test("K1: an observer that comes while operations are being added sees every count that follows") func observed() {
+    for round in 0..<100 {
+      let queue = OperationQueue()
+      let counts = EventRecorder<Int>()
+      let isOpen = Gate()
+      let adders = 2
+      onThreads(adders + 1) { number in
+        guard number == adders else {
+          for _ in 0..<50 { queue.addOperation { isOpen.wait() } }
+          return
+        }
+        let token = queue.observe(\.operationCount, options: [.initial, .new]) { _, change in
+          counts.record(change.newValue!)
+        }
+        while queue.operationCount < adders * 50 { yieldThread() }
+        isOpen.open()
+        queue.waitUntilAllOperationsAreFinished()
+        withExtendedLifetime(token) {}
+      }
+      let jumps = zip(counts.events, counts.events.dropFirst()).map { $1 - $0 }
+      #expect(jumps.allSatisfy { abs($0) == 1 }, "round \(round): \(counts.events)")
+      #expect(counts.events.contains(adders * 50))
+    }
+  }
+}
