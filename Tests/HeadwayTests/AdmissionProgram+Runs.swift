@@ -11,6 +11,8 @@ struct AdmissionThread {
   var waiting: [Int] = []
   /// Taken out of the run, and about to be started.
   var popped: Int?
+  /// That one was not in the run: the thread goes on with what it has made ready.
+  var wentOn = false
   /// Started in the run.
   var current: Int?
   /// None has been taken out of it.
@@ -35,7 +37,7 @@ extension AdmissionProgram {
   mutating func takeRunCommand() throws -> String {
     let number = random(0...threads.count - 1)
     if threads[number].current != nil {
-      endCurrent(of: number)
+      try endCurrent(of: number)
       return "end in run \(number)"
     }
     if threads[number].popped != nil {
@@ -72,6 +74,10 @@ extension AdmissionProgram {
     for (position, thread) in threads.enumerated() {
       for number in thread.waiting where !isTaken(number) { model.entries[number].isTaken = false }
       threads[position].waiting = thread.waiting.filter { isTaken($0) }
+      // It was given a dependency, and is ready once more: whoever starts it first has it.
+      if thread.wentOn, let popped = thread.popped, operations[popped].admission.place != .held {
+        model.entries[popped].isTaken = false
+      }
     }
   }
 
@@ -94,7 +100,7 @@ extension AdmissionProgram {
     book()
     close(number)
     let run = threads[number].run
-    run.reset(for: home, nil)
+    run.reset(for: home, nil, placement: nil)
     let (mostCount, refused) = (random(1...8), random(0...20))
     let operations = operations
     let hasTaken = admission.fill(run, atMost: mostCount, indivisible: 1) {
@@ -150,6 +156,7 @@ extension AdmissionProgram {
     threads[number].waiting.removeFirst()
     threads[number].isFresh = false
     threads[number].popped = expected
+    threads[number].wentOn = false
   }
 
   private mutating func startPopped(of number: Int) throws {
@@ -169,7 +176,7 @@ extension AdmissionProgram {
     }
     threads[number].run.withdraw()
     let isClaimed = admission.claimTaken(operation)
-    guard isClaimed == mayStart else {
+    guard isClaimed == (mayStart && !threads[number].wentOn) else {
       throw Divergence(description: "number \(popped) was started: \(isClaimed), and should not be so")
     }
     if isClaimed {
@@ -179,24 +186,41 @@ extension AdmissionProgram {
   }
 
   /// As the run's thread does when an operation's work is done: the queue hears of it later.
-  private mutating func endCurrent(of number: Int) {
+  private mutating func endCurrent(of number: Int) throws {
     guard let current = threads[number].current else { return }
     threads[number].current = nil
     let wereReady = model.entries.indices.filter { model.isReady($0) }
     let booksLater = random(0...2) > 0
     for operation in operations where booksLater { operation.queueLinks.home = .passUnretained(home) }
-    operations[current].end(in: threads[number].run)
+    let next = operations[current].end(in: threads[number].run)
     for operation in operations { operation.queueLinks.home = nil }
     model.entries[current].state = .finished
     if !booksLater { tellReady(except: wereReady) }
     hasUnbooked = true
+    if let next { try goOn(with: operations.firstIndex { $0 === next.operation }!, in: number) }
+  }
+
+  /// The thread goes on with an operation that it has made ready, of its own accord.
+  private mutating func goOn(with operation: Int, in number: Int) throws {
+    let candidates = model.candidates.filter { !model.entries[$0].isTaken }
+    // P2, Q4 and Q8: there is no other that could be started.
+    guard !model.isSuspended, model.limit == .max, candidates == [operation] else {
+      throw Divergence(description: "number \(operation) goes on in a run, and there are \(candidates)")
+    }
+    threads[number].run.announce(OperationReference(operations[operation]))
+    threads[number].popped = operation
+    threads[number].wentOn = true
+    model.entries[operation].isTaken = true
   }
 
   /// Has all threads end what they have begun, and leave their runs.
   mutating func endRuns() throws {
     for number in threads.indices {
       if threads[number].popped != nil { try startPopped(of: number) }
-      endCurrent(of: number)
+      while threads[number].current != nil {
+        try endCurrent(of: number)
+        if threads[number].popped != nil { try startPopped(of: number) }
+      }
       book()
       close(number)
     }

@@ -145,6 +145,7 @@ struct AdmissionProgram {
     operations[number].cancel()
     model.entries[number].isCancelled = true
     admission.leave(operations[number])
+    noteTakenBack()
   }
 
   private mutating func setPriority(of number: Int) {
@@ -173,6 +174,7 @@ struct AdmissionProgram {
     for number in model.entries.indices where model.isReady(number) && !wereReady.contains(number) {
       admission.becameReady(operations[number])
     }
+    noteTakenBack()
   }
 
   // MARK: Comparing

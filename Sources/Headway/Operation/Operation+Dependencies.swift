@@ -114,6 +114,9 @@ extension Operation {
       if first == nil { first = operation } else { others.append(operation) }
     }
 
+    /// The one, if there is just one.
+    var only: Operation? { others.isEmpty ? first : nil }
+
     func forEach(_ body: (Operation) -> Void) {
       guard let first else { return }
       body(first)

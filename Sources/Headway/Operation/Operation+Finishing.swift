@@ -81,30 +81,40 @@ extension Operation {
   /// Ends an operation that `run` has run, on the thread to which the run belongs.
   ///
   /// As ``end()``; but the queue hears of it when it next looks at the run.
-  final func end(in run: OperationRun) {
-    let reference = Unmanaged<Operation>.passUnretained(self)
+  ///
+  /// - Returns: The operation with which the thread goes on, of which the queue has not heard.
+  final func end(in run: OperationRun) -> OperationReference? {
+    let reference = OperationReference(self)
     // From then on, whoever looks at the queue may let go of the operation.
-    if state.finishPlainly() { return run.publish(reference) }
-    guard let before = state.finish() else { return }
+    if state.finishPlainly() {
+      run.publish(reference)
+      return nil
+    }
+    guard let before = state.finish() else { return nil }
     guard !before.isObserved else {
       run.withdraw()
-      return ended(from: before)
+      ended(from: before)
+      return nil
     }
     let ending = links.withLock { links in
       links.details?.successDependents.isEmpty == false ? nil : Ending(closing: &links, of: self, endedFrom: before)
     }
     guard let ending else {
       run.withdraw()
-      return conclude(from: before)
+      conclude(from: before)
+      return nil
     }
     // The queue may let go of the operation as soon as that is settled, which is before this is over.
     _ = reference.retain()
     let word = state.settle()
     run.publish(reference)
-    ending.ready.forEach { if !run.takeReady($0) { $0.tellReady() } }
+    // The queue owns it until it has been booked as finished.
+    let next = ending.ready.only.flatMap { run.goesOn(with: $0) ? OperationReference($0) : nil }
+    if next == nil { ending.ready.forEach { if !run.takeReady($0) { $0.tellReady() } } }
     wakeWaiters(settledFrom: word)
     ending.tidyUp(run.executor)
     reference.release()
+    return next
   }
 
   /// What is taken out of the links at the end, to be dealt with after the lock is released.

@@ -66,6 +66,8 @@ struct Admission {
       operation.admission.isBarrier = true
       withSegment(of: operation) { $0.barrier = OperationReference(operation) }
       later.append(Segment(firstSequence: nextSequence))
+      // What comes after it may be made ready by what is before it.
+      runs.forEach { $0.stopGoingOn() }
     } else {
       withSegment(of: operation) { $0.unfinished += 1 }
     }
@@ -83,8 +85,10 @@ struct Admission {
     let level = operation.state.current.priorityLevel
     operation.admission.place = .ready
     withSegment(of: operation) { $0.ready.insert(operation, level: level) }
-    // What was taken and is less urgent stands back.
-    if !runs.isEmpty { takeBackRuns(lessUrgentThan: level) }
+    // What was taken and is less urgent stands back, and nobody goes on without having looked.
+    guard !runs.isEmpty else { return }
+    runs.forEach { $0.stopGoingOn() }
+    takeBackRuns(lessUrgentThan: level)
   }
 
   /// The operation was cancelled: it leaves whatever it waits for.
@@ -248,10 +252,16 @@ struct Admission {
       operation._withUnsafeGuaranteedRef({ isFit($0) })
     {
       _ = first.ready.popFirst()
-      operation._withUnsafeGuaranteedRef { $0.admission.place = .taken }
-      run.append(operation, level: level)
+      // A thread may have gone on with it, and it became ready once more before that had started it.
+      let isPending = operation._withUnsafeGuaranteedRef { operation in
+        let isPending = operation.state.current.phase == .pending
+        operation.admission.place = isPending ? .taken : .held
+        return isPending
+      }
+      if isPending { run.append(operation, level: level) }
     }
     guard run.count > 0 else { return false }
+    run.begin(atMost: mostCount, mayGoOn: first.ready.isEmpty && later.isEmpty)
     runs.insert(run)
     return true
   }
@@ -313,14 +323,24 @@ struct Admission {
 
   /// Starts an operation of a run that could not be started plainly, if it can be started.
   mutating func claimTaken(_ operation: Operation) -> Bool {
+    guard operation.admission.place == .taken else {
+      // The thread went on with it of its own accord: it is among the held still, if nobody has put it elsewhere.
+      becameReadyIfStartable(operation)
+      return false
+    }
     if operation.state.claim() {
       _ = run(operation)
       return true
     }
     // It was given a dependency; or has an override's answer against it, which no operation in a run has.
     operation.admission.place = .held
-    if operation.state.current.isStartable { becameReady(operation) }
+    becameReadyIfStartable(operation)
     return false
+  }
+
+  private mutating func becameReadyIfStartable(_ operation: Operation) {
+    let word = operation.state.current
+    if word.phase == .pending, word.isStartable { becameReady(operation) }
   }
 
   // MARK: Segments
@@ -351,7 +371,10 @@ struct Admission {
       first.ready.append(next.ready)
       first.barrier = next.barrier
       first.barrierHasFinished = next.barrierHasFinished
-      if !runs.isEmpty, let level = first.ready.first?.level { takeBackRuns(lessUrgentThan: level) }
+      if !runs.isEmpty, let level = first.ready.first?.level {
+        runs.forEach { $0.stopGoingOn() }
+        takeBackRuns(lessUrgentThan: level)
+      }
     }
   }
 

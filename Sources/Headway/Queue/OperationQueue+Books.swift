@@ -219,6 +219,7 @@ extension OperationQueue {
     guard !isMain else { return }
     let isRaised = change { books in
       defer { books.qualityOfService = quality }
+      books.admission.takeBackRuns()
       return quality.level > books.qualityOfService.level && books.admission.count > 0
     }
     guard isRaised else { return }

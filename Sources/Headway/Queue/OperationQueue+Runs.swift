@@ -11,23 +11,27 @@ extension OperationQueue {
   final func runAll(of run: OperationRun, _ count: Int, _ worker: Worker?) -> Int {
     var number = 0
     ThreadContext.run(in: self, run) { context in
-      while let reference = run.next(of: count) {
+      var next: OperationReference?
+      while let reference = next ?? run.next(of: count) {
         run.announce(reference)
         worker?.beginsNext()
-        reference._withUnsafeGuaranteedRef { operation in
+        next = reference._withUnsafeGuaranteedRef { operation -> OperationReference? in
           // Somebody may have set the queue's progress since the run was taken.
           guard trackedProgress == nil, operation.state.beginPlainly() else {
             run.withdraw()
             context.pointee.leave()
             if runTaken(operation) { number += 1 }
-            return
+            return nil
           }
           number += 1
           context.pointee.enter(reference)
           operation.callMain()
-          operation.end(in: run)
+          return operation.end(in: run)
         }
-        if let worker, worker.leavesSoon.load(ordering: .relaxed) { break }
+        if let worker, worker.leavesSoon.load(ordering: .relaxed) {
+          next?._withUnsafeGuaranteedRef { operationBecameReady($0) }
+          break
+        }
       }
     }
     return number

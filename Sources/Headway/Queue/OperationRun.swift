@@ -11,7 +11,7 @@ import Synchronization
 /// ``BlockOperation``s.
 final class OperationRun: @unchecked Sendable {
   // `items` and `count` change under the queue's lock, by the run's thread before it begins (or by whoever takes back,
-  // which lowers `count`; the run's thread then goes by `head`). `finished` and `readied` are written by the run's
+  // which lowers `count`; the run's thread then goes by `head` and `size`). `finished` and `readied` are written by the run's
   // thread, each entry before the count that publishes it (releasing), and read under the queue's lock (acquiring).
   // `booked…`, `lowestLevel` and `…Active` are under the queue's lock.
 
@@ -29,6 +29,18 @@ final class OperationRun: @unchecked Sendable {
   private(set) var home: Unmanaged<OperationQueue>?
   /// What runs the queue in place of the pool.
   private(set) var executor: (any WorkExecutor)?
+
+  /// The queue's quality of service, and the class of the run's thread, where classes matter.
+  private var placement: (quality: QualityOfService, workerClass: WorkerClass?)?
+  /// How many operations it had when it began.
+  private var size = 0
+  /// How many operations the thread runs at most, before it asks the queue again.
+  private var allowance = 0
+  /// Nothing else in the queue can be started: the thread may go on with what the last operation has made ready.
+  ///
+  /// Set and cleared under the queue's lock, looked at without it: a thread that misses the change is a thread that
+  /// went on an instant earlier.
+  private let mayGoOn = Atomic<Bool>(false)
 
   private(set) var count = 0
   /// The next to be started: who moves it has what was there.
@@ -58,8 +70,17 @@ final class OperationRun: @unchecked Sendable {
   /// Begins anew, with nothing.
   ///
   /// All has been booked.
-  func reset(for queue: OperationQueue, _ executor: (any WorkExecutor)?) {
+  ///
+  /// - Parameters:
+  ///   - queue: The queue.
+  ///   - executor: What runs it in place of the pool.
+  ///   - placement: Its quality of service, and the class of the thread; nil where classes do not matter.
+  func reset(
+    for queue: OperationQueue, _ executor: (any WorkExecutor)?,
+    placement: (quality: QualityOfService, workerClass: WorkerClass?)?
+  ) {
     home = .passUnretained(queue)
+    self.placement = placement
     if self.executor !== executor { self.executor = executor }
     count = 0
     head.store(0, ordering: .relaxed)
@@ -70,6 +91,20 @@ final class OperationRun: @unchecked Sendable {
     bookedReadied = 0
     lowestLevel = QueuePriority.highestLevel
   }
+
+  /// All has been appended.
+  ///
+  /// - Parameters:
+  ///   - allowance: How many operations the thread runs at most.
+  ///   - mayGoOn: Nothing else in the queue can be started.
+  func begin(atMost allowance: Int, mayGoOn: Bool) {
+    size = count
+    self.allowance = min(allowance, Self.capacity)
+    self.mayGoOn.store(mayGoOn, ordering: .relaxed)
+  }
+
+  /// Something else can be started, or nothing may be.
+  func stopGoingOn() { mayGoOn.store(false, ordering: .relaxed) }
 
   func append(_ operation: OperationReference, level: Int) {
     items[count] = operation
@@ -84,6 +119,7 @@ final class OperationRun: @unchecked Sendable {
 
   /// Takes back what has not been started.
   func takeBack(_ body: (Operation) -> Void) {
+    stopGoingOn()
     let first = head.exchange(Self.exhausted, ordering: .acquiringAndReleasing)
     guard first < count else { return }
     for position in first..<count { items[position]._withUnsafeGuaranteedRef { body($0) } }
@@ -149,17 +185,31 @@ final class OperationRun: @unchecked Sendable {
     finishedCount.store(number + 1, ordering: .releasing)
   }
 
+  /// Whether the thread goes on with an operation that became ready, without asking the queue: it is the only one there
+  /// is to start.
+  func goesOn(with operation: Operation) -> Bool {
+    guard mayGoOn.load(ordering: .relaxed), finishedCount.load(ordering: .relaxed) < allowance,
+      head.load(ordering: .relaxed) >= size, readiedCount.load(ordering: .relaxed) == 0, isMine(operation)
+    else { return false }
+    guard let placement else { return true }
+    return operation.effectiveQuality(in: placement.quality).workerClass == placement.workerClass
+  }
+
   /// Takes an operation that became ready, if the queue need not hear of it before it next looks at the run.
   func takeReady(_ operation: Operation) -> Bool {
     let number = readiedCount.load(ordering: .relaxed)
-    let word = operation.state.current
-    // Its queue can be read once it says that it is in one.
-    guard number < Self.readiedCapacity, operation.isPlainBlock, word.isEnqueued, !word.startsSpecially,
-      operation.queueLinks.home?.toOpaque() == home?.toOpaque()
-    else { return false }
+    guard number < Self.readiedCapacity, isMine(operation) else { return false }
     readied[number] = .passRetained(operation)
     readiedCount.store(number + 1, ordering: .releasing)
     return true
+  }
+
+  /// Whether it is an operation of the run's queue of which the library knows all that happens at its start.
+  private func isMine(_ operation: Operation) -> Bool {
+    let word = operation.state.current
+    // Its queue can be read once it says that it is in one.
+    return operation.isPlainBlock && word.isEnqueued && !word.startsSpecially
+      && operation.queueLinks.home?.toOpaque() == home?.toOpaque()
   }
 }
 

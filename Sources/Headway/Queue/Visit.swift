@@ -37,8 +37,9 @@ struct Visit {
     while count < mostCount {
       switch next(atMost: mostCount - count, mayLinger: mayLinger) {
       case .run(let taken):
-        count += queue.runAll(of: run, taken, worker)
-        pace.hasRun(taken)
+        let ran = queue.runAll(of: run, taken, worker)
+        count += ran
+        pace.hasRun(max(taken, ran))
       case .operation(let operation, let workerClass):
         count += 1
         queue.startUnit(of: operation)
@@ -94,7 +95,7 @@ struct Visit {
       let isFit = { (operation: Operation) in
         operation.isPlainBlock && (!hasClasses || operation.effectiveQuality(in: quality).workerClass == workerClass)
       }
-      run.reset(for: queue, books.executor)
+      run.reset(for: queue, books.executor, placement: hasClasses ? (quality, workerClass) : nil)
       for isSecondTry in [false, true] {
         if books.allowsRuns, !tracksProgress,
           books.admission.fill(run, atMost: allowance, indivisible: indivisible, where: isFit)
