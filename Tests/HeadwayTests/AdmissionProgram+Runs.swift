@@ -192,12 +192,12 @@ extension AdmissionProgram {
     let wereReady = model.entries.indices.filter { model.isReady($0) }
     let booksLater = random(0...2) > 0
     for operation in operations where booksLater { operation.queueLinks.home = .passUnretained(home) }
-    let next = operations[current].end(in: threads[number].run)
+    let next = operations[current].end(in: threads[number].run, isRetained: false)
     for operation in operations { operation.queueLinks.home = nil }
     model.entries[current].state = .finished
     if !booksLater { tellReady(except: wereReady) }
     hasUnbooked = true
-    if let next { try goOn(with: operations.firstIndex { $0 === next.operation }!, in: number) }
+    if let next = next?.takeRetainedValue() { try goOn(with: operations.firstIndex { $0 === next }!, in: number) }
   }
 
   /// The thread goes on with an operation that it has made ready, of its own accord.

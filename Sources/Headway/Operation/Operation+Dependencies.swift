@@ -5,15 +5,15 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - operation: The dependency.
-  ///   - successDependent: What the dependency must know of, if this operation requires it to succeed.
+  ///   - requiresSuccess: This operation requires it to succeed.
   /// - Returns: Whether the dependency had finished by then, and so can't be waited for.
   @discardableResult
-  final func link(to operation: Operation, successDependent: WeakOperation? = nil) -> Bool {
+  final func link(to operation: Operation, requiresSuccess: Bool = false) -> Bool {
     require(operation !== self, "\(self) was made to depend on itself: it would never be ready.")
     let (link, hadFinished) = Self.withLinks(of: self, and: operation) { links, theirs -> (Link, Bool) in
       // Whoever ends it from now on looks into its links.
       let hasFinished = operation.state.announceLink().phase == .finished
-      if let successDependent, !hasFinished { theirs.madeDetails.successDependents.append(successDependent) }
+      if requiresSuccess, !hasFinished { theirs.madeDetails.successDependents.append(WeakOperation(self)) }
       guard !links.isClosed, !links.dependencies.contains(OperationReference(operation)) else {
         return (.none, hasFinished)
       }
@@ -62,6 +62,7 @@ extension Operation {
   ///
   /// So one lists the other as a dependency exactly when that one, unfinished, lists it as a dependent, whatever other
   /// threads add and remove. Locks in the order of the addresses, which never deadlocks.
+  @inline(__always)
   private static func withLinks<Answer: Sendable>(
     of operation: Operation, and dependency: Operation, _ change: (inout Links, inout Links) -> Answer
   ) -> Answer {
@@ -87,42 +88,44 @@ extension Operation {
     links.dependents.forEach { dependent in
       // Looking at it and counting it down through the unretained reference is safe by rule 2 of Links. It is retained,
       // by rule 3, before the count-down that makes it ready: after that, its queue may have run and freed it.
-      var retained: Operation?
       dependent._withUnsafeGuaranteedRef { dependent in
         dependent.state.dependencyFinished { word in
           if word.becameReadyInQueue {
-            retained = dependent
+            ready.append(.passRetained(dependent))
           } else if word.becameReadyObserved {
             // In no queue, so it may be being freed at this moment; a weak reference knows.
-            retained = WeakOperation(dependent).operation
+            if let operation = WeakOperation(dependent).operation { ready.append(.passRetained(operation)) }
           }
         }
       }
       // If it was cancelled in between, or given another dependency, its queue finds out.
-      if let retained { ready.append(retained) }
     }
     links.dependents = IdentityList()
     return ready
   }
 
-  /// The dependents that an end has made ready: mostly one, which takes no memory of its own.
+  /// The dependents that an end has made ready, each retained: mostly one, which takes no memory of its own.
   struct ReadyDependents {
-    private var first: Operation?
-    private var others: [Operation] = []
+    private var first: OperationReference?
+    private var others: [OperationReference] = []
 
-    mutating func append(_ operation: Operation) {
+    mutating func append(_ operation: OperationReference) {
       if first == nil { first = operation } else { others.append(operation) }
     }
 
     /// The one, if there is just one.
-    var only: Operation? { others.isEmpty ? first : nil }
+    var only: OperationReference? { others.isEmpty ? first : nil }
 
-    func forEach(_ body: (Operation) -> Void) {
+    /// Calls `body` with each, which takes over the ownership.
+    func forEach(_ body: (OperationReference) -> Void) {
       guard let first else { return }
       body(first)
       for operation in others { body(operation) }
     }
   }
+
+  /// Tells an operation that was retained that it is ready, and releases it.
+  static func tellReady(_ reference: OperationReference) { reference.takeRetainedValue().tellReady() }
 
   private static let released = Trampoline<Operation>()
 

@@ -62,7 +62,7 @@ extension Operation {
     let ending = links.withLock { Ending(closing: &$0, of: self, endedFrom: before) }
     // Until it has left it, the queue that holds the operation owns itself.
     let queue = before.isEnqueued ? queueLinks.home?.takeUnretainedValue() : nil
-    ending.ready.forEach { $0.tellReady() }
+    ending.ready.forEach { Self.tellReady($0) }
     queue?.operationFinished(self)
     wakeWaiters(settledFrom: state.settle())
     if before.phase != .executing { releaseWork() }
@@ -82,8 +82,11 @@ extension Operation {
   ///
   /// As ``end()``; but the queue hears of it when it next looks at the run.
   ///
-  /// - Returns: The operation with which the thread goes on, of which the queue has not heard.
-  final func end(in run: OperationRun) -> OperationReference? {
+  /// - Parameters:
+  ///   - run: The run.
+  ///   - isRetained: The caller has retained the operation. Otherwise it may have been freed when this returns.
+  /// - Returns: The operation with which the thread goes on, retained; the queue has not heard of it.
+  final func end(in run: OperationRun, isRetained: Bool) -> OperationReference? {
     let reference = OperationReference(self)
     // From then on, whoever looks at the queue may let go of the operation.
     if state.finishPlainly() {
@@ -105,46 +108,56 @@ extension Operation {
       return nil
     }
     // The queue may let go of the operation as soon as that is settled, which is before this is over.
-    _ = reference.retain()
+    if !isRetained { _ = reference.retain() }
+    defer { if !isRetained { reference.release() } }
     let word = state.settle()
     run.publish(reference)
-    // The queue owns it until it has been booked as finished.
-    let next = ending.ready.only.flatMap { run.goesOn(with: $0) ? OperationReference($0) : nil }
-    if next == nil { ending.ready.forEach { if !run.takeReady($0) { $0.tellReady() } } }
+    var next = ending.ready.only
+    if next?._withUnsafeGuaranteedRef({ run.goesOn(with: $0) }) != true {
+      next = nil
+      ending.ready.forEach { if !run.takeReady($0) { Self.tellReady($0) } }
+    }
     wakeWaiters(settledFrom: word)
     ending.tidyUp(run.executor)
-    reference.release()
     return next
   }
 
   /// What is taken out of the links at the end, to be dealt with after the lock is released.
   private struct Ending {
     let ready: ReadyDependents
-    /// They have finished, and so have let go of theirs: to let go of them is no recursion.
+    /// They are retained, and have finished and so let go of theirs: to let go of them is no recursion.
     let dependencies: IdentityList
-    let completionBlock: (@Sendable () -> Void)?
-    let observers: ObserverList?
-    let cancellationHandlers: [@Sendable () -> Void]
+    let details: Details?
+
+    /// What few operations have.
+    struct Details {
+      let completionBlock: (@Sendable () -> Void)?
+      let observers: ObserverList?
+      let cancellationHandlers: [@Sendable () -> Void]
+    }
 
     init(closing links: inout Links, of operation: Operation, endedFrom before: OperationWord) {
       ready = Operation.countDown(&links)
       dependencies = links.dependencies
       links.dependencies = IdentityList()
-      let details = links.details
-      completionBlock = details?.completionBlock
-      observers = details?.observers
-      // Those of a cancelled operation belong to the thread that cancelled it, which calls them.
-      cancellationHandlers = before.isCancelled ? [] : details?.cancellationHandlers ?? []
-      details?.completionBlock = nil
-      details?.observers = nil
-      if !before.isCancelled { details?.cancellationHandlers = [] }
+      details = links.details.map { details in
+        // Those of a cancelled operation belong to the thread that cancelled it, which calls them.
+        let handlers = before.isCancelled ? [] : details.cancellationHandlers
+        let taken = Details(
+          completionBlock: details.completionBlock, observers: details.observers, cancellationHandlers: handlers)
+        details.completionBlock = nil
+        details.observers = nil
+        if !before.isCancelled { details.cancellationHandlers = [] }
+        return taken
+      }
     }
 
     /// What is left when all have been told.
     consuming func tidyUp(_ executor: (any WorkExecutor)?) {
       dependencies.forEach { $0.release() }
-      observers?.removeAll()
-      if let block = completionBlock { (executor ?? WorkerPool.shared).submit(PoolBlock(block), count: 1) }
+      guard let details else { return }
+      details.observers?.removeAll()
+      if let block = details.completionBlock { (executor ?? WorkerPool.shared).submit(PoolBlock(block), count: 1) }
     }
   }
 

@@ -35,7 +35,7 @@ extension OperationExtensions {
   /// - Complexity: O(1).
   public func addDependency(_ operation: Operation, requiring requirement: DependencyRequirement) {
     guard requirement == .success else { return addDependency(operation) }
-    let hasFinished = link(to: operation, successDependent: WeakOperation(self))
+    let hasFinished = link(to: operation, requiresSuccess: true)
     if hasFinished, let error = operation.requirementError {
       fail(error)
       cancel()

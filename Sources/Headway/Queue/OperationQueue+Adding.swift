@@ -32,13 +32,18 @@ extension OperationQueue {
 
   /// What ``addOperations(_:waitUntilFinished:)`` does.
   final func add(_ operations: [Operation], waitUntilFinished wait: Bool) {
-    let added = operations.filter(reserve)
-    for operation in added { enter(operation) }
+    // Retained once for the queue, and not again at each step.
+    var added: [OperationReference] = []
+    added.reserveCapacity(operations.count)
+    for operation in operations where reserve(operation) {
+      enter(operation)
+      added.append(.passRetained(operation))
+    }
     let level = change { books in
-      for operation in added { books.add(.passRetained(operation), isBarrier: false) }
+      for reference in added { books.add(reference, isBarrier: false) }
       return books.qualityOfService.level
     }
-    for operation in added { operation.raiseDependencies(level: level) }
+    if level > 0 { for operation in operations { operation.raiseDependencies(level: level) } }
     guard wait else { return }
     for operation in operations { operation.waitUntilFinished() }
   }

@@ -11,8 +11,10 @@ extension OperationQueue {
   final func runAll(of run: OperationRun, _ count: Int, _ worker: Worker?) -> Int {
     var number = 0
     ThreadContext.run(in: self, run) { context in
+      // Retained: until it has begun, a cancellation may end it on another thread.
       var next: OperationReference?
       while let reference = next ?? run.next(of: count) {
+        let isRetained = next != nil
         run.announce(reference)
         worker?.beginsNext()
         next = reference._withUnsafeGuaranteedRef { operation -> OperationReference? in
@@ -26,10 +28,14 @@ extension OperationQueue {
           number += 1
           context.pointee.enter(reference)
           operation.callMain()
-          return operation.end(in: run)
+          return operation.end(in: run, isRetained: isRetained)
+        }
+        if isRetained {
+          context.pointee.leave()
+          reference.release()
         }
         if let worker, worker.leavesSoon.load(ordering: .relaxed) {
-          next?._withUnsafeGuaranteedRef { operationBecameReady($0) }
+          if let next { operationBecameReady(next.takeRetainedValue()) }
           break
         }
       }

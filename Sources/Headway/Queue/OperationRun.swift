@@ -11,9 +11,10 @@ import Synchronization
 /// ``BlockOperation``s.
 final class OperationRun: @unchecked Sendable {
   // `items` and `count` change under the queue's lock, by the run's thread before it begins (or by whoever takes back,
-  // which lowers `count`; the run's thread then goes by `head` and `size`). `finished` and `readied` are written by the run's
-  // thread, each entry before the count that publishes it (releasing), and read under the queue's lock (acquiring).
-  // `booked…`, `lowestLevel` and `…Active` are under the queue's lock.
+  // which lowers `count`; the run's thread then goes by `head` and `size`). `finished` and `readied` are written by the
+  // run's thread, each entry before the count that publishes it (releasing), and read under the queue's lock
+  // (acquiring). `booked…`, `lowestLevel` and `…Active` are under the queue's lock; `size`, `allowance` and `placement`
+  // are the thread's.
 
   /// How many operations a run takes at most.
   static let capacity = 32
@@ -195,11 +196,12 @@ final class OperationRun: @unchecked Sendable {
     return operation.effectiveQuality(in: placement.quality).workerClass == placement.workerClass
   }
 
-  /// Takes an operation that became ready, if the queue need not hear of it before it next looks at the run.
-  func takeReady(_ operation: Operation) -> Bool {
+  /// Takes an operation that became ready, and its ownership, if the queue need not hear of it before it next looks at
+  /// the run.
+  func takeReady(_ reference: OperationReference) -> Bool {
     let number = readiedCount.load(ordering: .relaxed)
-    guard number < Self.readiedCapacity, isMine(operation) else { return false }
-    readied[number] = .passRetained(operation)
+    guard number < Self.readiedCapacity, reference._withUnsafeGuaranteedRef({ isMine($0) }) else { return false }
+    readied[number] = reference
     readiedCount.store(number + 1, ordering: .releasing)
     return true
   }
