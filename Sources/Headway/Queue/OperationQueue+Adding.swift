@@ -45,7 +45,11 @@ extension OperationQueue {
     }
     if level > 0 { for operation in operations { operation.raiseDependencies(level: level) } }
     guard wait else { return }
-    for operation in operations { operation.waitUntilFinished() }
+    // The last first: it mostly finishes last, and who waited for each in turn would be in the way of those who run
+    // them.
+    for position in operations.indices.reversed() where !operations[position].state.current.isSettled {
+      operations[position].waitUntilFinished()
+    }
   }
 
   /// What ``addBarrierBlock(_:)`` does.

@@ -10,7 +10,7 @@ struct HeadwayRival: IndependentRival, GraphRival, QueueRival, CancellingRival {
   }
 
   func run(_ graph: DependencyGraph, body: (Int) -> Body) {
-    var operations: [BlockOperation] = []
+    var operations: [Operation] = []
     operations.reserveCapacity(graph.nodeCount)
     for node in 0..<graph.nodeCount {
       let operation = BlockOperation(block: body(node))
