@@ -117,7 +117,7 @@ extension AdmissionProgram {
       throw Divergence(description: "number \(last) was taken into a run, and number \(left) left, which is before it")
     }
     guard hasTaken else { return }
-    guard !model.isSuspended, model.limit == .max, model.leaving.isEmpty else {
+    guard !model.isSuspended, model.running < model.limit, model.leaving.isEmpty else {
       throw Divergence(description: "a run was taken where none may be")
     }
     for operation in taken { model.entries[operation].isTaken = true }
@@ -149,7 +149,7 @@ extension AdmissionProgram {
     // P2 and Q4: nothing suspended, and nothing more urgent, that the books know of.
     let others = model.candidates.filter { !model.entries[$0].isTaken && operations[$0].admission.place == .ready }
     let isMoreUrgent = others.contains { model.entries[$0].priority > model.entries[expected].priority }
-    guard !model.isSuspended, model.limit == .max, !isMoreUrgent else {
+    guard !model.isSuspended, model.running <= model.limit, !isMoreUrgent else {
       throw Divergence(description: "number \(expected) goes on in a run, and should stand back")
     }
     threads[number].run.announce(reference)
@@ -175,7 +175,10 @@ extension AdmissionProgram {
       return
     }
     threads[number].run.withdraw()
-    let isClaimed = admission.claimTaken(operation)
+    book()
+    let isClaimed = admission.claimTaken(operation, of: threads[number].run)
+    model.runs -= 1
+    noteTakenBack()
     guard isClaimed == (mayStart && !threads[number].wentOn) else {
       throw Divergence(description: "number \(popped) was started: \(isClaimed), and should not be so")
     }
@@ -192,8 +195,12 @@ extension AdmissionProgram {
     let wereReady = model.entries.indices.filter { model.isReady($0) }
     let booksLater = random(0...2) > 0
     for operation in operations where booksLater { operation.queueLinks.home = .passUnretained(home) }
-    let next = operations[current].end(in: threads[number].run, isRetained: false)
+    var told: [Headway.Operation] = []
+    let next = operations[current].end(in: threads[number].run, isRetained: false) {
+      told.append($0.takeRetainedValue())
+    }
     for operation in operations { operation.queueLinks.home = nil }
+    for operation in told where booksLater { admission.becameReady(operation) }
     model.entries[current].state = .finished
     if !booksLater { tellReady(except: wereReady) }
     hasUnbooked = true
@@ -204,7 +211,7 @@ extension AdmissionProgram {
   private mutating func goOn(with operation: Int, in number: Int) throws {
     let candidates = model.candidates.filter { !model.entries[$0].isTaken }
     // P2, Q4 and Q8: there is no other that could be started.
-    guard !model.isSuspended, model.limit == .max, candidates == [operation] else {
+    guard !model.isSuspended, model.running <= model.limit, candidates == [operation] else {
       throw Divergence(description: "number \(operation) goes on in a run, and there are \(candidates)")
     }
     threads[number].run.announce(OperationReference(operations[operation]))

@@ -183,7 +183,8 @@ struct AdmissionProgram {
     if random(0...2) == 0 { book() }
     if isMisbooked { throw Divergence(description: "operations of runs were booked, and the count is wrong") }
     permissions += Array(repeating: .sent, count: admission.takeNewPermissions())
-    if admission.isAttended != permissions.contains(.sent) {
+    let isFull = model.running >= model.limit && model.running > 0 && !model.isSuspended
+    if admission.isAttended != (isFull || permissions.contains(.sent)) {
       throw Divergence(description: "attended is \(admission.isAttended), with \(permissions)")
     }
     // What runs have come to, and is not booked, the books do not know.

@@ -85,8 +85,12 @@ extension Operation {
   /// - Parameters:
   ///   - run: The run.
   ///   - isRetained: The caller has retained the operation. Otherwise it may have been freed when this returns.
+  ///   - tellReady: Called with each operation that became ready and of which its queue has to hear at once; it takes
+  ///     over the ownership.
   /// - Returns: The operation with which the thread goes on, retained; the queue has not heard of it.
-  final func end(in run: OperationRun, isRetained: Bool) -> OperationReference? {
+  final func end(
+    in run: OperationRun, isRetained: Bool, tellReady: (OperationReference) -> Void = Operation.tellReady
+  ) -> OperationReference? {
     let reference = OperationReference(self)
     // From then on, whoever looks at the queue may let go of the operation.
     if state.finishPlainly() {
@@ -115,7 +119,7 @@ extension Operation {
     var next = ending.ready.only
     if next?._withUnsafeGuaranteedRef({ run.goesOn(with: $0) }) != true {
       next = nil
-      ending.ready.forEach { if !run.takeReady($0) { Self.tellReady($0) } }
+      ending.ready.forEach { if !run.takeReady($0) { tellReady($0) } }
     }
     wakeWaiters(settledFrom: word)
     ending.tidyUp(run.executor)

@@ -24,9 +24,9 @@ struct OperationWord {
   static let cancelled: UInt64 = 1 << 2
   /// A queue has the sole right to take the operation in, and is doing so or has.
   static let reserved: UInt64 = 1 << 3
-  /// The operation stands in its queue's books.
+  /// The operation stands in its queue's books, or in its inbox, or is about to: the queue owns it.
   ///
-  /// Set under the queue's lock, never cleared.
+  /// Never cleared.
   static let enqueued: UInt64 = 1 << 4
   /// Somebody waits for the end; the one who settles must wake them.
   static let hasWaiters: UInt64 = 1 << 5
@@ -154,13 +154,18 @@ struct OperationStateMachine: ~Copyable {
   }
 
   /// As ``reserve()``, for a new operation that nobody else knows yet.
-  func reserveUnshared() { word.store(OperationWord.initial.rawValue | OperationWord.reserved, ordering: .relaxed) }
+  ///
+  /// - Parameter isEnqueued: As ``enqueue()`` as well.
+  func reserveUnshared(isEnqueued: Bool) {
+    let enqueued = isEnqueued ? OperationWord.enqueued : 0
+    word.store(OperationWord.initial.rawValue | OperationWord.reserved | enqueued, ordering: .relaxed)
+  }
 
   /// Publishes that the operation is in its queue; returns the word as it then was.
   ///
-  /// Under the queue's lock.
+  /// Under the queue's lock; or, by one who has the right to enqueue it, before it is put into the inbox.
   func enqueue() -> OperationWord {
-    assert(current.isReserved && !current.isEnqueued)
+    assert(current.isReserved)
     return set(OperationWord.enqueued)
   }
 

@@ -88,7 +88,7 @@ struct Admission {
     // What was taken and is less urgent stands back, and nobody goes on without having looked.
     guard !runs.isEmpty else { return }
     runs.forEach { $0.stopGoingOn() }
-    takeBackRuns(lessUrgentThan: level)
+    takeBackRuns(behind: operation, level)
   }
 
   /// The operation was cancelled: it leaves whatever it waits for.
@@ -112,7 +112,7 @@ struct Admission {
       segment.ready.remove(operation)
       segment.ready.insert(operation, level: level)
     }
-    if !runs.isEmpty { takeBackRuns(lessUrgentThan: level) }
+    if !runs.isEmpty { takeBackRuns(behind: operation, level) }
   }
 
   /// The operation has finished.
@@ -151,8 +151,9 @@ struct Admission {
 
   var hasStartable: Bool { startable > 0 }
 
-  /// Whether workers are on their way who have nothing else to do before they come.
-  var isAttended: Bool { permissions > kept }
+  /// Whether somebody will look into the inbox before what comes there could be started: workers are on their way who
+  /// have nothing else to do before they come; or as many operations run as may, and one of them has to end first.
+  var isAttended: Bool { permissions > kept || (started >= limit && started > 0 && !isSuspended) }
 
   /// A worker's right, and duty, to come and ask for ``next()``.
   enum Permission {
@@ -246,7 +247,7 @@ struct Admission {
   mutating func fill(
     _ run: OperationRun, atMost mostCount: Int, indivisible: Int, where isFit: (Operation) -> Bool
   ) -> Bool {
-    guard cancelled.isEmpty, !isSuspended, limit == .max else { return false }
+    guard cancelled.isEmpty, !isSuspended, started < limit else { return false }
     let share = max(1, indivisible, first.ready.count / (2 * ProcessorCount.usable))
     while run.count < min(share, mostCount, OperationRun.capacity), let (operation, level) = first.ready.first,
       operation._withUnsafeGuaranteedRef({ isFit($0) })
@@ -261,7 +262,7 @@ struct Admission {
       if isPending { run.append(operation, level: level) }
     }
     guard run.count > 0 else { return false }
-    run.begin(atMost: mostCount, mayGoOn: first.ready.isEmpty && later.isEmpty)
+    run.begin(atMost: mostCount, mayGoOn: first.ready.isEmpty && later.isEmpty, keepsOrder: limit != .max)
     runs.insert(run)
     return true
   }
@@ -304,6 +305,15 @@ struct Admission {
     runs.forEach { if $0.lowestLevel < level { takeBack($0) } }
   }
 
+  /// Where the number that may run is limited, the order is that of adding to the last operation.
+  private mutating func takeBackRuns(behind operation: Operation, _ level: Int) {
+    guard limit != .max else { return takeBackRuns(lessUrgentThan: level) }
+    let sequence = operation.queueLinks.sequence
+    runs.forEach { run in
+      if run.lowestLevel < level || (run.lowestLevel == level && run.lastSequence > sequence) { takeBack(run) }
+    }
+  }
+
   private mutating func takeBackIfTaken(_ operation: Operation) {
     if operation.admission.place == .taken { takeBackRuns() }
   }
@@ -322,14 +332,17 @@ struct Admission {
   }
 
   /// Starts an operation of a run that could not be started plainly, if it can be started.
-  mutating func claimTaken(_ operation: Operation) -> Bool {
+  ///
+  /// It counts by itself; so the run, all of which has been booked, is closed.
+  mutating func claimTaken(_ operation: Operation, of run: OperationRun) -> Bool {
+    close(run)
     guard operation.admission.place == .taken else {
       // The thread went on with it of its own accord: it is among the held still, if nobody has put it elsewhere.
       becameReadyIfStartable(operation)
       return false
     }
     if operation.state.claim() {
-      _ = run(operation)
+      _ = self.run(operation)
       return true
     }
     // It was given a dependency; or has an override's answer against it, which no operation in a run has.
@@ -410,7 +423,10 @@ struct Admission {
   func obstacles(of operation: Operation) -> [Operation] {
     guard operation.admission.place == .held || operation.admission.place == .ready else { return [] }
     var obstacles = predecessors(of: operation)
-    if limit == 1, started == 1, let current = held.snapshot.first(where: { $0.admission.place == .running }) {
+    let runs: (Operation) -> Bool = { [.starting, .executing].contains($0.state.current.phase) }
+    if limit == 1, started == 1, operation.state.current.phase == .pending,
+      let current = held.snapshot.first(where: runs)
+    {
       obstacles.append(current)
     }
     return obstacles

@@ -5,10 +5,20 @@ extension OperationQueue {
   final func add(_ operation: Operation) {
     guard reserve(operation) else { return }
     enter(operation)
-    // What it depends on may have to hear of the queue's quality of service.
-    guard operation.state.current.unfinishedDependencies > 0 else { return admit(.passRetained(operation)) }
-    let level = change { $0.add(.passRetained(operation), isBarrier: false) }
-    operation.raiseDependencies(level: level)
+    let reference = OperationReference.passRetained(operation)
+    let word = operation.state.current
+    // More urgent ones may have to be started before others, and their dependencies be raised.
+    if isAttended.load(ordering: .relaxed), operation.isPlainBlock, word.unfinishedDependencies == 0,
+      word.priorityLevel <= QueuePriority.normal.level
+    {
+      _ = operation.state.enqueue()
+      push(reference)
+      // Cancelled just before it was pushed: who cancelled it has not found it.
+      if operation.isCancelled { change { _ in } }
+    } else {
+      let level = change { $0.add(reference, isBarrier: false) }
+      operation.raiseDependencies(level: level)
+    }
   }
 
   /// What `addOperation(_:)` does with a block.
@@ -16,18 +26,18 @@ extension OperationQueue {
     // A subclass hears of every operation that is added.
     guard type(of: self) == OperationQueue.self else { return addOperation(BlockOperation(block: block)) }
     let operation = BlockOperation(block: block)
-    operation.state.reserveUnshared()
     operation.queueLinks.home = .passUnretained(self)
-    admit(.passRetained(operation))
+    let isAttended = isAttended.load(ordering: .relaxed)
+    operation.state.reserveUnshared(isEnqueued: isAttended)
+    let reference = OperationReference.passRetained(operation)
+    if isAttended { push(reference) } else { _ = change { $0.add(reference, isBarrier: false) } }
   }
 
-  /// Takes in an operation that is ready by itself, and takes over its ownership.
+  /// Puts an operation into the inbox, without the queue's lock: whoever next has that puts it into the books.
   ///
-  /// While the queue is attended, without its lock: whoever comes puts it into the books.
-  private func admit(_ operation: OperationReference) {
-    guard isAttended.load(ordering: .relaxed) else { return _ = change { $0.add(operation, isBarrier: false) } }
-    if inbox.push(operation), isAttended.load(ordering: .sequentiallyConsistent) { return }
-    change { _ in }
+  /// Looks afterwards whether somebody will, and does it otherwise.
+  private func push(_ operation: OperationReference) {
+    if !inbox.push(operation) || !isAttended.load(ordering: .sequentiallyConsistent) { change { _ in } }
   }
 
   /// What ``addOperations(_:waitUntilFinished:)`` does.

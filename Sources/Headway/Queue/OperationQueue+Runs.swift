@@ -13,7 +13,8 @@ extension OperationQueue {
     ThreadContext.run(in: self, run) { context in
       // Retained: until it has begun, a cancellation may end it on another thread.
       var next: OperationReference?
-      while let reference = next ?? run.next(of: count) {
+      var isClosed = false
+      while !isClosed, let reference = next ?? run.next(of: count) {
         let isRetained = next != nil
         run.announce(reference)
         worker?.beginsNext()
@@ -21,8 +22,9 @@ extension OperationQueue {
           // Somebody may have set the queue's progress since the run was taken.
           guard trackedProgress == nil, operation.state.beginPlainly() else {
             run.withdraw()
-            context.pointee.leave()
-            if runTaken(operation) { number += 1 }
+            context.pointee.leaveRun()
+            isClosed = true
+            if runTaken(operation, of: run) { number += 1 }
             return nil
           }
           number += 1
@@ -34,7 +36,7 @@ extension OperationQueue {
           context.pointee.leave()
           reference.release()
         }
-        if let worker, worker.leavesSoon.load(ordering: .relaxed) {
+        if run.standsBack || worker?.leavesSoon.load(ordering: .relaxed) == true {
           if let next { operationBecameReady(next.takeRetainedValue()) }
           break
         }
@@ -45,9 +47,11 @@ extension OperationQueue {
 
   /// Runs an operation of a run that does not start plainly: it was cancelled, say, or is observed; false if it can't
   /// be started, since it was given a dependency.
-  private func runTaken(_ operation: Operation) -> Bool {
-    let claimed = change { books in
-      guard books.admission.claimTaken(operation) else { return Optional<Operation>.none }
+  ///
+  /// Closes the run.
+  private func runTaken(_ operation: Operation, of run: OperationRun) -> Bool {
+    let claimed = look { books in
+      guard books.admission.claimTaken(operation, of: run) else { return Optional<Operation>.none }
       books.record { .started(operation) }
       return operation
     }

@@ -13,8 +13,8 @@ final class OperationRun: @unchecked Sendable {
   // `items` and `count` change under the queue's lock, by the run's thread before it begins (or by whoever takes back,
   // which lowers `count`; the run's thread then goes by `head` and `size`). `finished` and `readied` are written by the
   // run's thread, each entry before the count that publishes it (releasing), and read under the queue's lock
-  // (acquiring). `booked…`, `lowestLevel` and `…Active` are under the queue's lock; `size`, `allowance` and `placement`
-  // are the thread's.
+  // (acquiring). `booked…`, `…Active`, `lowestLevel` and `lastSequence` change under the queue's lock, the last two by
+  // the run's thread alone. `size`, `allowance`, `placement` and `keepsOrder` are that thread's.
 
   /// How many operations a run takes at most.
   static let capacity = 32
@@ -35,6 +35,8 @@ final class OperationRun: @unchecked Sendable {
   private var placement: (quality: QualityOfService, workerClass: WorkerClass?)?
   /// How many operations it had when it began.
   private var size = 0
+  /// What becomes ready may have to be started before what is left.
+  private var keepsOrder = false
   /// How many operations the thread runs at most, before it asks the queue again.
   private var allowance = 0
   /// Nothing else in the queue can be started: the thread may go on with what the last operation has made ready.
@@ -53,8 +55,9 @@ final class OperationRun: @unchecked Sendable {
   private let readiedCount = Atomic<Int>(0)
   private var bookedFinished = 0
   private var bookedReadied = 0
-  /// The lowest level of priority among the operations taken.
+  /// The lowest level of priority among the operations taken, and the number of the last one.
   private(set) var lowestLevel = 0
+  private(set) var lastSequence: UInt64 = 0
   /// Among those of its queue; there, its neighbours.
   var isActive = false
   var nextActive: Unmanaged<OperationRun>?
@@ -98,8 +101,10 @@ final class OperationRun: @unchecked Sendable {
   /// - Parameters:
   ///   - allowance: How many operations the thread runs at most.
   ///   - mayGoOn: Nothing else in the queue can be started.
-  func begin(atMost allowance: Int, mayGoOn: Bool) {
+  ///   - keepsOrder: What becomes ready may have to be started before what is left in the run.
+  func begin(atMost allowance: Int, mayGoOn: Bool, keepsOrder: Bool) {
     size = count
+    self.keepsOrder = keepsOrder
     self.allowance = min(allowance, Self.capacity)
     self.mayGoOn.store(mayGoOn, ordering: .relaxed)
   }
@@ -111,6 +116,7 @@ final class OperationRun: @unchecked Sendable {
     items[count] = operation
     count += 1
     lowestLevel = min(lowestLevel, level)
+    lastSequence = operation.sequence
   }
 
   /// How many of the operations nobody has started, the first not counted, which is the thread's at once.
@@ -161,6 +167,11 @@ final class OperationRun: @unchecked Sendable {
 
   private static let numberShift = 48
 
+  /// Whether the thread is to ask the queue before it goes on, since what has been added may be more urgent.
+  var standsBack: Bool {
+    lowestLevel < QueuePriority.normal.level && home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == false
+  }
+
   /// The next operation to start, or nil.
   ///
   /// - Parameter count: How many there were when the run began.
@@ -190,7 +201,8 @@ final class OperationRun: @unchecked Sendable {
   /// is to start.
   func goesOn(with operation: Operation) -> Bool {
     guard mayGoOn.load(ordering: .relaxed), finishedCount.load(ordering: .relaxed) < allowance,
-      head.load(ordering: .relaxed) >= size, readiedCount.load(ordering: .relaxed) == 0, isMine(operation)
+      head.load(ordering: .relaxed) >= size, readiedCount.load(ordering: .relaxed) == 0, isMine(operation),
+      home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == true
     else { return false }
     guard let placement else { return true }
     return operation.effectiveQuality(in: placement.quality).workerClass == placement.workerClass
@@ -200,7 +212,9 @@ final class OperationRun: @unchecked Sendable {
   /// the run.
   func takeReady(_ reference: OperationReference) -> Bool {
     let number = readiedCount.load(ordering: .relaxed)
-    guard number < Self.readiedCapacity, reference._withUnsafeGuaranteedRef({ isMine($0) }) else { return false }
+    guard !keepsOrder, number < Self.readiedCapacity, reference._withUnsafeGuaranteedRef({ isMine($0) }) else {
+      return false
+    }
     readied[number] = reference
     readiedCount.store(number + 1, ordering: .releasing)
     return true

@@ -94,6 +94,9 @@ struct ThreadContext {
   /// The thread is inside no operation of its run: the last one may have been freed.
   mutating func leave() { operation = nil }
 
+  /// The run is closed, and may be used for another visit.
+  mutating func leaveRun() { (operation, run) = (nil, nil) }
+
   /// Whether the thread that finished `operation` is the worker that ran it and is about to come back for more.
   ///
   /// Then it need not be sent for. True once a run.
