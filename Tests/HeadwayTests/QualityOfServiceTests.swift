@@ -103,11 +103,34 @@ import Testing
       let ends = (0..<64).map { _ in queue.occupy() }
       let values = EventRecorder<Int32>()
       let waiting = operation(.default, values)
+      // Until it is raised, so that no worker of the queue's class takes it before.
+      let raised = BlockOperation {}
+      waiting.addDependency(raised)
       queue.addOperation(waiting)
       let urgent = operation(.userInteractive, values)
       urgent.addDependency(waiting)
-      OperationQueue().addOperations([urgent], waitUntilFinished: true)
+      OperationQueue().addOperation(urgent)
+      raised.start()
+      urgent.waitUntilFinished()
       #expect(values.events == [processNiceValue(), processNiceValue()])
+      for end in ends { end.open() }
+      queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("P5: one that is ready is raised too, unless a worker of its queue's class has taken it") func raisedReady() {
+      let queue = OperationQueue()
+      queue.qualityOfService = .background
+      let ends = (0..<8).map { _ in queue.occupy() }
+      for _ in 0..<50 {
+        let values = EventRecorder<Int32>()
+        let waiting = operation(.default, values)
+        queue.addOperation(waiting)
+        let urgent = operation(.userInteractive, values)
+        urgent.addDependency(waiting)
+        OperationQueue().addOperations([urgent], waitUntilFinished: true)
+        #expect(values.events.last == processNiceValue())
+        #expect([processNiceValue(), min(19, processNiceValue() + 19)].contains(values.events[0]))
+      }
       for end in ends { end.open() }
       queue.waitUntilAllOperationsAreFinished()
     }
