@@ -142,7 +142,7 @@ extension AdmissionProgram {
     guard reference.map({ $0.operation === expected.map { operations[$0] } }) ?? (expected == nil) else {
       throw Divergence(description: "\(text(expected)) should have been taken out of the run, and was not")
     }
-    guard let expected, let reference else {
+    guard let expected else {
       book()
       return close(number)
     }
@@ -152,7 +152,6 @@ extension AdmissionProgram {
     guard !model.isSuspended, model.running <= model.limit, !isMoreUrgent else {
       throw Divergence(description: "number \(expected) goes on in a run, and should stand back")
     }
-    threads[number].run.announce(reference)
     threads[number].waiting.removeFirst()
     threads[number].isFresh = false
     threads[number].popped = expected
@@ -169,12 +168,12 @@ extension AdmissionProgram {
       guard mayStart, !model.entries[popped].isCancelled else {
         throw Divergence(description: "number \(popped) was started, and may not be")
       }
+      threads[number].run.announce(OperationReference(operation))
       model.entries[popped].state = .started
       model.entries[popped].isInRun = true
       threads[number].current = popped
       return
     }
-    threads[number].run.withdraw()
     book()
     let isClaimed = admission.claimTaken(operation, of: threads[number].run)
     model.runs -= 1
@@ -214,7 +213,6 @@ extension AdmissionProgram {
     guard !model.isSuspended, model.running <= model.limit, candidates == [operation] else {
       throw Divergence(description: "number \(operation) goes on in a run, and there are \(candidates)")
     }
-    threads[number].run.announce(OperationReference(operations[operation]))
     threads[number].popped = operation
     threads[number].wentOn = true
     model.entries[operation].isTaken = true

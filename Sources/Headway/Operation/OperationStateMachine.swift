@@ -52,6 +52,10 @@ struct OperationWord {
   static let ownQualityShift: UInt64 = 16
   static let raisedQualityShift: UInt64 = 20
   static let qualityMask: UInt64 = 0b111
+  /// The operation stands in its queue's books.
+  ///
+  /// Set under the queue's lock, never cleared.
+  static let booked: UInt64 = 1 << 24
   /// The upper half counts the dependencies that have not finished.
   static let oneDependency: UInt64 = 1 << 32
 
@@ -69,6 +73,7 @@ struct OperationWord {
   var isCancelled: Bool { rawValue & Self.cancelled != 0 }
   var isReserved: Bool { rawValue & Self.reserved != 0 }
   var isEnqueued: Bool { rawValue & Self.enqueued != 0 }
+  var isBooked: Bool { rawValue & Self.booked != 0 }
   var hasWaiters: Bool { rawValue & Self.hasWaiters != 0 }
   var isSettled: Bool { rawValue & Self.settled != 0 }
   var unfinishedDependencies: Int { Int(rawValue >> 32) }
@@ -161,12 +166,18 @@ struct OperationStateMachine: ~Copyable {
     word.store(OperationWord.initial.rawValue | OperationWord.reserved | enqueued, ordering: .relaxed)
   }
 
-  /// Publishes that the operation is in its queue; returns the word as it then was.
+  /// Publishes that the operation is about to be in its queue's inbox.
+  func enqueue() {
+    assert(current.isReserved && !current.isEnqueued)
+    _ = set(OperationWord.enqueued)
+  }
+
+  /// Publishes that the operation is in its queue's books; returns the word as it then was.
   ///
-  /// Under the queue's lock; or, by one who has the right to enqueue it, before it is put into the inbox.
-  func enqueue() -> OperationWord {
-    assert(current.isReserved)
-    return set(OperationWord.enqueued)
+  /// Under the queue's lock.
+  func book() -> OperationWord {
+    assert(current.isReserved && !current.isBooked)
+    return set(OperationWord.enqueued | OperationWord.booked)
   }
 
   /// Takes a ready operation for starting.

@@ -71,7 +71,7 @@ struct Admission {
     } else {
       withSegment(of: operation) { $0.unfinished += 1 }
     }
-    let word = operation.state.enqueue()
+    let word = operation.state.book()
     if word.isCancelled {
       leave(operation)
     } else if word.isStartable {

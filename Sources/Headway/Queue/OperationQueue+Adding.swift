@@ -11,7 +11,7 @@ extension OperationQueue {
     if isAttended.load(ordering: .relaxed), operation.isPlainBlock, word.unfinishedDependencies == 0,
       word.priorityLevel <= QueuePriority.normal.level
     {
-      _ = operation.state.enqueue()
+      operation.state.enqueue()
       push(reference)
       // Cancelled just before it was pushed: who cancelled it has not found it.
       if operation.isCancelled { change { _ in } }

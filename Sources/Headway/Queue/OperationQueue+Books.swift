@@ -149,7 +149,11 @@ extension OperationQueue {
       let wasEmpty = books.admission.count == 0
       after.observers = books.observers
       books.takeIn(inbox)
-      if booksRuns || after.observers != nil { books.bookRuns(&after.released) }
+      if booksRuns || after.observers != nil {
+        books.bookRuns(&after.released)
+        // What those added that have finished, before they did.
+        books.takeIn(inbox)
+      }
       let count = books.admission.count
       let answer = body(&books)
       let permissions = books.takeNewPermissions(inbox, isAttended)

@@ -16,17 +16,17 @@ extension OperationQueue {
       var isClosed = false
       while !isClosed, let reference = next ?? run.next(of: count) {
         let isRetained = next != nil
-        run.announce(reference)
         worker?.beginsNext()
         next = reference._withUnsafeGuaranteedRef { operation -> OperationReference? in
           // Somebody may have set the queue's progress since the run was taken.
           guard trackedProgress == nil, operation.state.beginPlainly() else {
-            run.withdraw()
             context.pointee.leaveRun()
             isClosed = true
             if runTaken(operation, of: run) { number += 1 }
             return nil
           }
+          // Not before: another thread may have started it, because it was cancelled, and books its end.
+          run.announce(reference)
           number += 1
           context.pointee.enter(reference)
           operation.callMain()

@@ -181,7 +181,7 @@ final class OperationRun: @unchecked Sendable {
     return position < count ? items[position] : nil
   }
 
-  /// The operation is about to be run.
+  /// The operation has begun, in this run.
   func announce(_ operation: OperationReference) {
     let number = UInt(bitPattern: finishedCount.load(ordering: .relaxed))
     current.store(UInt(bitPattern: operation.toOpaque()) | number << Self.numberShift, ordering: .releasing)
@@ -224,7 +224,7 @@ final class OperationRun: @unchecked Sendable {
   private func isMine(_ operation: Operation) -> Bool {
     let word = operation.state.current
     // Its queue can be read once it says that it is in one.
-    return operation.isPlainBlock && word.isEnqueued && !word.startsSpecially
+    return operation.isPlainBlock && word.isBooked && !word.startsSpecially
       && operation.queueLinks.home?.toOpaque() == home?.toOpaque()
   }
 }
