@@ -11,8 +11,6 @@ struct AdmissionThread {
   var waiting: [Int] = []
   /// Taken out of the run, and about to be started.
   var popped: Int?
-  /// That one was not in the run: the thread goes on with what it has made ready.
-  var wentOn = false
   /// Started in the run.
   var current: Int?
   /// None has been taken out of it.
@@ -74,10 +72,6 @@ extension AdmissionProgram {
     for (position, thread) in threads.enumerated() {
       for number in thread.waiting where !isTaken(number) { model.entries[number].isTaken = false }
       threads[position].waiting = thread.waiting.filter { isTaken($0) }
-      // It was given a dependency, and is ready once more: whoever starts it first has it.
-      if thread.wentOn, let popped = thread.popped, operations[popped].admission.place != .held {
-        model.entries[popped].isTaken = false
-      }
     }
   }
 
@@ -155,7 +149,6 @@ extension AdmissionProgram {
     threads[number].waiting.removeFirst()
     threads[number].isFresh = false
     threads[number].popped = expected
-    threads[number].wentOn = false
   }
 
   private mutating func startPopped(of number: Int) throws {
@@ -178,7 +171,7 @@ extension AdmissionProgram {
     let isClaimed = admission.claimTaken(operation, of: threads[number].run)
     model.runs -= 1
     noteTakenBack()
-    guard isClaimed == (mayStart && !threads[number].wentOn) else {
+    guard isClaimed == mayStart else {
       throw Divergence(description: "number \(popped) was started: \(isClaimed), and should not be so")
     }
     if isClaimed {
@@ -195,7 +188,7 @@ extension AdmissionProgram {
     let booksLater = random(0...2) > 0
     for operation in operations where booksLater { operation.queueLinks.home = .passUnretained(home) }
     var told: [Headway.Operation] = []
-    let next = operations[current].end(in: threads[number].run, isRetained: false) {
+    let next = operations[current].end(in: threads[number].run, isRetained: false, goesOn: true) {
       told.append($0.takeRetainedValue())
     }
     for operation in operations { operation.queueLinks.home = nil }
@@ -213,19 +206,17 @@ extension AdmissionProgram {
     guard !model.isSuspended, model.running <= model.limit, candidates == [operation] else {
       throw Divergence(description: "number \(operation) goes on in a run, and there are \(candidates)")
     }
-    threads[number].popped = operation
-    threads[number].wentOn = true
-    model.entries[operation].isTaken = true
+    threads[number].run.announce(OperationReference(operations[operation]))
+    model.entries[operation].state = .started
+    model.entries[operation].isInRun = true
+    threads[number].current = operation
   }
 
   /// Has all threads end what they have begun, and leave their runs.
   mutating func endRuns() throws {
     for number in threads.indices {
       if threads[number].popped != nil { try startPopped(of: number) }
-      while threads[number].current != nil {
-        try endCurrent(of: number)
-        if threads[number].popped != nil { try startPopped(of: number) }
-      }
+      while threads[number].current != nil { try endCurrent(of: number) }
       book()
       close(number)
     }

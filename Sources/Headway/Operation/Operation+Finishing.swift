@@ -85,11 +85,12 @@ extension Operation {
   /// - Parameters:
   ///   - run: The run.
   ///   - isRetained: The caller has retained the operation. Otherwise it may have been freed when this returns.
+  ///   - goesOn: The thread may go on with what becomes ready.
   ///   - tellReady: Called with each operation that became ready and of which its queue has to hear at once; it takes
   ///     over the ownership.
-  /// - Returns: The operation with which the thread goes on, retained; the queue has not heard of it.
+  /// - Returns: The operation with which the thread goes on, retained; it has begun, and the queue has not heard of it.
   final func end(
-    in run: OperationRun, isRetained: Bool, tellReady: (OperationReference) -> Void = Operation.tellReady
+    in run: OperationRun, isRetained: Bool, goesOn: Bool, tellReady: (OperationReference) -> Void = Operation.tellReady
   ) -> OperationReference? {
     let reference = OperationReference(self)
     // From then on, whoever looks at the queue may let go of the operation.
@@ -117,7 +118,7 @@ extension Operation {
     let word = state.settle()
     run.publish(reference)
     var next = ending.ready.only
-    if next?._withUnsafeGuaranteedRef({ run.goesOn(with: $0) }) != true {
+    if !goesOn || next?._withUnsafeGuaranteedRef({ run.goOn(with: $0) }) != true {
       next = nil
       ending.ready.forEach { if !run.takeReady($0) { tellReady($0) } }
     }

@@ -56,6 +56,10 @@ struct OperationWord {
   ///
   /// Set under the queue's lock, never cleared.
   static let booked: UInt64 = 1 << 24
+  /// The operation has stood among the ready ones of its queue, and so may stand in a run.
+  ///
+  /// Set under the queue's lock, never cleared.
+  static let offered: UInt64 = 1 << 25
   /// The upper half counts the dependencies that have not finished.
   static let oneDependency: UInt64 = 1 << 32
 
@@ -180,6 +184,14 @@ struct OperationStateMachine: ~Copyable {
     return set(OperationWord.enqueued | OperationWord.booked)
   }
 
+  /// Publishes that the operation comes among the ready ones; returns the word, or nil if it has started already.
+  ///
+  /// Under the queue's lock.
+  func offer() -> OperationWord? {
+    let before = set(OperationWord.offered)
+    return before.phase == .pending ? before : nil
+  }
+
   /// Takes a ready operation for starting.
   ///
   /// Under the queue's lock.
@@ -194,9 +206,14 @@ struct OperationStateMachine: ~Copyable {
   // MARK: Running
 
   /// From pending in a queue to executing, in one step, if nothing out of the ordinary is to be done at the start.
-  func beginPlainly() -> Bool {
+  ///
+  /// - Parameter isUnoffered: It is to be started only if it has not stood among the ready ones.
+  /// - Returns: Whether it has been started.
+  func beginPlainly(isUnoffered: Bool = false) -> Bool {
+    let obstacles =
+      OperationWord.phaseMask | OperationWord.startsSpecially | (isUnoffered ? OperationWord.offered : 0)
     var old = word.load(ordering: .relaxed)
-    while old & (OperationWord.phaseMask | OperationWord.startsSpecially) == 0, old < OperationWord.oneDependency {
+    while old & obstacles == 0, old < OperationWord.oneDependency {
       let (exchanged, original) = word.weakCompareExchange(
         expected: old, desired: old | OperationPhase.executing.rawValue, ordering: .acquiringAndReleasing)
       if exchanged { return true }

@@ -81,8 +81,10 @@ struct Admission {
 
   /// The operation's last dependency has gone.
   mutating func becameReady(_ operation: Operation) {
-    guard operation.admission.place == .held, !operation.admission.isBarrier else { return }
-    let level = operation.state.current.priorityLevel
+    guard operation.admission.place == .held, !operation.admission.isBarrier, let word = operation.state.offer() else {
+      return
+    }
+    let level = word.priorityLevel
     operation.admission.place = .ready
     withSegment(of: operation) { $0.ready.insert(operation, level: level) }
     // What was taken and is less urgent stands back, and nobody goes on without having looked.
@@ -253,13 +255,8 @@ struct Admission {
       operation._withUnsafeGuaranteedRef({ isFit($0) })
     {
       _ = first.ready.popFirst()
-      // A thread may have gone on with it, and it became ready once more before that had started it.
-      let isPending = operation._withUnsafeGuaranteedRef { operation in
-        let isPending = operation.state.current.phase == .pending
-        operation.admission.place = isPending ? .taken : .held
-        return isPending
-      }
-      if isPending { run.append(operation, level: level) }
+      operation._withUnsafeGuaranteedRef { $0.admission.place = .taken }
+      run.append(operation, level: level)
     }
     guard run.count > 0 else { return false }
     run.begin(atMost: mostCount, mayGoOn: first.ready.isEmpty && later.isEmpty, keepsOrder: limit != .max)
@@ -336,24 +333,14 @@ struct Admission {
   /// It counts by itself; so the run, all of which has been booked, is closed.
   mutating func claimTaken(_ operation: Operation, of run: OperationRun) -> Bool {
     close(run)
-    guard operation.admission.place == .taken else {
-      // The thread went on with it of its own accord: it is among the held still, if nobody has put it elsewhere.
-      becameReadyIfStartable(operation)
-      return false
-    }
     if operation.state.claim() {
       _ = self.run(operation)
       return true
     }
     // It was given a dependency; or has an override's answer against it, which no operation in a run has.
     operation.admission.place = .held
-    becameReadyIfStartable(operation)
+    if operation.state.current.isStartable { becameReady(operation) }
     return false
-  }
-
-  private mutating func becameReadyIfStartable(_ operation: Operation) {
-    let word = operation.state.current
-    if word.phase == .pending, word.isStartable { becameReady(operation) }
   }
 
   // MARK: Segments

@@ -11,34 +11,30 @@ extension OperationQueue {
   final func runAll(of run: OperationRun, _ count: Int, _ worker: Worker?) -> Int {
     var number = 0
     ThreadContext.run(in: self, run) { context in
-      // Retained: until it has begun, a cancellation may end it on another thread.
+      // Retained and begun: the queue lets go of it when it has been booked as finished.
       var next: OperationReference?
-      var isClosed = false
-      while !isClosed, let reference = next ?? run.next(of: count) {
-        let isRetained = next != nil
+      var isOver = false
+      while !isOver, let reference = next ?? run.next(of: count) {
+        let hasBegun = next != nil
         worker?.beginsNext()
         next = reference._withUnsafeGuaranteedRef { operation -> OperationReference? in
           // Somebody may have set the queue's progress since the run was taken.
-          guard trackedProgress == nil, operation.state.beginPlainly() else {
+          guard hasBegun || trackedProgress == nil && operation.state.beginPlainly() else {
             context.pointee.leaveRun()
-            isClosed = true
+            isOver = true
             if runTaken(operation, of: run) { number += 1 }
             return nil
           }
-          // Not before: another thread may have started it, because it was cancelled, and books its end.
           run.announce(reference)
           number += 1
           context.pointee.enter(reference)
           operation.callMain()
-          return operation.end(in: run, isRetained: isRetained)
+          isOver = run.standsBack || worker?.leavesSoon.load(ordering: .relaxed) == true
+          return operation.end(in: run, isRetained: hasBegun, goesOn: !isOver)
         }
-        if isRetained {
+        if hasBegun {
           context.pointee.leave()
           reference.release()
-        }
-        if run.standsBack || worker?.leavesSoon.load(ordering: .relaxed) == true {
-          if let next { operationBecameReady(next.takeRetainedValue()) }
-          break
         }
       }
     }

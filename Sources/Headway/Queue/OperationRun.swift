@@ -197,15 +197,20 @@ final class OperationRun: @unchecked Sendable {
     finishedCount.store(number + 1, ordering: .releasing)
   }
 
-  /// Whether the thread goes on with an operation that became ready, without asking the queue: it is the only one there
-  /// is to start.
-  func goesOn(with operation: Operation) -> Bool {
+  /// Goes on with an operation that became ready, without asking the queue, if it is the only one there is to start.
+  ///
+  /// One that has stood among the ready ones before may stand in a run, which must not find it finished.
+  ///
+  /// - Returns: Whether it has begun.
+  func goOn(with operation: Operation) -> Bool {
     guard mayGoOn.load(ordering: .relaxed), finishedCount.load(ordering: .relaxed) < allowance,
       head.load(ordering: .relaxed) >= size, readiedCount.load(ordering: .relaxed) == 0, isMine(operation),
-      home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == true
+      home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty && $0.trackedProgress == nil }) == true
     else { return false }
-    guard let placement else { return true }
-    return operation.effectiveQuality(in: placement.quality).workerClass == placement.workerClass
+    if let placement, operation.effectiveQuality(in: placement.quality).workerClass != placement.workerClass {
+      return false
+    }
+    return operation.state.beginPlainly(isUnoffered: true)
   }
 
   /// Takes an operation that became ready, and its ownership, if the queue need not hear of it before it next looks at
