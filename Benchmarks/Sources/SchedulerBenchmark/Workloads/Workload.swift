@@ -6,7 +6,7 @@ struct Workload: Sendable {
 
   static let all: [Workload] = [
     .independent, .chain, .grid, .deepGraph, .wideGraph, .mix, .oneOperation, .oneAfterRest, .sleepers,
-    .processorBound, .waitingMemory, .dependentMemory, .growth, .besideWaiting, .pipeline, .cancellation, .manyQueues,
-    .interactiveLatency, .fairness, .holdUp, .soak,
+    .processorBound, .waitingMemory, .dependentMemory, .growth, .besideWaiting, .oneAtATime, .pipeline, .cancellation,
+    .manyQueues, .interactiveLatency, .fairness, .holdUp, .soak,
   ]
 }
