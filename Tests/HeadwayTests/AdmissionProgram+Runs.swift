@@ -5,8 +5,6 @@ import HeadwayTestKit
 /// A thread that takes runs, as far as a program knows.
 struct AdmissionThread {
   let run = OperationRun()
-  /// How many operations there were when the run began.
-  var count = 0
   /// Those of the run that were not taken out of it, in their order.
   var waiting: [Int] = []
   /// Taken out of the run, and about to be started.
@@ -116,7 +114,6 @@ extension AdmissionProgram {
     }
     for operation in taken { model.entries[operation].isTaken = true }
     threads[number].waiting = taken
-    threads[number].count = run.count
     threads[number].isFresh = true
     model.runs += 1
   }
@@ -132,7 +129,7 @@ extension AdmissionProgram {
   private mutating func pop(of number: Int) throws {
     noteTakenBack()
     let expected = threads[number].waiting.first
-    let reference = threads[number].run.next(of: threads[number].count)
+    let reference = threads[number].run.next()
     guard reference.map({ $0.operation === expected.map { operations[$0] } }) ?? (expected == nil) else {
       throw Divergence(description: "\(text(expected)) should have been taken out of the run, and was not")
     }

@@ -302,7 +302,8 @@ struct Admission {
     runs.forEach { if $0.lowestLevel < level { takeBack($0) } }
   }
 
-  /// Where the number that may run is limited, the order is that of adding to the last operation.
+  /// Where the number that may run is limited, also those that were added after it: where one runs at a time, that
+  /// order can be seen.
   private mutating func takeBackRuns(behind operation: Operation, _ level: Int) {
     guard limit != .max else { return takeBackRuns(lessUrgentThan: level) }
     let sequence = operation.queueLinks.sequence

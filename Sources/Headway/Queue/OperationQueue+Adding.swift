@@ -13,8 +13,9 @@ extension OperationQueue {
     {
       operation.state.enqueue()
       push(reference)
-      // Cancelled just before it was pushed: who cancelled it has not found it.
-      if operation.isCancelled { change { _ in } }
+      // Cancelled or made more urgent just before it was pushed: who did that has not found it.
+      let word = operation.state.current
+      if word.isCancelled || word.priorityLevel > QueuePriority.normal.level { change { _ in } }
     } else {
       let level = change { $0.add(reference, isBarrier: false) }
       operation.raiseDependencies(level: level)

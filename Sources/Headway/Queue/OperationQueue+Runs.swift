@@ -5,16 +5,15 @@ extension OperationQueue {
   ///
   /// - Parameters:
   ///   - run: The run.
-  ///   - count: How many operations it had when it was taken.
   ///   - worker: The worker whose thread this is.
   /// - Returns: How many were run.
-  final func runAll(of run: OperationRun, _ count: Int, _ worker: Worker?) -> Int {
+  final func runAll(of run: OperationRun, _ worker: Worker?) -> Int {
     var number = 0
     ThreadContext.run(in: self, run) { context in
       // Retained and begun: the queue lets go of it when it has been booked as finished.
       var next: OperationReference?
       var isOver = false
-      while !isOver, let reference = next ?? run.next(of: count) {
+      while !isOver, let reference = next ?? run.next() {
         let hasBegun = next != nil
         worker?.beginsNext()
         next = reference._withUnsafeGuaranteedRef { operation -> OperationReference? in

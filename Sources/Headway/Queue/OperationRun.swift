@@ -172,13 +172,10 @@ final class OperationRun: @unchecked Sendable {
     lowestLevel < QueuePriority.normal.level && home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == false
   }
 
-  /// The next operation to start, or nil.
-  ///
-  /// - Parameter count: How many there were when the run began.
-  /// - Returns: The operation, which is the thread's now.
-  func next(of count: Int) -> OperationReference? {
+  /// The next operation to start, which is the thread's now, or nil.
+  func next() -> OperationReference? {
     let position = head.add(1, ordering: .acquiringAndReleasing).oldValue
-    return position < count ? items[position] : nil
+    return position < size ? items[position] : nil
   }
 
   /// The operation has begun, in this run.

@@ -21,7 +21,8 @@ struct Visit {
 
   /// What the queue has for the thread.
   private enum Next: Sendable {
-    case run(count: Int)
+    /// Some, which stand in the thread's run.
+    case run
     case operation(Operation, WorkerClass?)
     case nothing
     /// Nothing now, but the thread holds a permission, and may wait a little for what comes.
@@ -36,10 +37,10 @@ struct Visit {
     var mayLinger = false
     while count < mostCount {
       switch next(atMost: mostCount - count, mayLinger: mayLinger) {
-      case .run(let taken):
-        let ran = queue.runAll(of: run, taken, worker)
-        count += ran
-        pace.hasRun(max(taken, ran))
+      case .run:
+        let number = queue.runAll(of: run, worker)
+        count += number
+        pace.hasRun(number)
       case .operation(let operation, let workerClass):
         count += 1
         queue.startUnit(of: operation)
@@ -100,7 +101,7 @@ struct Visit {
         if books.allowsRuns, !tracksProgress,
           books.admission.fill(run, atMost: allowance, indivisible: indivisible, where: isFit)
         {
-          return .run(count: run.count)
+          return .run
         }
         if let operation = books.admission.next() {
           if operation.admission.place == .running { books.record { .started(operation) } }
