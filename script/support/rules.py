@@ -3,8 +3,10 @@
 import pathlib
 import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+RULES = ROOT / "Docs" / "rules.md"
 # Each rule that must have a test. Sections that are not built yet join when they are.
 DONE = {
     "O": range(1, 9),
@@ -20,16 +22,33 @@ DONE = {
     "I": range(1, 7),
 }
 TEST = re.compile(r'@Test\(\s*"((?:[^"\\]|\\.)*)"')
+# A rule: its name with its marks, and its text.
+RULE = re.compile(r"^- \*\*([A-Z]\d+(?: (?:\[.\])+)?)\*\* (.*)$")
 NAMES = re.compile(r"^((?:[A-Z]\d+(?:, | and )?)+):\s*(.*)$")
 
 
-def specification():
-    """The rules with their titles, when the specification lies beside the repository; else only their names."""
-    for candidate in (ROOT.parent / "shared" / "spec.md",):
-        if candidate.exists():
-            found = re.findall(r"^- \*\*([A-Z]\d+)(?: (\[[^*]*\]))?\*\*", candidate.read_text(), re.M)
-            return [name for name, _ in found]
-    return [f"{section}{number}" for section, numbers in DONE.items() for number in numbers]
+def rules_of(path):
+    """The texts of the rules in a document, with their marks, by name. Where a line ends does not count."""
+    texts, name = {}, None
+    for line in path.read_text().splitlines():
+        found = RULE.match(line)
+        if found:
+            name, _, marks = found.group(1).partition(" ")
+            texts[name] = f"{marks} {found.group(2)}".strip()
+        elif name and line.startswith("  "):
+            texts[name] += " " + line.strip()
+        else:
+            name = None
+    return texts
+
+
+def differences(rules):
+    """Where the rules differ from the specification, if that lies beside the repository."""
+    specification = ROOT.parent / "shared" / "spec.md"
+    if not specification.exists():
+        return []
+    theirs = rules_of(specification)
+    return [name for name in {**theirs, **rules} if rules.get(name) != theirs.get(name)]
 
 
 def tests():
@@ -47,27 +66,35 @@ def tests():
     return by_rule
 
 
+def first_words(text):
+    """The beginning of a rule, on one line."""
+    return textwrap.shorten(text, 96, placeholder=" …")
+
+
 def main(arguments):
-    rules, found = specification(), tests()
+    rules, found = rules_of(RULES), tests()
     required = {f"{section}{number}" for section, numbers in DONE.items() for number in numbers}
     unknown = sorted(set(found) - set(rules))
     missing = [rule for rule in rules if rule not in found]
     if arguments == ["--missing"]:
-        print("\n".join(missing))
+        print("\n".join(f"{rule}  {first_words(rules[rule])}" for rule in missing))
         return 0
     for rule in rules:
         if rule in found:
-            print(f"{rule}  {len(found[rule])} test{'s' if len(found[rule]) != 1 else ''}")
+            print(f"{rule}  {first_words(rules[rule])}")
             for title, place in found[rule]:
                 print(f"    {title}  ({place})")
-    lacking = [rule for rule in rules if rule in required and rule not in found]
-    print(f"\n{len([rule for rule in rules if rule in found])} rules have tests; {len(missing)} have none yet"
+    print(f"\n{len(rules) - len(missing)} rules have tests; {len(missing)} have none yet"
           + (f": {', '.join(missing)}" if missing else ""))
-    if unknown:
-        print(f"script/rules: tests name rules that are none: {', '.join(unknown)}", file=sys.stderr)
-    if lacking:
-        print(f"script/rules: rules without a test: {', '.join(lacking)}", file=sys.stderr)
-    return 1 if lacking or unknown else 0
+    complaints = {
+        "tests name rules that are none": unknown,
+        "rules without a test": sorted(required - set(found)),
+        "Docs/rules.md differs from ../shared/spec.md in": differences(rules),
+    }
+    for complaint, names in complaints.items():
+        if names:
+            print(f"script/rules: {complaint}: {', '.join(names)}", file=sys.stderr)
+    return 1 if any(complaints.values()) else 0
 
 
 sys.exit(main(sys.argv[1:]))
