@@ -56,21 +56,28 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [sqlite])),
       ]),
 
-    .testTarget(name: "HeadwayTests", dependencies: ["Headway", "HeadwayTestKit"]),
-    .testTarget(name: "HeadwayFoundationTests", dependencies: ["HeadwayFoundation", "HeadwayTestKit"]),
-    .testTarget(name: "HeadwayTestKitTests", dependencies: ["Headway", "HeadwayTestKit"]),
-    .testTarget(name: "HeadwayLinesTests", dependencies: ["Headway", "HeadwayLines", "HeadwayTestKit"]),
-    .testTarget(name: "HeadwayCSVTests", dependencies: ["HeadwayCSV", "HeadwayTestKit"]),
+    // What all tests here have: a watchdog that ends a process whose tests hang. In no product.
+    .target(name: "CHeadwayTestSupport", path: "Tests/CHeadwayTestSupport"),
+    .target(
+      name: "HeadwayTestSupport", dependencies: ["CHeadwayTestSupport", "Headway"], path: "Tests/HeadwayTestSupport"),
+
+    .testTarget(name: "HeadwayTests", dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
+    .testTarget(
+      name: "HeadwayFoundationTests", dependencies: ["HeadwayFoundation", "HeadwayTestKit", "HeadwayTestSupport"]),
+    .testTarget(name: "HeadwayTestKitTests", dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
+    .testTarget(
+      name: "HeadwayLinesTests", dependencies: ["Headway", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),
+    .testTarget(name: "HeadwayCSVTests", dependencies: ["HeadwayCSV", "HeadwayTestKit", "HeadwayTestSupport"]),
     .testTarget(
       name: "HeadwayImportTests",
       dependencies: [
-        "Headway", "HeadwayCSV", "HeadwayImport",
+        "Headway", "HeadwayCSV", "HeadwayImport", "HeadwayTestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
       ]),
     .testTarget(
       name: "HeadwayToolTests",
       dependencies: [
-        "HeadwayTool",
+        "HeadwayTool", "HeadwayTestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
       ]),
   ],
@@ -82,7 +89,8 @@ if Context.environment["HEADWAY_DOCUMENTATION"] == "1" {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }
 
-for target in package.targets where [.executable, .test, .regular].contains(target.type) && target.name != "CHeadway" {
+let swiftTargets = package.targets.filter { [.executable, .test, .regular].contains($0.type) }
+for target in swiftTargets where !target.name.hasPrefix("CHeadway") {
   var settings = target.swiftSettings ?? []
 
   // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md

@@ -2,7 +2,7 @@ import HeadwayCSV
 import HeadwayTestKit
 import Testing
 
-@Suite struct DifferentialTests {
+@Suite(.hangLimit) struct DifferentialTests {
   private static let dialects = [
     CSVDialect(),
     CSVDialect(endsRecordsAtLoneCarriageReturn: true),

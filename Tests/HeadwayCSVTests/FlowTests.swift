@@ -1,7 +1,7 @@
 import HeadwayCSV
 import Testing
 
-@Suite struct FlowTests {
+@Suite(.hangLimit) struct FlowTests {
   private struct Stop: Error {}
 
   private let input = Array("a,b\n\n1,2\n\"x\"y\n3,4".utf8)

@@ -1,7 +1,7 @@
 import HeadwayCSV
 import Testing
 
-@Suite struct MalformedTests {
+@Suite(.hangLimit) struct MalformedTests {
   @Test(
     "I3: text behind a closing quote spoils its record alone",
     arguments: [

@@ -1,7 +1,7 @@
 import HeadwayCSV
 import Testing
 
-@Suite struct QuotingTests {
+@Suite(.hangLimit) struct QuotingTests {
   @Test(
     "I3: quotes, doubled quotes, delimiters and newlines in quotes",
     arguments: [

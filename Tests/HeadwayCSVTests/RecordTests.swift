@@ -4,7 +4,7 @@ import Testing
 private let loneCarriageReturns = CSVDialect(endsRecordsAtLoneCarriageReturn: true)
 private let blankLines = CSVDialect(keepsBlankLines: true)
 
-@Suite struct RecordTests {
+@Suite(.hangLimit) struct RecordTests {
   @Test(
     "I3: empty fields, ragged rows, blank lines, no final newline",
     arguments: [

@@ -2,7 +2,7 @@ import HeadwayCSV
 import HeadwayTestKit
 import Testing
 
-@Suite struct RoundTripTests {
+@Suite(.hangLimit) struct RoundTripTests {
   @Test("I3: random tables written and parsed come back", arguments: 100..<112 as Range<UInt64>)
   func roundTrip(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)

@@ -1,7 +1,7 @@
 import HeadwayCSV
 import Testing
 
-@Suite struct SniffingTests {
+@Suite(.hangLimit) struct SniffingTests {
   @Test(
     "I3: the delimiter is sniffed from the first records, quotes respected",
     arguments: [

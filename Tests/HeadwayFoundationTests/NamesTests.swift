@@ -2,7 +2,7 @@ import HeadwayFoundation
 import HeadwayTestKit
 import Testing
 
-@Suite("Names of Foundation", .timeLimit(.minutes(5))) struct NamesTests {
+@Suite("Names of Foundation", .hangLimit) struct NamesTests {
   @Test("O1: the names stand for Headway's classes") func names() {
     #expect(Operation.self == Headway.Operation.self)
     #expect(BlockOperation.self == Headway.BlockOperation.self)

@@ -2,7 +2,7 @@ import HeadwayFoundation
 import HeadwayTestKit
 import Testing
 
-@Suite("Bridge of progress", .timeLimit(.minutes(5))) struct ProgressBridgeTests {
+@Suite("Bridge of progress", .hangLimit) struct ProgressBridgeTests {
   private let queue = DispatchQueue(label: "where the progress is used")
 
   /// Runs `body` on the queue behind all updates that were sent there.

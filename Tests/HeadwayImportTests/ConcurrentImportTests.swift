@@ -4,7 +4,7 @@
   @testable import HeadwayImport
   import Testing
 
-  @Suite("Import: several at once", .timeLimit(.minutes(5)))
+  @Suite("Import: several at once", .hangLimit)
   struct ConcurrentImportTests {
     @Test(
       "I4: two imports into two tables of one database at once lose nothing", arguments: 1...20 as ClosedRange<UInt64>)

@@ -6,7 +6,7 @@
   import HeadwayImport
   import Testing
 
-  @Suite("Import: forms of files", .timeLimit(.minutes(5)))
+  @Suite("Import: forms of files", .hangLimit)
   struct FileFormTests {
     private func imported(
       _ text: String, as name: String = "file.csv", table: TableSchema? = nil, options: ImportOptions = ImportOptions(),

@@ -1,7 +1,7 @@
 import HeadwayImport
 import Testing
 
-@Suite("GTFS schema")
+@Suite("GTFS schema", .hangLimit)
 struct GTFSSchemaTests {
   // MARK: The schema agrees with itself
 

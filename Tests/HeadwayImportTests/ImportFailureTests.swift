@@ -5,7 +5,7 @@
   import HeadwayImport
   import Testing
 
-  @Suite("Import: failures", .timeLimit(.minutes(5)))
+  @Suite("Import: failures", .hangLimit)
   struct ImportFailureTests {
     // MARK: Strict
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HeadwayImport
 
-@Suite("Import: numbers", .timeLimit(.minutes(5)))
+@Suite("Import: numbers", .hangLimit)
 struct NumberParsingTests {
   @Test(
     "I3: whole numbers of 64 bits",

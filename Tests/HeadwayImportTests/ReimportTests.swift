@@ -5,7 +5,7 @@
   @testable import HeadwayImport
   import Testing
 
-  @Suite("Import: importing again", .timeLimit(.minutes(5)))
+  @Suite("Import: importing again", .hangLimit)
   struct ReimportTests {
     @Test("I5: importing a feed twice gives the same database", arguments: [SampleFeed.LineEnd.lf, .crlf])
     func twice(lineEnd: SampleFeed.LineEnd) throws {

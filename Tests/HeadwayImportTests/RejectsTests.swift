@@ -5,7 +5,7 @@
   import Testing
 
   /// Every kind of row that can't be taken.
-  @Suite("Import: rejects", .timeLimit(.minutes(5)))
+  @Suite("Import: rejects", .hangLimit)
   struct RejectsTests {
     struct Case: CustomTestStringConvertible, Sendable {
       let testDescription: String

@@ -2,7 +2,7 @@ import Foundation
 import HeadwayImport
 import Testing
 
-@Suite("Sample feed")
+@Suite("Sample feed", .hangLimit)
 struct SampleFeedTests {
   // MARK: What is written
 

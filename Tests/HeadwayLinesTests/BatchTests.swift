@@ -2,7 +2,7 @@ import Headway
 import HeadwayLines
 import Testing
 
-@Suite struct BatchTests {
+@Suite(.hangLimit) struct BatchTests {
   private func reader(_ folder: TemporaryFolder, queue: OperationQueue? = nil) throws -> LineReader {
     let text = (1...4_000).map { "line \($0)\n" }.joined()
     return LineReader(path: try folder.file(text.utf8), options: .init(chunkSize: 4_096), queue: queue)

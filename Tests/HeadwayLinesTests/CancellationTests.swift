@@ -3,7 +3,7 @@ import HeadwayLines
 import Synchronization
 import Testing
 
-@Suite struct CancellationTests {
+@Suite(.hangLimit) struct CancellationTests {
   private let chunk = 4_096
 
   private func largeFile(_ folder: TemporaryFolder) throws -> String {

@@ -1,7 +1,7 @@
 import HeadwayLines
 import Testing
 
-@Suite struct DecodingTests {
+@Suite(.hangLimit) struct DecodingTests {
   private let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   private func read(_ bytes: [UInt8], _ options: LineReader.Options) throws -> [SeenLine] {

@@ -2,7 +2,7 @@ import HeadwayLines
 import HeadwayTestKit
 import Testing
 
-@Suite struct DifferentialTests {
+@Suite(.hangLimit) struct DifferentialTests {
   /// Bytes among which line ends are so frequent that all their combinations come up, also at every edge.
   private func randomBytes(_ random: inout SeededGenerator, count: Int) -> [UInt8] {
     let alphabets: [[UInt8]] = [

@@ -2,7 +2,7 @@ import Foundation
 import HeadwayLines
 import Testing
 
-@Suite struct ErrorTests {
+@Suite(.hangLimit) struct ErrorTests {
   @Test("L5: a missing file, in every form", arguments: Form.allCases)
   func missing(form: Form) async throws {
     let folder = try TemporaryFolder()

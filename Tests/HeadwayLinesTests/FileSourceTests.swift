@@ -2,7 +2,7 @@ import Foundation
 import HeadwayLines
 import Testing
 
-@Suite struct FileSourceTests {
+@Suite(.hangLimit) struct FileSourceTests {
   private func read(_ source: inout FileSource, _ count: Int) throws -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: count)
     let read = try buffer.withUnsafeMutableBytes { buffer throws(LineReaderError) in try source.read(into: buffer) }

@@ -4,7 +4,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-@Suite struct FormTests {
+@Suite(.hangLimit) struct FormTests {
   @Test("L5: all forms deliver the same lines", arguments: Form.allCases)
   func agree(form: Form) async throws {
     let folder = try TemporaryFolder()

@@ -1,7 +1,7 @@
 import HeadwayLines
 import Testing
 
-@Suite struct LimitTests {
+@Suite(.hangLimit) struct LimitTests {
   @Test("L4: a line of exactly the limit is a line, whatever its end", arguments: [4, 64, 5_000])
   func exactly(limit: Int) throws {
     let folder = try TemporaryFolder()

@@ -1,7 +1,7 @@
 import HeadwayLines
 import Testing
 
-@Suite struct LineEndTests {
+@Suite(.hangLimit) struct LineEndTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let text: String
     let ends: LineReader.Options.LineEnds

@@ -4,7 +4,7 @@
   import Testing
 
   /// Each in a process of its own, because other tests use the heap too.
-  @Suite(.enabled(if: isHeapMeasurable, "The thread sanitizer's heap is not the one that mallinfo2 knows."))
+  @Suite(.hangLimit, .enabled(if: isHeapMeasurable, "The thread sanitizer's heap is not the one that mallinfo2 knows."))
   struct MemoryTests {
     /// 200 MB of lines of 200 bytes.
     static func makeFile(_ folder: TemporaryFolder) throws -> String {

@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@Suite("Gate and EventRecorder", .timeLimit(.minutes(5))) struct GateTests {
+@Suite("Gate and EventRecorder", .hangLimit) struct GateTests {
   @Test("A gate holds threads and tasks until it is opened, and stays open") func gate() async {
     let gate = Gate()
     let passed = EventRecorder<String>()

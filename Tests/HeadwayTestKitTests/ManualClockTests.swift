@@ -1,7 +1,7 @@
 import HeadwayTestKit
 import Testing
 
-@Suite("ManualClock", .timeLimit(.minutes(5))) struct ManualClockTests {
+@Suite("ManualClock", .hangLimit) struct ManualClockTests {
   @Test("The clock stands still until it is advanced") func standsStill() {
     let clock = ManualClock()
     let start = clock.now

@@ -3,7 +3,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@Suite("StepExecutor", .timeLimit(.minutes(5))) struct StepExecutorTests {
+@Suite("StepExecutor", .hangLimit) struct StepExecutorTests {
   private func queue(_ executor: StepExecutor) -> OperationQueue {
     let queue = OperationQueue()
     executor.attach(queue)

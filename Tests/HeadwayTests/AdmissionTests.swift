@@ -3,13 +3,14 @@ import Testing
 
 @testable import Headway
 
-@Suite("Admission", .timeLimit(.minutes(10))) struct AdmissionTests {
+@Suite("Admission", .hangLimit) struct AdmissionTests {
   @Test("P2, Q3, Q4, Q8, C5: random programs start exactly what the rules say, in that order")
   func programs() {
     let count = environmentNumber("HEADWAY_MODEL_PROGRAMS") ?? 2_000
     let first = environmentNumber("HEADWAY_MODEL_SEED") ?? 1
     print("Admission: \(count) programs from HEADWAY_MODEL_SEED=\(first)")
     for seed in first..<first + count {
+      noteProgress(of: "Admission", "HEADWAY_MODEL_SEED=\(seed)")
       let census = Crowd()
       if let divergence = AdmissionProgram.divergence(seed: UInt64(seed), census) {
         Issue.record("HEADWAY_MODEL_SEED=\(seed) HEADWAY_MODEL_PROGRAMS=1: \(divergence)")

@@ -4,7 +4,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-@Suite("Barrier", .timeLimit(.minutes(5))) struct BarrierTests {
+@Suite("Barrier", .hangLimit) struct BarrierTests {
   /// The queues on which a barrier must keep its promises.
   enum Kind: String, CaseIterable {
     case unlimited, limited, serial, underlyingSerial, underlyingConcurrent, underlyingGlobal

@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-@Suite("Block operation", .timeLimit(.minutes(5))) struct BlockOperationTests {
+@Suite("Block operation", .hangLimit) struct BlockOperationTests {
   @Test("B1: the blocks run concurrently, and the operation finishes when all have", arguments: ["queue", "by hand"])
   func concurrent(kind: String) {
     let meeting = Meeting(of: 6)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Each in a process of its own, which then has the pool to itself.
-@Suite("Blocking", .timeLimit(.minutes(5))) struct BlockingTests {
+@Suite("Blocking", .hangLimit) struct BlockingTests {
   @Test("T2: 200 operations of one queue that block outside of the library overlap") func outside() async {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()

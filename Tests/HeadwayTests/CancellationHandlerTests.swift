@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@Suite("Handlers of cancellation", .timeLimit(.minutes(5))) struct CancellationHandlerTests {
+@Suite("Handlers of cancellation", .hangLimit) struct CancellationHandlerTests {
   @Test("C7: a handler runs once, promptly, when the operation is cancelled while it executes") func executing() {
     let calls = EventRecorder<Int>()
     let operation = AsynchronousOperation()

@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@Suite("Dependencies", .timeLimit(.minutes(5))) struct DependencyTests {
+@Suite("Dependencies", .hangLimit) struct DependencyTests {
   @Test("D1: an operation runs after its dependencies, across queues, one way") func order() {
     let record = EventRecorder<String>()
     let (left, right) = (OperationQueue(), OperationQueue())

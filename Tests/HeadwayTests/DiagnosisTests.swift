@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@Suite("Diagnosis", .timeLimit(.minutes(5))) struct DiagnosisTests {
+@Suite("Diagnosis", .hangLimit) struct DiagnosisTests {
   // MARK: Descriptions
 
   @Test("O7: a description names the operation and its state") func descriptions() {

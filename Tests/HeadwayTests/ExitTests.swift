@@ -10,7 +10,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite("Exit and fork", .timeLimit(.minutes(5))) struct ExitTests {
+@Suite("Exit and fork", .hangLimit) struct ExitTests {
   @Test("T5: a process exits while operations spin, sleep, wait, are added and finish") func exits() async {
     for _ in 0..<5 {
       await #expect(processExitsWith: .success) {

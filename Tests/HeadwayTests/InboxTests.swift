@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-@Suite("Inbox", .timeLimit(.minutes(5))) struct InboxTests {
+@Suite("Inbox", .hangLimit) struct InboxTests {
   @Test("Q1: it gives what was pushed, in that order, and owns it until then") func order() {
     let inbox = Inbox()
     let census = Crowd()

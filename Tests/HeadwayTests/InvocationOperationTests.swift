@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-@Suite("InvocationOperation", .timeLimit(.minutes(5))) struct InvocationOperationTests {
+@Suite("InvocationOperation", .hangLimit) struct InvocationOperationTests {
   final class Controller: Sendable {
     let calls = EventRecorder<String>()
 

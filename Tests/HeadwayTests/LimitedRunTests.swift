@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// Runs in queues with a limit, where the order of starting is exact.
-@Suite("Runs in limited queues", .timeLimit(.minutes(5))) struct LimitedRunTests {
+@Suite("Runs in limited queues", .hangLimit) struct LimitedRunTests {
   private let queue = OperationQueue(limit: 1)
   private let ran = EventRecorder<String>()
 

@@ -8,7 +8,7 @@ import Testing
 // The main queue is served while the tests await, so these tests are asynchronous and never block. (On Linux not by the
 // process's first thread: it has ended by then, as in every program with an asynchronous `main`.) The queue is shared
 // by all tests: what would disturb others runs in a process of its own.
-@Suite("Main queue", .timeLimit(.minutes(5))) struct MainQueueTests {
+@Suite("Main queue", .hangLimit) struct MainQueueTests {
   @Test("Q7: its operations run on the main thread, one at a time, with current set") func onMainThread() async throws {
     let (places, crowd) = (EventRecorder<Bool>(), Crowd())
     let operations = (0..<50).map { _ in

@@ -4,7 +4,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-@Suite("Observation", .timeLimit(.minutes(5))) struct ObservationTests {
+@Suite("Observation", .hangLimit) struct ObservationTests {
   @Test("K1: an observer is told old and new values, and the first when it asks for it") func options() {
     let operation = BlockOperation {}
     let changes = EventRecorder<String>()

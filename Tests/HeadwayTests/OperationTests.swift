@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-@Suite("Operation", .timeLimit(.minutes(5))) struct OperationTests {
+@Suite("Operation", .hangLimit) struct OperationTests {
   final class Counting: Headway.Operation, @unchecked Sendable {
     let runs = Atomic<Int>(0)
     let states = EventRecorder<String>()
@@ -141,7 +141,7 @@ import Testing
   }
 }
 
-@Suite("Operation lifetime", .timeLimit(.minutes(5))) struct OperationLifetimeTests {
+@Suite("Operation lifetime", .hangLimit) struct OperationLifetimeTests {
   /// Counts its living instances.
   final class Tracked: Headway.Operation, @unchecked Sendable {
     let census: Crowd

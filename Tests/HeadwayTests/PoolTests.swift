@@ -2,7 +2,7 @@ import Headway
 import Synchronization
 import Testing
 
-@Suite("Pool", .timeLimit(.minutes(5))) struct PoolTests {
+@Suite("Pool", .hangLimit) struct PoolTests {
   // In a process of its own: it takes all the threads that the pool gives to blocked work.
   @Test("T2: 64 operations that block overlap") func manyBlocked() async {
     await #expect(processExitsWith: .success) {

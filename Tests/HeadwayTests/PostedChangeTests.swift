@@ -4,7 +4,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-@Suite("Posted changes", .timeLimit(.minutes(5))) struct PostedChangeTests {
+@Suite("Posted changes", .hangLimit) struct PostedChangeTests {
   @Test("O3: an asynchronous operation that posts its changes by key path finishes when it says so")
   func keyPaths() async throws {
     try await expectAsynchronous(KeyPathOperation())

@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@Suite("Priority", .timeLimit(.minutes(5))) struct PriorityTests {
+@Suite("Priority", .hangLimit) struct PriorityTests {
   @Test(
     "P1: a raw number is taken to the nearest priority towards normal",
     arguments: [

@@ -3,7 +3,7 @@ import Testing
 @testable import Headway
 
 #if os(Linux)
-  @Suite("Processor count") struct ProcessorCountTests {
+  @Suite("Processor count", .hangLimit) struct ProcessorCountTests {
     private func quota(_ controlGroups: String, _ files: [String: String]) -> Int? {
       ProcessorCount.quota(controlGroups: controlGroups) { files[$0] }
     }

@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-@Suite("Progress", .timeLimit(.minutes(5))) struct ProgressTests {
+@Suite("Progress", .hangLimit) struct ProgressTests {
   @Test("Q10: with a total of 0 a queue tracks nothing") func untracked() {
     let queue = OperationQueue()
     let operations = (0..<10).map { _ in BlockOperation {} }

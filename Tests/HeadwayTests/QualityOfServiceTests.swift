@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 /// The nice values of a thread of each class, above that of the process, which is what Linux shares the processors by.
-@Suite("Quality of service", .timeLimit(.minutes(5))) struct QualityOfServiceTests {
+@Suite("Quality of service", .hangLimit) struct QualityOfServiceTests {
   private func operation(_ quality: QualityOfService, _ nice: EventRecorder<Int32>) -> BlockOperation {
     let operation = BlockOperation { nice.record(currentNiceValue()) }
     operation.qualityOfService = quality

@@ -4,7 +4,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-@Suite("Queue", .timeLimit(.minutes(5))) struct QueueTests {
+@Suite("Queue", .hangLimit) struct QueueTests {
   @Test("Q1: every way of adding runs what was added") func adding() {
     let queue = OperationQueue()
     let record = EventRecorder<Int>()

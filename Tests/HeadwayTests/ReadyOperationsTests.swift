@@ -3,7 +3,7 @@ import Testing
 
 @testable import Headway
 
-@Suite("Ready operations", .timeLimit(.minutes(5))) struct ReadyOperationsTests {
+@Suite("Ready operations", .hangLimit) struct ReadyOperationsTests {
   /// The ready operations of a segment, beside the same as an array.
   private struct Pair {
     var ready = ReadyOperations()
@@ -92,7 +92,7 @@ import Testing
   }
 }
 
-@Suite("Identity list", .timeLimit(.minutes(5))) struct IdentityListTests {
+@Suite("Identity list", .hangLimit) struct IdentityListTests {
   @Test("D1: it keeps the order, finds and removes, short and long", arguments: [4, 16, 17, 40, 400])
   func random(size: Int) {
     var generator = SeededGenerator(seed: UInt64(size))
@@ -128,7 +128,7 @@ import Testing
   }
 }
 
-@Suite("First in, first out", .timeLimit(.minutes(5))) struct FirstInFirstOutTests {
+@Suite("First in, first out", .hangLimit) struct FirstInFirstOutTests {
   @Test("T1: what was appended first comes out first, whatever the pattern", arguments: 1...20)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Headway
 
-@Suite("Requirements", .timeLimit(.minutes(5))) struct RequirementTests {
+@Suite("Requirements", .hangLimit) struct RequirementTests {
   @Test("D3: what requires a failed operation to succeed is cancelled with an error that names it") func failed() {
     let queue = OperationQueue()
     let ran = EventRecorder<String>()

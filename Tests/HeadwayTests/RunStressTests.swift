@@ -5,13 +5,14 @@ import Testing
 @testable import Headway
 
 /// As `StressTests`, with operations of which threads take many at once: plain blocks in a queue without a limit.
-@Suite("Stress of runs", .timeLimit(.minutes(10)), .serialized) struct RunStressTests {
+@Suite("Stress of runs", .hangLimit, .serialized) struct RunStressTests {
   @Test("O1, C3, D1, K2, P2, Q4, Q5, Q6, Q8, W1, W2: under mayhem each block runs once, and nothing is left")
   func mayhem() {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
     print("Stress of runs: \(rounds) rounds from HEADWAY_STRESS_SEED=\(first)")
     for seed in first..<first + rounds {
+      noteProgress(of: "Stress of runs", "HEADWAY_STRESS_SEED=\(seed)")
       let mayhem = RunMayhem(seed: UInt64(seed))
       mayhem.run()
       #expect(mayhem.complaints.events == [], "seed \(seed)")

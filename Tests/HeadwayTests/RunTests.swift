@@ -7,7 +7,7 @@ import Testing
 /// What happens to operations that a thread has taken at once, to run one after the other.
 ///
 /// All on the test's own thread: it is the worker, and does what other threads would do from inside of operations.
-@Suite("Runs", .timeLimit(.minutes(5))) struct RunTests {
+@Suite("Runs", .hangLimit) struct RunTests {
   private let queue = OperationQueue()
   private let executor = VisitExecutor()
   private let ran = EventRecorder<String>()

@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// Runs on the pool's threads.
-@Suite("Runs on threads", .timeLimit(.minutes(5))) struct RunThreadTests {
+@Suite("Runs on threads", .hangLimit) struct RunThreadTests {
   /// Adds operations that do nothing, by which threads come to take many at a time.
   private func warmUp(_ queue: OperationQueue) {
     for _ in 0..<300 { queue.addOperation {} }

@@ -5,13 +5,14 @@ import Testing
 
 @testable import Headway
 
-@Suite("Stress", .timeLimit(.minutes(10)), .serialized) struct StressTests {
+@Suite("Stress", .hangLimit, .serialized) struct StressTests {
   @Test("O1, O3, O6, C7, D3, K2, Q3, Q8, W1: under mayhem each finishes once, no rule is broken, nothing is left")
   func mayhem() {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
     print("Stress: \(rounds) rounds from HEADWAY_STRESS_SEED=\(first)")
     for seed in first..<first + rounds {
+      noteProgress(of: "Stress", "HEADWAY_STRESS_SEED=\(seed)")
       let census: Crowd
       do {
         let mayhem = Mayhem(seed: UInt64(seed))

@@ -1,5 +1,6 @@
 import Dispatch
 import HeadwayTestKit
+import HeadwayTestSupport
 import Synchronization
 
 @testable import Headway
@@ -63,14 +64,23 @@ extension Crowd {
 
 /// Whether `condition` comes true, now or as soon as other threads have done what they are at.
 ///
-/// Bounded: false after a million looks.
-func eventually(_ condition: () -> Bool) -> Bool {
-  for _ in 0..<1_000_000 {
+/// Gives it `patience` pauses of a millisecond: by default so many that only what never comes true is false, however
+/// slow the machine is. On a machine whose processors others use, each pause is longer.
+func eventually(patience: Int = 240_000, _ condition: () -> Bool) -> Bool {
+  for _ in 0..<1_000 {
     if condition() { return true }
     yieldThread()
   }
+  // Leave the processor to the threads that this one waits for.
+  for _ in 0..<patience {
+    if condition() { return true }
+    pauseThread()
+  }
   return condition()
 }
+
+/// Notes that a test that lasts long goes on: see `Watchdog`.
+func noteProgress(of test: String, _ progress: String) { Watchdog.shared.note(test, progress) }
 
 extension OperationQueue {
   /// A queue of this library's threads that runs so many operations at once.

@@ -9,6 +9,9 @@ func currentThreadIdentifier() -> UInt { UInt(bitPattern: pthread_self().hashVal
 /// Lets other threads run first.
 func yieldThread() { sched_yield() }
 
+/// Lets other threads run for a millisecond.
+func pauseThread() { usleep(1_000) }
+
 /// A number from the environment, by which a test does more than it does by default.
 func environmentNumber(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 

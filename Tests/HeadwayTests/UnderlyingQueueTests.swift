@@ -3,7 +3,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@Suite("Underlying queue", .timeLimit(.minutes(5))) struct UnderlyingQueueTests {
+@Suite("Underlying queue", .hangLimit) struct UnderlyingQueueTests {
   @Test("Q9: operations run on the underlying queue, and as its kind allows", arguments: [true, false])
   func runsThere(isConcurrent: Bool) {
     let key = DispatchSpecificKey<Int>()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-@Suite("Waiting", .timeLimit(.minutes(5)), .serialized) struct WaitingTests {
+@Suite("Waiting", .hangLimit, .serialized) struct WaitingTests {
   @Test(
     "W1: the completion block runs exactly once, on a pool thread, and is released",
     arguments: ["queue", "by hand", "failed", "cancelled in a queue", "cancelled in none", "cancelled while it runs"])

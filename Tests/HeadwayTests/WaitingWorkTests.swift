@@ -3,7 +3,7 @@ import Testing
 
 @testable import Headway
 
-@Suite("Waiting work") struct WaitingWorkTests {
+@Suite("Waiting work", .hangLimit) struct WaitingWorkTests {
   private final class Work: PoolWork {
     let name: String
 

@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("Errors of the tool", .timeLimit(.minutes(5)))
+  @Suite("Errors of the tool", .hangLimit)
   struct ErrorTests {
     private let folder: TemporaryFolder
 

@@ -1,7 +1,7 @@
 #if SQLite
   import Testing
 
-  @Suite("A feed and its options", .timeLimit(.minutes(5)))
+  @Suite("A feed and its options", .hangLimit)
   struct FeedTests {
     private let folder: TemporaryFolder
 

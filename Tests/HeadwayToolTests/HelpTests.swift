@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("The tool's help", .timeLimit(.minutes(5)))
+  @Suite("The tool's help", .hangLimit)
   struct HelpTests {
     private let folder: TemporaryFolder
 

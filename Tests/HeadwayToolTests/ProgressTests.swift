@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("The tool's progress", .timeLimit(.minutes(5)))
+  @Suite("The tool's progress", .hangLimit)
   struct ProgressTests {
     private let folder: TemporaryFolder
 

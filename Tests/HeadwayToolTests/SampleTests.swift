@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("headway sample", .timeLimit(.minutes(5)))
+  @Suite("headway sample", .hangLimit)
   struct SampleTests {
     private let folder: TemporaryFolder
 

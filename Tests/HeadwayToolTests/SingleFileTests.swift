@@ -1,7 +1,7 @@
 #if SQLite
   import Testing
 
-  @Suite("One file and its options", .timeLimit(.minutes(5)))
+  @Suite("One file and its options", .hangLimit)
   struct SingleFileTests {
     private let folder: TemporaryFolder
 

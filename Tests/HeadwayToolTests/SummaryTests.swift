@@ -1,7 +1,7 @@
 #if SQLite
   import Testing
 
-  @Suite("The tool's summary and rejects", .timeLimit(.minutes(5)))
+  @Suite("The tool's summary and rejects", .hangLimit)
   struct SummaryTests {
     private let folder: TemporaryFolder
 

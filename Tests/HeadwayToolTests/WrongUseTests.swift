@@ -1,7 +1,7 @@
 #if SQLite
   import Testing
 
-  @Suite("Wrong use of the tool", .timeLimit(.minutes(5)))
+  @Suite("Wrong use of the tool", .hangLimit)
   struct WrongUseTests {
     private let folder: TemporaryFolder
 

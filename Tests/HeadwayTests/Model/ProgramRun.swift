@@ -13,18 +13,21 @@ struct ProgramRun {
   private let program: Program
   private var model: Model
   private let real: RealProgram
+  private let patience: Int
 
-  /// The first difference between the two, if any.
-  static func divergence(_ program: Program) -> Divergence? {
-    var run = ProgramRun(program)
+  /// The first difference between the two, if any; with the patience of `eventually`.
+  static func divergence(_ program: Program, patience: Int = 240_000) -> Divergence? {
+    var run = ProgramRun(program, patience)
     if let divergence = run.run() { return divergence }
     let isAlive = run.real.isAlive
-    run = ProgramRun(Program(operations: [], commands: []))
-    return eventually { !isAlive() } ? nil : Divergence(command: "let go of all", difference: "not all was freed")
+    run = ProgramRun(Program(operations: [], commands: []), patience)
+    return eventually(patience: patience) { !isAlive() }
+      ? nil : Divergence(command: "let go of all", difference: "not all was freed")
   }
 
-  private init(_ program: Program) {
+  private init(_ program: Program, _ patience: Int) {
     self.program = program
+    self.patience = patience
     model = Model(program)
     real = RealProgram(program)
   }
@@ -64,7 +67,7 @@ struct ProgramRun {
   private func awaitPool() {
     for (operation, real) in zip(model.operations, real.operations) {
       if let real, !operation.wasAdded, real.witness.seen.completions.count < operation.completions.count {
-        _ = eventually { real.witness.seen.completions.count == operation.completions.count }
+        _ = eventually(patience: patience) { real.witness.seen.completions.count == operation.completions.count }
       }
     }
   }
