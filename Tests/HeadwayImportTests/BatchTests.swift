@@ -5,7 +5,7 @@
   import HeadwayImport
   import Testing
 
-  @Suite("Import: batches", .timeLimit(.minutes(5)))
+  @Suite("Import: batches", .hangLimit)
   struct BatchTests {
     @Test("I1: 250 rows are committed at once if nothing else is said")
     func defaultSize() throws {
@@ -51,7 +51,7 @@
         let queue = Headway.OperationQueue()
         queue.addOperation(operation)
         for batch in 1...4 {
-          try gate.awaitArrival()
+          gate.awaitArrival()
           let elsewhere = try DatabaseQueue(path: database.path)
           let rows = try elsewhere.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM people") }
           #expect(try database.count("people") == batch * 10)
@@ -78,7 +78,7 @@
         }
         let queue = Headway.OperationQueue()
         queue.addOperation(operation)  // Returns, though the import can't end before the gate is opened.
-        try gate.awaitArrival()
+        gate.awaitArrival()
         #expect(!operation.isFinished)
         #expect(threads.all.count == 1)
         #expect(!threads.all.contains(currentThread()))

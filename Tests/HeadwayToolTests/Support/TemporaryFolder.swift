@@ -20,6 +20,11 @@
       try Data(text.utf8).write(to: url)
     }
 
+    /// Removes what there is of these files and folders.
+    func remove(_ names: String...) throws {
+      for name in names where has(name) { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+    }
+
     func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
 
     func bytes(of name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)")) }

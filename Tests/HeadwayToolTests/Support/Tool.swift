@@ -71,7 +71,7 @@
         let status = await status.first { _ in true } ?? -SIGKILL
         return await Run(status: status, output: output, errors: errors)
       } onCancel: {
-        // The time limit of the test has passed.
+        // Nobody waits for the tool any more.
         send(SIGKILL)
       }
     }
