@@ -1,4 +1,5 @@
-# For script/test and script/test-threads: the heavy suites run apart, so that the others do not wait for them.
+# For script/test and script/test-threads: the heavy suites run apart, so that the others do not wait for them, and one at
+# a time, since together they would be no faster.
 
 heavy_suites=$(grep -v '^#' "$(dirname "${BASH_SOURCE[0]}")/heavy-suites" | paste -sd '|')
 
@@ -13,7 +14,7 @@ run_tests() {
   echo "-- All suites but the heavy ones: $((SECONDS - start)) s"
   start=$SECONDS
   echo "-- The heavy suites"
-  swift test --disable-xctest --skip-build "$@" --filter "^$targets\.($heavy_suites)/" || failed=1
+  swift test --disable-xctest --skip-build --no-parallel "$@" --filter "^$targets\.($heavy_suites)/" || failed=1
   echo "-- The heavy suites: $((SECONDS - start)) s"
   return $failed
 }

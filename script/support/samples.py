@@ -28,7 +28,7 @@ LINKED = {
 }
 IMPORT = re.compile(r"^(?:@\w+ )?import (\w+)", re.M)
 # A program, or a wait in it, that has not ended by then never ends.
-LONGEST_RUN = 60
+LONGEST_RUN = 600
 
 
 @dataclasses.dataclass
