@@ -108,11 +108,15 @@ package final class Watchdog: Sendable {
   }
 
   /// Watches over a process that runs one exit test.
+  ///
+  /// It also ends one whose parent has ended: nobody waits for it, and it would live on with what it has inherited,
+  /// locks on files included.
   fileprivate func watchExitTest() {
-    detachThread { [limit] in
+    detachThread { [limit, parent = getppid()] in
       var quiet = Quiet()
       while quiet.seconds < limit / 4 {
         Quiet.takeNap()
+        if getppid() != parent { _exit(1) }
         quiet.addNap()
       }
       Watchdog.shared.abort(after: "this exit test has not ended for \(Int(limit / 4)) seconds")
