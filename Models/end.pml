@@ -1,0 +1,265 @@
+/* The end of an operation A, on which B may depend (section "End" of README.md).
+
+   part                stands for
+   end                 Operation.end: finish, release dependents, leave the queue, settle, cancel the doomed, notify,
+                       wake (the completion block, which nothing waits for, is left out)
+   Worker, WorkerB     a worker that starts A, or B, when its queue holds it and it may start
+   Adder               addOperation(A) without the inbox: reserve, book
+   Canceller           cancel() of a subclass that finishes itself: super.cancel(); finish() (repro `zombie`)
+   Failer, Reader      fail(_:), and a thread that looks at the outcome twice (repro `failrace`)
+   Waiter              waitUntilFinished(); waitInside: the same in user code that A's end runs (observers, HANDLER)
+   Linker              B.addDependency(A), with SUCCESS requiring A's
+   Notifier            another thread that notifies A's observers when A ends, and then goes on in place of its ender
+
+   Each change of a word is a step; a section under a lock is as many as it has accesses to words.
+   Left out: weak memory; the queue, but for whether it holds A (queue.pml); memory; other dependencies of B.
+
+   Proved: each step of the end happens once, and in order; a waiter wakes once, and not before what it waits
+   for; B does
+   not start if it required success and A had none; an outcome does not change; no finished operation stays in
+   the queue;
+   all come to their ends. 45,781 to 2,219,188 states: README.md. */
+
+#ifndef SUCCESS
+#define SUCCESS false                   /* B requires A to succeed */
+#endif
+#ifndef INSIDE
+#define INSIDE false                    /* the observer of A that another thread calls waits for A's end */
+#endif
+#define PENDING 0
+#define EXECUTING 1
+#define FINISHED 2
+
+/* A's word, and B's. */
+byte phase; bool cancelled, reserved, enqueued, failed, hasWaiters, settled, notified;
+byte phaseB, countB; bool doomed, cancelledB;
+/* Under the lock of A's links. */
+bool links, closed, dependent, error; byte waiting, waitingInside;
+/* The queue's state: under its lock. B is in it from the start; `told`: it has been told of B. */
+bool lock, holdsA, told = true;
+/* A's observers: under their lock, each section of which is one step. */
+#define CHANGE 1
+#define END 2
+#define GO_ON 3
+chan items = [4] of { byte };
+bool notifying;
+/* Semaphores, and what the proof needs. */
+byte signals, signalsInside;
+byte settles, leaves, notifies, ends; bool success, required;
+
+inline lockLinks() { atomic { !links -> links = true } }
+inline lockQueue() { atomic { !lock -> lock = true } }
+inline append(i) { atomic { items ! i } }
+#define isBad (failed || cancelled)
+
+/* waitUntilFinished() inside user code that A's end runs, where that is called before `notified`. */
+inline waitInside() {
+  lockLinks(); hasWaiters = true;
+  if
+  :: settled -> links = false
+  :: !settled -> waitingInside++; links = false; atomic { signalsInside > 0 -> signalsInside-- } assert(settled)
+  fi
+}
+
+inline wake(list, to) {
+  if
+  :: had -> lockLinks(); n = list; list = 0; links = false; to = to + n; n = 0
+  :: else
+  fi
+}
+
+/* ObserverList.notify: this thread calls the observers, or the one that is at it does. The last item of an end says to
+   go on with it. */
+inline notify() {
+  do
+  :: atomic { notifying && !mine -> break }
+  :: atomic { (mine || !notifying) && nempty(items) -> items ? item; notifying = true; mine = true }
+     if
+     :: item == CHANGE -> if :: INSIDE -> waitInside() :: else fi
+     :: item == END -> assert(settled && !notified)
+     :: item == GO_ON ->
+        atomic { assert(settled && settles == 1); had = hasWaiters; notified = true; notifies++ }
+        wake(waiting, signals)
+     fi
+  :: atomic { (mine || !notifying) && empty(items) ->
+       if :: mine -> notifying = false :: else fi; mine = false; break }
+  od
+}
+
+inline cancelB() {                      /* user code may run here */
+  atomic { if :: phaseB == PENDING -> cancelledB = true :: else fi }
+#ifdef HANDLER
+#ifdef FAULT_HANDLER
+  lockLinks(); hasWaiters = true; assert(!notified); waiting++; links = false;
+  atomic { signals > 0 -> signals-- }
+#else
+  waitInside();
+#endif
+#endif
+  told = true
+}
+
+inline end() {
+  /* finish */
+  atomic { if :: phase != FINISHED -> phase = FINISHED; ends++; wins = true; before = enqueued;
+    success = !isBad :: else fi }
+  if
+  :: wins ->
+     /* release dependents */
+     lockLinks(); closed = true;
+     if
+     :: dependent ->
+        atomic { dependent = false; countB--;
+          if :: SUCCESS && !success && phaseB == PENDING -> dooms = true :: else fi;
+#ifndef FAULT_NO_DOOM
+          doomed = dooms
+#endif
+        }
+        links = false; told = true
+     :: else -> links = false
+     fi;
+     /* leave the queue */
+     if :: before -> lockQueue(); assert(holdsA); holdsA = false; leaves++; lock = false :: else fi;
+     /* settle */
+     atomic { assert(settles == 0 && !notified); had = hasWaiters; settled = true; settles++ }
+     wake(waitingInside, signalsInside);
+     /* cancel the doomed */
+     if :: dooms -> cancelB() :: else fi;
+     /* notify */
+     append(END); append(GO_ON); notify()
+  :: else
+  fi
+}
+#define LOCALS bool wins, before, dooms, had, mine; byte n, item
+
+proctype Worker() {                     /* starts what the queue holds */
+  LOCALS;
+endIdle:
+  lockQueue();
+  if
+  :: holdsA ->
+     atomic { if :: phase == PENDING -> phase = EXECUTING :: else fi }
+     lock = false; end()
+  :: !holdsA -> lock = false; (holdsA || ends > 0);
+     if :: holdsA -> goto endIdle :: else fi
+  fi
+}
+
+proctype WorkerB() {
+  do
+  :: atomic { told -> told = false }
+     if
+     :: atomic { phaseB == PENDING && (cancelledB || countB == 0 && !doomed) ->
+          phaseB = (cancelledB -> FINISHED : EXECUTING);
+          assert(cancelledB || !(required && ends > 0 && !success)) }
+        phaseB = FINISHED; break
+     :: atomic { !(phaseB == PENDING && (cancelledB || countB == 0 && !doomed)) -> skip }
+     fi
+  od
+}
+
+proctype Adder() {
+  bool isOver;
+  atomic { if :: phase == PENDING -> reserved = true :: else fi }
+  if
+  :: reserved ->
+     lockQueue(); holdsA = true;
+     atomic { isOver = phase == FINISHED; enqueued = true }         /* book */
+#ifndef FAULT_ZOMBIE
+     if :: isOver -> holdsA = false :: else fi;
+#endif
+     lock = false
+  :: else
+  fi
+}
+
+proctype Canceller() {                  /* cancel() { super.cancel(); finish() } */
+  LOCALS;
+  atomic { if :: phase != FINISHED -> cancelled = true :: else fi }
+  end()
+}
+
+proctype Failer() {
+#ifdef FAULT_FAIL_RACE
+  if :: phase != FINISHED -> lockLinks(); error = true; links = false :: phase == FINISHED fi
+#else
+  lockLinks(); error = true;
+  atomic { if :: phase != FINISHED -> failed = true :: else fi }
+  if :: !failed -> error = false :: else fi;
+  links = false
+#endif
+}
+
+#ifdef FAULT_FAIL_RACE
+#define outcome (error)
+#else
+#define outcome (failed)
+#endif
+proctype Reader() {                     /* looks at the outcome twice */
+  bool seen;
+  phase == FINISHED;
+  seen = outcome;
+  assert(!failed || error);
+  assert(seen == outcome)
+}
+
+proctype Waiter() {                     /* outside of observers */
+  lockLinks(); hasWaiters = true;
+  if
+  :: notified -> links = false
+#ifdef FAULT_WAITER
+  :: !notified -> links = false; lockLinks(); waiting++; links = false;
+#else
+  :: !notified -> waiting++; links = false;
+#endif
+     atomic { signals > 0 -> signals-- } assert(notified)
+  fi
+}
+
+proctype Linker() {                     /* B.addDependency(A) */
+  bool hadFinished;
+  lockLinks();
+  hadFinished = (phase == FINISHED);
+  if
+  :: !hadFinished ->
+     atomic { if :: phaseB == PENDING -> countB++; dependent = true; required = SUCCESS; assert(!closed) :: else fi }
+     links = false
+  :: else ->
+     links = false;
+     if
+     :: SUCCESS && isBad -> atomic { if :: phaseB == PENDING -> cancelledB = true :: else fi } told = true
+     :: else
+     fi
+  fi
+}
+
+proctype Notifier() {                   /* notifies A's observers of something else */
+  LOCALS;
+  append(CHANGE); notify()
+}
+
+init {
+  atomic {
+    run Adder(); run Worker(); run WorkerB();
+#ifdef CANCELLER
+    run Canceller();
+#endif
+#ifdef FAILER
+    run Failer(); run Reader();
+#endif
+#ifdef WAITER
+    run Waiter(); run Waiter();
+#endif
+#ifdef LINKER
+    run Linker();
+#endif
+#ifdef NOTIFIER
+    run Notifier();
+#endif
+  }
+  /* Where all is quiet. */
+  (notified && phaseB == FINISHED && _nr_pr == 1);
+  assert(ends == 1 && settles == 1 && notifies == 1 && leaves <= 1 && !holdsA && !dependent && waiting == 0 &&
+    waitingInside == 0);
+  assert(signals == 0 && signalsInside == 0)
+}

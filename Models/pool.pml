@@ -1,0 +1,287 @@
+/* The pools of workers of two classes, one steward, one limit of threads (section "Pool" of README.md).
+
+   part          stands for
+   change        WorkerPool.changeAndSend: the section that the caller has entered ends; wakes and makes workers
+   Thread        Worker: nextWork, sleep until woken or time is up, retire; an operation's body, which may block
+   Steward       watches while work waits: finds blocked workers, counts those that compute again, tries again to make
+                 threads; ends when no worker is left
+   User          submits the work, waits for it, and looks every 50 ms (that is: at any time) whether a thread is owed
+
+   Left out: which queue the work is for; spinning workers; `burst` and `helpsOut` (more workers than WIDTH); nice
+   values. A look of the steward's that would find nothing is no step, so that what waits for ever is seen as
+   such. TIMEOUTS
+   sleeps may end by their time, whichever (more would hide what sleeps for ever). Creation fails FAILS times at
+   most, whenever it likes.
+   Proved: all that is submitted is taken; no more are sent than WIDTH allows; a semaphore is not signalled
+   twice; counts
+   agree with what threads do; where all is quiet, no work is left. 114,148 to 4,447,524 states: README.md. */
+
+#ifndef POOLS
+#define POOLS 1
+#endif
+#ifndef WIDTH
+#define WIDTH 1                         /* workers of a pool that may be at work */
+#endif
+#ifndef THREADS
+#define THREADS 3                       /* the limit */
+#endif
+#ifndef ITEMS
+#define ITEMS 3                         /* pieces of work; item i is for pool i % POOLS */
+#endif
+#ifndef ANNOUNCED
+#define ANNOUNCED 0                     /* the set of those that announce that they wait until the last item is taken */
+#endif
+#ifndef UNANNOUNCED
+#define UNANNOUNCED 0                   /* the set of those that wait so without saying so */
+#endif
+#ifndef FAILS
+#define FAILS 0
+#endif
+#ifndef TIMEOUTS
+#define TIMEOUTS 1
+#endif
+#define bit(x) (1 << (x))
+#define has(set, x) (((set) >> (x)) & 1)
+#define without(set, x) ((set) & ~bit(x))
+#define rest(set) ((set) & ((set) - 1))
+/* The least element, and the number of elements, of a set within 0...3: tables of two bits for each set. */
+#define first(set) ((303239696 >> (2 * (set))) & 3)
+#define size(set) (((59796 >> (2 * ((set) & 7))) & 3) + (((set) >> 3) & 1))
+#define NONE 7
+
+#define COMING 0
+#define WORKING 1
+#define ASLEEP 2
+#define BLOCKED 3
+#define FOUND 4                         /* found blocked */
+#define ENDING 5                        /* dismissed */
+/* Each pool's state, under its lock. */
+typedef Pool { bool lock, watched, creationFailed; byte work, sleeping, workers, coming, blocked }
+Pool pool[2];
+byte status[3], place[3];               /* place: the pool of a thread */
+/* Atomics. */
+byte threads, hungry, free = 7, born;
+/* Semaphores. */
+byte wake; bool stewardWake;
+/* The steward: under its lock. */
+bool stewardLock, steward;
+bool stewardFailed; byte fails = FAILS, timeouts = TIMEOUTS;
+/* What the proof needs. */
+byte taken, done, inside;               /* inside: threads that sleep in a body */
+
+#define atWork(p) (pool[p].workers - size(pool[p].sleeping) - pool[p].blocked)
+#define missing(p) (size(pool[p].work) > pool[p].coming)
+inline enter(p) { atomic { !pool[p].lock -> pool[p].lock = true } }
+
+inline makeSteward() {
+  atomic { !stewardLock -> stewardLock = true }
+  if
+  :: !steward -> if :: steward = true :: fails > 0 -> atomic { fails--; stewardFailed = true } fi
+  :: else
+  fi;
+  stewardLock = false
+}
+
+/* Ends the section; then, outside it, wakes and makes the workers that it calls for. */
+inline change(p) {
+  woken = 0; made = 0; asks = false; calls = false;
+  do
+  :: missing(p) && atWork(p) < WIDTH && pool[p].sleeping != 0 ->
+     atomic { t = first(pool[p].sleeping); pool[p].sleeping = rest(pool[p].sleeping);
+       status[t] = COMING; pool[p].coming++; woken = woken | bit(t); t = NONE; assert(atWork(p) <= WIDTH) }
+  :: missing(p) && atWork(p) < WIDTH && pool[p].sleeping == 0 ->
+     if
+     :: atomic { threads < THREADS ->
+          threads++; t = first(free); free = without(free, t); place[t] = p; status[t] = COMING;
+          pool[p].workers++; pool[p].coming++; made = made | bit(t); t = NONE }
+     :: atomic { threads >= THREADS -> skip }
+#ifdef FAULT_HUNGRY
+        hungry = hungry | bit(p); asks = true; break
+#else
+        if :: has(hungry, p) -> asks = true; break :: else -> hungry = hungry | bit(p) fi   /* and once more */
+#endif
+     fi
+  :: !missing(p) || atWork(p) >= WIDTH -> hungry = without(hungry, p); break
+  od;
+  if :: missing(p) && !pool[p].watched -> pool[p].watched = true; calls = true :: else fi;
+  pool[p].lock = false;
+  do :: woken != 0 -> atomic { assert((wake & woken) == 0); wake = wake | bit(first(woken));
+    woken = rest(woken) } :: else -> break od;
+  if :: made != 0 && !steward -> calls = true :: else fi;
+  do
+  :: made != 0 ->
+     t = first(made); made = rest(made);
+     if
+     :: born = born | bit(t)
+     :: fails > 0 -> fails--;
+        enter(p); atomic { pool[p].workers--; pool[p].coming--; pool[p].creationFailed = true;
+          pool[p].watched = true; calls = true; free = free | bit(t) }
+        threads--; pool[p].lock = false
+     fi;
+     t = NONE
+  :: else -> break
+  od;
+  if :: calls -> makeSteward(); stewardWake = true :: else fi;
+#if POOLS > 1
+  if
+  :: asks ->                            /* another pool is to dismiss one that sleeps */
+     enter(1 - p);
+     if
+     :: pool[1 - p].sleeping != 0 ->
+        atomic { t = first(pool[1 - p].sleeping); pool[1 - p].sleeping = rest(pool[1 - p].sleeping);
+          status[t] = ENDING; wake = wake | bit(t); t = NONE }
+     :: else
+     fi;
+     pool[1 - p].lock = false
+  :: else
+  fi;
+#endif
+  asks = false; calls = false
+}
+#define LOCALS byte woken, made, t = NONE; bool asks, calls
+
+proctype Thread(byte me) {
+  LOCALS; byte item = NONE; bool looked;
+endDead:
+  atomic { has(born, me) -> born = without(born, me) }
+#define mine place[me]
+next:
+#ifdef FAULT_SLEEP
+  looked = (pool[mine].work == 0);
+#endif
+  enter(mine);
+  atomic {
+    if :: status[me] == COMING -> pool[mine].coming-- :: status[me] == FOUND -> pool[mine].blocked-- :: else fi;
+    status[me] = WORKING }
+  if
+#ifdef FAULT_SLEEP
+  :: looked || atWork(mine) > WIDTH || pool[mine].work == 0 -> looked = false;
+#else
+  :: atWork(mine) > WIDTH || pool[mine].work == 0 ->
+#endif
+     if
+     :: POOLS > 1 && has(hungry, 1 - mine) -> goto retire
+     :: else -> atomic { status[me] = ASLEEP; pool[mine].sleeping = pool[mine].sleeping | bit(me) }
+     fi
+  :: else -> atomic { item = first(pool[mine].work); pool[mine].work = rest(pool[mine].work);
+    assert(!has(taken, item)); taken = taken | bit(item) }
+  fi;
+#ifdef FAULT_SLEEP
+  if :: item == NONE -> pool[mine].lock = false :: else -> change(mine) fi;
+#else
+  change(mine);
+#endif
+  if
+  :: item != NONE ->
+     if
+     :: has(ANNOUNCED, item) ->
+        enter(mine); atomic { if :: status[me] == WORKING -> status[me] = BLOCKED;
+          pool[mine].blocked++ :: else fi } change(mine);
+        has(taken, ITEMS - 1);
+        enter(mine); atomic { if :: status[me] == BLOCKED -> status[me] = WORKING;
+          pool[mine].blocked-- :: else fi } pool[mine].lock = false
+     :: has(UNANNOUNCED, item) ->
+        inside = inside | bit(me); atomic { has(taken, ITEMS - 1) -> inside = without(inside, me) }
+     :: else
+     fi;
+     atomic { done = done | bit(item); item = NONE }
+     goto next
+  :: else
+  fi;
+endAsleep:
+  if
+  :: atomic { has(wake, me) -> wake = without(wake, me) }
+  :: timeouts > 0 -> timeouts--; enter(mine);
+     if
+     :: has(pool[mine].sleeping, me) -> pool[mine].sleeping = without(pool[mine].sleeping, me); goto retire
+     :: else -> pool[mine].lock = false; atomic { has(wake, me) -> wake = without(wake, me) }
+     fi
+  fi;
+  if :: status[me] == ENDING -> enter(mine) :: else -> goto next fi;
+retire:
+  atomic { pool[mine].workers--; status[me] = COMING }
+  threads--;
+  change(mine);
+#if POOLS > 1
+  if :: has(hungry, 1 - mine) -> enter(1 - mine); change(1 - mine) :: else fi;
+#endif
+  stewardWake = true;
+  free = free | bit(me);
+  goto endDead
+}
+
+/* What a look at pool p would find. */
+#define finds(p, t) (place[t] == p && !has(free, t) && (status[t] == WORKING && \
+  has(inside, t) || status[t] == FOUND && !has(inside, t)))
+#ifdef FAULT_NO_RETRY
+#define owed(p) false
+#else
+#define owed(p) (pool[p].creationFailed && missing(p))
+#endif
+#define looks(p) (pool[p].watched && (pool[p].work == 0 || owed(p) || finds(p, 0) || finds(p, 1) || finds(p, 2)))
+
+inline look(p) {
+  enter(p);
+  if
+  :: pool[p].work == 0 -> pool[p].watched = false; pool[p].creationFailed = false; pool[p].lock = false
+  :: else ->
+     pool[p].creationFailed = false; u = 0;
+     do
+     :: atomic { u < 3 && finds(p, u) ->
+          if :: status[u] == WORKING -> status[u] = FOUND; pool[p].blocked++ :: else -> status[u] = WORKING;
+            pool[p].blocked-- fi; u++ }
+     :: atomic { u < 3 && !finds(p, u) -> u++ }
+     :: else -> u = 0; break
+     od;
+     change(p)
+  fi
+}
+
+proctype Steward() {
+  LOCALS; byte u;
+endNone:
+  steward;
+endSleeps:
+  do
+  :: looks(0) -> look(0)
+#if POOLS > 1
+  :: looks(1) -> look(1)
+#endif
+  :: atomic { stewardWake -> stewardWake = false }
+     if                                 /* ends when no worker is left and nothing is to be watched */
+     :: threads == 0 && !pool[0].watched && !pool[1].watched ->
+        atomic { !stewardLock -> stewardLock = true }
+#ifndef FAULT_MONITOR_END
+        if
+        :: threads == 0 && !pool[0].watched && !pool[1].watched && !stewardWake -> steward = false;
+          stewardLock = false; goto endNone
+        :: else -> stewardLock = false
+        fi
+#else
+        steward = false; stewardWake = false; stewardLock = false; goto endNone
+#endif
+     :: else
+     fi
+  od
+}
+
+init {
+  LOCALS; byte item;
+  atomic { run Thread(0); run Thread(1); run Thread(2); run Steward() }
+  do
+  :: item < ITEMS -> enter(item % POOLS); pool[item % POOLS].work = pool[item % POOLS].work | bit(item);
+    change(item % POOLS); item++
+  :: else -> break
+  od;
+  do
+#ifndef FAULT_NO_RETRY
+  :: !steward && (stewardFailed || pool[0].creationFailed) && pool[0].watched ->
+     stewardFailed = false; enter(0); pool[0].creationFailed = false; pool[0].watched = false; change(0)
+#if POOLS > 1
+  :: !steward && (stewardFailed || pool[1].creationFailed) && pool[1].watched ->
+     stewardFailed = false; enter(1); pool[1].creationFailed = false; pool[1].watched = false; change(1)
+#endif
+#endif
+  :: done == bit(ITEMS) - 1 -> break
+  od
+}

@@ -1,0 +1,509 @@
+/* A queue: inbox, tickets, batches, reclaim, collect, continue with (section "Queue" of README.md).
+
+   part                      stands for
+   enter ... leave           OperationQueue.update: take the inbox in; the change; issue tickets, say whether the inbox
+                             is served, look into it once more
+   add, becameReady, leaves, Admission, under the queue's lock
+   remove, issue, reclaim,
+   collect, close
+   Worker                    Visit (ask for work), a batch's thread (take, begin, end, publish, continue with), an
+                             operation run by itself
+   init, Adder, Canceller,   the user's threads: addOperations; addOperation; cancel; isSuspended; addDependency on an
+   Suspender, Depender,      operation in the queue; qualityOfService
+   Raiser
+
+   Each access to what is used without the queue's lock (words, heads, flags, what is published, the inbox, tickets on
+   their way) is a step of its own; what the lock protects changes together with the step before it.
+
+   Left out: weak memory; priorities and barriers (the lowest number starts first); time: a batch may be
+   reclaimed at any
+   visit (LONG), a visit may end early (EARLY), a batch takes any number up to CAP; the pool, where a ticket
+   meets a free
+   worker (pool.pml); links but for the walk over dependents (end.pml); `current` of a batch, by which the queue
+   sees that
+   an operation has finished an instant before that is published.
+
+   Proved: none runs twice, none is lost; at most LIMIT at once; none is taken once a suspension has returned;
+   nothing is
+   taken from a batch that the queue has released; where all is quiet, all have left and no ticket is owed, even where
+   bodies wait until another has begun; no run is endless. 8,342 to 4,723,385 states: README.md. */
+
+#ifndef N
+#define N 4             /* operations */
+#endif
+#ifndef W
+#define W 2             /* workers */
+#endif
+#ifndef CAP
+#define CAP 2           /* the most operations that a batch takes */
+#endif
+#ifndef CLASSES
+#define CLASSES 1       /* classes of workers: worker w is of class w % CLASSES */
+#endif
+#ifndef LIMIT
+#define LIMIT 9         /* none: more than there are operations */
+#endif
+#ifndef DEPENDENTS
+#define DEPENDENTS 0    /* the dependents of operation 0; this and those below are sets of operations */
+#endif
+#ifndef WAITERS
+#define WAITERS 0       /* their bodies wait until operation TARGET has begun */
+#endif
+#ifndef TARGET
+#define TARGET 3
+#endif
+#ifndef SPARE
+#define SPARE false     /* where all workers wait, a ticket in the pool is enough: the pool would send another */
+#endif
+#ifndef SINGLES
+#define SINGLES 0       /* do not go into batches */
+#endif
+#ifndef ADDERS
+#define ADDERS 0        /* each added by a thread of its own; the others are added at once */
+#endif
+#ifndef CANCELS
+#define CANCELS 0       /* each cancelled by a thread of its own */
+#endif
+#ifndef LOWS
+#define LOWS 0          /* for workers of class 1 */
+#endif
+
+#ifdef DEPENDER
+#define HAS_DEPENDENTS true
+#else
+#define HAS_DEPENDENTS (DEPENDENTS != 0)
+#endif
+
+#define ALL ((1 << N) - 1)
+#define bit(x) (1 << (x))
+#define has(set, x) (((set) >> (x)) & 1)
+#define without(set, x) ((set) & ~bit(x))
+#define rest(set) ((set) & ((set) - 1))
+/* The least element, and the number of elements, of a set within 0...3: tables of two bits for each set. */
+#define first(set) ((303239696 >> (2 * (set))) & 3)
+#define size(set) (((59796 >> (2 * ((set) & 7))) & 3) + (((set) >> 3) & 1))
+#define least(x, y) ((x) < (y) -> (x) : (y))
+#define EXHAUSTED 7
+#ifdef FAULT_OFFERED
+#define OFFERED 0
+#else
+#define OFFERED offered
+#endif
+#define NONE 15
+
+/* The words of the operations: one atomic each, here in several variables. */
+#define PENDING 0
+#define STARTING 1
+#define EXECUTING 2
+#define FINISHED 3
+byte phase[N], count[N];                /* count: dependencies that have not finished */
+byte cancelled, enqueued, booked, offered, low = LOWS;
+byte dependents = DEPENDENTS;           /* of operation 0, under the lock of its links */
+bool links;
+
+/* The queue's state, under its lock. */
+#define HELD 1
+#define READY 2
+#define TAKEN 3
+#define LEAVING 4                       /* cancelled: in the list of those, or started from there */
+#define RUNNING 5
+#define GONE 6
+bool lock, suspended;
+byte place[N], ready[2], leaving, running, tickets[2], busy;
+byte o, m, k, q, n;                     /* of the thread that has the lock */
+
+/* What is used without the lock. */
+byte inbox, sent[2], mayContinue;       /* sent: tickets in the pool; mayContinue: of each batch */
+bool served;                            /* inboxServed */
+typedef Batch { byte items[CAP]; byte count, size, head, finished, readied }
+Batch batch[W];
+
+/* What the proof needs. */
+byte begun, left, inside, blocked;
+bool hasSuspended;
+hidden byte i, j;
+
+/* ---- Under the queue's lock ---- */
+
+#define order(x) (CLASSES > 1 && has(low, x))
+#define started (running + size(busy))
+#define open (!suspended && started < LIMIT)
+#define isStartable(x) (count[x] == 0 || has(cancelled, x))
+/* With a limit a class has its turn when the first of all is of that class. */
+#define isNext(c) (ready[c] != 0 && (LIMIT == 9 || ready[1 - (c)] == 0 || first(ready[c]) < first(ready[1 - (c)])))
+
+inline insert(x) { place[x] = READY; ready[order(x)] = ready[order(x)] | bit(x) }
+inline withdraw(x) { ready[0] = without(ready[0], x); ready[1] = without(ready[1], x); leaving = without(leaving, x) }
+
+inline becameReady(x) {
+  if
+  :: place[x] == HELD ->
+     d_step { offered = offered | bit(x); if :: phase[x] == PENDING -> insert(x) :: else fi }
+     do :: mayContinue != 0 -> mayContinue = rest(mayContinue) :: else -> break od
+  :: else
+  fi
+}
+
+inline reclaim(b) {
+  if :: has(mayContinue, b) -> mayContinue = without(mayContinue, b) :: else fi;
+  d_step {                              /* the exchange of `head` */
+    i = batch[b].head; j = i; batch[b].head = EXHAUSTED;
+    do :: j < batch[b].count -> insert(batch[b].items[j]); j++ :: else -> break od;
+    batch[b].count = least(i, batch[b].count); i = 0; j = 0 }
+}
+
+inline reclaimAll(batches) {
+  q = batches;
+  do :: q != 0 -> reclaim(first(q)); q = rest(q) :: else -> break od
+}
+
+inline remove(x) {                      /* the queue releases an operation that has finished */
+  assert(!has(left, x) && phase[x] == FINISHED);
+  if :: place[x] == RUNNING -> running-- :: else fi;
+  withdraw(x); place[x] = GONE; left = left | bit(x)
+}
+
+inline collect(batches) {               /* what became ready first, then what has finished */
+  m = batches;
+  do
+  :: m != 0 ->
+     if
+     :: d_step { batch[first(m)].readied != 0 ->
+          o = first(batch[first(m)].readied); batch[first(m)].readied = rest(batch[first(m)].readied) }
+        becameReady(o); o = 0
+     :: d_step { batch[first(m)].readied == 0 -> m = rest(m) }
+     fi
+  :: else -> break
+  od;
+  m = batches;
+  do
+  :: d_step { m != 0 ->
+       do
+       :: batch[first(m)].finished != 0 ->
+          i = first(batch[first(m)].finished); batch[first(m)].finished = rest(batch[first(m)].finished); remove(i)
+       :: else -> break
+       od;
+       i = 0; m = rest(m) }
+  :: m == 0 -> break
+  od
+}
+
+inline close(b) { reclaim(b); collect(bit(b)); busy = without(busy, b) }
+
+inline leaves(x) {                      /* it was cancelled */
+  if :: place[x] == TAKEN -> reclaimAll(busy) :: else fi;
+  atomic {
+    if
+    :: place[x] == READY || place[x] == HELD -> withdraw(x); leaving = leaving | bit(x); place[x] = LEAVING
+    :: else
+    fi }
+}
+
+inline add(x) {                         /* `book` is one step, and answers the word before */
+  if
+  :: d_step { has(cancelled, x) ->
+       enqueued = enqueued | bit(x); booked = booked | bit(x); leaving = leaving | bit(x); place[x] = LEAVING }
+  :: d_step { !has(cancelled, x) && count[x] == 0 ->
+       enqueued = enqueued | bit(x); booked = booked | bit(x); place[x] = HELD }
+     becameReady(x)
+  :: d_step { !has(cancelled, x) && count[x] != 0 ->
+       enqueued = enqueued | bit(x); booked = booked | bit(x); place[x] = HELD }
+  fi
+}
+
+inline takeIn() {
+  if
+  :: d_step { inbox != 0 -> k = inbox; inbox = 0 }
+     do :: k != 0 -> add(first(k)); k = rest(k) :: else -> break od
+  :: inbox == 0
+  fi
+}
+
+inline enter() { atomic { !lock -> lock = true } takeIn() }
+
+inline issue(c) {                       /* tickets for a class: n is how many operations it could start */
+  m = (open -> busy : 0);
+  do
+  :: m != 0 && first(m) % CLASSES == c ->
+     d_step { i = (batch[first(m)].head > 1 -> batch[first(m)].head : 1);
+       n = n + (batch[first(m)].count > i -> batch[first(m)].count - i : 0); i = 0 }
+#ifdef FAULT_UNCOUNTED
+     m = rest(m)
+  :: m != 0 && first(m) % CLASSES != c -> m = rest(m)
+#else
+     /* After `head`: so what was published before its thread took the last operation is seen. */
+     d_step { n = n + size(batch[first(m)].readied & (c == 1 -> low : ~low)); m = rest(m) }
+  :: m != 0 && first(m) % CLASSES != c ->
+     d_step { n = n + size(batch[first(m)].readied & (c == 1 -> low : ~low)); m = rest(m) }
+#endif
+  :: m == 0 -> break
+  od;
+  atomic {
+    if
+    :: open && (isNext(c) || ready[c] == 0 && (LIMIT == 9 || ready[1 - c] == 0)) ->
+       n = least(n + size(ready[c]), LIMIT - started)
+    :: else -> n = 0
+    fi;
+    if :: c == 0 -> n = n + size(leaving) :: else fi;
+    if :: n > tickets[c] -> new[c] = new[c] + n - tickets[c]; tickets[c] = n :: else fi;
+    n = 0 }
+}
+
+#define isServed (tickets[0] + tickets[1] > 0 || started >= LIMIT && !suspended)
+
+inline leave() {
+  do
+  :: issue(0);
+#if CLASSES > 1
+     issue(1);
+#endif
+     if
+     :: isServed == served -> break
+     :: isServed && !served -> served = true; break
+     :: !isServed && served -> served = false;
+#ifdef FAULT_INBOX
+        break
+#else
+        if :: inbox != 0 -> takeIn() :: inbox == 0 -> break fi
+#endif
+     fi
+  od;
+  lock = false;
+  if :: new[0] > 0 -> d_step { sent[0] = sent[0] + new[0]; new[0] = 0 } :: else fi;
+  if :: new[1] > 0 -> d_step { sent[1] = sent[1] + new[1]; new[1] = 0 } :: else fi
+}
+
+/* ---- Workers ---- */
+
+inline begin(x) { assert(!has(begun, x) && !has(left, x)); begun = begun | bit(x); phase[x] = EXECUTING }
+
+inline perform(x) {
+  atomic { inside++; assert(inside <= LIMIT) }
+  if
+  :: has(WAITERS, x) ->
+#ifdef LIBRARY_WAIT
+     enter(); if :: has(busy, me) -> reclaim(me) :: else fi; leave();
+#endif
+     blocked++; (has(begun, TARGET) || SPARE && blocked == W && sent[0] > 0); blocked--
+  :: else
+  fi;
+  inside--
+}
+
+inline end(x) {                         /* up to the dependents: `made` are those that it made ready */
+  if
+  :: count[x] > 0 -> atomic { !links -> dependents = without(dependents, x) }
+  :: else
+  fi;
+  phase[x] = FINISHED;
+  if
+  :: x == 0 && HAS_DEPENDENTS ->
+     atomic { !links -> links = true; walk = dependents; dependents = 0 }
+     do
+     :: d_step { walk != 0 ->
+          i = first(walk); walk = rest(walk); assert(count[i] > 0); count[i]--;
+          if
+          :: count[i] == 0 && has(enqueued & ~cancelled, i) && phase[i] == PENDING -> made = made | bit(i)
+          :: else
+          fi;
+          i = 0 }
+     :: walk == 0 -> break
+     od;
+     links = false
+  :: else
+  fi
+}
+
+inline tellReady() { enter(); becameReady(first(made)); made = rest(made); leave() }
+
+proctype Worker(byte me) {
+  byte new[2], x = NONE, made, walk; bool holds, again;
+  byte c = me % CLASSES;
+endIdle:
+  atomic { sent[c] > 0 -> sent[c]--; holds = true }
+
+ask:
+  enter();
+  if :: holds -> d_step { tickets[c]--; holds = false } :: else fi;
+  if :: has(busy, me) -> close(me) :: else fi;
+#ifdef EARLY
+  if :: skip :: leave(); goto endIdle fi;
+#endif
+  x = busy;
+#ifdef LONG
+  do :: x != 0 -> if :: reclaim(first(x)) :: skip fi; x = rest(x) :: else -> break od;
+#endif
+  collect(busy); x = NONE;
+claim:
+  if
+  :: c == 0 && leaving != 0 -> x = first(leaving)
+  :: c == 1 || leaving == 0 -> if :: open && isNext(c) -> x = first(ready[c]) :: else fi
+  fi;
+  if
+  :: x == NONE -> skip
+  :: x != NONE && place[x] == READY && !has(SINGLES, x) ->
+     atomic { x = NONE; again = false;
+       batch[me].count = 0; busy = busy | bit(me);
+       do
+       :: batch[me].count < CAP && isNext(c) && !has(SINGLES, first(ready[c])) ->
+          i = first(ready[c]); ready[c] = without(ready[c], i); place[i] = TAKEN;
+          batch[me].items[batch[me].count] = i; batch[me].count++
+       :: batch[me].count > 0 -> break
+       od;
+       i = 0; batch[me].size = batch[me].count;
+#ifdef FAULT_FIRST_LOOSE
+       batch[me].head = 0;
+#else
+       batch[me].head = 1; x = batch[me].items[0];
+#endif
+       if :: ready[0] == 0 && ready[1] == 0 -> mayContinue = mayContinue | bit(me) :: else fi }
+     leave(); if :: x == NONE -> goto take :: else -> goto taken fi
+  :: x != NONE && (place[x] == LEAVING || has(SINGLES, x)) ->
+     d_step { withdraw(x); again = false;
+       if
+       :: phase[x] == PENDING && isStartable(x) ->
+          phase[x] = STARTING; if :: place[x] == READY -> place[x] = RUNNING; running++ :: else fi
+       :: else -> place[x] = HELD
+       fi }
+     if :: place[x] != HELD -> leave(); goto single :: else -> x = NONE; goto claim fi
+  fi;
+  if
+  :: busy != 0 && !again ->
+     reclaimAll(busy);
+#ifndef FAULT_LOST_READY
+     collect(busy);
+#endif
+     again = true; goto claim
+  :: else -> again = false
+  fi;
+  leave(); goto endIdle;
+
+take:                                   /* the batch's thread, without the lock: fetch-add of `head` */
+  if
+  :: d_step { batch[me].head < batch[me].size ->
+       x = batch[me].items[batch[me].head]; batch[me].head++; assert(!hasSuspended && !has(left, x)) }
+  :: batch[me].head >= batch[me].size -> goto ask
+  fi;
+taken:
+  if
+  :: d_step { phase[x] == PENDING && count[x] == 0 && !has(cancelled, x) -> begin(x) }
+  :: d_step { phase[x] != PENDING || count[x] != 0 || has(cancelled, x) -> skip }
+     enter(); close(me);                /* claimTaken */
+     if
+     :: d_step { phase[x] == PENDING && isStartable(x) -> phase[x] = STARTING; place[x] = RUNNING; running++ }
+        leave(); goto single
+     :: d_step { phase[x] != PENDING || !isStartable(x) -> place[x] = HELD }
+        if :: isStartable(x) -> becameReady(x) :: !isStartable(x) fi;
+        x = NONE; leave(); goto ask
+     fi
+  fi;
+runs:
+  perform(x); end(x);
+  d_step { batch[me].finished = batch[me].finished | bit(x); x = NONE }
+  if
+  :: d_step { made != 0 && rest(made) == 0 && has(mayContinue, me) -> assert(!hasSuspended); x = first(made) }
+     if :: batch[me].head >= batch[me].size && batch[me].readied == 0 && inbox == 0 && c == order(x) :: else ->
+       goto publish fi;
+     if
+     :: d_step { phase[x] == PENDING && count[x] == 0 && !has(cancelled | OFFERED, x) && has(booked, x) ->
+          begin(x); made = 0 }
+        goto runs
+     :: d_step { phase[x] != PENDING || count[x] != 0 || has(cancelled | OFFERED, x) || !has(booked, x) -> skip }
+     fi
+  :: made == 0 || rest(made) != 0 || !has(mayContinue, me)
+  fi;
+publish:
+  x = NONE;
+  do
+  :: made != 0 && LIMIT == 9 && has(booked & ~cancelled, first(made)) ->
+     d_step { batch[me].readied = batch[me].readied | bit(first(made)); made = rest(made) }
+  :: made != 0 && (LIMIT != 9 || !has(booked & ~cancelled, first(made))) -> tellReady()
+  :: made == 0 -> break
+  od;
+#ifdef EARLY
+  if :: goto take :: goto ask fi;
+#else
+  goto take;
+#endif
+
+single:
+  if
+  :: d_step { has(cancelled, x) -> begun = begun | bit(x) }
+  :: d_step { !has(cancelled, x) -> begin(x) } perform(x)
+  fi;
+  end(x);
+  do :: made != 0 -> tellReady() :: else -> break od;
+  enter(); remove(x); x = NONE; leave(); goto ask
+}
+
+/* ---- Threads of the user ---- */
+
+proctype Adder(byte x) {
+  byte new[2];
+  if
+  :: served ->
+     enqueued = enqueued | bit(x);
+     inbox = inbox | bit(x);
+     if :: !served -> enter(); leave() :: served fi;
+     if :: has(cancelled, x) -> enter(); leave() :: !has(cancelled, x) fi
+  :: !served -> enter(); add(x); leave()
+  fi
+}
+
+proctype Canceller(byte x) {
+  byte new[2]; bool tells;
+  d_step { if :: phase[x] != FINISHED -> cancelled = cancelled | bit(x); tells = phase[x] == PENDING && has(enqueued, x)
+              :: else fi }
+  if :: tells && phase[x] != FINISHED -> enter(); leaves(x); leave() :: !tells || phase[x] == FINISHED fi
+}
+
+proctype Suspender() {
+  byte new[2];
+  enter(); suspended = true; reclaimAll(busy); leave();
+  hasSuspended = true; hasSuspended = false;
+  enter(); suspended = false; leave()
+}
+
+proctype Depender(byte x) {             /* operation x comes to depend on operation 0 */
+  atomic { !links -> links = true }
+  if
+  :: phase[0] != FINISHED ->
+     d_step { if :: phase[x] == PENDING -> count[x]++; dependents = dependents | bit(x) :: else fi }
+  :: phase[0] == FINISHED
+  fi;
+  links = false
+}
+
+proctype Raiser(byte x) {               /* operation x is for normal workers from now on */
+  byte new[2];
+  low = without(low, x);
+  enter();
+  if :: place[x] == TAKEN -> reclaimAll(busy) :: else fi;
+  atomic { if :: place[x] == READY -> withdraw(x); insert(x) :: else fi }
+  leave()
+}
+
+init {
+  byte new[2], x;
+  atomic {
+    do :: x < N -> count[x] = has(DEPENDENTS, x); x++ :: else -> x = 0; break od;
+    do :: x < W -> run Worker(x); x++ :: else -> x = 0; break od;
+    do :: x < N -> if :: has(ADDERS, x) -> run Adder(x) :: else fi;
+       if :: has(CANCELS, x) -> run Canceller(x) :: else fi; x++
+    :: else -> x = 0; break od
+#ifdef SUSPENDER
+    run Suspender();
+#endif
+#ifdef DEPENDER
+    run Depender(DEPENDER);
+#endif
+#ifdef RAISER
+    run Raiser(RAISER);
+#endif
+  }
+  enter();
+  do :: x < N -> if :: !has(ADDERS, x) -> add(x) :: else fi; x++ :: else -> x = 0; break od;
+  leave();
+  /* Where all is quiet, all have left, and nothing is owed. */
+  left == ALL && !lock && busy == 0 && inbox == 0 && running == 0 && tickets[0] + tickets[1] == 0
+}
