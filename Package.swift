@@ -29,7 +29,7 @@ let package = Package(
   targets: [
     // The core: the toolchain's Synchronization and Dispatch, and nothing else.
     .target(name: "CHeadway"),
-    .target(name: "Headway", dependencies: ["CHeadway"], exclude: ["Scheduling/README.md"]),
+    .target(name: "Headway", dependencies: ["CHeadway"], exclude: ["WorkerPool/README.md"]),
 
     // In place of `import Foundation`.
     .target(name: "HeadwayFoundation", dependencies: ["Headway"]),

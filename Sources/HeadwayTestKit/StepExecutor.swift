@@ -57,7 +57,7 @@ public final class StepExecutor: Sendable {
   public func step() -> Bool {
     // A queue may have had to do when it sent for a step, and have none now.
     while let work = next() {
-      if work.runOnWorker(atMost: 1) { return true }
+      if work.runOnWorker(of: nil, atMost: 1) { return true }
     }
     return false
   }

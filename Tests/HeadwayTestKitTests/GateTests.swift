@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 @Suite("Gate and EventRecorder", .hangLimit) struct GateTests {
-  @Test("A gate holds threads and tasks until it is opened, and stays open") func gate() async {
+  @Test("A gate holds threads and tasks until it is opened, and stays open") func gate() async throws {
     let gate = Gate()
     let passed = EventRecorder<String>()
     let queue = OperationQueue()
@@ -20,7 +20,7 @@ import Testing
     #expect(!gate.isOpen && passed.events.isEmpty)
     gate.open()
     gate.open()
-    queue.waitUntilAllOperationsAreFinished()
+    try await queue.finished()
     await task.value
     await gate.opened()
     gate.wait()

@@ -1,6 +1,7 @@
 import Headway
 
 /// What the library says about all live queues, their operations and the pool's threads.
-///
-/// To become `{ processDiagnosis() }` with the core's function of that name: nothing else has to change.
-let libraryDiagnosis: @Sendable () -> String = { "(the core has no diagnosis of the whole process yet)" }
+let libraryDiagnosis: @Sendable () -> String = { processDiagnosis() }
+
+/// Has the library note the queues that are made from now on, for that diagnosis.
+func startRecordingQueues() { LiveQueues.startRecording() }

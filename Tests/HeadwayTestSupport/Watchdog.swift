@@ -69,7 +69,10 @@ package final class Watchdog: Sendable {
       defer { state.isWatching = true }
       return (state.lastNumber, !state.isWatching)
     }
-    if isFirst { detachThread { Watchdog.shared.watch() } }
+    if isFirst {
+      startRecordingQueues()
+      detachThread { Watchdog.shared.watch() }
+    }
     return number
   }
 
@@ -112,6 +115,7 @@ package final class Watchdog: Sendable {
   /// It also ends one whose parent has ended: nobody waits for it, and it would live on with what it has inherited,
   /// locks on files included.
   fileprivate func watchExitTest() {
+    startRecordingQueues()
     detachThread { [limit, parent = getppid()] in
       var quiet = Quiet()
       while quiet.seconds < limit / 4 {

@@ -12,23 +12,24 @@ struct AdmissionProgram {
   var admission = Admission()
   var model = AdmissionModel()
   var operations: [BlockOperation] = []
-  /// Those that were started by themselves, not in a run.
+  /// Those that were started by themselves, not in a batch.
   var started: [Int] = []
-  /// Those given and not used.
-  var permissions: [Admission.Permission] = []
-  /// Threads that take runs.
+  /// How many were issued, and not redeemed.
+  var tickets = 0
+  /// Threads that take batches.
   var threads = (0..<3).map { _ in AdmissionThread() }
-  /// What operations of runs take for the queue that holds them.
+  /// What operations of batches take for the queue that holds them.
   let home = OperationQueue()
-  /// Runs have come to something that is not booked.
-  var hasUnbooked = false
-  /// The count was not exact after each that was booked.
-  var isMisbooked = false
+  /// Batches have results that were not collected.
+  var hasUncollected = false
+  /// The count was not exact after each that was collected.
+  var isMiscounted = false
   let census: Crowd
+  private var comparisons = 0
   /// How many are added at first.
   private var added = 5
-  /// How many of 100 commands are about runs.
-  private var runCommands = 30
+  /// How many of 100 commands are about batches.
+  private var batchCommands = 30
 
   static func divergence(seed: UInt64, _ census: Crowd) -> Divergence? {
     var program = AdmissionProgram(generator: SeededGenerator(seed: seed), census: census)
@@ -48,9 +49,9 @@ struct AdmissionProgram {
   }
 
   private mutating func run() throws {
-    // Runs are long where much is ready: every tenth program begins with much, and goes on with runs.
+    // Batches are long where much is ready: every tenth program begins with much, and goes on with batches.
     let isLong = random(0...9) == 0
-    if isLong { (added, runCommands) = (random(30...60), 70) }
+    if isLong { (added, batchCommands) = (random(30...60), 70) }
     for step in 0..<random(40...80) + (isLong ? 120 : 0) {
       let command = step < added ? "add" : try takeCommand()
       if command == "add" { add(isBarrier: random(0...(isLong ? 40 : 5)) == 0) }
@@ -62,7 +63,7 @@ struct AdmissionProgram {
   }
 
   private mutating func takeCommand() throws -> String {
-    if random(0...99) < runCommands { return try takeRunCommand() }
+    if random(0...99) < batchCommands { return try takeBatchCommand() }
     switch random(0...99) {
     case 0..<25: return "add"
     case 25..<50:
@@ -111,15 +112,22 @@ struct AdmissionProgram {
       operation.cancel()
       model.entries[number].isCancelled = true
     }
-    admission.add(.passRetained(operation), isBarrier: isBarrier)
+    // Ended by that, as one of a subclass that ends itself when it is cancelled: then it is not taken in.
+    if operation.isCancelled, random(0...1) == 0 {
+      operation.end()
+      model.entries[number].state = .finished
+    }
+    let reference = OperationReference.passRetained(operation)
+    if !admission.add(reference, isBarrier: isBarrier) { reference.release() }
   }
 
   private mutating func next() throws {
-    if let position = permissions.indices.randomElement(using: &generator) {
-      admission.take(permissions.remove(at: position))
+    if tickets > 0 {
+      admission.redeemTicket(.normal)
+      tickets -= 1
     }
-    book()
-    let operation = admission.next()
+    collect()
+    let operation = admission.next(for: .normal)
     let actual = operation.flatMap { operation in operations.firstIndex { $0 === operation } }
     let expected = model.next()
     if actual != expected {
@@ -134,10 +142,6 @@ struct AdmissionProgram {
     operations[number].end()
     model.entries[number].state = .finished
     tellReady(except: wereReady)
-    if random(0...1) == 0 {
-      permissions.append(.kept)
-      admission.give(.kept)
-    }
     admission.finished(operations[number]).release()
   }
 
@@ -145,14 +149,14 @@ struct AdmissionProgram {
     operations[number].cancel()
     model.entries[number].isCancelled = true
     admission.leave(operations[number])
-    noteTakenBack()
+    noteReclaimed()
   }
 
   private mutating func setPriority(of number: Int) {
     let priority = QueuePriority.allCases.randomElement(using: &generator) ?? .normal
     operations[number].queuePriority = priority
     model.entries[number].priority = priority
-    admission.priorityChanged(operations[number])
+    admission.urgencyChanged(operations[number])
   }
 
   private mutating func removeDependency(of number: Int) {
@@ -174,25 +178,31 @@ struct AdmissionProgram {
     for number in model.entries.indices where model.isReady(number) && !wereReady.contains(number) {
       admission.becameReady(operations[number])
     }
-    noteTakenBack()
+    noteReclaimed()
   }
 
   // MARK: Comparing
 
   private mutating func compare() throws {
-    if random(0...2) == 0 { book() }
-    if isMisbooked { throw Divergence(description: "operations of runs were booked, and the count is wrong") }
-    permissions += Array(repeating: .sent, count: admission.takeNewPermissions())
+    if random(0...2) == 0 { collect() }
+    if isMiscounted { throw Divergence(description: "operations of batches were collected, and the count is wrong") }
+    tickets += admission.issueTickets()[.normal]
+    #if DEBUG
+      // Each takes as long as a dozen commands.
+      comparisons += 1
+      if comparisons % 16 == 0 { admission.checkInvariants() }
+      admission.checkTickets()
+    #endif
     let isFull = model.running >= model.limit && model.running > 0 && !model.isSuspended
-    if admission.isAttended != (isFull || permissions.contains(.sent)) {
-      throw Divergence(description: "attended is \(admission.isAttended), with \(permissions)")
+    if admission.servesInbox != (isFull || tickets > 0) {
+      throw Divergence(description: "the inbox is served: \(admission.servesInbox), with \(tickets) tickets")
     }
-    // What runs have come to, and is not booked, the books do not know.
-    guard !hasUnbooked else { return }
-    if permissions.count < min(model.startable(beside: firstOfRuns), 64) {
+    // The queue does not know the results of batches that were not collected.
+    guard !hasUncollected else { return }
+    if tickets < min(model.startable(beside: firstOfBatches), 64) {
       throw Divergence(
         description:
-          "\(permissions.count) workers were sent for, and \(model.startable(beside: firstOfRuns)) could start")
+          "\(tickets) workers were sent for, and \(model.startable(beside: firstOfBatches)) could start")
     }
     guard admission.count == model.unfinished.count,
       admission.operations.elementsEqual(model.unfinished.map { operations[$0] }, by: ===)
@@ -208,7 +218,7 @@ struct AdmissionProgram {
 
   /// Runs all that is left, and cancels what waits in circles.
   private mutating func drain() throws {
-    try endRuns()
+    try endBatches()
     (model.isSuspended, admission.isSuspended) = (false, false)
     while !model.unfinished.isEmpty {
       let count = started.count

@@ -23,32 +23,32 @@ import Testing
     }
   }
 
-  @Test("Q3: workers are sent for what can start, and no more are on their way than that") func permissions() {
+  @Test("Q3: workers are sent for what can start, and no more are on their way than that") func tickets() {
     var admission = Admission()
     admission.limit = 3
     let census = Crowd()
     let operations = (0..<5).map { _ in CountedOperation(census) }
     for operation in operations {
       _ = operation.state.reserve()
-      admission.add(.passRetained(operation), isBarrier: false)
+      let isIn = admission.add(.passRetained(operation), isBarrier: false)
+      #expect(isIn)
     }
-    #expect(admission.takeNewPermissions() == 3)
-    #expect(admission.takeNewPermissions() == 0)
-    admission.take(.sent)
-    #expect(admission.next() === operations[0])
-    #expect(admission.takeNewPermissions() == 0, "two more are on their way for the two places left")
-    admission.take(.sent)
+    #expect(admission.issueTickets()[.normal] == 3)
+    #expect(admission.issueTickets()[.normal] == 0)
+    admission.redeemTicket(.normal)
+    #expect(admission.next(for: .normal) === operations[0])
+    #expect(admission.issueTickets()[.normal] == 0, "two more are on their way for the two places left")
+    admission.redeemTicket(.normal)
     admission.isSuspended = true
-    #expect(admission.next() == nil)
-    #expect(admission.takeNewPermissions() == 0)
+    #expect(admission.next(for: .normal) == nil)
+    #expect(admission.issueTickets()[.normal] == 0)
     admission.isSuspended = false
-    #expect(admission.takeNewPermissions() == 1)
-    admission.give(.kept)
+    #expect(admission.issueTickets()[.normal] == 1)
     operations[0].end()
     admission.finished(operations[0]).release()
-    #expect(admission.takeNewPermissions() == 0, "the worker that finished one comes back for another")
+    #expect(admission.issueTickets()[.normal] == 1)
     for operation in operations.dropFirst() {
-      _ = admission.next()
+      _ = admission.next(for: .normal)
       operation.end()
       admission.finished(operation).release()
     }

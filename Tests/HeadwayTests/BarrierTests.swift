@@ -190,7 +190,7 @@ import Testing
       return barrier.isFinished
     }
     end.open()
-    queue.waitUntilAllOperationsAreFinished()
+    try await queue.finished()
     #expect(barrier.error as? Mishap == Mishap())
     #expect(try await task.value)
   }

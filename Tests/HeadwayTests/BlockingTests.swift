@@ -6,16 +6,16 @@ import Testing
 
 /// Each in a process of its own, which then has the pool to itself.
 @Suite("Blocking", .hangLimit) struct BlockingTests {
-  @Test("T2: 200 operations of one queue that block outside of the library overlap") func outside() async {
+  @Test("T2: 200 operations of one queue that block outside of the library overlap") func outside() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       let meeting = Meeting(of: 200)
       for _ in 0..<200 { queue.addOperation { meeting.attend() } }
-      queue.waitUntilAllOperationsAreFinished()
+      try await queue.finished()
     }
   }
 
-  @Test("T2, W5: 200 operations of one queue that wait for an operation overlap") func inside() async {
+  @Test("T2, W5: 200 operations of one queue that wait for an operation overlap") func inside() async throws {
     await #expect(processExitsWith: .success) {
       let (queue, other) = (OperationQueue(), OperationQueue())
       let last = BlockOperation {}
@@ -26,22 +26,22 @@ import Testing
           last.waitUntilFinished()
         }
       }
-      queue.waitUntilAllOperationsAreFinished()
+      try await queue.finished()
     }
   }
 
-  @Test("T2: 64 that wait for semaphores do not keep out the 64 that signal them") func semaphores() async {
+  @Test("T2: 64 that wait for semaphores do not keep out the 64 that signal them") func semaphores() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       let semaphores = (0..<64).map { _ in DispatchSemaphore(value: 0) }
       for semaphore in semaphores { queue.addOperation { semaphore.wait() } }
       for semaphore in semaphores { queue.addOperation { semaphore.signal() } }
-      queue.waitUntilAllOperationsAreFinished()
+      try await queue.finished()
     }
   }
 
   @Test("T2: what a thread has taken behind an operation that blocks, others run", arguments: [false, true])
-  func behind(waitsForOperation: Bool) async {
+  func behind(waitsForOperation: Bool) async throws {
     await #expect(processExitsWith: .success) { [waitsForOperation] in
       let queue = OperationQueue()
       for round in 0..<20 {
@@ -58,12 +58,12 @@ import Testing
           queue.addOperation(later)
         }
         queue.isSuspended = false
-        queue.waitUntilAllOperationsAreFinished()
+        try await queue.finished()
       }
     }
   }
 
-  @Test("T2, D1: what became ready on a thread that then blocks, others run") func readied() async {
+  @Test("T2, D1: what became ready on a thread that then blocks, others run") func readied() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       for round in 0..<20 {
@@ -77,7 +77,7 @@ import Testing
           queue.addOperations([first, BlockOperation { semaphore.wait() }, signals], waitUntilFinished: false)
         }
         queue.isSuspended = false
-        queue.waitUntilAllOperationsAreFinished()
+        try await queue.finished()
       }
     }
   }

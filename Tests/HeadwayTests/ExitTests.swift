@@ -6,8 +6,12 @@ import Testing
 
 #if canImport(Darwin)
   import Darwin
-#else
+#elseif canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
 #endif
 
 @Suite("Exit and fork", .hangLimit) struct ExitTests {

@@ -9,5 +9,5 @@ extension Headway.Operation {
 
 extension OperationQueue {
   /// Whether there is a list of observers.
-  var keepsObservers: Bool { books.withLock { $0.observers != nil } }
+  var keepsObservers: Bool { state.withLock { $0.observers != nil } }
 }

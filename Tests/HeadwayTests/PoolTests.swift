@@ -4,22 +4,22 @@ import Testing
 
 @Suite("Pool", .hangLimit) struct PoolTests {
   // In a process of its own: it takes all the threads that the pool gives to blocked work.
-  @Test("T2: 64 operations that block overlap") func manyBlocked() async {
+  @Test("T2: 64 operations that block overlap") func manyBlocked() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       let meeting = Meeting(of: 64)
       for _ in 0..<64 { queue.addOperation { meeting.attend() } }
-      queue.waitUntilAllOperationsAreFinished()
+      try await queue.finished()
     }
   }
 
-  @Test("T2: 64 that block in as many queues overlap, twice") func manyQueues() async {
+  @Test("T2: 64 that block in as many queues overlap, twice") func manyQueues() async throws {
     await #expect(processExitsWith: .success) {
       for _ in 0..<2 {
         let meeting = Meeting(of: 64)
         let queues = (0..<64).map { _ in OperationQueue(limit: 1) }
         for queue in queues { queue.addOperation { meeting.attend() } }
-        for queue in queues { queue.waitUntilAllOperationsAreFinished() }
+        for queue in queues { try await queue.finished() }
       }
     }
   }
@@ -56,14 +56,14 @@ import Testing
     busy.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("T2: an operation that waits gives its place to one that it waits for") func placeGivenUp() async {
+  @Test("T2: an operation that waits gives its place to one that it waits for") func placeGivenUp() async throws {
     // As many as the pool runs at once when none blocks in a way that it can see, and more.
     await #expect(processExitsWith: .success) {
       let (outer, inner) = (OperationQueue(), OperationQueue())
       for _ in 0..<100 {
         outer.addOperation { inner.addOperations([BlockOperation {}], waitUntilFinished: true) }
       }
-      outer.waitUntilAllOperationsAreFinished()
+      try await outer.finished()
     }
   }
 }

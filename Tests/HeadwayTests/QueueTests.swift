@@ -40,7 +40,7 @@ import Testing
 
     var reason: String {
       switch self {
-      case .sameQueue, .otherQueue, .twiceInBatch: "it is in a queue already (or stands twice in the list)"
+      case .sameQueue, .otherQueue, .twiceInBatch: "it is in a queue already (or is twice in the list)"
       case .executing: "it is executing"
       case .finished, .ranAndCancelled: "it has finished: an operation runs once, make a new one"
       }

@@ -122,6 +122,6 @@ import Testing
 /// Runs what queues start at once, inside of what made it ready.
 private final class ImmediateExecutor: WorkExecutor {
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
-    for _ in 0..<count { work.runOnWorker(atMost: 1) }
+    for _ in 0..<count { work.runOnWorker(of: nil, atMost: 1) }
   }
 }

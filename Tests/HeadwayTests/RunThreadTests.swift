@@ -117,7 +117,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q1: an operation of a run that runs another queue step by step disturbs neither") func nested() async {
+  @Test("Q1: an operation of a run that runs another queue step by step disturbs neither") func nested() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       let ran = Atomic<Int>(0)
@@ -132,7 +132,7 @@ import Testing
         }
         for _ in 0..<200 { queue.addOperation { ran.add(1, ordering: .relaxed) } }
         queue.isSuspended = false
-        queue.waitUntilAllOperationsAreFinished()
+        try await queue.finished()
       }
       let count = ran.load(ordering: .relaxed)
       #expect(count == 20 * 600)

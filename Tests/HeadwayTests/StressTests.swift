@@ -86,7 +86,8 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("W3: tasks that wait and are cancelled at random never hang or miss the end") func cancelledTasks() async {
+  @Test("W3: tasks that wait and are cancelled at random never hang or miss the end") func cancelledTasks() async throws
+  {
     for seed in 0..<20 {
       var generator = SeededGenerator(seed: UInt64(seed))
       let queue = OperationQueue(limit: 2)
@@ -110,7 +111,7 @@ import Testing
         return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
       }
       #expect(ended == 50, "seed \(seed)")
-      queue.waitUntilAllOperationsAreFinished()
+      try await queue.finished()
     }
   }
 }

@@ -17,7 +17,7 @@ final class VisitExecutor: WorkExecutor {
   @discardableResult
   func step(atMost count: Int = .max) -> Bool {
     guard let work = work.withLock({ $0.popFirst() }) else { return false }
-    work.runOnWorker(atMost: count)
+    work.runOnWorker(of: nil, atMost: count)
     return true
   }
 

@@ -161,7 +161,7 @@ import Testing
       if kind == "by hand" { return operation.start() }
       OperationQueue().addOperations([operation], waitUntilFinished: true)
     }
-    #expect(result.message.contains("waitUntilFinished() on ‘narcissus’ (executing) from inside it"))
+    #expect(result.message.contains("waitUntilFinished() on ‘narcissus’ (executing) from inside its main()"))
   }
 
   @Test("W4: an operation that waits for all of its queue is told so") func waitsForItsQueue() async {

@@ -9,7 +9,7 @@ import Testing
 
     init(_ name: String) { self.name = name }
 
-    func runOnWorker(atMost count: Int) -> Bool { true }
+    func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool { true }
   }
 
   private let first = Work("1")

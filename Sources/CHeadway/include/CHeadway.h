@@ -12,6 +12,7 @@ static inline void headway_pause(void) {
 }
 
 #if defined(__linux__)
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,6 +25,9 @@ static inline pid_t headway_thread_identifier(void) { return (pid_t)syscall(SYS_
 static inline long headway_affinity_mask(void *mask, unsigned long size) {
   return syscall(SYS_sched_getaffinity, 0, size, mask);
 }
+
+/// Names the calling thread; the first 15 bytes count. `pthread_setname_np` is declared only with `_GNU_SOURCE`.
+static inline void headway_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 #endif
 
 #endif

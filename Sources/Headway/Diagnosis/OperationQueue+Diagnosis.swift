@@ -24,15 +24,17 @@ extension Operation {
     switch word.phase {
     case .finished: return word.isCancelled ? "was cancelled and has finished" : "has finished"
     case .executing:
-      return waitedForWhileExecuting.map { "is executing, and blocked: it waits for \($0.label)" } ?? "is executing"
+      guard let waitedFor = waitedForWhileExecuting else { return "is executing" }
+      let cycle = dependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""
+      return "is executing, and blocked: it waits for \(waitedFor)\(cycle)"
     case .starting: return "has been started"
     case .pending: break
     }
     if word.isCancelled { return "was cancelled and is about to leave" }
     if let cycle = dependencyCycle() {
-      let circle = (cycle + cycle.prefix(1)).map(\.label).joined(separator: ", which waits for ")
+      let chain = (cycle + cycle.prefix(1)).map(\.label).joined(separator: ", which waits for ")
       return cycle.contains(self)
-        ? "never runs, since it is part of a cycle: \(circle)" : "never runs, since it waits for a cycle: \(circle)"
+        ? "never runs, since it is part of a cycle: \(chain)" : "never runs, since it waits for a cycle: \(chain)"
     }
     let waitedFor = unfinishedDependencies
     if let first = waitedFor.first {
@@ -42,13 +44,16 @@ extension Operation {
     return ownObstacle
   }
 
-  private var waitedForWhileExecuting: Operation? { links.withLock { $0.details?.waitsFor } }
+  private var waitedForWhileExecuting: String? {
+    let (operation, queue) = links.withLock { ($0.details?.waitsFor, $0.details?.waitsForQueue) }
+    return operation?.label ?? queue.map { "all operations of \($0.label)" }
+  }
 
   /// As ``obstacle``, of an operation for which another waits; passes over the middle of a chain.
   private var obstacleInChain: String {
     var last = self
     var passed = 0
-    // There is no circle: that was looked at before; and if one comes about meanwhile, this ends all the same.
+    // There is no cycle: that was looked at before; and if one comes about meanwhile, this ends all the same.
     while passed < 1_000_000, last.state.current.phase == .pending, !last.isCancelled,
       let next = last.unfinishedDependencies.first
     {
@@ -66,17 +71,18 @@ extension Operation {
     if state.current.isCancelled { return "was cancelled and is about to leave" }
     guard let queue else { return "is in no queue and has not been started" }
     if state.current.isHeldBack { return "is held back by itself: its isReady answers false" }
-    let (situation, isElsewhere) = queue.look { books in
-      (books.admission.situation(of: self), books.underlyingQueue != nil || books.executor != nil)
+    let (situation, isElsewhere) = queue.update(collectingBatches: true) { state in
+      (state.admission.situation(of: self), state.underlyingQueue != nil || state.executor != nil)
     }
     if situation.isSuspended { return "is suspended in \(queue.label)" }
-    if situation.isBarrier, situation.before > 0 {
-      return "is a barrier in \(queue.label) and waits for what was added before it, \(situation.before) in number"
+    if situation.isBarrier, situation.predecessorCount > 0 {
+      return
+        "is a barrier in \(queue.label) and waits for what was added before it, \(situation.predecessorCount) in number"
     }
-    if situation.before > 0 { return "waits behind a barrier in \(queue.label)" }
+    if situation.predecessorCount > 0 { return "waits behind a barrier in \(queue.label)" }
     if situation.limit == 0 { return "is held in \(queue.label), whose maxConcurrentOperationCount is 0" }
-    if situation.running >= situation.limit {
-      return "waits for a place in \(queue.label), which runs \(situation.running) of at most \(situation.limit)"
+    if situation.started >= situation.limit {
+      return "waits for a place in \(queue.label), which runs \(situation.started) of at most \(situation.limit)"
     }
     return isElsewhere
       ? "is ready in \(queue.label) and waits for that queue's dispatch queue or executor"

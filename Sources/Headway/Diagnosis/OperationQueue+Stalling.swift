@@ -2,23 +2,24 @@ import Dispatch
 import Synchronization
 
 extension OperationQueue {
-  /// For how long a queue must have stood still before it is looked at, in milliseconds; then twice as long each time.
+  /// For how long nothing must have gone on in a queue before it is looked at, in milliseconds; then twice as long each
+  /// time.
   private static let firstLook = 50
   private static let longestPause = 5_000
 
-  /// If somebody listens to events and the queue stands still, has it looked at a little later.
+  /// If somebody listens to events and nothing in the queue goes on, has it looked at a little later.
   ///
-  /// A queue that waits for another's operations stands still often, and goes on soon; so nothing is looked at while
-  /// there is progress.
+  /// A queue that waits for another's operations is still often, and goes on soon; so nothing is looked at while there
+  /// is progress.
   final func lookForStallIfIdle() {
-    let isDue = books.withLock { books in
-      guard books.observation.listeners > 0 else { return false }
-      guard books.admission.isIdle else {
-        books.observation.hasToldStall = false
+    let isDue = state.withLock { state in
+      guard state.observation.listeners > 0 else { return false }
+      guard state.admission.isIdle else {
+        state.observation.hasReportedStall = false
         return false
       }
-      guard !books.observation.isLookingForStall, !books.observation.hasToldStall else { return false }
-      books.observation.isLookingForStall = true
+      guard !state.observation.isLookingForStall, !state.observation.hasReportedStall else { return false }
+      state.observation.isLookingForStall = true
       return true
     }
     if isDue { lookForStall(after: Self.firstLook) }
@@ -31,33 +32,34 @@ extension OperationQueue {
     }
   }
 
-  /// Tells of a stall, if there is one.
+  /// Reports a stall, if there is one.
   ///
-  /// - Returns: Whether to look again later: the queue stands still, and waits for something that may happen.
+  /// - Returns: Whether to look again later: nothing goes on, and the queue waits for something that may happen.
   private func lookForStall() -> Bool {
-    let held = books.withLock { books -> [Operation]? in
-      guard books.observation.listeners > 0, books.admission.isIdle else { return nil }
-      return books.admission.operations
+    let held = state.withLock { state -> [Operation]? in
+      guard state.observation.listeners > 0, state.admission.isIdle else { return nil }
+      return state.admission.operations
     }
-    var graph = WaitGraph()
+    let graph = WaitGraph(of: held ?? [])
     let isStalled = held?.allSatisfy { graph.isStuck($0) } == true
-    let (looksAgain, observers) = books.withLock { books -> (Bool, ObserverList?) in
-      guard held != nil, books.admission.isIdle else {
-        books.observation.isLookingForStall = false
+    let cycle = isStalled ? held?.first.flatMap { graph.cycle(from: $0) } : nil
+    let (looksAgain, observers) = state.withLock { state -> (Bool, ObserverList?) in
+      guard held != nil, state.admission.isIdle else {
+        state.observation.isLookingForStall = false
         return (false, nil)
       }
-      guard isStalled, let cycle = graph.cycle else { return (true, nil) }
-      books.observation.isLookingForStall = false
-      books.observation.hasToldStall = true
-      books.record { .stalled(cycle: cycle) }
-      return (false, books.observers)
+      guard let cycle else { return (true, nil) }
+      state.observation.isLookingForStall = false
+      state.observation.hasReportedStall = true
+      state.record { .stalled(cycle: cycle) }
+      return (false, state.observers)
     }
-    observers?.tell(of: self)
+    observers?.notify(of: self)
     return looksAgain
   }
 
   /// The operations of this queue that must finish before this one can start.
-  final func obstacles(of operation: Operation) -> [Operation] {
-    look { $0.admission.obstacles(of: operation) }
+  final func obstacles(of operation: Operation) -> AdmissionObstacles {
+    update(collectingBatches: true) { $0.admission.obstacles(of: operation) }
   }
 }

@@ -1,55 +1,91 @@
 import Synchronization
 
 extension WaitGraph {
-  /// Blocks the calling thread until `operation` has finished; stops the process if it waits for what the thread is
-  /// inside of.
+  /// Blocks the calling thread until `operation` has finished.
+  ///
+  /// If it waits for what the thread is inside of, that is reported as an event of its queue, and the wait goes on: an
+  /// end from elsewhere, a cancellation or a changed limit may resolve it.
   ///
   /// - Parameters:
   ///   - operation: What to wait for.
   ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
   static func block(on operation: Operation, adding add: (Waiter) -> Bool) {
     let callers = ThreadContext.operations
-    guard let caller = callers.first else { return WaiterList.block(adding: add) }
-    for caller in callers { caller.setWaitsFor(operation) }
+    for caller in callers { caller.setWaits(for: operation, nil) }
+    var isReported = false
     WaiterList.block(
       checking: {
-        guard let path = path(from: operation, to: callers.contains) else { return }
-        misuse(
-          """
-          waitUntilFinished() on \(operation) from inside \(caller.label), for which it waits \
-          (\(path.waitingChain)): they would wait for each other for ever.
-          """)
+        guard !isReported else { return }
+        isReported = report(waitFor: CollectionOfOne(operation), from: callers, in: operation.queue)
       }, adding: add)
-    for caller in callers { caller.setWaitsFor(nil) }
+    for caller in callers { caller.setWaits(for: nil, nil) }
   }
 
-  /// Blocks the calling thread until `queue` is empty; stops the process if one of its operations waits for what the
-  /// thread is inside of.
+  /// Blocks the calling thread until `queue` is empty.
+  ///
+  /// As ``block(on:adding:)-(Operation,_)``.
   ///
   /// - Parameters:
   ///   - queue: What to wait for.
   ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
   static func block(on queue: OperationQueue, adding add: (Waiter) -> Bool) {
     let callers = ThreadContext.operations
-    guard let caller = callers.first else { return WaiterList.block(adding: add) }
+    for caller in callers { caller.setWaits(for: nil, queue) }
+    var isReported = false
     WaiterList.block(
       checking: {
-        guard let path = queue.operations.lazy.compactMap({ path(from: $0, to: callers.contains) }).first else {
-          return
-        }
-        misuse(
-          """
-          waitUntilAllOperationsAreFinished() on \(queue.label) from inside \(caller.label), for which its operations \
-          wait (\(path.waitingChain)): they would wait for each other for ever.
-          """)
+        guard !isReported else { return }
+        isReported = report(waitFor: queue.operations, from: callers, in: queue)
       }, adding: add)
+    for caller in callers { caller.setWaits(for: nil, nil) }
+  }
+
+  /// Reports a wait that nothing seen from here will end.
+  ///
+  /// - Returns: Whether there was anything to report.
+  private static func report(
+    waitFor operations: some Collection<Operation>, from callers: [Operation], in queue: OperationQueue?
+  ) -> Bool {
+    if let blocked = operations.first(where: { $0.waitsForMainThread }), MainDispatchQueue.isCurrent {
+      warn(
+        """
+        The main thread waits for \(blocked.label), which the main queue runs, on the main thread: they wait for each \
+        other. Wait for it from another thread, or with await.
+        """)
+      (queue ?? .main).report(.waitsInCycle([blocked]))
+      return true
+    }
+    guard !callers.isEmpty else { return false }
+    let graph = WaitGraph(of: callers)
+    guard let caller = callers.first(where: { graph.isStuck($0) }), let cycle = graph.cycle(from: caller) else {
+      return false
+    }
+    (queue ?? caller.queue)?.report(.waitsInCycle(cycle))
+    return true
   }
 }
 
 extension Operation {
-  fileprivate final func setWaitsFor(_ operation: Operation?) {
+  fileprivate final func setWaits(for operation: Operation?, _ queue: OperationQueue?) {
     links.withLock { links in
-      if operation != nil || links.details != nil { links.madeDetails.waitsFor = operation }
+      guard operation != nil || queue != nil || links.details != nil else { return }
+      links.madeDetails.waitsFor = operation
+      links.madeDetails.waitsForQueue = queue
     }
+  }
+
+  /// Whether the main queue is to run it, and has not begun.
+  fileprivate final var waitsForMainThread: Bool {
+    let word = state.current
+    return (word.phase == .pending || word.phase == .starting) && queue?.runsOnMainThread == true
+  }
+}
+
+extension OperationQueue {
+  /// Notifies those who listen to events.
+  fileprivate final func report(_ event: Event) { update { state in state.record { event } } }
+
+  fileprivate final var runsOnMainThread: Bool {
+    state.withLock { $0.underlyingQueue }.map(MainDispatchQueue.isSame) == true
   }
 }

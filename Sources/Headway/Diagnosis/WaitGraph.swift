@@ -1,102 +1,117 @@
 import Synchronization
 
-/// Who waits for whom: dependencies, barriers, queues that run one at a time, and threads that block inside operations.
+/// Which operations wait for which: dependencies, barriers, queues all of whose places are taken, and threads that
+/// block inside operations.
 ///
-/// Nothing is kept: the graph is read from the operations when somebody asks, one lock at a time, so what it says
-/// can be past when it is said. A circle does not pass by itself, though, so one that is found is there.
+/// Nothing is kept: the graph is read from the operations when it is asked for, one lock at a time, so what it says can
+/// be past when it is said. A cycle does not pass by itself, though.
+///
+/// O(vertices and edges) in all.
 struct WaitGraph {
-  private enum Colour {
-    case onPath(position: Int)
-    case done(isStuck: Bool)
-  }
-
-  private struct Step {
+  private struct Vertex {
     let operation: Operation
-    let obstacles: [Operation]
-    var next = 0
-    var isStuck = false
+    /// All of these must finish first.
+    var all: [Int] = []
+    /// One of these must finish first, if there are any.
+    var any: [Int] = []
+    /// Those that have this one among their obstacles, with whether it is one of which any will do.
+    var waiting: [(vertex: Int, isAny: Bool)] = []
+    var unfinishedObstacles = 0
+    /// It can never run, as far as can be seen.
+    var isStuck = true
   }
 
-  private var colours: [Operation: Colour] = [:]
+  private var vertices: [Vertex] = []
+  private var numbers: [ObjectIdentifier: Int] = [:]
 
-  /// The first circle that was found: each waits for the next, and the last for the first.
-  private(set) var cycle: [Operation]?
+  /// The graph of all that some operations wait for, directly or through others.
+  init(of operations: some Sequence<Operation>) {
+    for operation in operations { _ = number(of: operation) }
+    var position = 0
+    while position < vertices.count {
+      let obstacles = Self.obstacles(of: vertices[position].operation)
+      vertices[position].all = obstacles.all.map { number(of: $0) }
+      vertices[position].any = obstacles.any.map { number(of: $0) }
+      for obstacle in vertices[position].all { vertices[obstacle].waiting.append((position, false)) }
+      for obstacle in vertices[position].any { vertices[obstacle].waiting.append((position, true)) }
+      vertices[position].unfinishedObstacles = vertices[position].all.count + (vertices[position].any.isEmpty ? 0 : 1)
+      position += 1
+    }
+    release()
+  }
 
-  /// The operations that must finish before this one can: all of them.
-  static func obstacles(of operation: Operation) -> [Operation] {
+  private mutating func number(of operation: Operation) -> Int {
+    if let known = numbers[ObjectIdentifier(operation)] { return known }
+    numbers[ObjectIdentifier(operation)] = vertices.count
+    vertices.append(Vertex(operation: operation))
+    return vertices.count - 1
+  }
+
+  /// Finds out which can go on: those that nothing keeps, and those that wait for such ones alone.
+  private mutating func release() {
+    var free = vertices.indices.filter { vertices[$0].unfinishedObstacles == 0 }
+    while let position = free.popLast() {
+      vertices[position].isStuck = false
+      for (waiting, isAny) in vertices[position].waiting where vertices[waiting].isStuck {
+        // Of those of which any will do, the first one counts.
+        if isAny {
+          guard !vertices[waiting].any.isEmpty else { continue }
+          vertices[waiting].any = []
+        }
+        vertices[waiting].unfinishedObstacles -= 1
+        if vertices[waiting].unfinishedObstacles == 0 { free.append(waiting) }
+      }
+    }
+  }
+
+  /// Whether the operation can never run, since it waits for a cycle, directly or through others.
+  func isStuck(_ operation: Operation) -> Bool {
+    numbers[ObjectIdentifier(operation)].map { vertices[$0].isStuck } ?? false
+  }
+
+  /// A cycle for which an operation waits: each waits for the next, and the last for the first.
+  func cycle(from operation: Operation) -> [Operation]? {
+    guard let start = numbers[ObjectIdentifier(operation)], vertices[start].isStuck else { return nil }
+    var path: [Int] = []
+    var positions: [Int: Int] = [:]
+    var current = start
+    // One that is stuck waits for one that is stuck; so this comes back to where it has been.
+    while positions[current] == nil {
+      positions[current] = path.count
+      path.append(current)
+      guard let next = (vertices[current].all + vertices[current].any).first(where: { vertices[$0].isStuck }) else {
+        return nil
+      }
+      current = next
+    }
+    return path[(positions[current] ?? 0)...].map { vertices[$0].operation }
+  }
+
+  /// The operations that must finish before this one can.
+  private static func obstacles(of operation: Operation) -> AdmissionObstacles {
     let word = operation.state.current
     switch word.phase {
     case .finished:
-      return []
+      return AdmissionObstacles()
     case .starting, .executing:
-      return operation.links.withLock { $0.details?.waitsFor }.map { [$0] } ?? []
+      let (waitsFor, queue) = operation.links.withLock { ($0.details?.waitsFor, $0.details?.waitsForQueue) }
+      return AdmissionObstacles(all: waitsFor.map { [$0] } ?? queue?.operations ?? [])
     case .pending:
-      guard !word.isCancelled else { return [] }
-      let queue = operation.queue
-      let unfinished = word.unfinishedDependencies > 0 ? operation.unfinishedDependencies : []
-      return unfinished + (word.isEnqueued ? queue?.obstacles(of: operation) ?? [] : [])
+      guard !word.isCancelled else { return AdmissionObstacles() }
+      let queue = word.isEnqueued ? operation.queue : nil
+      var obstacles = queue?.obstacles(of: operation) ?? AdmissionObstacles()
+      if word.unfinishedDependencies > 0 { obstacles.all = operation.unfinishedDependencies + obstacles.all }
+      return obstacles
     }
-  }
-
-  /// Whether the operation can never run, since it waits for a circle, directly or through others.
-  ///
-  /// O(vertices and edges that were not looked at before).
-  mutating func isStuck(_ start: Operation) -> Bool {
-    if case .done(let isStuck)? = colours[start] { return isStuck }
-    var path: [Step] = []
-    func enter(_ operation: Operation, _ colours: inout [Operation: Colour]) {
-      colours[operation] = .onPath(position: path.count)
-      path.append(Step(operation: operation, obstacles: Self.obstacles(of: operation)))
-    }
-    enter(start, &colours)
-    while let step = path.last {
-      let top = path.count - 1
-      guard step.next < step.obstacles.count else {
-        colours[step.operation] = .done(isStuck: step.isStuck)
-        path.removeLast()
-        if path.isEmpty { return step.isStuck }
-        path[top - 1].isStuck = path[top - 1].isStuck || step.isStuck
-        continue
-      }
-      path[top].next += 1
-      let obstacle = step.obstacles[step.next]
-      switch colours[obstacle] {
-      case nil:
-        enter(obstacle, &colours)
-      case .onPath(let position):
-        path[top].isStuck = true
-        if cycle == nil { cycle = path[position...].map(\.operation) }
-      case .done(let isStuck):
-        path[top].isStuck = path[top].isStuck || isStuck
-      }
-    }
-    return false
-  }
-
-  /// The way from `start` to an operation for which `isGoal` holds, each waiting for the next; or nil.
-  static func path(from start: Operation, to isGoal: (Operation) -> Bool) -> [Operation]? {
-    var seen: Set<Operation> = [start]
-    var path = [Step(operation: start, obstacles: obstacles(of: start))]
-    if isGoal(start) { return [start] }
-    while let step = path.last {
-      guard step.next < step.obstacles.count else {
-        path.removeLast()
-        continue
-      }
-      path[path.count - 1].next += 1
-      let obstacle = step.obstacles[step.next]
-      if isGoal(obstacle) { return path.map(\.operation) + [obstacle] }
-      if seen.insert(obstacle).inserted {
-        path.append(Step(operation: obstacle, obstacles: obstacles(of: obstacle)))
-      }
-    }
-    return nil
   }
 }
 
 extension Collection where Element == Operation {
   /// The names of operations each of which waits for the next.
   var waitingChain: String { map(\.label).joined(separator: " waits for ") }
+
+  /// The same for a cycle: the last waits for the first.
+  var waitingCycle: String { (Array(self) + Array(prefix(1))).waitingChain }
 }
 
 extension Operation {
@@ -105,16 +120,13 @@ extension Operation {
 }
 
 extension OperationExtensions {
-  /// A circle of operations, each of which waits for the next and the last for the first, for which this operation
+  /// A cycle of operations, each of which waits for the next and the last for the first, for which this operation
   /// waits; or nil if there is none.
   ///
-  /// Operations of a circle never run, until one of them is cancelled or one of the dependencies removed. Barriers
+  /// Operations of a cycle never run, until one of them is cancelled or one of the dependencies removed. Barriers
   /// count like dependencies, on what was added before them and of what was added after them.
   ///
-  /// - Returns: The circle, in the order of waiting.
+  /// - Returns: The cycle, in the order of waiting.
   /// - Complexity: O(*n*) in the number of operations and dependencies that this one waits for.
-  public func dependencyCycle() -> [Operation]? {
-    var graph = WaitGraph()
-    return graph.isStuck(self) ? graph.cycle : nil
-  }
+  public func dependencyCycle() -> [Operation]? { WaitGraph(of: [self]).cycle(from: self) }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What an observer wants to be told, and when.
+/// Of what an observer is notified, and when.
 public struct ObservationOptions: OptionSet, Sendable {
   /// The bits.
   public let rawValue: UInt
@@ -22,7 +22,8 @@ public struct ObservationOptions: OptionSet, Sendable {
 public struct ObservedValueChange<Value> {
   /// What the property is now, if ``ObservationOptions/new`` was asked for.
   public let newValue: Value?
-  /// What it was when this observer was last told, if ``ObservationOptions/old`` was asked for; nil at the beginning.
+  /// What it was when this observer was last notified, if ``ObservationOptions/old`` was asked for; nil at the
+  /// beginning.
   public let oldValue: Value?
 }
 
@@ -30,8 +31,8 @@ extension ObservedValueChange: Sendable where Value: Sendable {}
 
 /// An observer of one property.
 final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Sendable {
-  // `last` belongs to the thread that tells; the list of observers hands that role on under its lock. A key path never
-  // changes.
+  // `last` belongs to the thread that notifies; the list of observers hands that role on under its lock. A key path
+  // never changes.
 
   typealias Handler = @Sendable (Object, ObservedValueChange<Value>) -> Void
 
@@ -46,7 +47,7 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - options: Which values to tell.
+  ///   - options: Which values come with a change.
   ///   - handler: What to call.
   ///   - value: Reads the property, by key path.
   init(

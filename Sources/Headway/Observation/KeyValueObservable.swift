@@ -6,9 +6,11 @@
 /// }
 /// ```
 ///
-/// Observers are called in order, each change once, after it is true, on the thread that made it, with no lock held:
-/// they may call anything. While one thread tells observers, a change that another thread makes to the same object is
-/// told by the first.
+/// Observers are notified in order, of each change once, after it is true, on the thread that made it, with no lock
+/// held. They may call anything, even wait for the operation that they observe, and hold up neither what depends on it
+/// nor its queue: when an operation finishes, it releases its dependents and leaves its queue before its observers are
+/// notified. While one thread notifies observers of an object, it also notifies them of changes that other threads make
+/// to it.
 public protocol KeyValueObservable: AnyObject, Sendable {}
 
 extension Operation: KeyValueObservable {}
@@ -19,17 +21,16 @@ extension KeyValueObservable where Self: Operation {
   /// Calls `changeHandler` when a property of the operation changes.
   ///
   /// Observable are `isCancelled`, `isAsynchronous`, `isExecuting`, `isFinished`, `isReady`, `dependencies`,
-  /// `queuePriority` and `completionBlock`. A value that is
-  /// equal to the one told last is not told again. The operation lets go of its observers once it has finished and they
-  /// have been told.
+  /// `queuePriority` and `completionBlock`. Observers are not notified of a value that equals the last one. The
+  /// operation releases its observers once it has finished and they have been notified.
   ///
   /// - Parameters:
   ///   - keyPath: The property.
   ///   - options: Which values come with a change, and whether to call once at the beginning. A call at the beginning
-  ///     is made before `observe` returns, unless another thread is telling observers of this operation something at
-  ///     this moment; then that thread makes it.
+  ///     is made before `observe` returns, unless another thread is notifying observers of this operation at this
+  ///     moment; then that thread makes it.
   ///   - changeHandler: What to call, on the thread that made the change.
-  /// - Returns: A token that ends the observation when it is let go of.
+  /// - Returns: A token that ends the observation when it is released.
   public func observe<Value>(
     _ keyPath: KeyPath<Operation, Value>, options: ObservationOptions = [],
     changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
@@ -45,7 +46,7 @@ extension KeyValueObservable where Self: Operation {
   ///   - keyPath: The property.
   ///   - options: Which values come with a change, and whether to call once at the beginning.
   ///   - changeHandler: What to call, on the thread that made the change.
-  /// - Returns: A token that ends the observation when it is let go of.
+  /// - Returns: A token that ends the observation when it is released.
   @_disfavoredOverload
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: ObservationOptions = [],
@@ -70,7 +71,7 @@ extension KeyValueObservable where Self: Operation {
   /// - Parameter keyPath: The property.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {}
 
-  /// Announces that a property that the subclass has added has changed, and tells its observers.
+  /// Announces that a property that the subclass has added has changed, and notifies its observers.
   ///
   /// - Parameter keyPath: The property.
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) { post(ObservedKey(keyPath, of: Self.self)) }
@@ -80,15 +81,15 @@ extension KeyValueObservable where Self: OperationQueue {
   /// Calls `changeHandler` when a property of the queue changes.
   ///
   /// Observable are `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended`, `name`, and those
-  /// properties of a subclass whose changes it posts. A value that is equal to the one told last is not told again.
+  /// properties of a subclass whose changes it posts. Observers are not notified of a value that equals the last one.
   ///
   /// - Parameters:
   ///   - keyPath: The property.
   ///   - options: Which values come with a change, and whether to call once at the beginning. A call at the beginning
-  ///     is made before `observe` returns, unless another thread is telling observers of this queue something at this
-  ///     moment; then that thread makes it.
+  ///     is made before `observe` returns, unless another thread is notifying observers of this queue at this moment;
+  ///     then that thread makes it.
   ///   - changeHandler: What to call, on the thread that made the change.
-  /// - Returns: A token that ends the observation when it is let go of.
+  /// - Returns: A token that ends the observation when it is released.
   /// - Complexity: While `operations` is observed each change costs O(*n*) in the number of operations; prefer
   ///   `operationCount`.
   public func observe<Value>(
@@ -112,10 +113,10 @@ extension KeyValueObservable where Self: OperationQueue {
   /// - Parameter keyPath: The property.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {}
 
-  /// Announces that a property that the subclass has added has changed, and tells its observers.
+  /// Announces that a property that the subclass has added has changed, and notifies its observers.
   ///
   /// - Parameter keyPath: The property.
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-    tell(ObservedChange(ObservedKey(keyPath, of: Self.self)))
+    notify(ObservedChange(ObservedKey(keyPath, of: Self.self)))
   }
 }

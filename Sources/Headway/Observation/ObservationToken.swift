@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Keeps an observation alive: letting go of the token, or ``invalidate()``, ends it.
+/// Keeps an observation alive: releasing the token, or ``invalidate()``, ends it.
 ///
-/// Keep it in a property, or in a variable that lives as long as you want to be told.
+/// Keep it in a property, or in a variable that lives as long as you want to be notified.
 public final class ObservationToken: Sendable {
   private let end: Mutex<(@Sendable () -> Void)?>
 
@@ -12,7 +12,7 @@ public final class ObservationToken: Sendable {
 
   /// Ends the observation.
   ///
-  /// May be called from any thread, also from the observer itself. A call that is under way on another thread may still
+  /// May be called from any thread, even from the observer itself. A call that is under way on another thread may still
   /// finish. Doing it again changes nothing.
   public func invalidate() {
     let end = end.withLock { end in

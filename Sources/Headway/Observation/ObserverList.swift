@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Somebody who is told of the changes of one object.
+/// That which is notified of the changes of one object.
 ///
-/// All calls come from the thread that tells at that moment; there is one at a time.
+/// All calls come from the thread that notifies at that moment; there is one at a time.
 protocol Observer: AnyObject, Sendable {
-  /// The observation has ended; nothing more is told.
+  /// The observation has ended: there are no more notifications.
   var hasEnded: Bool { get }
-  /// From now on, changes are told.
+  /// From now on, it is notified of changes.
   ///
   /// - Parameters:
   ///   - object: The object.
@@ -17,11 +17,11 @@ protocol Observer: AnyObject, Sendable {
   func receive(_ change: ObservedChange, of object: AnyObject)
 }
 
-/// The observers of one object, and what they are still to be told.
+/// The observers of one object, and the changes of which they are still to be notified.
 ///
-/// Changes wait in a list and are told one after the other by one thread at a time, outside the lock, so every observer
-/// hears of them in the same order. A thread that has something to tell while another is telling leaves it to that one:
-/// observers may call anything, also what leads to further changes of the same object.
+/// Changes wait in a list, and one thread at a time notifies of one after the other, outside the lock, so every
+/// observer hears of them in the same order. A thread that has appended a change while another notifies leaves it to
+/// that one: observers may call anything, even what leads to further changes of the same object.
 final class ObserverList: Sendable {
   private enum Item {
     case begin(any Observer, ObservedChange?)
@@ -32,13 +32,13 @@ final class ObserverList: Sendable {
   private struct State {
     var observers: [any Observer] = []
     var items = FirstInFirstOut<Item>()
-    var isTelling = false
+    var isNotifying = false
   }
 
   // Protected by its lock, under which nothing is called and no other lock is taken.
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
-  /// Adds an observer, which is told of what is appended from now on.
+  /// Adds an observer, which is notified of what is appended from now on.
   ///
   /// - Parameters:
   ///   - observer: The observer.
@@ -47,51 +47,56 @@ final class ObserverList: Sendable {
 
   func append(_ change: ObservedChange) { append(.change(change)) }
 
-  /// Calls `body` when everything that was appended before has been told.
+  /// Calls `body` when the observers have been notified of everything that was appended before.
   func append(_ body: @escaping @Sendable () -> Void) { append(.call(body)) }
 
-  private func append(_ item: sending Item) { state.withLock { $0.items.append(item) } }
+  private func append(_ item: Item) { state.withLock { $0.items.append(item) } }
 
-  /// Tells the observers what waits, or leaves it to the thread that is telling.
-  func tell(of object: AnyObject) {
-    var isTelling = false
-    while let (item, observers) = next(&isTelling) {
-      switch item {
-      case .begin(let observer, let state):
-        if !observer.hasEnded { observer.begin(with: object, state) }
-      case .change(let change):
-        for observer in observers where !observer.hasEnded { observer.receive(change, of: object) }
-      case .call(let body):
-        body()
+  /// Notifies the observers of what waits, or leaves it to the thread that does so already.
+  func notify(of object: AnyObject) {
+    guard var next = next(hasTurn: false) else { return }
+    NotificationContext.run(notifyingOf: object) {
+      while true {
+        switch next.item {
+        case .begin(let observer, let state):
+          if !observer.hasEnded { observer.begin(with: object, state) }
+        case .change(let change):
+          for observer in next.observers where !observer.hasEnded { observer.receive(change, of: object) }
+        case .call(let body):
+          body()
+        }
+        guard let following = self.next(hasTurn: true) else { return }
+        next = following
       }
     }
   }
 
-  /// The next item and those to tell; nil when there is none, or when another thread is at it.
-  private func next(_ isTelling: inout Bool) -> (Item, [any Observer])? {
-    let (next, tells) = state.withLock { state -> ((Item, [any Observer])?, Bool) in
-      guard isTelling || !state.isTelling else { return (nil, false) }
+  /// Takes the next item.
+  ///
+  /// - Parameter hasTurn: The calling thread is the one that notifies.
+  /// - Returns: The item and those to notify; nil when there is none, or when another thread is at it.
+  private func next(hasTurn: Bool) -> (item: Item, observers: [any Observer])? {
+    state.withLock { state in
+      guard hasTurn || !state.isNotifying else { return nil }
       guard let item = state.items.popFirst() else {
-        state.isTelling = false
-        return (nil, false)
+        state.isNotifying = false
+        return nil
       }
-      state.isTelling = true
+      state.isNotifying = true
       if case .begin(let observer, _) = item { state.observers.append(observer) }
-      return ((item, state.observers), true)
+      return (item, state.observers)
     }
-    isTelling = tells
-    return next
   }
 
-  /// Lets go of an observer.
+  /// Removes an observer.
   func remove(_ observer: any Observer) {
     let removed = state.withLock { state -> (any Observer)? in
       state.observers.firstIndex { $0 === observer }.map { state.observers.remove(at: $0) }
     }
-    _ = removed  // Let go of after the lock is released.
+    _ = removed  // Released after the lock.
   }
 
-  /// Lets go of all.
+  /// Removes all.
   func removeAll() {
     let removed = state.withLock { state in
       defer { state.observers = [] }

@@ -3,11 +3,11 @@ import Synchronization
 extension Operation {
   /// Adds an observer.
   ///
-  /// - Returns: The list in which it stands, or nil when the operation has finished: then the observer has been told
+  /// - Returns: The list in which it is, or nil when the operation has finished: then the observer has been notified of
   ///   the last state, and that was all.
   final func add(_ observer: any Observer) -> ObserverList? {
-    // Announced before the observer reads the state: a change is in what it reads, or is told, or both, and the same
-    // value is not told twice.
+    // Announced before the observer reads the state: a change is in what it reads, or it is notified of it, or both,
+    // and the same value comes once.
     let word = state.announceObserver()
     let observers = links.withLock { links -> ObserverList? in
       guard word.phase != .finished, !links.isClosed else { return nil }
@@ -21,16 +21,23 @@ extension Operation {
       return nil
     }
     observers.add(observer)
-    observers.tell(of: self)
+    observers.notify(of: self)
     return observers
   }
 
-  /// Tells the observers of changes that have happened.
+  /// Notifies the observers, if there are any, of changes that have happened.
   ///
   /// Called with no lock held.
-  final func tell(_ changes: [ObservedChange]) {
+  final func notifyIfObserved(_ changes: @autoclosure () -> [ObservedChange]) {
+    if state.current.isObserved { notify(changes()) }
+  }
+
+  /// Notifies the observers of changes that have happened.
+  ///
+  /// Called with no lock held.
+  final func notify(_ changes: [ObservedChange]) {
     guard let observers = links.withLock({ $0.details?.observers }) else { return }
     for change in changes { observers.append(change) }
-    observers.tell(of: self)
+    observers.notify(of: self)
   }
 }

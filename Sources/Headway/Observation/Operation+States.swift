@@ -13,7 +13,7 @@ extension OperationExtensions {
 }
 
 extension Operation {
-  /// Where an operation stands.
+  /// How far an operation is.
   public enum State: Sendable, Hashable, CaseIterable {
     /// It waits for dependencies.
     case pending
@@ -67,9 +67,9 @@ extension Operation {
   }
 }
 
-/// Turns what observers are told into states.
+/// Turns the changes of which observers are notified into states.
 private final class StateObserver: Observer, @unchecked Sendable {
-  // `last` belongs to the thread that tells; the list of observers hands that role on under its lock.
+  // `last` belongs to the thread that notifies; the list of observers hands that role on under its lock.
   private let continuation: AsyncStream<Operation.State>.Continuation
   private let end = Atomic<Bool>(false)
   private var last: Operation.State?

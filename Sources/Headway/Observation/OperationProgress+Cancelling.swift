@@ -4,7 +4,7 @@ extension OperationProgress {
   /// A block that is called when the work is cancelled, paused or resumed.
   public typealias Handler = @Sendable () -> Void
 
-  /// Whether the work can be cancelled, for people who decide whether to offer it.
+  /// Whether the work can be cancelled, for code that decides whether to offer it.
   ///
   /// True at first.
   public var isCancellable: Bool {
@@ -12,7 +12,7 @@ extension OperationProgress {
     set { state.withLock { $0.isCancellable = newValue } }
   }
 
-  /// Whether the work can be paused, for people who decide whether to offer it.
+  /// Whether the work can be paused, for code that decides whether to offer it.
   ///
   /// False at first.
   public var isPausable: Bool {
@@ -61,8 +61,8 @@ extension OperationProgress {
 
   /// Marks the work and its parts as paused and calls their handlers, on the calling thread.
   ///
-  /// Pauses nothing by itself: whoever does the work looks at ``isPaused``, or has set ``pausingHandler``. Doing it
-  /// again changes nothing.
+  /// Pauses nothing by itself: the code that does the work looks at ``isPaused``, or has set ``pausingHandler``. Doing
+  /// it again changes nothing.
   public func pause() {
     let (handler, children) = state.withLock { state -> (Handler?, [OperationProgress]) in
       guard !exchange(&state.isPaused, true) else { return (nil, []) }
@@ -85,7 +85,7 @@ extension OperationProgress {
   }
 }
 
-/// Sets `value`; returns what it was, to be let go of by the caller when its lock is released.
+/// Sets `value`; returns what it was, which the caller releases after its lock.
 private func exchange<Value>(_ value: inout Value, _ newValue: Value) -> Value {
   let old = value
   value = newValue

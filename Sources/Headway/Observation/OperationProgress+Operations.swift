@@ -8,6 +8,8 @@ extension OperationExtensions {
   /// that.
   public var progress: OperationProgress {
     if let progress = existingProgress { return progress }
+    // It may get handlers and observers.
+    state.announceUserObject()
     let made = OperationProgress(totalUnitCount: 0)
     made.cancellationHandler = { [weak self] in self?.cancel() }
     return links.withLock { links in
@@ -42,11 +44,13 @@ extension OperationProgress {
   func startUnit(of operation: Operation) { adopt(operation.progress) }
 
   /// As the progress of a queue: an operation has finished, which completes one unit.
-  func completeUnit(of operation: Operation) {
+  ///
+  /// Notifies nobody: ``notifyIfFurther()`` is to follow.
+  func countUnit(of operation: Operation) {
     if let progress = operation.existingProgress, progress.parent === self {
-      complete(progress)
+      _ = count(progress)
     } else {
-      complete(unitCount: 1)
+      state.withLock { $0.completed += 1 }
     }
   }
 }

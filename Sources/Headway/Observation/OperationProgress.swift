@@ -2,8 +2,8 @@ import Synchronization
 
 /// How far a piece of work has come, as a tree: the members of Foundation's `Progress`, without Foundation.
 ///
-/// Whoever does the work sets ``totalUnitCount`` and counts ``completedUnitCount`` up; whoever watches reads
-/// ``fractionCompleted`` at any time, or is told by ``observe(_:)``. A part of the work may be handed to a child:
+/// Code that does the work sets ``totalUnitCount`` and counts ``completedUnitCount`` up; code that watches reads
+/// ``fractionCompleted`` at any time, or is notified by ``observe(_:)``. A part of the work may be handed to a child:
 ///
 /// ```swift
 /// let whole = OperationProgress(totalUnitCount: 10)
@@ -11,7 +11,7 @@ import Synchronization
 /// part.completedUnitCount = 500  // whole.fractionCompleted == 0.2
 /// ```
 ///
-/// Observers are told at most once for each hundredth of the work, so counting up for every item is cheap.
+/// Observers are notified at most once for each hundredth of the work, so counting up for every item is cheap.
 ///
 /// Every member may be used from any thread.
 public final class OperationProgress: Sendable {
@@ -23,9 +23,9 @@ public final class OperationProgress: Sendable {
     weak var parent: OperationProgress?
     var observers: [UInt64: @Sendable (OperationProgress) -> Void] = [:]
     var lastObserver: UInt64 = 0
-    /// The highest hundredth that observers were told.
+    /// The highest hundredth of which observers were notified.
     var toldHundredth = 0
-    /// A thread is telling the observers, and will look again when it is done if something changed meanwhile.
+    /// A thread is notifying the observers, and looks again when it is done if something changed meanwhile.
     var isTelling = false
     var tellsAgain = false
     var isCancellable = true
@@ -38,7 +38,7 @@ public final class OperationProgress: Sendable {
   }
 
   // Protected by its lock, under which nothing is called and no other lock is taken.
-  let state: Mutex<State>
+  let state: Guarded<State>
 
   /// Whether there is anything to track: one load on the path of every operation.
   let hasTotal: Atomic<Bool>
@@ -47,7 +47,7 @@ public final class OperationProgress: Sendable {
   ///
   /// - Parameter totalUnitCount: How many units there are to do; 0 or less when that is not known.
   public init(totalUnitCount: Int64) {
-    state = Mutex(State(total: totalUnitCount))
+    state = Guarded(State(total: totalUnitCount))
     hasTotal = Atomic(totalUnitCount > 0)
   }
 
@@ -66,37 +66,37 @@ public final class OperationProgress: Sendable {
 
   /// How many units there are to do; 0 or less when that is not known.
   ///
-  /// What a unit is, is up to the one who counts: bytes, rows, files.
+  /// What a unit is, is up to the code that counts: bytes, rows, files.
   public var totalUnitCount: Int64 {
     get { state.withLock { $0.total } }
     set {
       state.withLock { $0.total = newValue }
       hasTotal.store(newValue > 0, ordering: .releasing)
-      tellIfFurther()
+      notifyIfFurther()
     }
   }
 
   /// How many units are done, those of unfinished children not counted.
   ///
-  /// Setting it tells the observers, on the calling thread, if another hundredth is done by it. Counting down is not
-  /// told. Only one thread at a time should count with `+=`, which reads and then writes; where several count, each
-  /// calls ``complete(unitCount:)``.
+  /// Setting it notifies the observers, on the calling thread, if another hundredth is done by it. They are not
+  /// notified of counting down. Only one thread at a time should count with `+=`, which reads and then writes; where
+  /// several count, each calls ``complete(unitCount:)``.
   public var completedUnitCount: Int64 {
     get { state.withLock { $0.completed } }
     set {
       state.withLock { $0.completed = newValue }
-      tellIfFurther()
+      notifyIfFurther()
     }
   }
 
   /// Counts units as done, in one step: several threads may count at once, and no unit is lost.
   ///
-  /// Tells the observers as setting ``completedUnitCount`` does.
+  /// Notifies the observers as setting ``completedUnitCount`` does.
   ///
   /// - Parameter unitCount: How many units more are done.
   public func complete(unitCount: Int64) {
     state.withLock { $0.completed += unitCount }
-    tellIfFurther()
+    notifyIfFurther()
   }
 
   /// How much of the work is done, from 0 to 1, children included; 0 while the total is not known.
@@ -129,7 +129,7 @@ public final class OperationProgress: Sendable {
   public func addChild(_ child: OperationProgress, withPendingUnitCount pendingUnitCount: Int64) {
     let isAdopted = child.setParent(self)
     require(isAdopted, "addChild(_:withPendingUnitCount:): the child is a part of a progress already.")
-    // Looked for with the parent set: of two threads that close a circle, one at least sees it.
+    // Looked for with the parent set: of two threads that close a cycle, one at least sees it.
     let ancestors = sequence(first: self) { $0.parent }
     require(
       !ancestors.contains { $0 === child },
@@ -143,18 +143,21 @@ public final class OperationProgress: Sendable {
   func adopt(_ child: OperationProgress) {
     guard child.setParent(self) else { return }
     state.withLock { $0.children.append((child, 1)) }
-    if child.isFinished { complete(child) } else { tellIfFurther() }
+    // Nobody is notified: the operation has been claimed, and observers may wait for it.
+    if child.isFinished { _ = count(child) }
   }
 
   /// The progress of which this is a part.
   var parent: OperationProgress? { state.withLock { $0.parent } }
 
   private func setParent(_ parent: OperationProgress) -> Bool {
-    state.withLock { state in
-      guard state.parent == nil else { return false }
-      state.parent = parent
-      return true
+    // The old parent is returned: the last reference to it may be this one, which must not be dropped under the lock.
+    let old = state.withLock { state in
+      let old = state.parent
+      if old == nil { state.parent = parent }
+      return old
     }
+    return old == nil
   }
 
   private func take(_ child: OperationProgress, _ pendingUnitCount: Int64) {
@@ -164,17 +167,21 @@ public final class OperationProgress: Sendable {
     }
     if isCancelled { child.cancel() }
     if isPaused { child.pause() }
-    if child.isFinished { complete(child) } else { tellIfFurther() }
+    if child.isFinished { complete(child) } else { notifyIfFurther() }
   }
 
   /// Turns what was pending for `child` into completed units, if it has not been.
   func complete(_ child: OperationProgress) {
-    let wasPending = state.withLock { state in
+    if count(child) { notifyIfFurther() }
+  }
+
+  /// As ``complete(_:)``, without notifying anybody; returns whether anything was pending.
+  func count(_ child: OperationProgress) -> Bool {
+    state.withLock { state in
       guard let position = state.children.firstIndex(where: { $0.progress === child }) else { return false }
       state.completed += state.children.remove(at: position).pendingUnits
       return true
     }
-    if wasPending { tellIfFurther() }
   }
 
   // MARK: Observing
@@ -182,10 +189,11 @@ public final class OperationProgress: Sendable {
   /// Calls `observer` whenever another hundredth of the work is done, on the thread that did it, with no lock held.
   ///
   /// It is called at most 100 times, in order, never for a hundredth that was done before, and the last time when all
-  /// units are done. While one thread tells observers, what others do meanwhile is told by the first.
+  /// units are done. While one thread notifies observers, it also notifies them of what other threads do meanwhile. The
+  /// progress of a queue notifies its observers when the operation that completed a unit has left the queue.
   ///
   /// - Parameter observer: What to call. It may call anything.
-  /// - Returns: A token that ends the observation when it is let go of.
+  /// - Returns: A token that ends the observation when it is released.
   public func observe(_ observer: @escaping @Sendable (OperationProgress) -> Void) -> ObservationToken {
     let identifier = state.withLock { state in
       state.lastObserver += 1
@@ -198,9 +206,9 @@ public final class OperationProgress: Sendable {
     }
   }
 
-  /// Tells the observers and the parent, if another hundredth of the work is done; and the parent, if all is.
-  func tellIfFurther() {
-    // One thread at a time tells, so that observers hear in order; what comes meanwhile is told by that thread.
+  /// Notifies the observers and the parent, if another hundredth of the work is done; and the parent, if all is.
+  func notifyIfFurther() {
+    // One thread at a time notifies, so that observers hear in order; it also notifies them of what comes meanwhile.
     let isTelling = state.withLock { state in
       state.tellsAgain = state.isTelling
       defer { state.isTelling = true }
@@ -209,7 +217,7 @@ public final class OperationProgress: Sendable {
     if isTelling {
       repeat { tell() } while mustTellAgain()
     }
-    // Whoever sees the end says so before it returns, whichever thread tells the observers.
+    // A thread that sees the end says so before it returns, whichever thread notifies the observers.
     let parent = state.withLock { $0.total > 0 && $0.completed >= $0.total ? $0.parent : nil }
     parent?.complete(self)
   }
@@ -217,7 +225,8 @@ public final class OperationProgress: Sendable {
   private func tell() {
     let fraction = fractionCompleted
     let (observers, parent) = state.withLock { state in
-      // The last hundredth is told when all units are completed here: a child may have done its part and not said so.
+      // Of the last hundredth they are notified when all units are completed here: a child may have done its part and
+      // not said so.
       let isFinished = state.total > 0 && state.completed >= state.total
       let hundredth = isFinished ? 100 : min(99, Int(fraction * 100))
       guard hundredth > state.toldHundredth else {
@@ -228,10 +237,10 @@ public final class OperationProgress: Sendable {
       return (Array(state.observers.values), isFinished ? nil : state.parent)
     }
     for observer in observers { observer(self) }
-    parent?.tellIfFurther()
+    parent?.notifyIfFurther()
   }
 
-  /// Whether something changed while the calling thread told; if not, it has ceased to be the one that tells.
+  /// Whether something changed while the calling thread notified; if not, it has ceased to be the one that does.
   private func mustTellAgain() -> Bool {
     state.withLock { state in
       state.isTelling = state.tellsAgain

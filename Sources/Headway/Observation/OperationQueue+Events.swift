@@ -27,8 +27,12 @@ extension OperationQueue {
     /// The operation has finished and left the queue.
     case finished(Operation)
     /// The queue has work, and none of it can ever run: all of it waits for operations that wait for each other in a
-    /// circle, which is given. Cancelling one of them, or removing a dependency, lets them go on.
+    /// cycle, which is given. Cancelling one of them, or removing a dependency, lets them go on.
     case stalled(cycle: [Operation])
+    /// A thread waits, inside an operation, for what can't finish before that operation has: each waits for the next,
+    /// and the last for the first. Or it is the main thread, which waits for an operation of the main queue. The wait
+    /// goes on, since something else may resolve it: an end from elsewhere, a cancellation, a higher limit.
+    case waitsInCycle([Operation])
     /// The queue has work, and no more threads may be made for it: all that there may be are blocked or busy. See
     /// ``OperationQueueExtensions/maximumThreadCount``.
     case threadLimitReached(limit: Int)
@@ -40,7 +44,8 @@ extension OperationQueue {
       case .ready(let operation): "ready \(operation.label)"
       case .started(let operation): "started \(operation.label)"
       case .finished(let operation): "finished \(operation.label)"
-      case .stalled(let cycle): "stalled by \((cycle + cycle.prefix(1)).waitingChain)"
+      case .stalled(let cycle): "stalled by \(cycle.waitingCycle)"
+      case .waitsInCycle(let cycle): "waits in a cycle: \(cycle.waitingCycle)"
       case .threadLimitReached(let limit): "reached the limit of \(limit) threads"
       }
     }
@@ -83,7 +88,7 @@ extension OperationQueue {
 extension OperationQueue {
   /// Calls `listener` for each event from now on, on the thread that caused it, with no lock held.
   ///
-  /// - Returns: A token that ends the listening when it is let go of.
+  /// - Returns: A token that ends the listening when it is released.
   package final func listen(_ listener: @escaping @Sendable (Event) -> Void) -> ObservationToken {
     let observer = EventObserver(listener)
     let observers = add(observer, interest: .events)
@@ -95,7 +100,7 @@ extension OperationQueue {
   }
 }
 
-/// Ends the stream when the queue is freed, which lets go of its listeners.
+/// Ends the stream when the queue is freed, which releases its listeners.
 private final class EventStreamEnd: Sendable {
   let continuation: AsyncStream<OperationQueue.Event>.Continuation
 

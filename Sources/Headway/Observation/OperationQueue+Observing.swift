@@ -10,10 +10,10 @@ extension OperationQueue {
     var observersOfOperations = 0
     /// Those who listen to events.
     var listeners = 0
-    /// A look whether the queue is stalled is due.
+    /// The queue is to be looked at for a stall.
     var isLookingForStall = false
-    /// The stall has been told, and nothing has moved since.
-    var hasToldStall = false
+    /// The stall has been reported, and nothing has moved since.
+    var hasReportedStall = false
   }
 
   /// What an observer wants to hear of.
@@ -22,35 +22,36 @@ extension OperationQueue {
   }
 
   final func add(_ observer: any Observer, interest: Interest) -> ObserverList {
-    let observers = change(bookingRuns: true) { books in
-      books.admission.takeBackRuns()
-      let observers = books.observers ?? ObserverList()
-      books.observers = observers
-      books.observation.count(interest, 1)
+    let observers = update(collectingBatches: true) { state in
+      state.admission.reclaimBatches()
+      let observers = state.observers ?? ObserverList()
+      state.observers = observers
+      state.observation.count(interest, 1)
       // Under the lock: changes that follow may be in the list before the observer begins.
-      observers.add(observer, books.state(for: interest))
+      observers.add(observer, state.change(for: interest))
       return observers
     }
-    observers.tell(of: self)
+    observers.notify(of: self)
     lookForStallIfIdle()
     return observers
   }
 
   final func remove(_ observer: any Observer, from observers: ObserverList, interest: Interest) {
     observers.remove(observer)
-    books.withLock { books in
-      books.observation.count(interest, -1)
-      if books.observation.observers == 0 { books.observers = nil }
+    state.withLock { state in
+      state.observation.count(interest, -1)
+      // The caller has it, too: nothing is dropped under the lock.
+      if state.observation.observers == 0 { state.observers = nil }
     }
   }
 
-  /// Tells the observers of a change that a subclass has announced.
+  /// Notifies the observers of a change that a subclass has announced.
   ///
   /// Called with no lock held.
-  final func tell(_ change: ObservedChange) {
-    guard let observers = books.withLock({ $0.observers }) else { return }
+  final func notify(_ change: ObservedChange) {
+    guard let observers = state.withLock({ $0.observers }) else { return }
     observers.append(change)
-    observers.tell(of: self)
+    observers.notify(of: self)
   }
 }
 
@@ -65,9 +66,9 @@ extension OperationQueue.Observation {
   }
 }
 
-extension OperationQueue.Books {
-  /// What an observer begins with; nil for what is not in the books.
-  fileprivate func state(for interest: OperationQueue.Interest) -> ObservedChange? {
+extension QueueState {
+  /// What an observer begins with; nil for what is not here.
+  fileprivate func change(for interest: OperationQueue.Interest) -> ObservedChange? {
     guard case .value(let key) = interest else { return nil }
     return switch key {
     case .operationCount: ObservedChange(key, admission.count)

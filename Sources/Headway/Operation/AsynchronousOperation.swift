@@ -12,14 +12,14 @@
 /// }
 /// ```
 ///
-/// The operation keeps its place in its queue's limit until then, and holds no thread. Its states are kept and
-/// announced by this class: nothing else has to be overridden.
+/// The operation keeps its place in its queue's limit until then, and holds no thread. This class keeps and announces
+/// the states: nothing else has to be overridden.
 ///
 /// What `main()` throws ends the operation. A `main()` that is not overridden starts nothing, and the operation goes on
-/// until somebody calls `finish()`.
+/// until `finish()` is called.
 ///
 /// Cancelling sets ``Operation/isCancelled`` and does not finish the operation while it executes: the work should end
-/// early and call `finish()`. ``Operation/onCancel(_:)`` is the place to hear of it:
+/// early and call `finish()`. Use ``Operation/onCancel(_:)`` to end it:
 ///
 /// ```swift
 /// final class Load: AsynchronousOperation, @unchecked Sendable {
@@ -46,9 +46,12 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     if error != nil { end() }
   }
 
+  override var endsWithMain: Bool { false }
+
   /// Ends the operation.
   ///
-  /// May be called from any thread. Observers are told, and all that follows the end happens, on the calling one.
+  /// May be called from any thread, even inside `main()`. All that follows the end happens on the calling thread: what
+  /// depends on the operation is released, it leaves its queue, and then its observers are notified.
   ///
   /// Doing it again changes nothing: an operation finishes once. Before the start it ends the operation without
   /// running it.

@@ -56,15 +56,19 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// - Parameter block: What to run.
   /// - Precondition: The operation is not executing and has not finished.
   open func addExecutionBlock(_ block: @escaping ExecutionBlock) {
-    let phase = state.current.phase
-    require(
-      phase == .pending || phase == .starting,
-      "addExecutionBlock(_:) on \(self): add blocks before the operation starts.")
-    links.withLock { links in
-      if hasBlock { return links.madeDetails.otherBlocks.append(block) }
-      self.block = block
-      hasBlock = true
+    let isAdded = links.withLock { links in
+      // The blocks are taken, under this lock, after the operation has begun.
+      let phase = state.current.phase
+      guard phase == .pending || phase == .starting else { return false }
+      if hasBlock {
+        links.madeDetails.otherBlocks.append(block)
+      } else {
+        self.block = block
+        hasBlock = true
+      }
+      return true
     }
+    require(isAdded, "addExecutionBlock(_:) on \(self): add blocks before the operation starts.")
   }
 
   /// Runs the blocks, on the calling thread and others of the pool, and returns when all have run or been skipped.
@@ -80,7 +84,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     ConcurrentBlocks(blocks.all, of: self).run()
   }
 
-  // Let go of after the lock is released: freeing a block may run code of its owner's.
+  // Released after the lock: freeing a block may run code of its owner's.
   override func releaseWork() { _ = takeBlocks() }
 
   private func takeBlocks() -> Blocks {
@@ -95,63 +99,5 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   private func blocks(in links: Links) -> Blocks {
     Blocks(first: block, hasFirst: hasBlock, others: links.details?.otherBlocks ?? [])
-  }
-}
-
-/// The blocks of one operation while they run: the operation's thread and others from the pool take them one by one.
-private final class ConcurrentBlocks: PoolWork {
-  /// Workers are sent for so many blocks at most; those that come take more than one.
-  private static let mostWorkers = 64
-
-  private let blocks: [BlockOperation.ExecutionBlock]
-  private let operation: BlockOperation
-  private let queue = ThreadContext.queue
-  private let begun = Atomic<Int>(0)
-  private let unfinished: Mutex<(count: Int, waiters: WaiterList)>
-
-  init(_ blocks: [BlockOperation.ExecutionBlock], of operation: BlockOperation) {
-    self.blocks = blocks
-    self.operation = operation
-    unfinished = Mutex((blocks.count, WaiterList()))
-  }
-
-  /// Returns when every block has run or, after a cancellation, been skipped.
-  func run() {
-    let executor: any WorkExecutor = queue?.executor ?? WorkerPool.shared
-    executor.submit(
-      self, count: min(blocks.count - 1, Self.mostWorkers), on: Worker.current?.pool.workerClass ?? .normal
-    )
-    takeBlocks()
-    WaiterList.block { waiter in
-      unfinished.withLock { unfinished in
-        guard unfinished.count > 0 else { return false }
-        unfinished.waiters.append(waiter)
-        return true
-      }
-    }
-  }
-
-  /// Takes blocks until none is left.
-  func runOnWorker(atMost count: Int) -> Bool {
-    // Others may have taken them all.
-    guard begun.load(ordering: .relaxed) < blocks.count else { return false }
-    ThreadContext.run(operation, in: queue) { takeBlocks() }
-    return true
-  }
-
-  private func takeBlocks() {
-    while true {
-      // Relaxed: the number only shares out the blocks, which the pool's lock has made visible.
-      let position = begun.add(1, ordering: .relaxed).oldValue
-      guard position < blocks.count else { return }
-      if !operation.isCancelled {
-        do { try blocks[position]() } catch { operation.fail(error) }
-      }
-      let waiters = unfinished.withLock { unfinished in
-        unfinished.count -= 1
-        return unfinished.count == 0 ? unfinished.waiters.removeAll() : []
-      }
-      for waiter in waiters { waiter.wake() }
-    }
   }
 }

@@ -1,10 +1,3 @@
-/// An operation that is known and not owned, and that may be freed at any time.
-struct WeakOperation: @unchecked Sendable {  // A weak reference, which the runtime protects.
-  private(set) weak var operation: Operation?
-
-  init(_ operation: Operation) { self.operation = operation }
-}
-
 /// An ordered list of distinct operations: append, look up and remove in (amortised) constant time.
 ///
 /// It does not own them. Most lists have one element, which takes no memory of its own; short ones are searched; a long

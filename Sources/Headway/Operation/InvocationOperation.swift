@@ -34,7 +34,7 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
   }
 
   // Protected by its own lock, under which nothing is called.
-  private let invocationState: Mutex<State>
+  private let invocationState: Guarded<State>
 
   /// Creates an operation that calls `method` of `target` with `object`.
   ///
@@ -43,7 +43,7 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
   ///   - method: The method, named by its type: `Controller.loadPage`.
   ///   - object: The argument.
   public init(target: Target, method: @escaping Method, object: Object) {
-    invocationState = Mutex(State(invocation: Invocation(target: target, method: method, object: object)))
+    invocationState = Guarded(State(invocation: Invocation(target: target, method: method, object: object)))
   }
 
   /// Creates an operation that calls a method without arguments.
@@ -63,12 +63,13 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
     get { invocationState.withLock { $0.invocation }?.method }
     set {
       require(newValue != nil, "The method of \(self) was set to nil: cancel the operation instead.")
-      let isSet = invocationState.withLock { state in
-        guard let method = newValue, state.invocation != nil else { return false }
+      // The old method is released after the lock: that may run code of its owner's.
+      let old = invocationState.withLock { state -> Method? in
+        guard let method = newValue, let old = state.invocation?.method else { return nil }
         state.invocation?.method = method
-        return true
+        return old
       }
-      require(isSet, "The method of \(self) was set: exchange it before the operation starts.")
+      require(old != nil, "The method of \(self) was set: exchange it before the operation starts.")
     }
   }
 

@@ -4,14 +4,15 @@ extension OperationExtensions {
   /// Calls `handler` once when the operation is cancelled, or at once if it has been.
   ///
   /// For work that cannot look at ``Operation/isCancelled`` because it waits elsewhere: the handler closes the
-  /// connection, or cancels the task. Several handlers are called in the order in which they were registered.
+  /// connection, or cancels the task. Several handlers are called in the order in which they were registered. They hold
+  /// up neither the operation nor its queue: one that has not started may have finished when they are called.
   ///
   /// - Parameter handler: What to call, on the thread that cancels (or registers, if that is later). It may call
-  ///   anything. It is let go of when it has been called, or when the operation finishes without it.
+  ///   anything. It is released when it has been called, or when the operation finishes without it.
   public func onCancel(_ handler: @escaping @Sendable () -> Void) {
     let isCancelled = links.withLock { links in
-      // The announcement and the cancellation are read-modify-writes of one word: either the one who cancels sees that
-      // there are handlers, or this sees that it was cancelled. The same with the end.
+      // The announcement and the cancellation are read-modify-writes of one word: either the thread that cancels sees
+      // that there are handlers, or this sees that it was cancelled. The same with the end.
       let word = state.announceCancellationHandler()
       guard !word.isCancelled, word.phase != .finished else { return word.isCancelled }
       links.madeDetails.cancellationHandlers.append(handler)
@@ -24,13 +25,45 @@ extension OperationExtensions {
 extension Operation {
   /// What ``cancel()`` does.
   final func markCancelled() {
-    guard let before = state.cancel() else { return }
-    if before.isObserved {
-      // Only waiting operations become ready by it.
-      tell(
-        before.phase == .pending
-          ? [ObservedChange(.isCancelled, true), ObservedChange(.isReady)] : [ObservedChange(.isCancelled, true)])
+    var notifications = PendingNotifications()
+    guard let before = beginCancelling(notifyingLater: &notifications) else { return }
+    notifications.send()
+    continueCancelling(from: before)
+  }
+
+  /// Sets the flag, and tells the queue: what the end of the operation needs, and nothing of users'.
+  ///
+  /// - Parameters:
+  ///   - error: Recorded in the same step, unless another was before.
+  ///   - notifications: Takes what observers of the queue are to be notified of.
+  /// - Returns: The word before, for ``continueCancelling(from:)``; nil if it is cancelled already, or has finished.
+  final func beginCancelling(
+    with error: (any Error)? = nil, notifyingLater notifications: inout PendingNotifications
+  ) -> OperationWord? {
+    let word = if let error { cancelState(with: error) } else { state.cancel() }
+    guard let before = word else { return nil }
+    // Reserved and not yet enqueued: the queue that is taking it in sees the flag.
+    if before.phase == .pending, before.isEnqueued {
+      queue?.operationWasCancelled(self, notifyingLater: &notifications)
     }
+    return before
+  }
+
+  /// Sets the flags of cancellation and failure in one step: an operation that was cancelled by others does not fail.
+  private func cancelState(with error: any Error) -> OperationWord? {
+    links.withLock { links in
+      guard !state.current.hasFailed else { return state.cancel() }
+      links.madeDetails.error = error
+      let before = state.cancel(fails: true)
+      // The caller has the error, too: nothing is dropped under the lock.
+      if before == nil { links.madeDetails.error = nil }
+      return before
+    }
+  }
+
+  /// Ends an operation that is in no queue; then calls the handlers, and notifies the observers.
+  final func continueCancelling(from before: OperationWord) {
+    if before.phase == .pending, !before.isEnqueued, !before.isReserved, state.claimUnqueued() { start() }
     if before.hasCancellationHandlers {
       let handlers = links.withLock { links in
         defer { links.details?.cancellationHandlers = [] }
@@ -38,12 +71,11 @@ extension Operation {
       }
       for handler in handlers { handler() }
     }
-    guard before.phase == .pending else { return }
-    if before.isEnqueued {
-      queue?.operationWasCancelled(self)
-    } else if !before.isReserved, state.claimUnqueued() {
-      start()
+    if before.isObserved {
+      // Only waiting operations become ready by it.
+      notify(
+        before.phase == .pending
+          ? [ObservedChange(.isCancelled, true), ObservedChange(.isReady)] : [ObservedChange(.isCancelled, true)])
     }
-    // Reserved and not yet enqueued: the queue that is taking it in sees the flag.
   }
 }

@@ -28,7 +28,7 @@ extension Operation {
       return (before.isObserved ? .observed : .none, hasFinished)
     }
     assert(link != .late, "addDependency(_:) on \(self), which has started: add dependencies before it can start.")
-    if link == .observed { tell([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
+    if link == .observed { notify([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
     if !hadFinished { raiseQuality(of: operation) }
     return hadFinished
   }
@@ -36,7 +36,7 @@ extension Operation {
   /// What is left to do when the locks are released.
   private enum Link {
     case none
-    /// Tell the observers.
+    /// Notify the observers.
     case observed
     /// The operation had started: nothing was added.
     case late
@@ -48,14 +48,14 @@ extension Operation {
     guard operation !== self else { return }
     let (wasListed, wasWaitedFor) = Self.withLinks(of: self, and: operation) { links, theirs in
       guard links.dependencies.remove(OperationReference(operation)) else { return (false, false) }
-      theirs.details?.successDependents.removeAll { $0.operation === self }
+      theirs.details?.successDependents.removeAll { $0.identity == ObjectIdentifier(self) }
       // Whoever takes the entry out of the dependency's list counts down: this call, or the dependency as it finishes.
       return (true, theirs.dependents.remove(OperationReference(self)))
     }
     if wasListed { OperationReference(operation).release() }
     let word = wasWaitedFor ? state.dependencyFinished() : nil
-    if wasListed, state.current.isObserved { tell([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
-    if word?.becameReadyInQueue == true { tellQueueReady() }
+    if word?.becameReadyInQueue == true { tellQueueIfReady() }
+    if wasListed { notifyIfObserved([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
   }
 
   /// Changes the links of two operations at once.
@@ -66,11 +66,26 @@ extension Operation {
   private static func withLinks<Answer: Sendable>(
     of operation: Operation, and dependency: Operation, _ change: (inout Links, inout Links) -> Answer
   ) -> Answer {
+    // Beside the path of nearly all, so that this one counts no references.
+    if Steward.isNeeded { return withLinksByProxy(of: operation, and: dependency, change) }
     if OperationReference(operation).toOpaque() < OperationReference(dependency).toOpaque() {
-      operation.links.withLock { links in dependency.links.withLock { theirs in change(&links, &theirs) } }
-    } else {
-      dependency.links.withLock { theirs in operation.links.withLock { links in change(&links, &theirs) } }
+      return operation.links.withLockOnThisThread { links in
+        dependency.links.withLockOnThisThread { theirs in change(&links, &theirs) }
+      }
     }
+    return dependency.links.withLockOnThisThread { theirs in
+      operation.links.withLockOnThisThread { links in change(&links, &theirs) }
+    }
+  }
+
+  @inline(never)
+  private static func withLinksByProxy<Answer: Sendable>(
+    of operation: Operation, and dependency: Operation, _ change: (inout Links, inout Links) -> Answer
+  ) -> Answer {
+    if OperationReference(operation).toOpaque() < OperationReference(dependency).toOpaque() {
+      return operation.links.withLock { links in dependency.links.withLock { theirs in change(&links, &theirs) } }
+    }
+    return dependency.links.withLock { theirs in operation.links.withLock { links in change(&links, &theirs) } }
   }
 
   /// Takes `dependent` out of the list; false if this operation has finished, and so has counted it down itself.
@@ -78,7 +93,8 @@ extension Operation {
     links.withLock { $0.dependents.remove(OperationReference(dependent)) }
   }
 
-  /// Counts down the dependents and closes the list; returns those that became ready and have to be told.
+  /// Counts down the dependents and closes the list; returns those that became ready, retained, of which their queues
+  /// have to be told.
   ///
   /// The walk happens under the lock, since it is what keeps the dependents' memory valid; it calls nothing and takes
   /// no other lock.
@@ -104,38 +120,6 @@ extension Operation {
     return ready
   }
 
-  /// The dependents that an end has made ready, each retained: mostly one, which takes no memory of its own.
-  struct ReadyDependents {
-    private var first: OperationReference?
-    private var others: [OperationReference] = []
-
-    mutating func append(_ operation: OperationReference) {
-      if first == nil { first = operation } else { others.append(operation) }
-    }
-
-    /// The one, if there is just one.
-    var only: OperationReference? { others.isEmpty ? first : nil }
-
-    /// Calls `body` with each, which takes over the ownership.
-    func forEach(_ body: (OperationReference) -> Void) {
-      guard let first else { return }
-      body(first)
-      for operation in others { body(operation) }
-    }
-  }
-
-  /// Tells an operation that was retained that it is ready, and releases it.
-  static func tellReady(_ reference: OperationReference) { reference.takeRetainedValue().tellReady() }
-
-  private static let released = Trampoline<Operation>()
-
-  /// Lets go of operations that were dependencies, and of what only they held, in a loop: a chain of a million would
-  /// overflow the stack if each freed the next.
-  static func release(_ operations: consuming [Operation]) {
-    guard !operations.isEmpty else { return }
-    released.run(operations) { _ in }
-  }
-
   /// Takes the dependencies out of their list here.
   final func takeDependencies() -> [Operation] {
     links.withLock { links in
@@ -155,7 +139,7 @@ extension Operation {
 
   final func releaseDependenciesOfUnreferencedOperation() {
     guard state.current.isLinked else { return }
-    Self.release(unlinkDependencies())
+    ReleasedChain.release(unlinkDependencies())
   }
 }
 
@@ -167,5 +151,5 @@ extension OperationWord {
   /// After a count-down: that was the last dependency, and observers have to be told.
   fileprivate var becameReadyObserved: Bool { becameReady && isObserved }
 
-  private var becameReady: Bool { unfinishedDependencies == 0 && !isCancelled && phase == .pending }
+  private var becameReady: Bool { isReady && !isCancelled && phase == .pending }
 }

@@ -1,20 +1,13 @@
 import Synchronization
 
-/// How an operation ended.
-public enum OperationOutcome: Sendable {
-  /// It ran to its end and recorded no error.
-  case success
-  /// ``Operation/main()`` threw, or ``Operation/fail(_:)`` was called.
-  case failure(any Error)
-  /// It was cancelled, before or while it ran, and recorded no error.
-  case cancelled
-}
-
 extension OperationExtensions {
   /// The error that ended the work: what ``Operation/main()`` threw, or what was recorded with ``fail(_:)``.
   ///
   /// The first one is kept. Nil when there was none; a cancellation alone is no error.
-  public var error: (any Error)? { links.withLock { $0.details?.error } }
+  public var error: (any Error)? {
+    // The flag is set before the end, and the error before the flag.
+    state.current.hasFailed ? links.withLock { $0.details?.error } : nil
+  }
 
   /// Records that the operation failed.
   ///
@@ -23,18 +16,26 @@ extension OperationExtensions {
   ///
   /// - Parameter error: What went wrong.
   public func fail(_ error: any Error) {
-    guard state.current.phase != .finished else { return }
     links.withLock { links in
-      if links.madeDetails.error == nil { links.madeDetails.error = error }
+      guard !state.current.hasFailed else { return }
+      // One step with the end: either the end comes after the error, or the error is not recorded.
+      links.madeDetails.error = error
+      if !state.markFailed() { links.madeDetails.error = nil }
     }
   }
 
   /// How the operation ended, or nil while it has not.
   ///
-  /// A recorded error counts before a cancellation.
+  /// Once it is there, it does not change. An operation that was cancelled is ``OperationOutcome/cancelled``, whatever
+  /// it threw, which is its ``error``. One that was cancelled because an operation that it required to succeed *failed*
+  /// is a ``OperationOutcome/failure(_:)`` with a ``DependencyError``; if that operation was cancelled, it is
+  /// ``OperationOutcome/cancelled`` as well.
   public var outcome: OperationOutcome? {
-    guard isFinished else { return nil }
-    if let error { return .failure(error) }
-    return isCancelled ? .cancelled : .success
+    let word = state.current
+    guard word.phase == .finished else { return nil }
+    let error = error
+    guard word.isCancelled else { return error.map { .failure($0) } ?? .success }
+    if let error = error as? DependencyError, case .failure? = error.culprit.outcome { return .failure(error) }
+    return .cancelled
   }
 }

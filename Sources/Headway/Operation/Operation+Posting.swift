@@ -1,19 +1,20 @@
 extension Operation {
   /// Announces that a property that the subclass overrides is about to change.
   ///
-  /// Nothing happens yet: observers are told by ``didChangeValue(forKey:)``. It stands here so that subclasses written
-  /// for key-value observing keep their pairs of calls.
+  /// Nothing happens yet: ``didChangeValue(forKey:)`` notifies observers. It is here so that subclasses written for
+  /// key-value observing keep their pairs of calls.
   ///
   /// - Parameter key: The name of the property, for instance `isFinished`.
   public final func willChangeValue(forKey key: String) {}
 
   /// Announces that a property that the subclass overrides has changed.
   ///
-  /// Observers are told before it returns (unless another thread is telling them something at this moment, which then
-  /// tells them this as well). Three properties also move the operation itself on:
+  /// Observers are notified before it returns (unless another thread is notifying them at this moment, which then
+  /// notifies them of this as well). Three properties also move the operation itself on:
   /// - `isExecuting`, now true: the operation is executing.
   /// - `isFinished`, now true: the operation has finished, and all that follows happens: dependents are released, the
-  ///   queue is left, those who wait wake, the completion block runs. Later announcements change nothing.
+  ///   queue is left, the completion block is sent to the pool, observers are notified, and those that wait wake. Later
+  ///   announcements change nothing.
   /// - `isReady`: its queue asks again whether it may start.
   ///
   /// - Parameter key: The name of the property, as `isFinished` or as `finished`. For a name that is none of the
@@ -42,18 +43,18 @@ extension Operation {
     case .isExecuting:
       let isExecuting = isExecuting
       if isExecuting { state.announceExecuting() }
-      if state.current.isObserved { tell([ObservedChange(.isExecuting, isExecuting)]) }
+      notifyIfObserved([ObservedChange(.isExecuting, isExecuting)])
     case .isFinished:
       if isFinished {
-        end()  // Which tells.
-      } else if state.current.isObserved {
-        tell([ObservedChange(.isFinished, false)])
+        end()  // Which notifies.
+      } else {
+        notifyIfObserved([ObservedChange(.isFinished, false)])
       }
     case .isReady:
       reconsiderReadiness()
-      if state.current.isObserved { tell([ObservedChange(.isReady)]) }
+      notifyIfObserved([ObservedChange(.isReady)])
     default:
-      if state.current.isObserved { tell([ObservedChange(key)]) }
+      notifyIfObserved([ObservedChange(key)])
     }
   }
 }

@@ -6,7 +6,7 @@ extension Operation {
     let word = state.setQuality(level: quality.level)
     guard word.phase == .pending else { return }
     raiseDependencies(level: word.qualityLevel)
-    if word.isEnqueued { queue?.operationWasRaised(self) }
+    if word.isEnqueued { queue?.operationChangedUrgency(self) }
   }
 
   /// At which quality of service the operation runs in a queue of the given one: the higher of the two, and of what
@@ -38,7 +38,7 @@ extension Operation {
     var waiting = operations
     while let operation = waiting.popLast() {
       guard let word = operation.state.raiseQuality(level: level) else { continue }
-      if word.isEnqueued { operation.queue?.operationWasRaised(operation) }
+      if word.isEnqueued { operation.queue?.operationChangedUrgency(operation) }
       if word.unfinishedDependencies > 0 { waiting.append(contentsOf: operation.dependencies) }
     }
   }

@@ -1,17 +1,18 @@
 import Synchronization
 
 extension Operation {
-  /// The last dependency has gone: tells the observers and the queue.
-  final func tellReady() {
-    let word = state.current
-    if word.isObserved { tell([ObservedChange(.isReady)]) }
-    if word.isEnqueued { tellQueueReady() }
+  /// The last dependency has finished: tells the queue, if there is one, unless an override of ``isReady`` says
+  /// otherwise.
+  final func tellQueueIfReady() {
+    var notifications = PendingNotifications()
+    tellQueueIfReady(notifyingLater: &notifications)
+    notifications.send()
   }
 
-  /// Tells the queue that the operation is ready, unless an override of ``isReady`` says otherwise.
-  final func tellQueueReady() {
+  final func tellQueueIfReady(notifyingLater notifications: inout PendingNotifications) {
+    guard state.current.isEnqueued else { return }
     guard isReady, !state.current.isHeldBack else { return reconsiderReadiness() }
-    queue?.operationBecameReady(self)
+    queue?.operationBecameReady(self, notifyingLater: &notifications)
   }
 
   /// Asks ``isReady`` once more, since an override may answer otherwise than before, and notes the answer for its
@@ -33,7 +34,9 @@ extension Operation {
       }
       guard let word else { continue }
       if word.isStartable, word.isEnqueued, word.phase == .pending {
-        queue?.operationBecameReady(self)
+        var notifications = PendingNotifications()
+        queue?.operationBecameReady(self, notifyingLater: &notifications)
+        notifications.send()
       }
       return
     }

@@ -1,27 +1,5 @@
 import Synchronization
 
-/// What a dependency must have come to for its dependent to run.
-public enum DependencyRequirement: Sendable {
-  /// It has finished, however: the requirement of ``Operation/addDependency(_:)``.
-  case completion
-  /// It has succeeded: it recorded no error and was not cancelled.
-  case success
-}
-
-/// An error of an operation that did not run because one that it required to succeed did not.
-public struct DependencyError: Error, CustomStringConvertible {
-  /// The operation that failed or was cancelled, from which the effect ran down the graph.
-  public let culprit: Operation
-  /// The error of the culprit, or nil when it was cancelled without one.
-  public let underlyingError: (any Error)?
-
-  /// A sentence that names the culprit and its error.
-  public var description: String {
-    guard let underlyingError else { return "\(culprit.label), which was required to succeed, was cancelled" }
-    return "\(culprit.label), which was required to succeed, failed: \(underlyingError)"
-  }
-}
-
 extension OperationExtensions {
   /// Makes this operation wait until `operation` has finished, and says what that must come to.
   ///
@@ -44,34 +22,46 @@ extension OperationExtensions {
 }
 
 extension Operation {
-  private static let consequences = Trampoline<Consequence>()
-
-  /// What follows when an operation has ended that others required to succeed.
-  private enum Consequence {
-    case cancel(Operation)
-    case call(() -> Void)
+  /// Operations that are to be cancelled since one that they required to succeed has not: the loop of the calling
+  /// thread, and the operation that it is cancelling at this moment.
+  ///
+  /// The operation that is being cancelled may finish by that, and then has dependents of its own to be cancelled: it
+  /// leaves them to the loop, since a long chain would overflow the stack. What users' code ends or cancels meanwhile
+  /// is not the loop's, and is dealt with before that call returns.
+  private struct Cascade {
+    /// Cancelled, as far as that runs nothing of users', with the words before.
+    var waiting: [(operation: Operation, before: OperationWord?)] = []
+    var current: Operation?
   }
 
-  /// This operation has ended: cancels those that required it to succeed, if it did not, and calls `body` when they
-  /// have been, with all that followed; so it is not before they are cancelled that the end of this one releases them.
+  private static let cascade = ThreadKey()
+
+  /// Cancels the dependents that this operation, which has ended, has kept from starting.
   ///
-  /// An operation in no queue finishes as it is cancelled, which comes back here; hence the trampoline, which takes
-  /// what was handed over last first.
-  final func cancelSuccessDependents(before body: @escaping () -> Void) {
-    let dependents = links.withLock { links in
-      defer { links.details?.successDependents = [] }
-      return links.details?.successDependents ?? []
+  /// First all of them, as far as that runs nothing of users': handlers of one may wait for another.
+  ///
+  /// Called with no lock held.
+  final func cancelDoomed(_ doomed: [Operation]) {
+    guard !doomed.isEmpty, let error = requirementError else { return }
+    var items: [(operation: Operation, before: OperationWord?)] = []
+    var notifications = PendingNotifications()
+    for operation in doomed {
+      items.append((operation, operation.beginCancelling(with: error, notifyingLater: &notifications)))
     }
-    guard let error = requirementError else { return body() }
-    // Whoever has started meanwhile, or has removed the dependency, does not require it.
-    let failed = dependents.compactMap(\.operation).filter { $0.state.current.phase == .pending }
-    // First the errors: one that also requires another of them names the culprit all the same.
-    for operation in failed { operation.fail(error) }
-    Self.consequences.run([.call(body)] + failed.reversed().map { .cancel($0) }) { consequence in
-      switch consequence {
-      case .cancel(let operation): operation.cancel()
-      case .call(let body): body()
+    notifications.send()
+    items.reverse()
+    let outer = Self.cascade.value?.assumingMemoryBound(to: Cascade.self)
+    if let outer, outer.pointee.current === self { return outer.pointee.waiting.append(contentsOf: items) }
+    var cascade = Cascade(waiting: items)
+    withUnsafeMutablePointer(to: &cascade) { pointer in
+      Self.cascade.value = UnsafeMutableRawPointer(pointer)
+      while let (operation, before) = pointer.pointee.waiting.popLast() {
+        pointer.pointee.current = operation
+        if let before { operation.continueCancelling(from: before) }
+        // For overrides: that of the superclass finds it cancelled.
+        operation.cancel()
       }
+      Self.cascade.value = outer.map { UnsafeMutableRawPointer($0) }
     }
   }
 

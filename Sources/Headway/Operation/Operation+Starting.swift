@@ -5,11 +5,15 @@ extension Operation {
   final func begin() {
     // In a queue, the queue has asked. By hand, an override of `isReady` has to be asked here.
     let word = state.current
-    if word.phase == .pending, !word.isReserved, !word.isCancelled, !isReady { misuse(startMisuse(word)) }
+    // Another thread is about to cancel it.
+    if word.isDoomed, !word.isCancelled { markCancelled() }
+    if word.phase == .pending, !word.isReserved, !word.isCancelled, !word.isDoomed, !isReady {
+      misuse(startMisuse(word))
+    }
 
     switch state.begin() {
     case .run(let before):
-      if before.isObserved { tell([ObservedChange(.isExecuting, true)]) }
+      if before.isObserved { notify([ObservedChange(.isExecuting, true)]) }
       if before.phase == .pending {
         // By hand. For the queues that this thread may be inside of, nothing changes.
         ThreadContext.run(self, in: ThreadContext.queue) { run() }
@@ -65,7 +69,7 @@ extension Operation {
   /// The implementation of ``queuePriority``.
   final func setPriority(_ priority: QueuePriority) {
     guard let word = state.setPriority(level: priority.level) else { return }
-    if word.isEnqueued, word.phase == .pending { queue?.operationChangedPriority(self) }
-    if word.isObserved { tell([ObservedChange(.queuePriority)]) }
+    if word.isEnqueued, word.phase == .pending { queue?.operationChangedUrgency(self) }
+    if word.isObserved { notify([ObservedChange(.queuePriority)]) }
   }
 }

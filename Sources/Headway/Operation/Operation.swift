@@ -27,16 +27,16 @@ open class Operation: @unchecked Sendable {
   // this module, and no other lock is taken, except that adding and removing a dependency locks the `links` of both
   // operations, in the order of their addresses. The admission fields are the queue's, under the queue's lock.
   //
-  // Members that Foundation's class lets subclasses override are open, and so have to stand here; what they do stands
-  // in the extension that is about it.
+  // Members that Foundation's class lets subclasses override are open, and so have to be here; what they do is in the
+  // extension that is about it.
 
   /// The state machine.
   let state = OperationStateMachine()
 
   /// What joins this operation to others.
-  let links = Mutex(Links())
+  let links = Guarded(Links())
 
-  // The single bytes stand together, behind the links, which leave room there: an operation is as small as it can be.
+  // The single bytes are together, behind the links, which leave room there: an operation is as small as it can be.
   // Where a lock or a single thread excludes, that is not checked once more at each access.
 
   /// `main()` runs; belongs to the thread that calls it, which is one.
@@ -47,7 +47,7 @@ open class Operation: @unchecked Sendable {
   /// Protected by the lock of the links.
   @exclusivity(unchecked) final var hasBlock = false
 
-  /// The place in a queue's books.
+  /// Where the operation is in its queue.
   ///
   /// Protected by the lock of that queue.
   @exclusivity(unchecked) final var admission = AdmissionRecord()
@@ -94,8 +94,11 @@ open class Operation: @unchecked Sendable {
     end()
   }
 
-  /// Lets go of what ``main()`` would have used, when it has not run and never will.
+  /// Releases what ``main()`` would have used, when it has not run and never will.
   func releaseWork() {}
+
+  /// Whether the operation ends when ``main()`` returns, and so never before.
+  var endsWithMain: Bool { true }
 
   // MARK: States
 
@@ -120,7 +123,7 @@ open class Operation: @unchecked Sendable {
 
   /// Whether the work goes on after ``start()`` has returned.
   ///
-  /// The default is false. It says so to people; queues treat both kinds alike.
+  /// The default is false. It is for readers of the code; queues treat both kinds alike.
   open var isAsynchronous: Bool { false }
 
   /// The old name of ``isAsynchronous``.
@@ -133,21 +136,22 @@ open class Operation: @unchecked Sendable {
   /// Never stops code by force: it sets ``isCancelled``, which ``main()`` should look at.
   ///
   /// What happens depends on where the operation is:
-  /// - *executing*: the flag is set, handlers given to ``onCancel(_:)`` run on the calling thread, and that is all;
+  /// - *executing*: the flag is set, and handlers given to ``onCancel(_:)`` run on the calling thread;
   /// - *in a queue, not started*: it stops waiting for dependencies, for the queue's limit, for a barrier and for a
   ///   suspension, and the queue calls ``start()``, which finishes it without running `main()`;
   /// - *in no queue*: ``start()`` is called at once, with the same effect;
   /// - *finished*: nothing.
   ///
-  /// A cancelled operation finishes like any other: what depends on it is released, who waits for it wakes, its
-  /// completion block runs. Cancelling again changes nothing. An override must call `super.cancel()`.
+  /// The queue knows of the cancellation before handlers and observers are called, so none of them holds it up. A
+  /// cancelled operation finishes like any other: what depends on it is released, threads and tasks that wait for it
+  /// wake, its completion block runs. Cancelling again changes nothing. An override must call `super.cancel()`.
   open func cancel() { markCancelled() }
 
   // MARK: Dependencies
 
   /// The operations that must finish before this one is ready, in the order in which they were added.
   ///
-  /// Empty once this operation has finished: it has let go of them.
+  /// Empty once this operation has finished: it has released them.
   ///
   /// - Complexity: O(*n*) in their number.
   open var dependencies: [Operation] { links.withLock { $0.dependencies.elements.map(\.operation) } }
@@ -155,8 +159,10 @@ open class Operation: @unchecked Sendable {
   /// Makes this operation wait until `operation` has finished, whether that succeeds, fails or is cancelled.
   ///
   /// The two may be in different queues, or in none. Adding a finished operation, or the same one twice, is harmless.
-  /// Operations that depend on each other in a circle never run, until one of them is cancelled; see
-  /// ``dependencyCycle()``.
+  ///
+  /// Operations that depend on each other in a cycle never run, until one of them is cancelled or a dependency is
+  /// removed; see ``dependencyCycle()``. An operation owns its dependencies, so the operations of a cycle keep each
+  /// other in memory: before you release a cycle that never ran, cancel one of them or remove a dependency.
   ///
   /// - Parameter operation: The operation to wait for.
   /// - Precondition: `operation` is not this operation.
@@ -186,9 +192,9 @@ open class Operation: @unchecked Sendable {
     set { setPriority(newValue) }
   }
 
-  /// How urgent the work is for people: on which threads it runs.
+  /// How important the work is to the user: on which threads it runs.
   ///
-  /// The operation runs at the higher of this and its queue's; `.default` asks for nothing. While a more urgent
+  /// The operation runs at the higher of this and its queue's; `.default` asks for nothing. While a more important
   /// operation depends on it, it runs at the quality of that one.
   open var qualityOfService: QualityOfService {
     get { QualityOfService(level: state.current.ownQualityLevel) }
@@ -210,27 +216,34 @@ open class Operation: @unchecked Sendable {
 
   // MARK: The end
 
-  /// A block that runs once after the operation has finished, cancelled or not, on a thread of the pool; then it is let
-  /// go of.
+  /// A block that runs once after the operation has finished, cancelled or not, on a thread of the pool; then it is
+  /// released.
   ///
-  /// It may be set from inside the operation. Set after the end, it is let go of at once and never runs.
+  /// It may be set from inside the operation. Set after the end, it is released at once and never runs.
   open var completionBlock: (@Sendable () -> Void)? {
     get { links.withLock { $0.details?.completionBlock } }
     set { setCompletionBlock(newValue) }
   }
 
-  /// Blocks the calling thread until the operation has finished, its observers have been told, and it has left its
-  /// queue and woken what depends on it.
+  /// Blocks the calling thread until the operation has finished, has left its queue and released what depends on it,
+  /// and its observers have been notified.
   ///
-  /// A waiting operation does not hold up others: the pool starts another thread in its place while this one waits.
+  /// Inside an observer of this operation, and inside other code that its end calls, it does not wait for observers to
+  /// be notified.
   ///
-  /// - Precondition: It is not called from inside this operation, or from inside one for which this one waits: they
-  ///   would wait for each other for ever. A wait in a circle is found within a tenth of a second.
-  open func waitUntilFinished() { blockUntilSettled() }
+  /// A waiting operation does not hold up others: the pool starts another thread in its place while this one waits. If
+  /// this operation can't finish before one that the calling thread is inside of has, the wait is reported within a
+  /// tenth of a second as ``OperationQueue/Event/waitsInCycle(_:)``, and goes on, since something else may end it: an
+  /// end from elsewhere, a cancellation, a higher limit.
+  ///
+  /// - Precondition: It is not called from inside this operation's own ``main()``, which would wait for itself for
+  ///   ever. That does not apply to an ``AsynchronousOperation``, which another thread may finish.
+  @available(*, noasync, message: "This blocks the thread: await finished() instead.")
+  open func waitUntilFinished() { blockUntilFinished() }
 
-  // MARK: For people
+  // MARK: Names and descriptions
 
-  /// What to call the operation, for people: in descriptions and messages.
+  /// What to call the operation in descriptions and messages.
   ///
   /// Nil by default.
   open var name: String? {

@@ -1,123 +1,5 @@
 import Synchronization
 
-/// Where an operation stands on its one-way road.
-enum OperationPhase: UInt64 {
-  /// Not started: it waits for dependencies, for its queue, or for somebody to call `start()`.
-  case pending = 0
-  /// Its queue has taken it and is about to call `start()`, or has called a `start()` that has not reported yet.
-  case starting = 1
-  /// Its work runs.
-  case executing = 2
-  /// It has ended. Nothing leads out.
-  case finished = 3
-}
-
-/// One reading of an operation's state word.
-///
-/// The word holds all that must change together, so that a single atomic instruction decides every race: for instance
-/// between a worker that starts the operation and a thread that gives it one more dependency.
-struct OperationWord {
-  var rawValue: UInt64
-
-  static let phaseMask: UInt64 = 0b11
-  /// `cancel()` has been called.
-  static let cancelled: UInt64 = 1 << 2
-  /// A queue has the sole right to take the operation in, and is doing so or has.
-  static let reserved: UInt64 = 1 << 3
-  /// The operation stands in its queue's books, or in its inbox, or is about to: the queue owns it.
-  ///
-  /// Never cleared.
-  static let enqueued: UInt64 = 1 << 4
-  /// Somebody waits for the end; the one who settles must wake them.
-  static let hasWaiters: UInt64 = 1 << 5
-  /// The end has been announced: dependents and observers told, the queue left.
-  static let settled: UInt64 = 1 << 6
-  /// An override of ``Operation/isReady`` answered false when it was last asked.
-  static let heldBack: UInt64 = 1 << 7
-  static let priorityShift: UInt64 = 8
-  static let priorityMask: UInt64 = 0b111 << priorityShift
-  /// Somebody observes; whoever changes what can be observed must tell.
-  static let observed: UInt64 = 1 << 11
-  /// Somebody wants to be called on cancellation.
-  static let hasCancellationHandlers: UInt64 = 1 << 12
-  /// A thread priority was set.
-  static let hasThreadPriority: UInt64 = 1 << 13
-  /// The subclass announces itself when it executes and when not.
-  static let announcesExecuting: UInt64 = 1 << 14
-  /// The links hold what the end must deal with, or somebody has looked for the queue through them.
-  ///
-  /// Set under the lock of the links, never cleared.
-  static let linked: UInt64 = 1 << 15
-  /// The level of the quality of service that was set, and of that to which dependents raise it.
-  static let ownQualityShift: UInt64 = 16
-  static let raisedQualityShift: UInt64 = 20
-  static let qualityMask: UInt64 = 0b111
-  /// The operation stands in its queue's books.
-  ///
-  /// Set under the queue's lock, never cleared.
-  static let booked: UInt64 = 1 << 24
-  /// The operation has stood among the ready ones of its queue, and so may stand in a run.
-  ///
-  /// Set under the queue's lock, never cleared.
-  static let offered: UInt64 = 1 << 25
-  /// The upper half counts the dependencies that have not finished.
-  static let oneDependency: UInt64 = 1 << 32
-
-  static let initial = OperationWord(rawValue: UInt64(QueuePriority.normal.level) << priorityShift)
-
-  /// Where one of these is set, an operation can't be started without further thought.
-  static let startsSpecially = cancelled | heldBack | observed | hasThreadPriority
-  /// Where one of these is set, more is to be done at the end than to say so.
-  static let endsSpecially = linked | hasWaiters | observed | hasCancellationHandlers
-
-  var phase: OperationPhase {
-    get { OperationPhase(rawValue: rawValue & Self.phaseMask)! }
-    set { rawValue = rawValue & ~Self.phaseMask | newValue.rawValue }
-  }
-  var isCancelled: Bool { rawValue & Self.cancelled != 0 }
-  var isReserved: Bool { rawValue & Self.reserved != 0 }
-  var isEnqueued: Bool { rawValue & Self.enqueued != 0 }
-  var isBooked: Bool { rawValue & Self.booked != 0 }
-  var hasWaiters: Bool { rawValue & Self.hasWaiters != 0 }
-  var isSettled: Bool { rawValue & Self.settled != 0 }
-  var unfinishedDependencies: Int { Int(rawValue >> 32) }
-  /// The queue priority as a level from 0 (very low) to 4 (very high).
-  var priorityLevel: Int {
-    get { Int((rawValue & Self.priorityMask) >> Self.priorityShift) }
-    set { rawValue = rawValue & ~Self.priorityMask | UInt64(newValue) << Self.priorityShift }
-  }
-  var isHeldBack: Bool { rawValue & Self.heldBack != 0 }
-  var isObserved: Bool { rawValue & Self.observed != 0 }
-  var hasCancellationHandlers: Bool { rawValue & Self.hasCancellationHandlers != 0 }
-  var hasThreadPriority: Bool { rawValue & Self.hasThreadPriority != 0 }
-  var startsSpecially: Bool { rawValue & Self.startsSpecially != 0 }
-  var isLinked: Bool { rawValue & Self.linked != 0 }
-  var announcesExecuting: Bool { rawValue & Self.announcesExecuting != 0 }
-  var ownQualityLevel: Int {
-    get { Int(rawValue >> Self.ownQualityShift & Self.qualityMask) }
-    set { setField(Self.ownQualityShift, newValue) }
-  }
-  var raisedQualityLevel: Int {
-    get { Int(rawValue >> Self.raisedQualityShift & Self.qualityMask) }
-    set { setField(Self.raisedQualityShift, newValue) }
-  }
-  /// The higher of the two levels.
-  var qualityLevel: Int { max(ownQualityLevel, raisedQualityLevel) }
-
-  private mutating func setField(_ shift: UInt64, _ level: Int) {
-    rawValue = rawValue & ~(Self.qualityMask << shift) | UInt64(level) << shift
-  }
-
-  /// No dependency keeps it from starting.
-  ///
-  /// A cancelled operation ignores its dependencies, and one that has finished has let go of them: one that finished
-  /// without having been started may not have seen all of them finish.
-  var isReady: Bool { unfinishedDependencies == 0 || isCancelled || phase == .finished }
-
-  /// Nothing but its queue keeps it from starting.
-  var isStartable: Bool { isReady && (!isHeldBack || isCancelled) }
-}
-
 /// The state machine of an operation: every transition, and nothing else.
 ///
 /// Each transition is one atomic read-modify-write of the word. All of them acquire and release: whoever sees a state
@@ -176,7 +58,8 @@ struct OperationStateMachine: ~Copyable {
     _ = set(OperationWord.enqueued)
   }
 
-  /// Publishes that the operation is in its queue's books; returns the word as it then was.
+  /// Publishes that the operation is in its queue's lists; returns the word as it was before, which may say that the
+  /// operation has ended.
   ///
   /// Under the queue's lock.
   func book() -> OperationWord {
@@ -187,8 +70,8 @@ struct OperationStateMachine: ~Copyable {
   /// Publishes that the operation comes among the ready ones; returns the word, or nil if it has started already.
   ///
   /// Under the queue's lock.
-  func offer() -> OperationWord? {
-    let before = set(OperationWord.offered)
+  func markReady() -> OperationWord? {
+    let before = set(OperationWord.wasReady)
     return before.phase == .pending ? before : nil
   }
 
@@ -207,11 +90,11 @@ struct OperationStateMachine: ~Copyable {
 
   /// From pending in a queue to executing, in one step, if nothing out of the ordinary is to be done at the start.
   ///
-  /// - Parameter isUnoffered: It is to be started only if it has not stood among the ready ones.
+  /// - Parameter ifNeverReady: It is to be started only if it has not been among the ready ones.
   /// - Returns: Whether it has been started.
-  func beginPlainly(isUnoffered: Bool = false) -> Bool {
+  func beginPlainly(ifNeverReady: Bool = false) -> Bool {
     let obstacles =
-      OperationWord.phaseMask | OperationWord.startsSpecially | (isUnoffered ? OperationWord.offered : 0)
+      OperationWord.phaseMask | OperationWord.startsSpecially | (ifNeverReady ? OperationWord.wasReady : 0)
     var old = word.load(ordering: .relaxed)
     while old & obstacles == 0, old < OperationWord.oneDependency {
       let (exchanged, original) = word.weakCompareExchange(
@@ -222,13 +105,13 @@ struct OperationStateMachine: ~Copyable {
     return false
   }
 
-  /// From executing to finished and settled, in one step, if nothing else is to be done at the end.
+  /// From executing to finished, settled and notified, in one step, if nothing else is to be done at the end.
   func finishPlainly() -> Bool {
+    let end = OperationPhase.finished.rawValue | OperationWord.settled | OperationWord.notified
     var old = word.load(ordering: .relaxed)
     while old & OperationWord.endsSpecially == 0 {
       let (exchanged, original) = word.weakCompareExchange(
-        expected: old, desired: old | OperationPhase.finished.rawValue | OperationWord.settled,
-        ordering: .acquiringAndReleasing)
+        expected: old, desired: old | end, ordering: .acquiringAndReleasing)
       if exchanged { return true }
       old = original
     }
@@ -302,18 +185,49 @@ struct OperationStateMachine: ~Copyable {
 
   // MARK: Flags
 
-  /// Cancels an operation that has not ended; returns the word before, or nil when nothing changed.
-  func cancel() -> OperationWord? {
+  /// Cancels an operation that has not ended.
+  ///
+  /// - Parameter fails: It records a failure in the same step.
+  /// - Returns: The word before, or nil when nothing changed.
+  func cancel(fails: Bool = false) -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase != .finished, !word.isCancelled else { return nil }
       let old = word
-      word.rawValue |= OperationWord.cancelled
+      word.rawValue |= OperationWord.cancelled | (fails ? OperationWord.failed : 0)
       return old
     }
   }
 
-  /// Announces that the end has been told; returns the word before.
-  func settle() -> OperationWord { set(OperationWord.settled) }
+  /// Announces that dependents are released and the queue is left.
+  ///
+  /// - Parameter isNotified: Nobody observes: all that waits may go on.
+  /// - Returns: The word before.
+  func settle(isNotified: Bool) -> OperationWord {
+    set(OperationWord.settled | (isNotified ? OperationWord.notified : 0))
+  }
+
+  /// Announces that the observers have been notified of the end; returns the word before.
+  func markNotified() -> OperationWord { set(OperationWord.notified) }
+
+  /// Records a failure; false when the operation has finished.
+  func markFailed() -> Bool {
+    update { word -> Void? in
+      guard word.phase != .finished else { return nil }
+      word.rawValue |= OperationWord.failed
+      return ()
+    } != nil
+  }
+
+  /// An operation that this one requires to succeed has not: it can't start any more until it is cancelled.
+  ///
+  /// - Returns: False if it has started, or was cancelled.
+  func doom() -> Bool {
+    update { word -> Void? in
+      guard word.phase == .pending, !word.isCancelled, !word.isDoomed else { return nil }
+      word.rawValue |= OperationWord.doomed
+      return ()
+    } != nil
+  }
 
   /// Announces a waiter; returns the word before.
   func announceWaiter() -> OperationWord { set(OperationWord.hasWaiters) }
@@ -326,6 +240,9 @@ struct OperationStateMachine: ~Copyable {
 
   /// Announces a handler of cancellations; returns the word before.
   func announceCancellationHandler() -> OperationWord { set(OperationWord.hasCancellationHandlers) }
+
+  /// Announces an object of the user's that is released with the operation.
+  func announceUserObject() { _ = set(OperationWord.userObjects) }
 
   /// Announces a thread priority.
   func announceThreadPriority() { _ = set(OperationWord.hasThreadPriority) }

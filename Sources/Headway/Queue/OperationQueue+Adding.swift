@@ -8,17 +8,18 @@ extension OperationQueue {
     let reference = OperationReference.passRetained(operation)
     let word = operation.state.current
     // More urgent ones may have to be started before others, and their dependencies be raised.
-    if isAttended.load(ordering: .relaxed), operation.isPlainBlock, word.unfinishedDependencies == 0,
-      word.priorityLevel <= QueuePriority.normal.level
+    if servesInbox.load(ordering: .relaxed), operation.isPlainBlock, word.unfinishedDependencies == 0,
+      word.priorityLevel <= QueuePriority.normal.level, word.qualityLevel == 0
     {
       operation.state.enqueue()
       push(reference)
-      // Cancelled or made more urgent just before it was pushed: who did that has not found it.
+      // Cancelled or made more urgent just before it was pushed: the thread that did that has not found it.
       let word = operation.state.current
-      if word.isCancelled || word.priorityLevel > QueuePriority.normal.level { change { _ in } }
+      if word.isCancelled || word.priorityLevel > QueuePriority.normal.level || word.qualityLevel > 0 {
+        update { _ in }
+      }
     } else {
-      let level = change { $0.add(reference, isBarrier: false) }
-      operation.raiseDependencies(level: level)
+      take(reference, isBarrier: false)
     }
   }
 
@@ -28,17 +29,31 @@ extension OperationQueue {
     guard type(of: self) == OperationQueue.self else { return addOperation(BlockOperation(block: block)) }
     let operation = BlockOperation(block: block)
     operation.queueLinks.home = .passUnretained(self)
-    let isAttended = isAttended.load(ordering: .relaxed)
-    operation.state.reserveUnshared(isEnqueued: isAttended)
+    let servesInbox = servesInbox.load(ordering: .relaxed)
+    operation.state.reserveUnshared(isEnqueued: servesInbox)
     let reference = OperationReference.passRetained(operation)
-    if isAttended { push(reference) } else { _ = change { $0.add(reference, isBarrier: false) } }
+    if servesInbox {
+      push(reference)
+    } else {
+      update { state in
+        let isIn = state.add(reference, isBarrier: false)
+        assert(isIn, "nobody knows the operation yet")
+      }
+    }
   }
 
-  /// Puts an operation into the inbox, without the queue's lock: whoever next has that puts it into the books.
+  /// Puts an operation into the inbox, without the queue's lock: the thread that next has that takes it in.
   ///
-  /// Looks afterwards whether somebody will, and does it otherwise.
+  /// Looks afterwards whether a thread will, and does it otherwise.
   private func push(_ operation: OperationReference) {
-    if !inbox.push(operation) || !isAttended.load(ordering: .sequentiallyConsistent) { change { _ in } }
+    if !inbox.push(operation) || !servesInbox.load(ordering: .sequentiallyConsistent) { update { _ in } }
+  }
+
+  /// Takes an operation in, under the lock, and its ownership.
+  private func take(_ reference: OperationReference, isBarrier: Bool) {
+    let (isIn, level) = update { ($0.add(reference, isBarrier: isBarrier), $0.qualityOfService.level) }
+    guard isIn else { return reference.release() }
+    if level > 0 { reference._withUnsafeGuaranteedRef { $0.raiseDependencies(level: level) } }
   }
 
   /// What ``addOperations(_:waitUntilFinished:)`` does.
@@ -50,15 +65,17 @@ extension OperationQueue {
       enter(operation)
       added.append(.passRetained(operation))
     }
-    let level = change { books in
-      for reference in added { books.add(reference, isBarrier: false) }
-      return books.qualityOfService.level
+    var refused: [OperationReference] = []
+    let level = update { state in
+      for reference in added where !state.add(reference, isBarrier: false) { refused.append(reference) }
+      return state.qualityOfService.level
     }
+    for reference in refused { reference.release() }
     if level > 0 { for operation in operations { operation.raiseDependencies(level: level) } }
     guard wait else { return }
-    // The last first: it mostly finishes last, and who waited for each in turn would be in the way of those who run
-    // them.
-    for position in operations.indices.reversed() where !operations[position].state.current.isSettled {
+    // The last first: it mostly finishes last, and a thread that waited for each in turn would be in the way of those
+    // that run them.
+    for position in operations.indices.reversed() where !operations[position].state.current.isNotified {
       operations[position].waitUntilFinished()
     }
   }
@@ -68,7 +85,7 @@ extension OperationQueue {
     let operation = BlockOperation(block: barrier)
     guard reserve(operation) else { return }
     enter(operation)
-    _ = change { $0.add(.passRetained(operation), isBarrier: true) }
+    take(.passRetained(operation), isBarrier: true)
   }
 
   /// Takes the sole right to put the operation into a queue; false if it was cancelled and has finished.
@@ -79,14 +96,14 @@ extension OperationQueue {
     }
     let reason =
       switch refusal.phase {
-      case .pending, .starting: "is in a queue already (or stands twice in the list)"
+      case .pending, .starting: "is in a queue already (or is twice in the list)"
       case .executing: "is executing"
       case .finished: "has finished: an operation runs once, make a new one"
       }
     misuse("\(operation) was added to \(label), but it \(reason).")
   }
 
-  /// Lets the operation know its queue; before the queue's books do, which then may start it at any moment.
+  /// Lets the operation know its queue; before the queue's lists do, from which it may be started at any moment.
   private func enter(_ operation: Operation) {
     operation.queueLinks.home = .passUnretained(self)
     operation.inquireReadiness()

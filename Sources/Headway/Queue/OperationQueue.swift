@@ -15,34 +15,37 @@ import Synchronization
 /// ```
 ///
 /// A queue owns what it holds until that has finished; the only way to take an operation out is to cancel it. A queue
-/// that its user lets go of runs what it holds to the end, and is freed then.
+/// that its user releases runs what it holds to the end, and is freed then.
 ///
 /// Every member may be used from any thread.
 open class OperationQueue: @unchecked Sendable {
-  // What protects the state: `books` has a lock, under which nothing is called that is not in this module and no other
+  // What protects the state: `state` has a lock, under which nothing is called that is not in this module and no other
   // lock is taken, but that of the list of observers. `knownProgress` has a lock of its own.
   //
-  // Members that Foundation's class lets subclasses override are open, and so have to stand here; what they do stands
-  // in the extension that is about it.
+  // Members that Foundation's class lets subclasses override are open, and so have to be here; what they do is in the
+  // extension that is about it.
 
-  let books: Mutex<Books>
+  let state: Guarded<QueueState>
   final let isMain: Bool
-  /// Tells the thread that lingers here, if there is one, that there is something to do.
-  let lingererSignal = Atomic<Bool>(false)
-  /// What was added while the queue was attended.
+  /// Tells the worker that spins for this queue, if there is one, that there is something to do.
+  let spinSignal = Atomic<Bool>(false)
+  /// What was added while the inbox was served.
   let inbox = Inbox()
-  /// A thread is on its way to the queue, and will put what is in the inbox into the books.
-  let isAttended = Atomic<Bool>(false)
+  /// A thread is on its way to the queue, and will take the inbox in.
+  let servesInbox = Atomic<Bool>(false)
 
   /// Made when it is first asked for: it refers back to the queue weakly, which makes counting references slower.
-  let knownProgress = Mutex<OperationProgress?>(nil)
+  let knownProgress = Guarded<OperationProgress?>(nil)
   let hasProgress = Atomic<Bool>(false)
 
   /// The progress of what the queue runs.
   ///
   /// With `totalUnitCount` 0, as it is at first, nothing is tracked. Set it, and each operation that finishes completes
-  /// one unit; of an operation that runs, its own ``Operation/progress`` counts as a fraction of that unit. Cancelling
-  /// it cancels what the queue holds, once: a progress that was cancelled stays so, and
+  /// one unit; of an operation that runs, its own ``Operation/progress`` counts as a fraction of that unit. Barriers
+  /// complete no unit. A unit is complete before its operation leaves the queue; observers of the progress are notified
+  /// afterwards.
+  ///
+  /// Cancelling the progress cancels what the queue holds, once: a progress that was cancelled stays so, and
   /// ``cancelAllOperations()`` may be called again.
   public final var progress: OperationProgress {
     knownProgress.withLock { known in
@@ -57,19 +60,25 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Creates a queue that holds nothing, is not suspended and lets the system decide how much runs at once.
   public init() {
-    books = Mutex(Books())
+    state = Guarded(QueueState())
     isMain = false
+    LiveQueues.add(self)
   }
 
   private init(mainName: String) {
-    var main = Books()
+    var main = QueueState()
     main.name = mainName
     main.maxConcurrentOperationCount = 1
-    main.qualityOfService = .userInteractive
     main.admission.limit = 1
     main.underlyingQueue = .main
-    books = Mutex(main)
+    main.setPlacement(quality: .userInteractive)
+    state = Guarded(main)
     isMain = true
+    LiveQueues.add(self)
+  }
+
+  deinit {
+    LiveQueues.remove(self)
   }
 
   // MARK: Queues that are there
@@ -77,7 +86,9 @@ open class OperationQueue: @unchecked Sendable {
   /// The queue of the main dispatch queue, and so of the main actor: its operations run there, one at a time.
   ///
   /// They run while that queue is served: after `dispatchMain()`, in a run loop, or while an asynchronous `main`
-  /// awaits. On Linux the thread that serves it then need not be the process's first.
+  /// awaits. On Linux the thread that serves it then need not be the process's first. A thread that serves it and waits
+  /// for one of these operations waits for itself: that is reported as ``Event/waitsInCycle(_:)``, and on the standard
+  /// error stream.
   public static let main = OperationQueue(mainName: "main queue")
 
   /// The queue that runs the operation from which this is called, or nil outside of operations; on the main thread,
@@ -91,31 +102,32 @@ open class OperationQueue: @unchecked Sendable {
 
   /// How many operations run at once, at most.
   ///
-  /// -1, the default, lets the system decide: as much as there is processors for, and more when operations block. 1
+  /// -1, the default, lets the system decide: about as many as there are processors, and more when operations block. 1
   /// runs one at a time, *not* in the order of adding, since readiness and priority come first. 0 runs nothing. A
-  /// change acts at once: raised, more start; lowered, those running finish. The main queue always runs one at a time.
+  /// change takes effect at once: when the limit is raised, more operations start; when it is lowered, those that are
+  /// running finish. The main queue always runs one at a time.
   ///
   /// - Precondition: It is not below -1.
   open var maxConcurrentOperationCount: Int {
-    get { books.withLock { $0.maxConcurrentOperationCount } }
+    get { state.withLock { $0.maxConcurrentOperationCount } }
     set { setLimit(newValue) }
   }
 
-  /// Whether the starting of operations is stopped.
+  /// Whether the queue holds back operations that have not started.
   ///
-  /// Those that run go on, adding goes on, and cancelled operations leave.
+  /// Operations that are running go on, operations can be added, and cancelled operations leave the queue.
   open var isSuspended: Bool {
-    get { books.withLock { $0.admission.isSuspended } }
+    get { state.withLock { $0.admission.isSuspended } }
     set { setSuspended(newValue) }
   }
 
-  /// How urgent the queue's work is for people: on which threads its operations run.
+  /// How important the queue's work is to the user: on which threads its operations run.
   ///
-  /// An operation runs at the higher of this and its own. A change acts on what starts from then on. With an
+  /// An operation runs at the higher of this and its own. A change applies to what starts from then on. With an
   /// ``underlyingQueue`` it is the dispatch queue's quality of service that counts; that of ``main`` is always
   /// `.userInteractive`.
   open var qualityOfService: QualityOfService {
-    get { books.withLock { $0.qualityOfService } }
+    get { state.withLock { $0.qualityOfService } }
     set { setQuality(newValue) }
   }
 
@@ -124,7 +136,7 @@ open class OperationQueue: @unchecked Sendable {
   /// - Precondition: When it is set, the queue holds nothing, is not ``main``, and the new value is not the main
   ///   dispatch queue.
   open var underlyingQueue: DispatchQueue? {
-    get { books.withLock { $0.underlyingQueue } }
+    get { state.withLock { $0.underlyingQueue } }
     set { setUnderlyingQueue(newValue) }
   }
 
@@ -133,12 +145,12 @@ open class OperationQueue: @unchecked Sendable {
   /// The operations that have not finished, barriers among them, in the order in which they were added: a snapshot.
   ///
   /// - Complexity: O(*n*).
-  open var operations: [Operation] { look { $0.admission.operations } }
+  open var operations: [Operation] { update(collectingBatches: true) { $0.admission.operations } }
 
   /// How many operations have not finished.
   ///
   /// - Complexity: O(1).
-  open var operationCount: Int { look { $0.admission.count } }
+  open var operationCount: Int { update(collectingBatches: true) { $0.admission.count } }
 
   // MARK: Adding
 
@@ -151,8 +163,8 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Adds a block as an operation of its own.
   ///
-  /// - Parameter block: What to run. What it throws is kept in that operation's ``Operation/error``, where nobody looks
-  ///   unless somebody took it from ``operations`` or ``events``: to learn of errors, make a ``BlockOperation``.
+  /// - Parameter block: What to run. What it throws is kept in that operation's ``Operation/error``, and is passed to
+  ///   ``onFailure``.
   /// - Complexity: O(1).
   open func addOperation(_ block: @escaping @Sendable () throws -> Void) { add(block) }
 
@@ -161,7 +173,7 @@ open class OperationQueue: @unchecked Sendable {
   /// - Parameters:
   ///   - operations: The operations to run. Those that were cancelled, and so have finished, are ignored.
   ///   - wait: Whether to block the calling thread until all of them have finished.
-  /// - Precondition: As for ``addOperation(_:)-(Operation)``, each; and none stands twice in the list.
+  /// - Precondition: As for ``addOperation(_:)-(Operation)``, each; and none is in the list twice.
   /// - Complexity: O(*n*).
   open func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
     add(operations, waitUntilFinished: wait)
@@ -171,9 +183,10 @@ open class OperationQueue: @unchecked Sendable {
   /// starts.
   ///
   /// It obeys the queue's suspension and limit like any operation, and runs where they do. If it is cancelled, it holds
-  /// nothing back. Operations of other queues are no concern of it.
+  /// nothing back. It does not affect other queues.
   ///
-  /// - Parameter barrier: What to run. What it throws is kept in the operation that is made of it.
+  /// - Parameter barrier: What to run. What it throws is kept in the operation that is made of it, and is passed to
+  ///   ``onFailure``.
   /// - Complexity: O(1).
   open func addBarrierBlock(_ barrier: @escaping @Sendable () throws -> Void) { add(barrier: barrier) }
 
@@ -181,8 +194,8 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Cancels all operations that are in the queue at this moment.
   ///
-  /// It may be called from inside one of them. What is added later is not cancelled, and those that run end when they
-  /// look at ``Operation/isCancelled``: wait for the queue if they must have ended.
+  /// It may be called from inside one of them. What is added later is not cancelled. Operations that are running end
+  /// when they look at ``Operation/isCancelled``; to go on only when they have ended, wait for the queue.
   ///
   /// - Complexity: O(*n*).
   open func cancelAllOperations() {
@@ -191,24 +204,27 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Blocks the calling thread until the queue holds nothing.
   ///
-  /// Operations added meanwhile prolong it.
+  /// Operations added meanwhile prolong the wait. An operation leaves the queue before its observers are notified.
   ///
-  /// - Precondition: It is not called from inside an operation of this queue, or from inside one for which this queue's
-  ///   operations wait: they would wait for each other for ever. A wait in a circle is found within a tenth of a
-  ///   second.
+  /// If the queue can't become empty before an operation that the calling thread is inside of has finished, the wait is
+  /// reported within a tenth of a second as ``Event/waitsInCycle(_:)``, and goes on, since something else may end it.
+  ///
+  /// - Precondition: It is not called from inside the ``Operation/main()`` of one of this queue's operations, which
+  ///   would wait for itself for ever. That does not apply to an ``AsynchronousOperation``.
+  @available(*, noasync, message: "This blocks the thread: await finished() instead.")
   open func waitUntilAllOperationsAreFinished() { blockUntilEmpty() }
 
-  // MARK: For people
+  // MARK: Names and descriptions
 
-  /// What to call the queue, for people: in descriptions and messages.
+  /// What to call the queue in descriptions and messages.
   ///
   /// Nil by default.
   open var name: String? {
-    get { books.withLock { $0.name } }
+    get { state.withLock { $0.name } }
     set {
-      change { books in
-        books.name = newValue
-        books.note(.name, newValue)
+      update { state in
+        state.name = newValue
+        state.note(.name, newValue)
       }
     }
   }
@@ -220,7 +236,7 @@ open class OperationQueue: @unchecked Sendable {
 extension OperationQueue: CustomStringConvertible {
   /// What ``description`` says.
   final var shortDescription: String {
-    let (count, isSuspended) = look { ($0.admission.count, $0.admission.isSuspended) }
+    let (count, isSuspended) = update(collectingBatches: true) { ($0.admission.count, $0.admission.isSuspended) }
     return "\(label) (\(count) operation\(count == 1 ? "" : "s")\(isSuspended ? ", suspended" : ""))"
   }
 

@@ -1,6 +1,6 @@
 /// What Headway's queues have beyond Foundation's.
 ///
-/// These members stand in an extension of a protocol so that a subclass may have members of the same names.
+/// These members are in an extension of a protocol so that a subclass may have members of the same names.
 ///
 /// Every ``OperationQueue`` conforms; there is nothing to implement.
 public protocol OperationQueueExtensions: OperationQueue {}

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Somebody who waits for one thing to happen: a blocked thread or a suspended task.
+/// A blocked thread or a suspended task that waits for one thing to happen.
 enum Waiter: Sendable {
   case thread(DispatchSemaphore)
   case task(identifier: UInt64, UnsafeContinuation<Void, any Error>)
@@ -17,7 +17,7 @@ enum Waiter: Sendable {
   }
 }
 
-/// Those who wait for one thing.
+/// The threads and tasks that wait for one thing.
 ///
 /// A value without protection of its own: its owner's lock protects it.
 struct WaiterList {
@@ -46,14 +46,14 @@ struct WaiterList {
   /// - Parameters:
   ///   - check: Called when the wait has become long, and again, ever more seldom.
   ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
-  static func block(checking check: (() -> Void)? = nil, adding add: (Waiter) -> Bool) {
+  static func block(checking check: () -> Void = {}, adding add: (Waiter) -> Bool) {
     let semaphore = DispatchSemaphore(value: 0)
     guard add(.thread(semaphore)) else { return }
     ThreadContext.threadBlocks()
     WorkerPool.blocking {
-      guard let check else { return semaphore.wait() }
       var milliseconds = 50
       while semaphore.wait(timeout: .now() + .milliseconds(milliseconds)) == .timedOut {
+        WorkerPool.retryMissingThreads()
         check()
         milliseconds = min(milliseconds * 2, 10_000)
       }

@@ -87,7 +87,7 @@ extension Model {
     if operations[other].phase != .finished {
       if !operations[other].successDependents.contains(number) { operations[other].successDependents.append(number) }
     } else if let failure = requirementFailure(of: other) {
-      fail(number, failure)
+      doom(number, failure, by: other)
       cancel(number)
     }
   }

@@ -86,7 +86,7 @@ struct Model {
     operations[number].queue = nil
     if let queue {
       queues[queue].operations.removeAll { $0 == number }
-      if queues[queue].total > 0 { queues[queue].completed += 1 }
+      if queues[queue].total > 0, operations[number].kind != .barrier { queues[queue].completed += 1 }
       tell()
     }
     // W1: called by the queue's threads, or by others.
@@ -104,8 +104,15 @@ struct Model {
   private mutating func cancelSuccessDependents(of number: Int) {
     guard let failure = requirementFailure(of: number) else { return }
     let dependents = operations[number].successDependents.filter { operations[$0].phase == .pending }
-    for dependent in dependents { fail(dependent, failure) }
+    for dependent in dependents where !operations[dependent].isCancelled { doom(dependent, failure, by: number) }
     for dependent in dependents { cancel(dependent) }
+  }
+
+  /// An operation gets the error of one that it required to succeed, and is about to be cancelled.
+  mutating func doom(_ number: Int, _ failure: Failure, by culprit: Int) {
+    guard operations[number].phase != .finished, operations[number].failure == nil else { return }
+    fail(number, failure)
+    operations[number].culpritHasFailed = operations[culprit].outcome == "failure"
   }
 
   /// What those are told that require this finished operation to succeed; nil if it did.

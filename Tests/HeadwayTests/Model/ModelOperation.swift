@@ -47,10 +47,14 @@ struct ModelOperation {
 
   var isAsynchronous: Bool { kind == .asynchronous || kind == .posting }
 
-  /// B5: a recorded error counts before a cancellation.
+  /// D3: it was cancelled because an operation that it required to succeed failed.
+  var culpritHasFailed = false
+
+  /// B5, D3: one that was cancelled is so, whatever error it recorded, unless it was because another failed.
   var outcome: String? {
     guard phase == .finished else { return nil }
-    return failure != nil ? "failure" : isCancelled ? "cancelled" : "success"
+    if isCancelled { return culpritHasFailed ? "failure" : "cancelled" }
+    return failure != nil ? "failure" : "success"
   }
 }
 

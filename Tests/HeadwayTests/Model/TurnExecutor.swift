@@ -40,7 +40,7 @@ private final class WorkList: Sendable {
     // More than a queue of a program could ask for in vain: some for each change of its books.
     for _ in 0..<1_000 {
       guard let work = works.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
-      if work.runOnWorker(atMost: 1) { return true }
+      if work.runOnWorker(of: nil, atMost: 1) { return true }
     }
     endless.store(true, ordering: .relaxed)
     return false

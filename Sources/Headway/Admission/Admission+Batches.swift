@@ -1,0 +1,125 @@
+extension Admission {
+  var hasBatches: Bool { !batches.isEmpty }
+
+  /// Gives a thread operations to run one after the other: those that may start now, as many as leave enough for
+  /// others.
+  ///
+  /// - Parameters:
+  ///   - batch: The batch, which is empty and not among the active ones.
+  ///   - mostCount: How many at most.
+  ///   - indivisible: So many are not worth sharing out.
+  ///   - now: When the thread takes them, in nanoseconds of uptime.
+  ///   - isFit: Whether an operation may go into a batch.
+  /// - Returns: False if there is none; ``next(for:)`` may have one.
+  mutating func fill(
+    _ batch: Batch, atMost mostCount: Int, indivisible: Int, at now: UInt64, where isFit: (Operation) -> Bool
+  ) -> Bool {
+    let workerClass = batch.workerClass
+    guard cancelled.isEmpty || workerClass != .normal, !isSuspended, started < limit else { return false }
+    let share = max(1, indivisible, first.ready.count(workerClass) / (2 * ProcessorCount.usable))
+    let most = min(share, mostCount, Batch.capacity)
+    while batch.count < most, limit == .max || firstReadyClass == workerClass,
+      let (operation, level) = first.ready.popFirst(workerClass, where: isFit)
+    {
+      operation._withUnsafeGuaranteedRef { $0.admission.place = .taken }
+      batch.append(operation, level: level)
+    }
+    guard batch.count > 0 else { return false }
+    batch.begin(
+      atMost: mostCount, mayContinue: first.ready.isEmpty && later.isEmpty && cancelled.isEmpty,
+      keepsOrder: limit != .max, at: now)
+    batches.insert(batch)
+    return true
+  }
+
+  /// A thread has come to the end of its batch, or leaves it.
+  mutating func close(_ batch: Batch) {
+    guard batch.isActive else { return }
+    reclaim(batch)
+    batches.remove(batch)
+  }
+
+  // MARK: Collecting
+
+  /// Counts the operations of batches that have finished as such.
+  ///
+  /// - Parameter body: Called with each. It is to be released, once no lock is held.
+  mutating func collectFinished(_ body: (inout Admission, OperationReference) -> Void) {
+    batches.forEach { batch in
+      while let operation = batch.nextFinished() {
+        _ = operation._withUnsafeGuaranteedRef { finished($0) }
+        body(&self, operation)
+      }
+    }
+  }
+
+  /// Puts what became ready by the operations of batches among the ready.
+  ///
+  /// - Parameter body: Called with each. It is to be released, once no lock is held.
+  mutating func collectReadied(_ body: (OperationReference) -> Void) {
+    batches.forEach { batch in
+      while let operation = batch.nextReadied() {
+        operation._withUnsafeGuaranteedRef { becameReady($0) }
+        body(operation)
+      }
+    }
+  }
+
+  // MARK: Reclaiming
+
+  /// Puts what is in batches, and has not been started, back among the ready.
+  mutating func reclaimBatches() { batches.forEach { reclaim($0) } }
+
+  /// The same for batches that have been under way for longer than they were meant to be: an operation there takes
+  /// long, or its thread is blocked.
+  mutating func reclaimBatches(begunBefore time: UInt64) {
+    batches.forEach { if $0.beginTime < time { reclaim($0) } }
+  }
+
+  mutating func reclaimBatches(lessUrgentThan level: Int) {
+    batches.forEach { if $0.lowestLevel < level { reclaim($0) } }
+  }
+
+  /// Where the number that may run is limited, those that were added later too: where one runs at a time, that order
+  /// can be seen.
+  mutating func reclaimBatches(behind operation: Operation, _ level: Int) {
+    guard limit != .max else { return reclaimBatches(lessUrgentThan: level) }
+    let sequence = operation.queueLinks.sequence
+    batches.forEach { batch in
+      if batch.lowestLevel < level || (batch.lowestLevel == level && batch.lastSequence > sequence) { reclaim(batch) }
+    }
+  }
+
+  mutating func reclaimBatches(with operation: Operation) {
+    if operation.admission.place == .taken { reclaimBatches() }
+  }
+
+  mutating func reclaim(_ batch: Batch) {
+    var highest = 0
+    batch.reclaim { operation in
+      let level = operation.state.current.priorityLevel
+      highest = max(highest, level)
+      operation.admission.place = .ready
+      operation.admission.workerClass = workerClass(of: operation)
+      // It was in the first segment, which only grows.
+      first.ready.insert(operation, level: level)
+    }
+    // Other batches, taken later, are behind that.
+    if batches.count > 1 { reclaimBatches(lessUrgentThan: highest) }
+  }
+
+  /// Starts an operation of a batch that could not be started plainly, if it can be started.
+  ///
+  /// It counts by itself; so the batch, all of which has been collected, is closed.
+  mutating func claimTaken(_ operation: Operation, of batch: Batch) -> Bool {
+    close(batch)
+    if operation.state.claim() {
+      _ = begin(operation)
+      return true
+    }
+    // It was given a dependency.
+    operation.admission.place = .waiting
+    if operation.state.current.isStartable { becameReady(operation) }
+    return false
+  }
+}

@@ -1,0 +1,134 @@
+#if DEBUG
+  // For tests and debug builds: what holds after each change of an ``Admission``. A violation stops the process.
+
+  extension Admission {
+    /// Checks that the lists, the places and the counts agree.
+    ///
+    /// O(*n* log *barriers*).
+    func checkInvariants() {
+      var found = Findings()
+      var previous: OperationReference?
+      members.forEach { reference in
+        let operation = reference.operation
+        check(previous.map { $0.isSame(as: reference.memberPrevious) } ?? (reference.memberPrevious == nil), operation)
+        check(previous.map { $0.sequence < reference.sequence } ?? true, operation)
+        check(operation.state.current.isBooked, operation)
+        found.note(operation, inLaterSegment: laterPosition(of: operation))
+        checkPlace(of: operation)
+        previous = reference
+      }
+      precondition(found.memberCount == members.count, "\(found.memberCount) members are listed, not \(members.count)")
+      checkRunning(found)
+      checkSegments(found)
+      var activeCount = 0
+      batches.forEach { batch in
+        precondition(batch.isActive, "a batch is listed that is not active")
+        activeCount += 1
+      }
+      precondition(activeCount == batches.count, "\(activeCount) batches are active, not \(batches.count)")
+      precondition(found.takenCount == 0 || !batches.isEmpty, "operations are in a batch, and there is none")
+      PerClass<Int>.forEachClass { precondition(tickets[$0] >= 0, "more tickets were redeemed than issued") }
+    }
+
+    /// Checks that no operation that could start is left without a worker on its way.
+    ///
+    /// Holds after ``issueTickets()``, until a thread that has a batch, or ends what a barrier waits for, goes on.
+    func checkTickets() {
+      let startable = startable
+      PerClass<Int>.forEachClass { workerClass in
+        precondition(
+          tickets[workerClass] >= min(startable[workerClass], Self.mostTickets),
+          "\(startable[workerClass]) operations could start, and \(tickets[workerClass]) workers are on their way")
+      }
+    }
+
+    /// Checks what holds after each update of a queue, whatever other threads do meanwhile.
+    ///
+    /// Only if the queue holds so little that looking at all of it costs little.
+    func checkIfSmall() {
+      guard count <= 16 else { return }
+      checkInvariants()
+      if batches.isEmpty, first.barrier == nil { checkTickets() }
+    }
+
+    /// What the members say of themselves.
+    private struct Findings {
+      var memberCount = 0
+      var takenCount = 0
+      var runningCount = 0
+      var cancelledCount = 0
+      /// Of the first segment, under -1, and of the later ones: the operations but for the barrier, and the ready ones.
+      var unfinished: [Int: Int] = [:]
+      var ready: [Int: Int] = [:]
+
+      mutating func note(_ operation: Operation, inLaterSegment position: Int?) {
+        memberCount += 1
+        if !operation.admission.isBarrier { unfinished[position ?? -1, default: 0] += 1 }
+        switch operation.admission.place {
+        case .ready: ready[position ?? -1, default: 0] += 1
+        case .taken: takenCount += 1
+        case .running: runningCount += 1
+        case .cancelled: cancelledCount += 1
+        case .none, .waiting, .leaving: break
+        }
+      }
+    }
+
+    /// Checks what a single place means.
+    private func checkPlace(of operation: Operation) {
+      let (place, phase) = (operation.admission.place, operation.state.current.phase)
+      check(place != .none, operation)
+      // Only what is in front of the first barrier, and then that barrier, may have been started.
+      if [.taken, .running].contains(place) { check(laterPosition(of: operation) == nil, operation) }
+      if [.running, .leaving].contains(place) { check(phase != .pending, operation) }
+      if operation.admission.isBarrier { check(place != .ready && place != .taken, operation) }
+      if place == .cancelled { check(operation.state.current.isCancelled, operation) }
+    }
+
+    private func checkRunning(_ found: Findings) {
+      var listed = 0
+      running.forEach { reference in
+        check(reference.operation.admission.place == .running, reference.operation)
+        listed += 1
+      }
+      precondition(
+        listed == runningCount && found.runningCount == runningCount,
+        "\(listed) operations are listed as running, \(found.runningCount) say so, and \(runningCount) are counted")
+      precondition(
+        found.cancelledCount == cancelled.count,
+        "\(found.cancelledCount) operations say that they are cancelled, and \(cancelled.count) are listed")
+    }
+
+    private func checkSegments(_ found: Findings) {
+      for position in -1..<later.count {
+        let segment = position < 0 ? first : later[position]
+        let unfinished = found.unfinished[position] ?? 0
+        precondition(
+          segment.unfinished == unfinished, "a segment has \(unfinished) operations, and counts \(segment.unfinished)")
+        let readyCount = WorkerClass.allCases.reduce(0) { $0 + segment.ready.count($1) }
+        precondition(
+          readyCount == found.ready[position] ?? 0,
+          "\(found.ready[position] ?? 0) operations of a segment say that they are ready, and \(readyCount) are listed")
+        // Each but the last ends with a barrier; the first does not end with one that has finished.
+        let isLast = position == later.count - 1
+        precondition(isLast == (segment.barrier == nil && !segment.barrierHasFinished), "a segment has no end")
+        precondition(position >= 0 || !segment.barrierHasFinished, "a barrier that has finished was not passed")
+      }
+    }
+
+    private func check(_ condition: Bool, _ operation: Operation, line: UInt = #line) {
+      // Not `description`, which may be overridden, and takes locks.
+      precondition(condition, "\(operation.admission) \(operation.state.current)", line: line)
+    }
+  }
+
+  extension MemberList {
+    fileprivate func forEach(_ body: (OperationReference) -> Void) {
+      var position = first
+      while let reference = position {
+        body(reference)
+        position = reference.memberNext
+      }
+    }
+  }
+#endif

@@ -1,0 +1,79 @@
+/// What a queue knows of why an operation has not started.
+struct AdmissionSituation {
+  var isBarrier: Bool
+  var isSuspended: Bool
+  var limit: Int
+  var started: Int
+  /// How many operations a barrier waits for; for others, 1 when they wait for a barrier.
+  var predecessorCount: Int
+}
+
+/// The operations of one queue that keep an operation from starting.
+struct AdmissionObstacles {
+  /// All of these have to finish first.
+  var all: [Operation] = []
+  /// One of these has to finish first: they have all the places of a queue with a limit.
+  var any: [Operation] = []
+}
+
+extension Admission {
+  /// Operations are held, and none of them runs or can start by what this queue knows.
+  var isIdle: Bool {
+    started == 0 && count > 0 && !isSuspended && limit > 0 && !hasStartable
+      && WorkerClass.allCases.allSatisfy { tickets[$0] == 0 }
+  }
+
+  /// The situation of an operation that the queue holds.
+  ///
+  /// O(*n*) for barriers.
+  func situation(of operation: Operation) -> AdmissionSituation {
+    AdmissionSituation(
+      isBarrier: operation.admission.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
+      predecessorCount: predecessors(of: operation).count)
+  }
+
+  /// What must finish before this operation can start: what was added before a barrier since the one before it; the
+  /// barrier before any other operation; and, where all places are taken, one of those that run.
+  ///
+  /// O(*n*) for barriers, in the number of operations between it and the one before it; else O(log *barriers*), and
+  /// O(*limit*) where all places are taken.
+  func obstacles(of operation: Operation) -> AdmissionObstacles {
+    guard [.waiting, .ready, .taken].contains(operation.admission.place) else { return AdmissionObstacles() }
+    var obstacles = AdmissionObstacles(all: predecessors(of: operation))
+    if limit > 0, started >= limit, operation.state.current.phase == .pending {
+      running.forEach { obstacles.any.append($0.operation) }
+      batches.forEach { if let current = $0.runningOperation { obstacles.any.append(current.operation) } }
+      // A thread is between two operations of its batch: that place is not lost.
+      if obstacles.any.count < started { obstacles.any = [] }
+    }
+    return obstacles
+  }
+
+  private func predecessors(of operation: Operation) -> [Operation] {
+    let position = laterPosition(of: operation)
+    if operation.admission.isBarrier {
+      // Walked towards the front, up to the barrier before it, which waits for what is before that.
+      var found: [Operation] = []
+      var other = OperationReference(operation).memberPrevious
+      while let reference = other {
+        let member = reference.operation
+        if !isLeaving(member) {
+          found.append(member)
+          if member.admission.isBarrier { break }
+        }
+        other = reference.memberPrevious
+      }
+      return found.reversed()
+    }
+    // One that was cancelled before its turn holds nothing back.
+    for earlier in stride(from: (position ?? -1) - 1, through: -1, by: -1) {
+      guard let barrier = earlier < 0 ? first.barrier : later[earlier].barrier, !isLeaving(barrier.operation) else {
+        continue
+      }
+      return [barrier.operation]
+    }
+    return []
+  }
+
+  private func isLeaving(_ operation: Operation) -> Bool { [.cancelled, .leaving].contains(operation.admission.place) }
+}

@@ -1,0 +1,276 @@
+/// Which operation of a queue may start, and when: a state machine without threads and locks.
+///
+/// The owner protects it with one lock and, after each change, asks for ``issueTickets()``: how many more workers may
+/// come and ask for ``next(for:)``. Nothing here calls out.
+///
+/// Barriers cut what was added into *segments*. Only operations of the first segment may start; when all of them have
+/// finished its barrier does; when that has finished, the next segment is the first.
+///
+/// Workers have classes, by the quality of service of what they run. A worker takes only operations of its class.
+struct Admission {
+  /// More tickets than this are not out at once: each worker that comes goes on while there is work.
+  static let mostTickets = 64
+
+  /// All that the queue holds.
+  var members = MemberList()
+  /// The segment whose operations may start.
+  var first = AdmissionSegment(firstSequence: 0)
+  /// The segments behind barriers.
+  var later = FirstInFirstOut<AdmissionSegment>()
+  /// Those that leave because they were cancelled, whatever they wait for; workers of the normal class take them.
+  var cancelled = ReadyOperations()
+  private var nextSequence: UInt64 = 0
+  /// How many have been started by themselves, and have not finished; those of batches are not counted.
+  var runningCount = 0
+  /// What was started by itself and has not finished, except what leaves as cancelled.
+  var running = OperationChain()
+  /// Issued, and not yet redeemed by a worker.
+  private(set) var tickets = PerClass(0)
+
+  /// The batches that threads have taken, which they keep alive.
+  var batches = ActiveBatches()
+
+  /// How many operations may run at a time.
+  var limit = Int.max {
+    didSet { reclaimBatches() }
+  }
+  var isSuspended = false {
+    didSet { if isSuspended { reclaimBatches() } }
+  }
+  /// The queue's quality of service, and whether it matters: threads that are not the library's have no classes.
+  private(set) var placement = Placement(quality: .default, hasClasses: true)
+
+  var count: Int { members.count }
+  var operations: [Operation] { members.snapshot }
+
+  // MARK: What happens to operations
+
+  /// Takes in an operation that the caller has reserved, and takes over its ownership.
+  ///
+  /// - Returns: False if the operation has ended before it was taken in: it is not in the queue, and the caller must
+  ///   release it, once no lock is held.
+  mutating func add(_ reference: OperationReference, isBarrier: Bool) -> Bool {
+    reference._withUnsafeGuaranteedRef { operation in
+      // One step with the end of the operation: either this sees that it has finished, or the thread that ends it sees
+      // that it is enqueued, and has it leave.
+      let word = operation.state.book()
+      guard word.phase != .finished else { return false }
+      members.append(reference)
+      operation.queueLinks.sequence = nextSequence
+      nextSequence += 1
+      operation.admission.place = .waiting
+      if isBarrier {
+        operation.admission.isBarrier = true
+        withSegment(of: operation) { $0.barrier = reference }
+        later.append(AdmissionSegment(firstSequence: nextSequence))
+        // What comes after it may be made ready by what is before it.
+        batches.forEach { $0.stopContinuing() }
+      } else {
+        withSegment(of: operation) { $0.unfinished += 1 }
+      }
+      if word.isCancelled {
+        leave(operation)
+      } else if word.isStartable {
+        becameReady(operation)
+      }
+      return true
+    }
+  }
+
+  /// The operation's last dependency has finished.
+  mutating func becameReady(_ operation: Operation) {
+    guard operation.admission.place == .waiting, !operation.admission.isBarrier,
+      let word = operation.state.markReady()
+    else { return }
+    let level = word.priorityLevel
+    insertReady(operation, level: level)
+    // What was taken and is less urgent is reclaimed, and no thread continues without having asked.
+    guard !batches.isEmpty else { return }
+    batches.forEach { $0.stopContinuing() }
+    reclaimBatches(behind: operation, level)
+  }
+
+  private mutating func insertReady(_ operation: Operation, level: Int) {
+    operation.admission.place = .ready
+    operation.admission.workerClass = workerClass(of: operation)
+    withSegment(of: operation) { $0.ready.insert(operation, level: level) }
+  }
+
+  private mutating func removeReady(_ operation: Operation) {
+    withSegment(of: operation) { $0.ready.remove(operation) }
+  }
+
+  /// The operation was cancelled: it leaves, whatever it waits for.
+  mutating func leave(_ operation: Operation) {
+    reclaimBatches(with: operation)
+    switch operation.admission.place {
+    case .ready: removeReady(operation)
+    case .waiting: break
+    case .none, .taken, .cancelled, .running, .leaving: return
+    }
+    operation.admission.place = .cancelled
+    cancelled.insert(operation, level: QueuePriority.normal.level)
+  }
+
+  /// The operation's priority, or its class, was changed.
+  mutating func urgencyChanged(_ operation: Operation) {
+    reclaimBatches(with: operation)
+    guard operation.admission.place == .ready else { return }
+    let level = operation.state.current.priorityLevel
+    removeReady(operation)
+    insertReady(operation, level: level)
+    if !batches.isEmpty { reclaimBatches(behind: operation, level) }
+  }
+
+  /// The operation has finished.
+  ///
+  /// Gives up ownership: the caller must release the result, once no lock is held.
+  mutating func finished(_ operation: Operation) -> OperationReference {
+    switch operation.admission.place {
+    case .running:
+      runningCount -= 1
+      running.remove(OperationReference(operation))
+    case .ready: removeReady(operation)
+    case .cancelled: cancelled.remove(operation)
+    case .waiting, .taken, .leaving, .none: break
+    }
+    operation.admission.place = .none
+    let isBarrier = operation.admission.isBarrier
+    withSegment(of: operation) { segment in
+      if isBarrier {
+        segment.barrier = nil
+        segment.barrierHasFinished = true
+      } else {
+        segment.unfinished -= 1
+      }
+    }
+    passFinishedBarriers()
+    return members.remove(operation)
+  }
+
+  // MARK: Classes
+
+  /// Which class of workers runs an operation.
+  func workerClass(of operation: Operation) -> WorkerClass { placement.workerClass(of: operation) }
+
+  /// Sets the queue's quality of service, and whether it matters.
+  ///
+  /// O(*n*) in the number of ready operations, if that changes their classes.
+  mutating func setPlacement(_ placement: Placement) {
+    let old = self.placement
+    self.placement = placement
+    reclaimBatches()
+    guard old.quality.workerClass != placement.quality.workerClass || old.hasClasses != placement.hasClasses else {
+      return
+    }
+    for position in 0..<later.count { later[position].sortReady(by: placement) }
+    first.sortReady(by: placement)
+  }
+
+  // MARK: Tickets
+
+  /// How many more workers of each class may come and ask for ``next(for:)``.
+  mutating func issueTickets() -> PerClass<Int> {
+    let startable = startable
+    var new = PerClass(0)
+    PerClass<Int>.forEachClass { workerClass in
+      let missing = min(startable[workerClass], Self.mostTickets) - tickets[workerClass]
+      guard missing > 0 else { return }
+      new[workerClass] = missing
+      tickets[workerClass] += missing
+    }
+    return new
+  }
+
+  /// A thread that is here will ask once more, without being sent for.
+  mutating func issueTicket(_ workerClass: WorkerClass) { tickets[workerClass] += 1 }
+
+  /// Takes back all tickets, whose workers may still come.
+  mutating func withdrawTickets() -> PerClass<Int> {
+    defer { tickets = PerClass(0) }
+    return tickets
+  }
+
+  /// A worker is here and asks for itself, or will not come.
+  mutating func redeemTicket(_ workerClass: WorkerClass) {
+    tickets[workerClass] -= 1
+    assert(tickets[workerClass] >= 0)
+  }
+
+  /// Whether a thread will take the inbox in before what is put there could be started: a worker of the queue's class
+  /// is on its way; or as many operations run as may, and one of them has to end first.
+  var servesInbox: Bool {
+    tickets[placement.ownClass] > 0 || (started >= limit && started > 0 && !isSuspended)
+  }
+
+  var hasStartable: Bool {
+    let startable = startable
+    return startable[.normal] > 0 || startable[.utility] > 0 || startable[.background] > 0
+  }
+
+  /// How many operations workers of each class could start at this moment.
+  ///
+  /// With a limit, operations of different classes start in one order: of those that are ready, only the ones of the
+  /// class of the first count.
+  var startable: PerClass<Int> {
+    var counts = PerClass(0)
+    if !isSuspended, started < limit {
+      // What is in batches is there for other workers, too, and so is what became ready by them.
+      batches.forEach { counts[$0.workerClass] += $0.startable }
+      if limit == .max {
+        PerClass<Int>.forEachClass { counts[$0] += first.ready.count($0) }
+      } else if let workerClass = firstReadyClass {
+        counts[workerClass] += first.ready.count(workerClass)
+      }
+      if let barrier = startableBarrier { counts[workerClass(of: barrier)] += 1 }
+      let places = limit - started
+      PerClass<Int>.forEachClass { counts[$0] = min(counts[$0], places) }
+    }
+    counts[.normal] += cancelled.count
+    return counts
+  }
+
+  /// The class of the operation that a queue with a limit starts next.
+  var firstReadyClass: WorkerClass? { first.ready.firstClass }
+
+  private var startableBarrier: Operation? {
+    guard first.unfinished == 0, let barrier = first.barrier?.operation else { return nil }
+    return barrier.admission.place == .waiting && barrier.state.current.isStartable ? barrier : nil
+  }
+
+  /// How many operations have been started, the cancelled ones not counted: a batch counts as one, since its thread
+  /// runs one after the other.
+  var started: Int { runningCount + batches.count }
+
+  // MARK: Starting
+
+  /// The operation that a worker of a class starts now, already claimed, or nil.
+  mutating func next(for workerClass: WorkerClass) -> Operation? {
+    while workerClass == .normal, let operation = cancelled.popFirst()?.operation {
+      if operation.state.claim() {
+        operation.admission.place = .leaving
+        return operation
+      }
+      operation.admission.place = .waiting
+    }
+    guard !isSuspended, started < limit else { return nil }
+    while limit == .max || firstReadyClass == workerClass, let reference = first.ready.popFirst(workerClass) {
+      let operation = reference.operation
+      if operation.state.claim() { return begin(operation) }
+      // It was given a dependency after it had become ready, or has finished without being started.
+      operation.admission.place = .waiting
+    }
+    if let barrier = startableBarrier, self.workerClass(of: barrier) == workerClass, barrier.state.claim() {
+      return begin(barrier)
+    }
+    return nil
+  }
+
+  /// Counts an operation that has been claimed as started by itself.
+  mutating func begin(_ operation: Operation) -> Operation {
+    operation.admission.place = .running
+    runningCount += 1
+    running.append(OperationReference(operation))
+    return operation
+  }
+}

@@ -1,0 +1,32 @@
+/// Where an operation is in its queue's lists.
+///
+/// Protected by the queue's lock.
+struct AdmissionRecord {
+  /// The places, of which an operation of a queue has one at a time.
+  enum Place: UInt8 {
+    /// In no queue, or no longer.
+    case none
+    /// It waits for its dependencies, or is a barrier.
+    case waiting
+    /// In a list of ready operations.
+    case ready
+    /// In a batch: about to be started, or started.
+    case taken
+    /// Among the cancelled, which are started without regard to limits.
+    case cancelled
+    /// Started by itself, and counted against the limit.
+    case running
+    /// Started because it was cancelled; not counted.
+    case leaving
+  }
+
+  var place = Place.none
+  /// Whether this is a barrier.
+  var isBarrier = false
+  /// The class of workers in whose list of ready operations it is.
+  var workerClass = WorkerClass.normal
+  /// The priority level under which it is in that list.
+  var readyLevel: UInt8 = 0
+  /// Whether it is in that level's heap rather than in its list.
+  var isInHeap = false
+}

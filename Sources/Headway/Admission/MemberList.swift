@@ -1,0 +1,70 @@
+/// All that a queue holds, in the order of adding: an intrusive list, which owns its operations.
+struct MemberList {
+  private(set) var first: OperationReference?
+  private var last: OperationReference?
+  private(set) var count = 0
+
+  /// Takes over the ownership of an operation.
+  mutating func append(_ reference: OperationReference) {
+    reference.memberPrevious = last
+    reference.memberNext = nil
+    if let last { last.memberNext = reference } else { first = reference }
+    last = reference
+    count += 1
+  }
+
+  /// Gives up ownership: the caller must release the result, once no lock is held.
+  mutating func remove(_ operation: Operation) -> OperationReference {
+    let reference = OperationReference(operation)
+    let (previous, next) = (reference.memberPrevious, reference.memberNext)
+    if let previous { previous.memberNext = next } else { first = next }
+    if let next { next.memberPrevious = previous } else { last = previous }
+    reference.memberPrevious = nil
+    reference.memberNext = nil
+    count -= 1
+    return reference
+  }
+
+  /// A copy as an array.
+  ///
+  /// O(*n*).
+  var snapshot: [Operation] {
+    var all: [Operation] = []
+    all.reserveCapacity(count)
+    var position = first
+    while let reference = position {
+      all.append(reference.operation)
+      position = reference.memberNext
+    }
+    return all
+  }
+}
+
+/// Operations of a queue that are in none of its lists of ready ones: an intrusive list, which does not own them.
+struct OperationChain {
+  private(set) var first: OperationReference?
+  private var last: OperationReference?
+
+  mutating func append(_ operation: OperationReference) {
+    operation.previous = last
+    operation.next = nil
+    if let last { last.next = operation } else { first = operation }
+    last = operation
+  }
+
+  mutating func remove(_ operation: OperationReference) {
+    let (previous, next) = (operation.previous, operation.next)
+    if let previous { previous.next = next } else { first = next }
+    if let next { next.previous = previous } else { last = previous }
+    operation.previous = nil
+    operation.next = nil
+  }
+
+  func forEach(_ body: (OperationReference) -> Void) {
+    var position = first
+    while let operation = position {
+      position = operation.next
+      body(operation)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/// Where the operations of a queue run: on which class of workers.
+struct Placement {
+  var quality: QualityOfService
+  /// Whether classes matter: the queue's operations run on the threads of this library.
+  var hasClasses: Bool
+
+  /// The class of operations of which nothing was said.
+  var ownClass: WorkerClass { hasClasses ? quality.workerClass : .normal }
+
+  func workerClass(of operation: Operation) -> WorkerClass {
+    hasClasses ? operation.effectiveQuality(in: quality).workerClass : .normal
+  }
+}
+
+/// One value for each class of workers.
+struct PerClass<Value> {
+  /// The classes, without the array that `allCases` makes.
+  @inline(__always)
+  static func forEachClass(_ body: (WorkerClass) -> Void) {
+    body(.normal)
+    body(.utility)
+    body(.background)
+  }
+
+  private var values: (Value, Value, Value)
+
+  init(_ value: Value) { values = (value, value, value) }
+
+  subscript(workerClass: WorkerClass) -> Value {
+    get {
+      switch workerClass {
+      case .normal: values.0
+      case .utility: values.1
+      case .background: values.2
+      }
+    }
+    _modify {
+      switch workerClass {
+      case .normal: yield &values.0
+      case .utility: yield &values.1
+      case .background: yield &values.2
+      }
+    }
+  }
+}

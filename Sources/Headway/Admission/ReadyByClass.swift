@@ -1,0 +1,94 @@
+/// The operations that could start, by the class of workers that runs them.
+///
+/// Each case by itself, so that no list is copied to be looked at.
+struct ReadyByClass {
+  private var normal = ReadyOperations()
+  private var utility = ReadyOperations()
+  private var background = ReadyOperations()
+
+  var isEmpty: Bool { normal.isEmpty && utility.isEmpty && background.isEmpty }
+
+  func count(_ workerClass: WorkerClass) -> Int {
+    switch workerClass {
+    case .normal: normal.count
+    case .utility: utility.count
+    case .background: background.count
+    }
+  }
+
+  /// The one that ``popFirst(_:)`` would take, with its level.
+  func first(_ workerClass: WorkerClass) -> (OperationReference, level: Int)? {
+    switch workerClass {
+    case .normal: normal.first
+    case .utility: utility.first
+    case .background: background.first
+    }
+  }
+
+  mutating func popFirst(_ workerClass: WorkerClass) -> OperationReference? {
+    switch workerClass {
+    case .normal: normal.popFirst()
+    case .utility: utility.popFirst()
+    case .background: background.popFirst()
+    }
+  }
+
+  /// As ``popFirst(_:)``, with its level, if the operation fulfils a condition.
+  mutating func popFirst(
+    _ workerClass: WorkerClass, where condition: (Operation) -> Bool
+  ) -> (OperationReference, level: Int)? {
+    switch workerClass {
+    case .normal: normal.popFirst(where: condition)
+    case .utility: utility.popFirst(where: condition)
+    case .background: background.popFirst(where: condition)
+    }
+  }
+
+  /// Inserts an operation into the list of the class that its record says.
+  mutating func insert(_ operation: Operation, level: Int) {
+    switch operation.admission.workerClass {
+    case .normal: normal.insert(operation, level: level)
+    case .utility: utility.insert(operation, level: level)
+    case .background: background.insert(operation, level: level)
+    }
+  }
+
+  mutating func remove(_ operation: Operation) {
+    switch operation.admission.workerClass {
+    case .normal: normal.remove(operation)
+    case .utility: utility.remove(operation)
+    case .background: background.remove(operation)
+    }
+  }
+
+  /// Takes in all of `other`, whose operations were added after those here.
+  ///
+  /// O(1).
+  mutating func append(_ other: Self) {
+    normal.append(other.normal)
+    utility.append(other.utility)
+    background.append(other.background)
+  }
+
+  /// The class of the operation that comes before all others, by priority and then by the order of adding.
+  var firstClass: WorkerClass? {
+    // Mostly there is one class.
+    if utility.isEmpty, background.isEmpty { return normal.isEmpty ? nil : .normal }
+    var best: (reference: OperationReference, level: Int, workerClass: WorkerClass)?
+    PerClass<Int>.forEachClass { workerClass in
+      guard let (reference, level) = first(workerClass) else { return }
+      if let found = best,
+        found.level > level || (found.level == level && found.reference.sequence < reference.sequence)
+      {
+        return
+      }
+      best = (reference, level, workerClass)
+    }
+    return best?.workerClass
+  }
+
+  /// The highest level of priority among the operations.
+  var highestLevel: Int? {
+    WorkerClass.allCases.lazy.compactMap { first($0)?.level }.max()
+  }
+}

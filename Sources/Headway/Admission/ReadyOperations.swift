@@ -1,0 +1,201 @@
+/// The operations that could start, ordered by priority and, within one priority, by the order of adding.
+///
+/// Each of the five priorities has a list and a heap. Operations mostly become ready in the order in which they were
+/// added, so nearly all go to the end of the list: constant time. One that comes late (its dependencies took longer,
+/// its priority was changed) goes into a pairing heap: insertion in constant time, removal in amortised logarithmic
+/// time (Fredman, Sedgewick, Sleator and Tarjan, “The pairing heap: a new form of self-adjusting heap”, 1986). A bit
+/// mask says which priorities have any.
+struct ReadyOperations {
+  fileprivate struct Level {
+    var first: OperationReference?
+    var last: OperationReference?
+    var root: OperationReference?
+    var isEmpty: Bool { first == nil && root == nil }
+  }
+
+  private var levels = (Level(), Level(), Level(), Level(), Level())
+  private var occupied: UInt8 = 0
+  private(set) var count = 0
+
+  var isEmpty: Bool { count == 0 }
+
+  // MARK: Inserting and removing
+
+  /// The one that ``popFirst()`` would take, with its level.
+  var first: (OperationReference, level: Int)? {
+    guard occupied != 0 else { return nil }
+    let number = 7 - occupied.leadingZeroBitCount
+    let earliest =
+      switch number {
+      case 0: levels.0.earliest
+      case 1: levels.1.earliest
+      case 2: levels.2.earliest
+      case 3: levels.3.earliest
+      default: levels.4.earliest
+      }
+    return earliest.map { ($0, number) }
+  }
+
+  mutating func insert(_ operation: Operation, level: Int) {
+    operation.admission.readyLevel = UInt8(level)
+    with(level) { $0.insert(OperationReference(operation)) }
+    occupied |= 1 << UInt8(level)
+    count += 1
+  }
+
+  mutating func remove(_ operation: Operation) {
+    let level = Int(operation.admission.readyLevel)
+    with(level) { $0.remove(OperationReference(operation)) }
+    forgetIfEmpty(level)
+    count -= 1
+  }
+
+  /// Takes out the first of the highest priority.
+  mutating func popFirst() -> OperationReference? {
+    guard occupied != 0 else { return nil }
+    let level = 7 - occupied.leadingZeroBitCount
+    let operation = with(level) { $0.popFirst() }
+    forgetIfEmpty(level)
+    count -= 1
+    return operation
+  }
+
+  /// As ``popFirst()``, with its level, if the operation fulfils a condition.
+  mutating func popFirst(where condition: (Operation) -> Bool) -> (OperationReference, level: Int)? {
+    guard let (operation, level) = first, operation._withUnsafeGuaranteedRef(condition) else { return nil }
+    with(level) { $0.remove(operation) }
+    forgetIfEmpty(level)
+    count -= 1
+    return (operation, level)
+  }
+
+  /// Takes in all of `other`, whose operations were added after those here.
+  ///
+  /// O(1).
+  mutating func append(_ other: ReadyOperations) {
+    var other = other
+    for level in 0..<5 where other.occupied & 1 << UInt8(level) != 0 {
+      let theirs = other.with(level) { $0 }
+      with(level) { $0.append(theirs) }
+    }
+    occupied |= other.occupied
+    count += other.count
+  }
+
+  private mutating func forgetIfEmpty(_ level: Int) {
+    if with(level, { $0.isEmpty }) { occupied &= ~(1 << UInt8(level)) }
+  }
+
+  private mutating func with<Answer>(_ level: Int, _ body: (inout Level) -> Answer) -> Answer {
+    switch level {
+    case 0: body(&levels.0)
+    case 1: body(&levels.1)
+    case 2: body(&levels.2)
+    case 3: body(&levels.3)
+    default: body(&levels.4)
+    }
+  }
+}
+
+extension ReadyOperations.Level {
+  fileprivate mutating func insert(_ operation: OperationReference) {
+    guard let last, last.sequence > operation.sequence else {
+      operation.isInHeap = false
+      operation.previous = last
+      if let last { last.next = operation } else { first = operation }
+      last = operation
+      return
+    }
+    operation.isInHeap = true
+    root = meld(root, operation)
+  }
+
+  fileprivate var earliest: OperationReference? {
+    guard let first, let root else { return first ?? root }
+    return root.sequence < first.sequence ? root : first
+  }
+
+  fileprivate mutating func popFirst() -> OperationReference? {
+    let operation = earliest
+    if let operation { remove(operation) }
+    return operation
+  }
+
+  fileprivate mutating func remove(_ operation: OperationReference) {
+    if operation.isInHeap { removeFromHeap(operation) } else { removeFromList(operation) }
+    operation.next = nil
+    operation.previous = nil
+    operation.child = nil
+  }
+
+  fileprivate mutating func append(_ other: Self) {
+    if let otherFirst = other.first {
+      if let last { last.next = otherFirst } else { first = otherFirst }
+      otherFirst.previous = last
+      last = other.last
+    }
+    root = meld(root, other.root)
+  }
+
+  private mutating func removeFromList(_ operation: OperationReference) {
+    let (previous, next) = (operation.previous, operation.next)
+    if let previous { previous.next = next } else { first = next }
+    if let next { next.previous = previous } else { last = previous }
+  }
+
+  private mutating func removeFromHeap(_ operation: OperationReference) {
+    let orphans = meldChildren(of: operation)
+    if operation.isSame(as: root) {
+      root = orphans
+      return
+    }
+    // `previous` is the parent when the operation is its first child, else the sibling before it.
+    let (previous, next) = (operation.previous, operation.next)
+    if operation.isSame(as: previous?.child) {
+      previous?.child = next
+    } else {
+      previous?.next = next
+    }
+    next?.previous = previous
+    root = meld(root, orphans)
+  }
+
+  /// Joins two heaps; the root with the greater number becomes the first child of the other.
+  private func meld(_ left: OperationReference?, _ right: OperationReference?) -> OperationReference? {
+    guard let left else { return right }
+    guard let right else { return left }
+    let (parent, child) =
+      left.sequence < right.sequence ? (left, right) : (right, left)
+    child.next = parent.child
+    parent.child?.previous = child
+    child.previous = parent
+    parent.child = child
+    parent.next = nil
+    parent.previous = nil
+    return parent
+  }
+
+  /// Joins the children of a root that is going away, in pairs from the left and then all from the right.
+  private func meldChildren(of operation: OperationReference) -> OperationReference? {
+    var paired: OperationReference?  // The pairs, as a stack through `next`.
+    var position = operation.child
+    while let left = position {
+      let right = left.next
+      position = right?.next
+      left.next = nil
+      left.previous = nil
+      right?.next = nil
+      right?.previous = nil
+      let pair = meld(left, right)
+      pair?.next = paired
+      paired = pair
+    }
+    var result: OperationReference?
+    while let pair = paired {
+      paired = pair.next
+      pair.next = nil
+      result = meld(result, pair)
+    }
+    return result
+  }
+}

@@ -1,0 +1,275 @@
+import Synchronization
+
+/// Operations that one thread has taken from a queue at once, to run one after the other, and the results of that.
+///
+/// So the queue's lock is taken once for many operations. The thread to which a batch belongs works without the lock;
+/// it publishes what it has finished and what became ready by that. A thread that holds the queue's lock may collect
+/// that, and may reclaim what has not been started: when a more urgent operation is there, when the queue is suspended,
+/// when an operation of the batch takes long, when its thread blocks, or when another thread has nothing to do.
+///
+/// Only operations go into batches of which the library knows all that happens at their start: exactly
+/// ``BlockOperation``s.
+final class Batch: @unchecked Sendable {
+  // `items` and `count` change under the queue's lock, by the batch's thread before it begins, or by the thread that
+  // reclaims, which lowers `count`; the batch's thread then goes by `head` and `size`. `finished` and `readied` are
+  // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
+  // queue's lock (acquiring). `collected…`, `…Active`, `lowestLevel`, `lastSequence` and `beginTime` change under the
+  // queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`, `keepsOrder` and
+  // `hasTakenFirst` are that thread's.
+
+  /// How many operations a batch takes at most.
+  static let capacity = 32
+  private static let readiedCapacity = 64
+  /// `head` of a batch from which all has been reclaimed.
+  private static let exhausted = Int.max / 2
+
+  private let items = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
+  private let finished = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
+  private let readied = UnsafeMutablePointer<OperationReference>.allocate(capacity: readiedCapacity)
+
+  /// The queue for which the batch is made, which its thread keeps alive.
+  private(set) var home: Unmanaged<OperationQueue>?
+  /// What runs the queue in place of the pool.
+  private(set) var executor: (any WorkExecutor)?
+
+  /// Where the queue's operations run.
+  private var placement = Placement(quality: .default, hasClasses: false)
+  /// The class of the batch's thread, where classes matter.
+  private(set) var workerClass = WorkerClass.normal
+  /// How many operations it had when it began.
+  private var size = 0
+  /// What becomes ready may have to be started before what is left.
+  private var keepsOrder = false
+  /// How many operations the thread runs at most, before it asks the queue again.
+  private var allowance = 0
+  /// Nothing else in the queue can be started: the thread may continue with what the last operation has made ready.
+  ///
+  /// Set and cleared under the queue's lock, looked at without it: a thread that misses the change is a thread that
+  /// continued an instant earlier.
+  private let mayContinue = Atomic<Bool>(false)
+
+  private(set) var count = 0
+  /// The next to be started, but for the first, which is the thread's at once: the thread that moves it has what was
+  /// there.
+  ///
+  /// If the first could be reclaimed, two threads could take it from each other for ever.
+  private let head = Atomic<Int>(1)
+  /// The thread has taken the first; belongs to that thread.
+  private var hasTakenFirst = false
+  /// The operation that is being run, with the number of those finished before it in ``numberBits``; 0 if it is ended
+  /// in another way, or there is none.
+  private let current = Atomic<UInt>(0)
+  private let finishedCount = Atomic<Int>(0)
+  private let readiedCount = Atomic<Int>(0)
+  private var collectedFinished = 0
+  private var collectedReadied = 0
+  /// The lowest level of priority among the operations taken, and the number of the last one.
+  private(set) var lowestLevel = 0
+  private(set) var lastSequence: UInt64 = 0
+  /// When the thread took it, in nanoseconds of uptime.
+  private(set) var beginTime: UInt64 = 0
+  /// Among those of its queue; there, its neighbours.
+  var isActive = false
+  var nextActive: Unmanaged<Batch>?
+  var previousActive: Unmanaged<Batch>?
+
+  deinit {
+    items.deallocate()
+    finished.deallocate()
+    readied.deallocate()
+  }
+
+  // MARK: Under the queue's lock
+
+  /// Begins anew, with nothing.
+  ///
+  /// All has been collected.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue.
+  ///   - executor: What runs it in place of the pool.
+  ///   - placement: Where its operations run.
+  ///   - workerClass: The class of the thread.
+  func reset(
+    for queue: OperationQueue, _ executor: (any WorkExecutor)?, _ placement: Placement, _ workerClass: WorkerClass
+  ) {
+    home = .passUnretained(queue)
+    self.placement = placement
+    self.workerClass = workerClass
+    if self.executor !== executor { self.executor = executor }
+    count = 0
+    head.store(1, ordering: .relaxed)
+    hasTakenFirst = false
+    current.store(0, ordering: .relaxed)
+    finishedCount.store(0, ordering: .relaxed)
+    readiedCount.store(0, ordering: .relaxed)
+    collectedFinished = 0
+    collectedReadied = 0
+    lowestLevel = QueuePriority.highestLevel
+  }
+
+  /// All has been appended.
+  ///
+  /// - Parameters:
+  ///   - allowance: How many operations the thread runs at most.
+  ///   - mayContinue: Nothing else in the queue can be started.
+  ///   - keepsOrder: What becomes ready may have to be started before what is left in the batch.
+  ///   - time: The time, in nanoseconds of uptime.
+  func begin(atMost allowance: Int, mayContinue: Bool, keepsOrder: Bool, at time: UInt64) {
+    size = count
+    beginTime = time
+    self.keepsOrder = keepsOrder
+    self.allowance = min(allowance, Self.capacity)
+    self.mayContinue.store(mayContinue, ordering: .relaxed)
+  }
+
+  /// Something else can be started, or nothing may be.
+  func stopContinuing() { mayContinue.store(false, ordering: .relaxed) }
+
+  func append(_ operation: OperationReference, level: Int) {
+    items[count] = operation
+    count += 1
+    lowestLevel = min(lowestLevel, level)
+    lastSequence = operation.sequence
+  }
+
+  /// How many operations are here for other threads: those that no thread has taken, and those that became ready and
+  /// were not collected.
+  ///
+  /// It may already be fewer that were not taken. In this order: if an operation is seen as taken, what the thread
+  /// published before it took that is seen, too.
+  var startable: Int {
+    let unstarted = max(0, count - head.load(ordering: .acquiring))
+    return unstarted + readiedCount.load(ordering: .acquiring) - collectedReadied
+  }
+
+  /// Takes out what has not been started.
+  ///
+  /// What the batch's thread published before it took its last operation is seen after this: the exchange acquires what
+  /// the addition in ``next()`` released.
+  func reclaim(_ body: (Operation) -> Void) {
+    stopContinuing()
+    let first = head.exchange(Self.exhausted, ordering: .acquiringAndReleasing)
+    guard first < count else { return }
+    for position in first..<count { items[position]._withUnsafeGuaranteedRef { body($0) } }
+    count = first
+  }
+
+  /// The next operation that has finished and was not collected.
+  func nextFinished() -> OperationReference? {
+    while true {
+      let published = finishedCount.load(ordering: .acquiring)
+      if collectedFinished < published {
+        collectedFinished += 1
+        return finished[collectedFinished - 1]
+      }
+      // The one that is being run may have finished an instant ago, and another thread may have seen that.
+      let running = current.load(ordering: .acquiring)
+      // Nor was one published, before another was noted or withdrawn, since the count was read.
+      guard finishedCount.load(ordering: .acquiring) == published else { continue }
+      guard let (operation, number) = Self.operation(running), number == collectedFinished,
+        operation._withUnsafeGuaranteedRef({ $0.state.current.isSettled })
+      else { return nil }
+      collectedFinished += 1
+      return operation
+    }
+  }
+
+  /// The next operation that became ready and was not collected; owned by the caller.
+  func nextReadied() -> OperationReference? {
+    guard collectedReadied < readiedCount.load(ordering: .acquiring) else { return nil }
+    collectedReadied += 1
+    return readied[collectedReadied - 1]
+  }
+
+  /// The operation that is being run; alive as long as the lock is held, unless it has been collected.
+  var runningOperation: OperationReference? {
+    guard let (operation, number) = Self.operation(current.load(ordering: .acquiring)), number >= collectedFinished,
+      number >= finishedCount.load(ordering: .acquiring)
+    else { return nil }
+    return operation
+  }
+
+  // MARK: On the batch's thread
+
+  private static let numberShift = 48
+  /// Bits that are 0 in every address: user space ends below them, and tagged pointers have their tag above them.
+  private static let numberBits: UInt = 0xFF << numberShift
+
+  private static func operation(_ word: UInt) -> (OperationReference, number: Int)? {
+    UnsafeRawPointer(bitPattern: word & ~numberBits).map {
+      (OperationReference.fromOpaque($0), Int((word & numberBits) >> numberShift))
+    }
+  }
+
+  /// Whether the thread is to ask the queue before it takes another operation, since what has been added may be more
+  /// urgent.
+  var yieldsToInbox: Bool {
+    lowestLevel < QueuePriority.normal.level && home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == false
+  }
+
+  /// The next operation to start, which is the thread's now, or nil.
+  func next() -> OperationReference? {
+    guard hasTakenFirst else {
+      hasTakenFirst = true
+      return items[0]
+    }
+    let position = head.add(1, ordering: .acquiringAndReleasing).oldValue
+    return position < size ? items[position] : nil
+  }
+
+  /// The operation has begun, in this batch.
+  func noteCurrent(_ operation: OperationReference) {
+    let number = UInt(bitPattern: finishedCount.load(ordering: .relaxed))
+    current.store(UInt(bitPattern: operation.toOpaque()) | number << Self.numberShift, ordering: .releasing)
+  }
+
+  /// The current operation ends in another way than by ``publish(_:)``.
+  func withdrawCurrent() { current.store(0, ordering: .releasing) }
+
+  /// The current operation has finished; the queue releases it, or has done so already.
+  func publish(_ operation: OperationReference) {
+    let number = finishedCount.load(ordering: .relaxed)
+    finished[number] = operation
+    finishedCount.store(number + 1, ordering: .releasing)
+  }
+
+  /// Continues with an operation that became ready, without asking the queue, if it is the only one there is to start.
+  ///
+  /// One that has been among the ready ones before may be in a batch, which must not find it finished.
+  ///
+  /// - Returns: Whether it has begun.
+  func begin(readied operation: Operation) -> Bool {
+    guard mayContinue.load(ordering: .relaxed), finishedCount.load(ordering: .relaxed) < allowance,
+      head.load(ordering: .relaxed) >= size, readiedCount.load(ordering: .relaxed) == 0, isMine(operation),
+      home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty && $0.trackedProgress == nil }) == true,
+      placement.workerClass(of: operation) == workerClass
+    else { return false }
+    return operation.state.beginPlainly(ifNeverReady: true)
+  }
+
+  /// Publishes an operation that became ready, and hands over its ownership, if the queue need not hear of it before it
+  /// next collects the results of the batch.
+  func publish(readied reference: OperationReference) -> Bool {
+    let number = readiedCount.load(ordering: .relaxed)
+    guard !keepsOrder, number < Self.readiedCapacity,
+      reference._withUnsafeGuaranteedRef({ isMine($0) && placement.workerClass(of: $0) == workerClass })
+    else { return false }
+    readied[number] = reference
+    readiedCount.store(number + 1, ordering: .releasing)
+    return true
+  }
+
+  /// Whether it is an operation of the batch's queue of which the library knows all that happens at its start.
+  private func isMine(_ operation: Operation) -> Bool {
+    let word = operation.state.current
+    // Its queue can be read once it says that it is in one.
+    return operation.isPlainBlock && word.isBooked && !word.startsSpecially
+      && operation.queueLinks.home?.toOpaque() == home?.toOpaque()
+  }
+}
+
+extension Operation {
+  /// Nothing of a subclass's happens when it starts and ends.
+  final var isPlainBlock: Bool { type(of: self) == BlockOperation.self }
+}

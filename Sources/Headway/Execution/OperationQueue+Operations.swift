@@ -1,0 +1,73 @@
+import Dispatch
+import Synchronization
+
+/// What operations say to their queue.
+extension OperationQueue {
+  final func operationBecameReady(
+    _ operation: Operation, notifyingLater notifications: inout PendingNotifications
+  ) {
+    update(notifyingLater: &notifications) { state in
+      let place = operation.admission.place
+      state.admission.becameReady(operation)
+      if place != operation.admission.place { state.record { .ready(operation) } }
+    }
+  }
+
+  final func operationWasCancelled(
+    _ operation: Operation, notifyingLater notifications: inout PendingNotifications
+  ) {
+    update(notifyingLater: &notifications) { $0.admission.leave(operation) }
+  }
+
+  /// The operation's priority or quality of service was changed.
+  final func operationChangedUrgency(_ operation: Operation) { update { $0.admission.urgencyChanged(operation) } }
+
+  /// The operation has finished, and leaves the queue.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - batch: The batch of the calling thread in which it ran, which is closed: what follows may take long.
+  ///   - notifications: Takes what observers are to be notified of.
+  final func operationFinished(
+    _ operation: Operation, closing batch: Batch?, notifyingLater notifications: inout PendingNotifications
+  ) {
+    // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
+    if completesUnit(operation) { trackedProgress?.countUnit(of: operation) }
+    let reference = update(collectingBatches: batch != nil, notifyingLater: &notifications) { state in
+      if let batch { state.admission.close(batch) }
+      let reference = state.admission.finished(operation)
+      state.record { .finished(operation) }
+      return reference
+    }
+    reference.release()
+  }
+
+  /// An operation starts: its own progress counts from now on.
+  final func startUnit(of operation: Operation) {
+    if completesUnit(operation) { trackedProgress?.startUnit(of: operation) }
+  }
+
+  /// Whether an operation is one of the units of the queue's progress: barriers are not, since nobody counts them when
+  /// setting the total.
+  ///
+  /// A barrier is one from before anybody else knows it, so this can be read without the lock.
+  private func completesUnit(_ operation: Operation) -> Bool { !operation.admission.isBarrier }
+}
+
+extension OperationQueue: PoolWork {
+  /// A worker of a class has come, with one ticket; or, for nil, the queue's executor.
+  package final func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
+    run(by: workerClass.map { .pool($0) } ?? .executor, atMost: count)
+  }
+
+  /// A thread has come, with one ticket.
+  final func run(by visitor: Visit.Visitor, atMost count: Int) -> Bool {
+    var visit = Visit(of: self, by: visitor)
+    return visit.run(atMost: count)
+  }
+
+  /// Called by whoever asked for a thread, the steward perhaps, which must not run users' code; and no worker may come.
+  package final func threadLimitWasReached(_ limit: Int) {
+    DispatchQueue.global().async { self.update { $0.record { .threadLimitReached(limit: limit) } } }
+  }
+}

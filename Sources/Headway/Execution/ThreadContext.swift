@@ -1,0 +1,107 @@
+/// What the calling thread is doing, kept in a thread-specific value that points into the thread's own stack.
+struct ThreadContext {
+  private var operation: Unmanaged<Operation>?
+  /// Nil for an operation that was started by hand outside of operations.
+  private var queue: Unmanaged<OperationQueue>?
+  /// The batch whose operations the thread runs.
+  private var batch: Unmanaged<Batch>?
+  /// What the thread was doing before, further up its stack, and will go on with.
+  private let outer: UnsafeMutablePointer<ThreadContext>?
+
+  private init(_ operation: Operation?, in queue: OperationQueue?) {
+    self.operation = operation.map { .passUnretained($0) }
+    self.queue = queue.map { .passUnretained($0) }
+    outer = Self.current
+  }
+
+  private static let key = ThreadKey()
+
+  private static var current: UnsafeMutablePointer<ThreadContext>? {
+    key.value?.assumingMemoryBound(to: ThreadContext.self)
+  }
+
+  /// The queue whose operation the calling thread runs.
+  static var queue: OperationQueue? { current?.pointee.queue?.takeUnretainedValue() }
+
+  /// The operations that the calling thread is inside of, innermost first.
+  static var operations: [Operation] {
+    var operations: [Operation] = []
+    var position = current
+    while let context = position?.pointee {
+      if let operation = context.operation { operations.append(operation.takeUnretainedValue()) }
+      position = context.outer
+    }
+    return operations
+  }
+
+  /// Whether the calling thread is inside `operation`.
+  static func isInside(_ operation: Operation) -> Bool {
+    isInside { $0.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() }
+  }
+
+  /// Whether the calling thread is inside an operation of `queue`.
+  static func isInside(_ queue: OperationQueue) -> Bool {
+    isInside { $0.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque() }
+  }
+
+  private static func isInside(_ condition: (ThreadContext) -> Bool) -> Bool {
+    var position = current
+    while let context = position?.pointee {
+      if condition(context) { return true }
+      position = context.outer
+    }
+    return false
+  }
+
+  /// Runs `body` with the thread marked as running `operation` of `queue`; nested calls restore what was before.
+  static func run(_ operation: Operation, in queue: OperationQueue?, _ body: () -> Void) {
+    var context = ThreadContext(operation, in: queue)
+    withUnsafeMutablePointer(to: &context) { enter($0, body) }
+    withExtendedLifetime((operation, queue)) {}
+  }
+
+  /// Runs `body` with the thread marked as running the operations of `batch`, one after the other, which `body` notes
+  /// with ``enter(_:)``.
+  static func run(
+    in queue: OperationQueue, _ batch: Batch, _ body: (UnsafeMutablePointer<ThreadContext>) -> Void
+  ) {
+    var context = ThreadContext(nil, in: queue)
+    context.batch = .passUnretained(batch)
+    withUnsafeMutablePointer(to: &context) { pointer in enter(pointer) { body(pointer) } }
+  }
+
+  private static func enter(_ pointer: UnsafeMutablePointer<ThreadContext>, _ body: () -> Void) {
+    key.value = UnsafeMutableRawPointer(pointer)
+    body()
+    key.value = pointer.pointee.outer.map { UnsafeMutableRawPointer($0) }
+  }
+
+  /// The thread goes on to another operation of its batch.
+  mutating func enter(_ operation: Unmanaged<Operation>) { self.operation = operation }
+
+  /// The thread is inside no operation of its batch: the last one may have been freed.
+  mutating func leave() { operation = nil }
+
+  /// The thread is inside `operation` no longer, which it is about to release.
+  static func leave(_ operation: Unmanaged<Operation>) {
+    guard let current, current.pointee.operation?.toOpaque() == operation.toOpaque() else { return }
+    current.pointee.operation = nil
+  }
+
+  /// The batch is closed, and may be used for another visit.
+  mutating func leaveBatch() { (operation, batch) = (nil, nil) }
+
+  /// The thread is about to end.
+  static func clear() { key.value = nil }
+
+  /// The thread is about to block: what it has taken of its queues' work, and not started, it leaves to others.
+  static func threadBlocks() {
+    var position = current
+    while let context = position {
+      if let batch = context.pointee.batch?.takeUnretainedValue() {
+        context.pointee.queue?.takeUnretainedValue().threadBlocks(in: batch)
+      }
+      position = context.pointee.outer
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/// Changes that have happened and of which observers are still to be notified, by a thread that has something more
+/// urgent to do first.
+struct PendingNotifications {
+  private final class Storage {
+    var queues: [(queue: OperationQueue, observers: ObserverList)] = []
+    var operations: [(operation: Operation, change: ObservedChange?)] = []
+  }
+
+  /// Made when there is something: mostly there is nothing.
+  private var storage: Storage?
+
+  var isEmpty: Bool { storage == nil }
+
+  private mutating func madeStorage() -> Storage {
+    let made = storage ?? Storage()
+    storage = made
+    return made
+  }
+
+  mutating func append(_ observers: ObserverList, of queue: OperationQueue) {
+    madeStorage().queues.append((queue, observers))
+  }
+
+  mutating func append(_ change: ObservedChange, of operation: Operation) {
+    madeStorage().operations.append((operation, change))
+  }
+
+  /// Keeps an operation until then: releasing it may run code of the user's.
+  mutating func keep(_ operation: Operation) { madeStorage().operations.append((operation, nil)) }
+
+  /// Has another thread notify the observers: the calling one has claimed an operation, for which they may wait.
+  ///
+  /// A queue that is run step by step, or on a dispatch queue, notifies at once.
+  func send(besides visitor: Visit.Visitor) {
+    guard !isEmpty else { return }
+    guard case .pool = visitor else { return send() }
+    nonisolated(unsafe) let notifications = self  // Handed over as a whole.
+    WorkerPool.shared.submit(PoolBlock { notifications.send() }, count: 1)
+  }
+
+  /// Notifies the observers.
+  ///
+  /// Called with no lock held.
+  func send() {
+    guard let storage else { return }
+    for (queue, observers) in storage.queues {
+      observers.notify(of: queue)
+      queue.lookForStallIfIdle()
+    }
+    for (operation, change) in storage.operations {
+      if let change { operation.notify([change]) }
+    }
+  }
+}

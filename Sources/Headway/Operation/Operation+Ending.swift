@@ -1,0 +1,155 @@
+import Synchronization
+
+extension Operation {
+  /// Ends the operation, if it has not ended.
+  ///
+  /// Called when the work is done, on the thread that did it.
+  final func end() {
+    if let before = state.finish() { conclude(from: before) }
+  }
+
+  /// Does all that follows the end.
+  ///
+  /// In this order: dependents that required success are kept from starting if it was none; dependents are released;
+  /// the queue is left; the threads wake that wait for no more than that; the completion block goes to the pool. Then
+  /// what may take as long as users' code likes: dependents that required success are cancelled; observers are
+  /// notified; and all others that wait wake. Called once, with no lock held.
+  ///
+  /// - Parameters:
+  ///   - before: The state from which the operation ended.
+  ///   - batch: The batch of the calling thread in which it ran.
+  private func conclude(from before: OperationWord, in batch: Batch? = nil) {
+    // An operation that ends early is still in the lists of what it waited for: out of there first (rule 1 of Links).
+    let early = before.unfinishedDependencies > 0 ? unlinkDependencies() : []
+    let ending = links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
+    conclude(ending, from: before, in: batch)
+    ReleasedChain.release(early)
+  }
+
+  private func conclude(_ ending: consuming OperationEnding, from before: OperationWord, in batch: Batch?) {
+    // Until it has left it, the queue that holds the operation owns itself.
+    let queue = before.isEnqueued ? queueLinks.home?.takeUnretainedValue() : nil
+    var notifications = PendingNotifications()
+    ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.tellQueueIfReady(notifyingLater: &notifications) } }
+    queue?.operationFinished(self, closing: batch, notifyingLater: &notifications)
+    let rare = ending.rare
+    let isNotified = !before.isObserved && rare?.doomed.isEmpty != false
+    wakeWaiters(settledFrom: state.settle(isNotified: isNotified), isNotified: isNotified)
+    submitCompletionBlock(rare?.completionBlock, queue)
+    // From here on nothing is left to do that others need, and users' code runs, which may wait for this operation.
+    NotificationContext.run(notifyingOf: self) {
+      if let rare { cancelDoomed(rare.doomed) }
+      notifications.send()
+      queue?.trackedProgress?.notifyIfFurther()
+      ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.notifyIfObserved([ObservedChange(.isReady)]) } }
+      if before.hasFailed, let error { queue?.reportFailure(of: self, error) }
+      if !isNotified { notifyEnd(from: before, rare?.observers) }
+      if before.phase != .executing { releaseWork() }
+      ending.release()
+    }
+  }
+
+  /// Notifies the observers of the end; and then wakes those who wait for that.
+  private func notifyEnd(from before: OperationWord, _ observers: ObserverList?) {
+    guard let observers else { return wakeWaiters(notifiedFrom: state.markNotified()) }
+    // What led here another thread may be about to notify of; it must come first, and comes once.
+    if before.isCancelled { observers.append(ObservedChange(.isCancelled, true)) }
+    if before.isCancelled || !before.isReady { observers.append(ObservedChange(.isReady)) }
+    if before.phase == .executing {
+      if !before.announcesExecuting { observers.append(ObservedChange(.isExecuting, true)) }
+      observers.append(ObservedChange(.isExecuting, false))
+    }
+    observers.append(ObservedChange(.isFinished, true))
+    // If another thread is notifying them at this moment, that one goes on with this.
+    observers.append {
+      observers.removeAll()
+      self.wakeWaiters(notifiedFrom: self.state.markNotified())
+    }
+    observers.notify(of: self)
+  }
+
+  private func submitCompletionBlock(_ block: (@Sendable () -> Void)?, _ queue: OperationQueue?) {
+    guard let block else { return }
+    let (executor, placement) =
+      queue?.state.withLock { ($0.executor, $0.admission.placement) } ?? (
+        nil, Placement(quality: .default, hasClasses: true)
+      )
+    if let executor { return executor.submit(PoolBlock(block), count: 1) }
+    WorkerPool.pool(of: placement.workerClass(of: self)).submit(PoolBlock(block), count: 1)
+  }
+
+  // MARK: In a batch
+
+  /// Ends an operation that `batch` has run, on the thread to which the batch belongs.
+  ///
+  /// As ``end()``; but the queue hears of it when it next collects the results of the batch.
+  ///
+  /// - Parameters:
+  ///   - batch: The batch.
+  ///   - isRetained: The caller has retained the operation. Otherwise it may have been freed when this returns.
+  ///   - continues: The thread may continue with what becomes ready.
+  ///   - tellReady: Called with each operation that became ready and of which its queue has to hear at once; it takes
+  ///     over the ownership.
+  ///   - leave: Takes what is to be done when the thread holds nothing of the queue's, since it may take long.
+  /// - Returns: The operation with which the thread continues, retained; it has begun, and the queue has not heard of
+  ///   it.
+  final func end(
+    in batch: Batch, isRetained: Bool, continues: Bool,
+    tellReady: (OperationReference, inout PendingNotifications) -> Void = Operation.tellReady,
+    leaving leave: (@escaping () -> Void) -> Void
+  ) -> OperationReference? {
+    let reference = OperationReference(self)
+    // From then on, a thread that holds the queue's lock may release the operation.
+    if state.finishPlainly() {
+      batch.publish(reference)
+      return nil
+    }
+    guard let before = state.finish() else { return nil }
+    // The queue may release the operation as soon as it is settled, which is before this is over.
+    if !isRetained { _ = reference.retain() }
+    defer {
+      if !isRetained {
+        ThreadContext.leave(reference)
+        reference.release()
+      }
+    }
+    let ending = links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
+    guard !before.isObserved, !before.hasFailed, ending.rare?.doomed.isEmpty != false else {
+      batch.withdrawCurrent()
+      conclude(ending, from: before, in: batch)
+      return nil
+    }
+    let word = state.settle(isNotified: true)
+    batch.publish(reference)
+    var later = PendingNotifications()
+    var next = ending.ready.only
+    if !continues || next?._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) != true {
+      next = nil
+      ending.ready.forEach { if !batch.publish(readied: $0) { tellReady($0, &later) } }
+    }
+    wakeWaiters(settledFrom: word, isNotified: true)
+    if let block = ending.rare?.completionBlock { submitCompletionBlock(block, batch.home?.takeUnretainedValue()) }
+    if ending.runsUserCodeWhenReleased || !later.isEmpty {
+      // Captured as values: a captured variable would be an allocation for each operation.
+      let (rare, dependencies) = (ending.rare, ending.dependencies)
+      leave { [later] in
+        later.send()
+        OperationEnding.release(dependencies)
+        withExtendedLifetime(rare) {}
+      }
+    } else {
+      OperationEnding.release(ending.dependencies)
+    }
+    return next
+  }
+
+  /// Tells an operation's queue that it is ready, and releases it, or leaves that to the notifications.
+  static func tellReady(_ reference: OperationReference, _ notifications: inout PendingNotifications) {
+    reference._withUnsafeGuaranteedRef { operation in
+      operation.tellQueueIfReady(notifyingLater: &notifications)
+      if operation.state.current.isObserved { notifications.append(ObservedChange(.isReady), of: operation) }
+      if !operation.isPlainBlock { notifications.keep(operation) }
+    }
+    reference.release()
+  }
+}

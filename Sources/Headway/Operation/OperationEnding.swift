@@ -1,0 +1,95 @@
+/// What is taken out of the links at the end of an operation, to be dealt with after the lock is released.
+struct OperationEnding: ~Copyable {
+  /// The dependents that became ready, each retained.
+  let ready: ReadyDependents
+  /// Retained.
+  let dependencies: IdentityList
+  /// What few operations have.
+  let rare: Rare?
+
+  final class Rare {
+    let completionBlock: (@Sendable () -> Void)?
+    let observers: ObserverList?
+    let cancellationHandlers: [@Sendable () -> Void]
+    /// The dependents that required success, and are to be cancelled.
+    let doomed: [Operation]
+    /// References that were needed under the lock, and must not be dropped there.
+    let others: [Operation]
+
+    /// Under the lock of the links.
+    fileprivate init(taking details: OperationDetails, endedFrom before: OperationWord) {
+      completionBlock = details.completionBlock
+      details.completionBlock = nil
+      observers = details.observers
+      details.observers = nil
+      // Those of a cancelled operation belong to the thread that cancelled it, which calls them.
+      cancellationHandlers = before.isCancelled ? [] : details.cancellationHandlers
+      if !before.isCancelled { details.cancellationHandlers = [] }
+      var (doomed, others): ([Operation], [Operation]) = ([], [])
+      if before.hasFailed || before.isCancelled {
+        for dependent in details.successDependents {
+          guard let dependent = dependent.operation else { continue }
+          if dependent.state.doom() { doomed.append(dependent) } else { others.append(dependent) }
+        }
+      }
+      details.successDependents = []
+      (self.doomed, self.others) = (doomed, others)
+    }
+  }
+
+  /// Takes what the end has to deal with out of the links, and releases the dependents.
+  ///
+  /// Under the lock of the links.
+  init(closing links: inout Operation.Links, of operation: Operation, endedFrom before: OperationWord) {
+    // Those that required success are kept from starting before they are counted down.
+    rare = links.details.map { Rare(taking: $0, endedFrom: before) }
+    ready = Operation.countDown(&links)
+    dependencies = links.dependencies
+    links.dependencies = IdentityList()
+  }
+
+  /// Whether releasing it may run code of the user's, which may take long.
+  var runsUserCodeWhenReleased: Bool {
+    if let rare, !rare.cancellationHandlers.isEmpty || !rare.others.isEmpty { return true }
+    var isPlain = true
+    dependencies.forEach { dependency in
+      if !dependency._withUnsafeGuaranteedRef({ $0.isPlainBlock }) { isPlain = false }
+    }
+    return !isPlain
+  }
+
+  /// Releases what was retained.
+  func release() {
+    ready.forEach { $0.release() }
+    Self.release(dependencies)
+  }
+
+  /// Releases dependencies, which have finished and so released theirs: that is no recursion.
+  static func release(_ dependencies: IdentityList) { dependencies.forEach { $0.release() } }
+}
+
+/// The dependents that an end has made ready, each retained: mostly one, which takes no memory of its own.
+struct ReadyDependents: ~Copyable {
+  private var first: OperationReference?
+  private var others: [OperationReference]?
+
+  init() {}
+
+  mutating func append(_ operation: OperationReference) {
+    if first == nil {
+      first = operation
+    } else {
+      others?.append(operation) ?? (others = [operation])
+    }
+  }
+
+  /// The one, if there is just one.
+  var only: OperationReference? { others == nil ? first : nil }
+
+  func forEach(_ body: (OperationReference) -> Void) {
+    guard let first else { return }
+    body(first)
+    guard let others else { return }
+    for operation in others { body(operation) }
+  }
+}

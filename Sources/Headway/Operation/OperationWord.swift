@@ -1,0 +1,119 @@
+/// One reading of an operation's state word.
+///
+/// The word holds all that must change together, so that a single atomic instruction decides every race: for instance
+/// between a worker that starts the operation and a thread that gives it one more dependency.
+struct OperationWord {
+  var rawValue: UInt64
+
+  static let phaseMask: UInt64 = 0b11
+  /// `cancel()` has been called.
+  static let cancelled: UInt64 = 1 << 2
+  /// A queue has the sole right to take the operation in, and is doing so or has.
+  static let reserved: UInt64 = 1 << 3
+  /// The operation is in its queue's lists, or in its inbox, or is about to be: the queue owns it.
+  ///
+  /// Never cleared.
+  static let enqueued: UInt64 = 1 << 4
+  /// Threads or tasks wait for the end; the thread that ends the operation must wake them.
+  static let hasWaiters: UInt64 = 1 << 5
+  /// The end has reached all that must not wait for users' code: dependents are released, the queue is left.
+  static let settled: UInt64 = 1 << 6
+  /// An override of ``Operation/isReady`` answered false when it was last asked.
+  static let heldBack: UInt64 = 1 << 7
+  static let priorityShift: UInt64 = 8
+  static let priorityMask: UInt64 = 0b111 << priorityShift
+  /// Somebody observes: a thread that changes what can be observed must notify.
+  static let observed: UInt64 = 1 << 11
+  /// Somebody wants to be called on cancellation.
+  static let hasCancellationHandlers: UInt64 = 1 << 12
+  /// A thread priority was set.
+  static let hasThreadPriority: UInt64 = 1 << 13
+  /// The subclass announces itself when it executes and when not.
+  static let announcesExecuting: UInt64 = 1 << 14
+  /// The links hold what the end must deal with, or a thread has looked for the queue through them.
+  ///
+  /// Set under the lock of the links, never cleared.
+  static let linked: UInt64 = 1 << 15
+  /// The level of the quality of service that was set, and of that to which dependents raise it.
+  static let ownQualityShift: UInt64 = 16
+  static let raisedQualityShift: UInt64 = 20
+  static let qualityMask: UInt64 = 0b111
+  /// The operation is in its queue's lists.
+  ///
+  /// Set under the queue's lock, never cleared.
+  static let booked: UInt64 = 1 << 24
+  /// The operation has been among the ready ones of its queue, and so may be in a batch.
+  ///
+  /// Set under the queue's lock, never cleared.
+  static let wasReady: UInt64 = 1 << 25
+  /// An operation that this one requires to succeed has not, and is about to cancel this one, which can't start until
+  /// then.
+  static let doomed: UInt64 = 1 << 26
+  /// An error was recorded, before the end.
+  static let failed: UInt64 = 1 << 27
+  /// The end has been announced to all, observers included.
+  static let notified: UInt64 = 1 << 28
+  /// The operation has, or has had, objects of users' that are released with it.
+  static let userObjects: UInt64 = 1 << 29
+  /// The upper half counts the dependencies that have not finished.
+  static let oneDependency: UInt64 = 1 << 32
+
+  static let initial = OperationWord(rawValue: UInt64(QueuePriority.normal.level) << priorityShift)
+
+  /// Where one of these is set, an operation can't be started without further thought.
+  static let startsSpecially = cancelled | heldBack | observed | hasThreadPriority | doomed
+  /// Where one of these is set, more is to be done at the end than to say so.
+  static let endsSpecially = linked | hasWaiters | observed | hasCancellationHandlers | failed
+
+  var phase: OperationPhase {
+    get { OperationPhase(rawValue: rawValue & Self.phaseMask)! }
+    set { rawValue = rawValue & ~Self.phaseMask | newValue.rawValue }
+  }
+  var isCancelled: Bool { rawValue & Self.cancelled != 0 }
+  var isReserved: Bool { rawValue & Self.reserved != 0 }
+  var isEnqueued: Bool { rawValue & Self.enqueued != 0 }
+  var isBooked: Bool { rawValue & Self.booked != 0 }
+  var hasWaiters: Bool { rawValue & Self.hasWaiters != 0 }
+  var isSettled: Bool { rawValue & Self.settled != 0 }
+  var isNotified: Bool { rawValue & Self.notified != 0 }
+  /// Whether releasing the operation may run users' code, apart from that of its class.
+  var hasUserObjects: Bool { rawValue & (Self.userObjects | Self.failed | Self.observed) != 0 }
+  var isDoomed: Bool { rawValue & Self.doomed != 0 }
+  var hasFailed: Bool { rawValue & Self.failed != 0 }
+  var unfinishedDependencies: Int { Int(rawValue >> 32) }
+  /// The queue priority as a level from 0 (very low) to 4 (very high).
+  var priorityLevel: Int {
+    get { Int((rawValue & Self.priorityMask) >> Self.priorityShift) }
+    set { rawValue = rawValue & ~Self.priorityMask | UInt64(newValue) << Self.priorityShift }
+  }
+  var isHeldBack: Bool { rawValue & Self.heldBack != 0 }
+  var isObserved: Bool { rawValue & Self.observed != 0 }
+  var hasCancellationHandlers: Bool { rawValue & Self.hasCancellationHandlers != 0 }
+  var hasThreadPriority: Bool { rawValue & Self.hasThreadPriority != 0 }
+  var startsSpecially: Bool { rawValue & Self.startsSpecially != 0 }
+  var isLinked: Bool { rawValue & Self.linked != 0 }
+  var announcesExecuting: Bool { rawValue & Self.announcesExecuting != 0 }
+  var ownQualityLevel: Int {
+    get { Int(rawValue >> Self.ownQualityShift & Self.qualityMask) }
+    set { setField(Self.ownQualityShift, newValue) }
+  }
+  var raisedQualityLevel: Int {
+    get { Int(rawValue >> Self.raisedQualityShift & Self.qualityMask) }
+    set { setField(Self.raisedQualityShift, newValue) }
+  }
+  /// The higher of the two levels.
+  var qualityLevel: Int { max(ownQualityLevel, raisedQualityLevel) }
+
+  private mutating func setField(_ shift: UInt64, _ level: Int) {
+    rawValue = rawValue & ~(Self.qualityMask << shift) | UInt64(level) << shift
+  }
+
+  /// No dependency keeps it from starting.
+  ///
+  /// A cancelled operation ignores its dependencies, and one that has finished has released them: one that finished
+  /// without having been started may not have seen all of them finish.
+  var isReady: Bool { (unfinishedDependencies == 0 && !isDoomed) || isCancelled || phase == .finished }
+
+  /// Nothing but its queue keeps it from starting.
+  var isStartable: Bool { isReady && (!isHeldBack || isCancelled) }
+}

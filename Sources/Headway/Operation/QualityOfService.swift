@@ -1,0 +1,47 @@
+/// How important work is to the user.
+///
+/// On Apple platforms, work runs on threads of the quality of service of that name. On Linux, utility and background
+/// work runs on threads with a raised nice value, so that other work wins the processor; the other three are alike.
+public enum QualityOfService: Int, Sendable, Hashable, CaseIterable {
+  /// The user waits for it at this moment: drawing, events.
+  case userInteractive = 0x21
+  /// The user asked for it and waits.
+  case userInitiated = 0x19
+  /// The user does not wait, but watches: an import with a progress bar.
+  case utility = 0x11
+  /// The user does not know of it: tidying up, fetching ahead.
+  case background = 0x09
+  /// Nothing was said.
+  case `default` = -1
+
+  /// From 0, for nothing said, to 4, the most urgent.
+  var level: Int {
+    switch self {
+    case .default: 0
+    case .background: 1
+    case .utility: 2
+    case .userInitiated: 3
+    case .userInteractive: 4
+    }
+  }
+
+  init(level: Int) {
+    self =
+      switch level {
+      case 1: .background
+      case 2: .utility
+      case 3: .userInitiated
+      case 4: .userInteractive
+      default: .default
+      }
+  }
+
+  /// The class of workers that run such work.
+  var workerClass: WorkerClass {
+    switch self {
+    case .background: .background
+    case .utility: .utility
+    case .default, .userInitiated, .userInteractive: .normal
+    }
+  }
+}

@@ -1,0 +1,12 @@
+/// An operation that is known and not owned, and that may be freed at any time.
+struct WeakOperation: @unchecked Sendable {  // A weak reference, which the runtime protects.
+  private(set) weak var operation: Operation?
+  /// Of the operation, or of one that has been freed: to compare without loading the reference, since a strong
+  /// reference must not be dropped under a lock.
+  let identity: ObjectIdentifier
+
+  init(_ operation: Operation) {
+    self.operation = operation
+    identity = ObjectIdentifier(operation)
+  }
+}

@@ -1,0 +1,67 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import CHeadway
+  import Glibc
+#elseif canImport(Musl)
+  import CHeadway
+  import Musl
+#elseif canImport(Android)
+  import Android
+  import CHeadway
+#endif
+
+/// Makes a detached thread that runs `body`.
+///
+/// The thread takes none of the process's signals, but for those that its own faults cause: handlers run on threads of
+/// the user's, and system calls in operations are not interrupted. It is so from its first instruction, since a thread
+/// inherits the mask.
+///
+/// - Parameters:
+///   - name: For `top`, debuggers and the like; the first 15 bytes count on Linux.
+///   - body: What to run.
+/// - Returns: 0, or the error of `pthread_create`.
+func startThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
+  let argument = Unmanaged.passRetained(ThreadBody(name, body))
+  var (blocked, old) = (sigset_t(), sigset_t())
+  sigfillset(&blocked)
+  for signal in [SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV, SIGSYS, SIGPIPE, SIGPROF] {
+    sigdelset(&blocked, signal)
+  }
+  pthread_sigmask(SIG_SETMASK, &blocked, &old)
+  defer { pthread_sigmask(SIG_SETMASK, &old, nil) }
+  var attributes = pthread_attr_t()
+  pthread_attr_init(&attributes)
+  defer { pthread_attr_destroy(&attributes) }
+  pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+  #if canImport(Darwin)
+    var thread: pthread_t?
+    let result = pthread_create(&thread, &attributes, { runThreadBody($0) }, argument.toOpaque())
+  #else
+    var thread = pthread_t()
+    let result = pthread_create(&thread, &attributes, { runThreadBody($0!) }, argument.toOpaque())
+  #endif
+  if result != 0 { argument.release() }
+  return result
+}
+
+private final class ThreadBody: Sendable {
+  let name: String
+  let body: @Sendable () -> Void
+
+  init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    self.name = name
+    self.body = body
+  }
+}
+
+private func runThreadBody(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+  let argument = Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue()
+  #if canImport(Darwin)
+    pthread_setname_np(argument.name)
+  #else
+    headway_name_thread(argument.name)
+  #endif
+  argument.body()
+  return nil
+}

@@ -1,0 +1,169 @@
+import Dispatch
+import Synchronization
+
+extension OperationQueue {
+  /// What is left to do when the queue's lock has been released.
+  private struct AfterUpdate {
+    var tickets = PerClass(0)
+    var underlyingQueue: DispatchQueue?
+    var generation = 0
+    var executor: (any WorkExecutor)?
+    var observers: ObserverList?
+    var waiters: [Waiter] = []
+    var released = ReleasedOperations()
+    /// The queue has begun, or ceased, to hold operations: while it does, it owns itself.
+    var ownership = 0
+  }
+
+  /// Changes the state under the lock; then, outside it, sends for the workers that the change calls for, wakes those
+  /// who wait for an empty queue, and notifies the observers.
+  ///
+  /// - Parameters:
+  ///   - collectsBatches: First, collects the results of batches, so that the state is exact; always so when somebody
+  ///     observes.
+  ///   - body: Makes the change.
+  /// - Returns: What `body` returns.
+  final func update<Answer>(
+    collectingBatches collectsBatches: Bool = false, _ body: (inout QueueState) -> Answer
+  ) -> Answer {
+    var notifications = PendingNotifications()
+    let answer = update(collectingBatches: collectsBatches, notifyingLater: &notifications, body)
+    notifications.send()
+    return answer
+  }
+
+  /// As ``update(collectingBatches:_:)``, but for the observers, which the caller notifies later.
+  ///
+  /// - Parameters:
+  ///   - collectsBatches: First, collects the results of batches.
+  ///   - notifications: Takes what the caller is to notify of.
+  ///   - body: Makes the change.
+  /// - Returns: What `body` returns.
+  final func update<Answer>(
+    collectingBatches collectsBatches: Bool = false, notifyingLater notifications: inout PendingNotifications,
+    _ body: (inout QueueState) -> Answer
+  ) -> Answer {
+    var after = AfterUpdate()
+    let answer = state.withLock { state in
+      let wasEmpty = state.admission.count == 0
+      after.observers = state.observers
+      state.takeIn(inbox)
+      if collectsBatches || after.observers != nil {
+        state.collectBatches(&after.released)
+        // What those added that have finished, before they did.
+        state.takeIn(inbox)
+      }
+      let count = state.admission.count
+      let answer = body(&state)
+      let tickets = state.issueTickets(inbox, servesInbox)
+      #if DEBUG
+        state.admission.checkIfSmall()
+      #endif
+      if state.hasSpinningWorker, state.admission.hasStartable { spinSignal.store(true, ordering: .releasing) }
+      after.tickets = tickets
+      after.underlyingQueue = state.underlyingQueue
+      after.generation = state.generation
+      after.executor = state.executor
+      if after.observers != nil { state.noteCount(since: count) }
+      let isEmpty = state.admission.count == 0
+      if isEmpty { after.waiters = state.waiters.removeAll() }
+      after.ownership = (wasEmpty ? 1 : 0) - (isEmpty ? 1 : 0)
+      if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
+      return answer
+    }
+    sendForWorkers(after)
+    for waiter in after.waiters { waiter.wake() }
+    after.released.release()
+    if let observers = after.observers { notifications.append(observers, of: self) }
+    if after.ownership < 0 { Unmanaged.passUnretained(self).release() }
+    return answer
+  }
+
+  private func sendForWorkers(_ after: AfterUpdate) {
+    PerClass<Int>.forEachClass { workerClass in
+      let count = after.tickets[workerClass]
+      guard count > 0 else { return }
+      if let executor = after.executor {
+        executor.submit(self, count: count)
+      } else if let underlyingQueue = after.underlyingQueue {
+        let generation = after.generation
+        for _ in 0..<count {
+          underlyingQueue.async { _ = self.run(by: .underlyingQueue(generation: generation), atMost: 1) }
+        }
+      } else {
+        WorkerPool.pool(of: workerClass).submit(self, count: count)
+      }
+    }
+  }
+
+  // MARK: Settings
+
+  /// What runs the operations in place of the pool, for instance step by step.
+  ///
+  /// It can be set while the queue is empty.
+  package final var executor: (any WorkExecutor)? {
+    get { state.withLock { $0.executor } }
+    set {
+      let (isEmpty, old) = update(collectingBatches: true) { state -> (Bool, (any WorkExecutor)?) in
+        guard state.admission.count == 0 else { return (false, nil) }
+        state.beginGeneration()
+        defer {
+          state.executor = newValue
+          state.setPlacement(quality: state.qualityOfService)
+        }
+        return (true, state.executor)
+      }
+      _ = old  // Released after the lock.
+      require(isEmpty && !isMain, "The executor of \(label) was set while it held operations: set it first.")
+    }
+  }
+
+  /// The implementation of ``maxConcurrentOperationCount``.
+  final func setLimit(_ limit: Int) {
+    require(
+      limit >= Self.defaultMaxConcurrentOperationCount,
+      "maxConcurrentOperationCount of \(label) was set to \(limit): use a count, 0, or -1 for the default.")
+    guard !isMain else { return }
+    update { state in
+      state.maxConcurrentOperationCount = limit
+      state.admission.limit = limit == Self.defaultMaxConcurrentOperationCount ? .max : limit
+      state.note(.maxConcurrentOperationCount, limit)
+    }
+  }
+
+  /// The implementation of ``isSuspended``.
+  final func setSuspended(_ isSuspended: Bool) {
+    update { state in
+      state.admission.isSuspended = isSuspended
+      state.note(.isSuspended, isSuspended)
+    }
+  }
+
+  /// The implementation of ``underlyingQueue``.
+  final func setUnderlyingQueue(_ queue: DispatchQueue?) {
+    require(!isMain, "The underlying queue of the main queue can't be changed.")
+    require(queue.map(MainDispatchQueue.isSame) != true, "Use OperationQueue.main to run operations on the main queue.")
+    let (isEmpty, old) = update(collectingBatches: true) { state -> (Bool, DispatchQueue?) in
+      guard state.admission.count == 0 else { return (false, nil) }
+      state.beginGeneration()
+      defer {
+        state.underlyingQueue = queue
+        state.setPlacement(quality: state.qualityOfService)
+      }
+      return (true, state.underlyingQueue)
+    }
+    _ = old  // Released after the lock.
+    require(isEmpty, "The underlying queue of \(label) was set while it held operations: set it first.")
+  }
+
+  /// The implementation of ``qualityOfService``.
+  final func setQuality(_ quality: QualityOfService) {
+    guard !isMain else { return }
+    let isRaised = update { state in
+      let old = state.qualityOfService
+      state.setPlacement(quality: quality)
+      return quality.level > old.level && state.admission.count > 0
+    }
+    if isRaised { for operation in operations { operation.raiseDependencies(level: quality.level) } }
+  }
+}

@@ -1,0 +1,35 @@
+import Synchronization
+
+extension OperationQueue {
+  /// What ``waitUntilAllOperationsAreFinished()`` does.
+  final func blockUntilEmpty() {
+    let endless = ThreadContext.operations.first {
+      $0.isInMain && $0.endsWithMain && $0.state.current.phase == .executing && $0.queue === self
+    }
+    require(
+      endless == nil,
+      "waitUntilAllOperationsAreFinished() on \(label) from inside one of its operations: it would wait for itself.")
+    WaitGraph.block(on: self) { addWaiter($0) }
+  }
+
+  fileprivate final func addWaiter(_ waiter: Waiter) -> Bool {
+    update(collectingBatches: true) { state in
+      guard state.admission.count > 0 else { return false }
+      state.waiters.append(waiter)
+      return true
+    }
+  }
+}
+
+extension OperationQueueExtensions {
+  /// Suspends the task until the queue holds nothing.
+  ///
+  /// Operations added meanwhile prolong it. Holds no thread.
+  ///
+  /// - Throws: `CancellationError` when the waiting task is cancelled; the operations go on.
+  public func finished() async throws {
+    try await WaiterList.suspend(
+      adding: { waiter in self.addWaiter(waiter) },
+      removing: { identifier in self.state.withLock { $0.waiters.remove(identifier) } })
+  }
+}

@@ -1,0 +1,205 @@
+import Dispatch
+import Synchronization
+
+/// What the queue's lock protects.
+struct QueueState {
+  var admission = Admission()
+  var name: String?
+  var maxConcurrentOperationCount = OperationQueue.defaultMaxConcurrentOperationCount
+  var underlyingQueue: DispatchQueue?
+  /// What runs the operations in place of the pool.
+  var executor: (any WorkExecutor)?
+  var waiters = WaiterList()
+  /// What is called when an operation has failed.
+  var failureHandler: (@Sendable (Operation, any Error) -> Void)?
+  /// A worker that has found nothing to do looks for more at ``OperationQueue/spinSignal``.
+  var hasSpinningWorker = false
+  /// What ``OperationQueue/servesInbox`` says.
+  var servesInbox = false
+  /// Nil while nobody observes: one branch for each change.
+  var observers: ObserverList?
+  var observation = OperationQueue.Observation()
+
+  var qualityOfService: QualityOfService { admission.placement.quality }
+
+  /// Whether threads may take batches of operations: nobody wants to know of each one by itself.
+  var allowsBatches: Bool { observers == nil && underlyingQueue == nil }
+
+  /// Whether operations may come in by way of the inbox: nobody wants to know of each one at once.
+  private var allowsInbox: Bool { observers == nil && underlyingQueue == nil && executor == nil }
+
+  /// Sets the quality of service, and takes into account what runs the operations.
+  mutating func setPlacement(quality: QualityOfService) {
+    let hasClasses = underlyingQueue == nil && executor == nil
+    admission.setPlacement(Placement(quality: quality, hasClasses: hasClasses))
+  }
+
+  /// Counts the changes of what runs the operations.
+  private(set) var generation = 0
+  /// Tickets that workers of a class, or the executor, got before the last such change, and have not come with.
+  private var staleTickets = PerClass(0)
+  private var staleExecutorTickets = 0
+  /// Operations were collected whose release may run users' code.
+  private var hasCollectedUserObjects = false
+
+  /// Whether that was so since this was last called.
+  mutating func takeHasCollectedUserObjects() -> Bool {
+    defer { hasCollectedUserObjects = false }
+    return hasCollectedUserObjects
+  }
+
+  /// What runs the operations is about to be changed: tickets that are out are worth nothing any more.
+  mutating func beginGeneration() {
+    generation += 1
+    let tickets = admission.withdrawTickets()
+    if executor != nil {
+      staleExecutorTickets += tickets[.normal]
+    } else if underlyingQueue == nil {
+      PerClass<Int>.forEachClass { staleTickets[$0] += tickets[$0] }
+    }
+  }
+
+  /// A visitor has come with a ticket.
+  ///
+  /// - Returns: False if the ticket is worth nothing.
+  mutating func redeemTicket(of visitor: Visit.Visitor) -> Bool {
+    switch visitor {
+    case .pool(let workerClass):
+      guard staleTickets[workerClass] == 0 else {
+        staleTickets[workerClass] -= 1
+        return false
+      }
+    case .executor:
+      guard staleExecutorTickets == 0 else {
+        staleExecutorTickets -= 1
+        return false
+      }
+    case .underlyingQueue(let generation):
+      guard generation == self.generation else { return false }
+    }
+    admission.redeemTicket(visitor.workerClass)
+    return true
+  }
+
+  /// Who is to run the operations of a class.
+  func expectedVisitor(_ workerClass: WorkerClass) -> Visit.Visitor {
+    if executor != nil { return .executor }
+    return underlyingQueue != nil ? .underlyingQueue(generation: generation) : .pool(workerClass)
+  }
+
+  // MARK: Adding
+
+  /// Takes in what is in the inbox.
+  mutating func takeIn(_ inbox: borrowing Inbox) {
+    inbox.takeAll { operation in
+      let count = admission.count
+      let isIn = add(operation, isBarrier: false)
+      assert(isIn, "an operation in an inbox can't end by itself")
+      if observers != nil { noteCount(since: count) }
+    }
+  }
+
+  /// Adds an operation that was reserved, and takes over its ownership.
+  ///
+  /// - Returns: False if it has ended before; then the caller must release it, once no lock is held.
+  mutating func add(_ operation: OperationReference, isBarrier: Bool) -> Bool {
+    guard admission.add(operation, isBarrier: isBarrier) else { return false }
+    record { .added(operation.operation) }
+    if operation._withUnsafeGuaranteedRef({ $0.admission.place == .ready }) { record { .ready(operation.operation) } }
+    return true
+  }
+
+  /// Works out for how many more workers to send, and so whether the inbox is served.
+  ///
+  /// A thread that pushes to the inbox looks afterwards whether it is served; when it no longer is, the inbox is looked
+  /// into after that was said. All four are in one order (sequentially consistent), so either the one sees that the
+  /// inbox is not served, or the other what was pushed.
+  mutating func issueTickets(_ inbox: borrowing Inbox, _ service: borrowing Atomic<Bool>) -> PerClass<Int> {
+    var tickets = admission.issueTickets()
+    let wasServed = servesInbox
+    servesInbox = allowsInbox && admission.servesInbox
+    guard servesInbox != wasServed else { return tickets }
+    service.store(servesInbox, ordering: .sequentiallyConsistent)
+    if !servesInbox, !inbox.isEmpty {
+      takeIn(inbox)
+      let more = issueTickets(inbox, service)
+      PerClass<Int>.forEachClass { tickets[$0] += more[$0] }
+    }
+    return tickets
+  }
+
+  // MARK: Batches
+
+  /// Collects the results of batches.
+  ///
+  /// - Parameter released: What the caller must release, once no lock is held.
+  mutating func collectBatches(_ released: inout ReleasedOperations) {
+    guard admission.hasBatches else { return }
+    admission.collectReadied { released.append(readied: $0) }
+    var hasUserObjects = hasCollectedUserObjects
+    defer { hasCollectedUserObjects = hasUserObjects }
+    let (isObserved, observers, observation) = (observers != nil, observers, observation)
+    admission.collectFinished { admission, operation in
+      released.append(finished: operation)
+      if operation._withUnsafeGuaranteedRef({ $0.state.current.hasUserObjects }) { hasUserObjects = true }
+      guard isObserved else { return }
+      Self.append(to: observers, observation, of: admission, since: admission.count + 1)
+      if observation.listeners > 0 {
+        observers?.append(ObservedChange(.event, OperationQueue.Event.finished(operation.operation)))
+      }
+    }
+  }
+
+  // MARK: Observers
+
+  /// Notes an event, if somebody listens to them.
+  mutating func record(_ event: () -> OperationQueue.Event) {
+    if observers != nil, observation.listeners > 0 { note(.event, event()) }
+  }
+
+  /// Notes a change, if somebody observes.
+  mutating func note(_ key: ObservedKey, _ value: (any Sendable)?) {
+    observers?.append(ObservedChange(key, value))
+  }
+
+  /// Notes how the number of operations has changed.
+  mutating func noteCount(since count: Int) { Self.append(to: observers, observation, of: admission, since: count) }
+
+  private static func append(
+    to observers: ObserverList?, _ observation: OperationQueue.Observation, of admission: Admission, since count: Int
+  ) {
+    guard admission.count != count else { return }
+    observers?.append(ObservedChange(.operationCount, admission.count))
+    if observation.observersOfOperations > 0 {
+      observers?.append(ObservedChange(.operations, admission.operations))
+    }
+  }
+}
+
+/// Operations to release when no lock is held, since that may run the code of their owners.
+struct ReleasedOperations {
+  /// Those that have left the queue, joined by the links of the list in which they were there.
+  private var finished: OperationReference?
+  /// Mostly there is one, which takes no memory of its own.
+  private var readied: OperationReference?
+  private var othersReadied: [OperationReference] = []
+
+  mutating func append(finished operation: OperationReference) {
+    operation.memberNext = finished
+    finished = operation
+  }
+
+  mutating func append(readied operation: OperationReference) {
+    if readied == nil { readied = operation } else { othersReadied.append(operation) }
+  }
+
+  func release() {
+    var position = finished
+    while let operation = position {
+      position = operation.memberNext
+      operation.release()
+    }
+    readied?.release()
+    for operation in othersReadied { operation.release() }
+  }
+}

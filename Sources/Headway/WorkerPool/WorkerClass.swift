@@ -1,0 +1,26 @@
+/// The kinds of threads that the library has: what a thread of one kind does never holds up one of a higher kind for
+/// long, because the system shares the processors out by nice value.
+package enum WorkerClass: Sendable, CaseIterable {
+  case normal, utility, background
+
+  /// What is added to the nice value of the process.
+  ///
+  /// The shares that Linux gives go down by about a quarter with each step (sched(7)): at 10 a thread gets a tenth of
+  /// what one at 0 does, at 19 one part in 68.
+  var niceValue: Int32 {
+    switch self {
+    case .normal: 0
+    case .utility: 10
+    case .background: 19
+    }
+  }
+
+  /// A bit of its own.
+  var bit: UInt8 {
+    switch self {
+    case .normal: 1
+    case .utility: 2
+    case .background: 4
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Synchronization
+
+extension WorkerPool {
+  /// How many workers may be taken to be blocked before any has been so for ``trial``: others that take their place may
+  /// soon compute beside them.
+  private static let mostOnTrial = 2
+  /// After this time, in nanoseconds, a worker is likely to be blocked for long.
+  private static let trial: UInt64 = 8_000_000
+  /// For this time, in nanoseconds, after workers that were found blocked have computed again, there is no burst.
+  private static let caution: UInt64 = 100_000_000
+  /// How many more workers than there are processors are let in at a time, at most, in place of blocked ones.
+  private static let greatestBurst = 8 * ProcessorCount.usable
+
+  /// Takes what the steward has seen into account.
+  ///
+  /// - Returns: Whether anything changed.
+  func take(_ sight: PoolSight) -> Bool {
+    var isChanged = sight.helpsOut
+    changeAndSend { state in
+      for (worker, sleepCount) in sight.computing where worker.sleepCount == sleepCount {
+        worker.blockedSince = 0
+        guard worker.status == .foundBlocked else { continue }
+        worker.status = .working
+        state.blocked -= 1
+        state.noBurstBefore = sight.now + Self.caution
+        isChanged = true
+        if state.atWork > state.width { worker.leavesSoon.store(true, ordering: .relaxed) }
+      }
+      if noteBlocked(sight, &state) { isChanged = true }
+      if sight.helpsOut, state.hasUnvisitedWork { state.helpsOut = true }
+    }
+    return isChanged
+  }
+
+  private func noteBlocked(_ sight: PoolSight, _ state: inout State) -> Bool {
+    let now = sight.now
+    func isLong(_ worker: Worker) -> Bool { now - worker.blockedSince >= Self.trial }
+    var (onTrial, hasLong) = (0, false)
+    for worker in state.workers where worker.status == .foundBlocked {
+      if isLong(worker) { hasLong = true } else { onTrial += 1 }
+    }
+    var new: [Worker] = []
+    for (worker, sleepCount) in sight.blocked {
+      // It may have gone on while it was looked at.
+      guard worker.status == .working, worker.sleepCount == sleepCount else { continue }
+      if worker.blockedSince == 0 { worker.blockedSince = now }
+      if isLong(worker) { hasLong = true }
+      new.append(worker)
+    }
+    // Operations block for long, and none has computed afterwards: the next ones probably will not either.
+    let isBurst = hasLong && !sight.isSomeBusy && sight.computing.isEmpty && now >= state.noBurstBefore
+    var isChanged = false
+    for worker in new where isBurst || isLong(worker) || onTrial < Self.mostOnTrial {
+      if !isLong(worker) { onTrial += 1 }
+      worker.status = .foundBlocked
+      worker.leavesSoon.store(true, ordering: .relaxed)
+      state.blocked += 1
+      isChanged = true
+    }
+    if sight.isSomeBusy || !sight.computing.isEmpty || now < state.noBurstBefore {
+      state.burst = 0
+    } else if isBurst, isChanged {
+      state.burst = min(max(1, state.burst * 2), Self.greatestBurst)
+    }
+    return isChanged || !new.isEmpty
+  }
+
+  /// Whether the steward is to look again: nil if not, else whether work waits.
+  ///
+  /// What comes later sets it to look again.
+  func continuesWatch() -> Bool? {
+    state.withLock { state in
+      if state.work.isEmpty { (state.burst, state.helpsOut) = (0, false) }
+      guard state.work.isEmpty, !state.workers.contains(where: { $0.status == .foundBlocked }) else {
+        return !state.work.isEmpty
+      }
+      state.isWatched = false
+      return nil
+    }
+  }
+}
+
+extension WorkerPool.State {
+  /// Whether work waits for which no worker is at work.
+  fileprivate var hasUnvisitedWork: Bool {
+    let visited = Set(workers.lazy.compactMap(\.visit))
+    return work.works.contains { !visited.contains(ObjectIdentifier($0)) }
+  }
+}
