@@ -1,0 +1,71 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// Diagnosis looks at each operation and dependency a few times, however much the queue holds.
+@Suite("Cost of diagnosis", .hangLimit) struct DiagnosisCostTests {
+  /// Counts how often the operations are asked for their dependencies.
+  private final class Asked: Headway.Operation, @unchecked Sendable {
+    static let count = Atomic<Int>(0)
+
+    override var dependencies: [Headway.Operation] {
+      Self.count.add(1, ordering: .relaxed)
+      return super.dependencies
+    }
+  }
+
+  @Test("D6: looking for a cycle asks each operation of a chain in a queue for its dependencies a few times")
+  func asked() {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let operations = (0..<2_000).map { _ in Asked() }
+    for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
+    queue.addOperations(operations, waitUntilFinished: false)
+    #expect(Asked.count.load(ordering: .relaxed) == 0)
+    #expect(operations.last?.dependencyCycle() == nil)
+    #expect(Asked.count.load(ordering: .relaxed) <= 2 * operations.count)
+    queue.cancelAllOperations()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  /// Hangs, for practical purposes, if all that the queue holds is looked at for each operation.
+  @Test("D6, Q14: a chain of 100,000 in a queue is looked through") func longChainInQueue() {
+    let queue = OperationQueue(limit: 0)
+    let operations = (0..<100_000).map { _ in BlockOperation {} }
+    for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
+    queue.addOperations(operations, waitUntilFinished: false)
+    #expect(operations.last?.dependencyCycle() == nil)
+    #expect(queue.diagnose(operations[99_999]).contains("which waits (through 99997 others) for"))
+    operations[0].addDependency(operations[99_999])
+    #expect(operations[500].dependencyCycle()?.count == 100_000)
+    operations[0].removeDependency(operations[99_999])
+    queue.cancelAllOperations()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(operations.allSatisfy { $0.isFinished })
+  }
+
+  @Test("D6, W4: a wait inside an operation for a chain of 20,000, looked through while it runs, is no cycle")
+  func wait() {
+    let (queue, other) = (OperationQueue(), OperationQueue())
+    let goOn = Gate()
+    let operations = (0..<20_000).map { _ in BlockOperation {} }
+    for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
+    let first = BlockOperation { goOn.wait() }
+    operations[0].addDependency(first)
+    let recorder = EventRecorder(of: other)
+    let waiting = BlockOperation { operations[19_999].waitUntilFinished() }
+    other.addOperation(waiting)
+    queue.addOperations([first] + operations, waitUntilFinished: false)
+    // What a long wait does, now and then.
+    #expect(eventually { waiting.isExecuting })
+    for _ in 0..<3 { #expect(waiting.dependencyCycle() == nil) }
+    goOn.open()
+    for _ in 0..<3 { #expect(waiting.dependencyCycle() == nil) }
+    other.waitUntilAllOperationsAreFinished()
+    // The end may be notified of an instant after it was waited for.
+    #expect(eventually { recorder.count >= 4 })
+    #expect(recorder.events == [.added(waiting), .ready(waiting), .started(waiting), .finished(waiting)])
+  }
+}

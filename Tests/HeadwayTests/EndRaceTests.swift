@@ -1,0 +1,154 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// The end of an operation against adding it, and against another end.
+@Suite("Ends that race", .hangLimit) struct EndRaceTests {
+  /// As much code written for Foundation: the thread that cancels it ends it at once.
+  private final class EndedByCancelling: AsynchronousOperation, @unchecked Sendable {
+    override func main() { finish() }
+
+    override func cancel() {
+      super.cancel()
+      finish()
+    }
+  }
+
+  /// Is cancelled, and so ends, when the queue asks whether it is ready: after the queue has reserved it, and before it
+  /// has taken it in.
+  private final class CancelledWhenAsked: AsynchronousOperation, @unchecked Sendable {
+    private let isAsked = Atomic<Bool>(false)
+
+    override var isReady: Bool {
+      if !isAsked.exchange(true, ordering: .relaxed) {
+        cancel()
+        finish()
+      }
+      return super.isReady
+    }
+  }
+
+  @Test("Q5: an operation that ends while it is being taken in is not in the queue") func betweenReservingAndBooking() {
+    var admission = Admission()
+    let census = Crowd()
+    do {
+      let operation = CountedOperation(census)
+      _ = operation.state.reserve()
+      operation.cancel()
+      operation.end()
+      let reference = OperationReference.passRetained(operation)
+      let isIn = admission.add(reference, isBarrier: false)
+      #expect(!isIn && admission.count == 0 && admission.operations.isEmpty)
+      #expect(admission.issueTickets()[.normal] == 0)
+      reference.release()
+      #expect(operation.admission.place == .none)
+    }
+    #expect(census.now == 0)
+  }
+
+  @Test("Q5, Q6: so it is with a queue, by each way of adding", arguments: ["one", "several", "dependent"])
+  func whileAdding(kind: String) {
+    let queue = OperationQueue(limit: 1)
+    let operation = CancelledWhenAsked()
+    let others = [BlockOperation {}, BlockOperation {}]
+    switch kind {
+    case "one": queue.addOperation(operation)
+    case "several": queue.addOperations([others[0], operation, others[1]], waitUntilFinished: true)
+    default:
+      others[0].addDependency(operation)
+      queue.addOperations([others[0], operation], waitUntilFinished: false)
+    }
+    // Hangs if the queue keeps what has ended.
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(queue.operationCount == 0 && queue.operations.isEmpty)
+    #expect(operation.isFinished && operation.outcome.isCancelled)
+  }
+
+  @Test("Q5, Q6: an operation that another thread cancels and ends at any instant of adding leaves the queue")
+  func stress() {
+    let rounds = 40 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
+    let seed = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
+    print("Ends while adding: \(rounds) rounds with HEADWAY_STRESS_SEED=\(seed)")
+    let operations = (0..<rounds).map { _ in EndedByCancelling() }
+    let queue = OperationQueue()
+    let turns = Turns()
+    onThreads(2) { number in
+      var generator = SeededGenerator(seed: UInt64(seed) &* 2 &+ UInt64(number))
+      for (round, operation) in operations.enumerated() {
+        turns.meet(round, number)
+        turns.idle(Int.random(in: 0..<60, using: &generator))
+        if number == 0 { queue.addOperation(operation) } else { operation.cancel() }
+      }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(queue.operationCount == 0 && operations.allSatisfy { $0.isFinished })
+  }
+
+  // MARK: The outcome
+
+  @Test("B5: what is recorded after the end changes nothing") func recordedLate() {
+    let operation = AsynchronousOperation()
+    operation.start()
+    operation.finish()
+    operation.finish(throwing: Mishap())
+    operation.fail(Mishap())
+    #expect(operation.outcome.isSuccess && operation.error == nil)
+  }
+
+  @Test("B5, D3: of an end and a failure at once, one counts, for the outcome and for dependents alike")
+  func failureStress() {
+    let rounds = 40 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
+    let seed = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
+    print("Ends and failures: \(rounds) rounds with HEADWAY_STRESS_SEED=\(seed)")
+    let operations = (0..<rounds).map { _ in AsynchronousOperation() }
+    let outcomes = EventRecorder<Bool>()
+    let turns = Turns()
+    onThreads(2) { number in
+      var generator = SeededGenerator(seed: UInt64(seed) &* 2 &+ UInt64(number))
+      for (round, operation) in operations.enumerated() {
+        if number == 0 { operation.start() }
+        turns.meet(round, number)
+        turns.idle(Int.random(in: 0..<40, using: &generator))
+        guard number == 0 else {
+          operation.finish(throwing: Mishap())
+          continue
+        }
+        operation.finish()
+        operation.waitUntilFinished()
+        outcomes.record(operation.outcome.isSuccess)
+      }
+    }
+    for (operation, wasSuccess) in zip(operations, outcomes.events) {
+      #expect(operation.outcome.isSuccess == wasSuccess && (operation.error == nil) == wasSuccess)
+      let dependent = BlockOperation {}
+      dependent.addDependency(operation, requiring: .success)
+      #expect(dependent.isCancelled == !wasSuccess)
+    }
+    #expect(outcomes.count == rounds)
+  }
+}
+
+/// Lets two threads go on in step.
+final class Turns: Sendable {
+  private let first = Atomic<Int>(-1)
+  private let second = Atomic<Int>(-1)
+  private let idling = Atomic<Int>(0)
+
+  /// Returns when both have come to a round.
+  func meet(_ round: Int, _ number: Int) {
+    if number == 0 {
+      first.store(round, ordering: .releasing)
+      while second.load(ordering: .acquiring) < round { yieldThread() }
+    } else {
+      second.store(round, ordering: .releasing)
+      while first.load(ordering: .acquiring) < round { yieldThread() }
+    }
+  }
+
+  /// Does something for a few instants.
+  func idle(_ count: Int) {
+    for _ in 0..<count { _ = idling.load(ordering: .relaxed) }
+  }
+}

@@ -1,0 +1,117 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+@Suite("Failures", .hangLimit) struct FailureTests {
+  private struct Report: Equatable, Sendable {
+    let name: String
+    let error: String
+    var isHeld = false
+    var isFinished = true
+  }
+
+  /// A queue that records what it reports.
+  private func reportingQueue(limit: Int = -1) -> (OperationQueue, EventRecorder<Report>) {
+    let (queue, reports) = (OperationQueue(limit: limit), EventRecorder<Report>())
+    queue.onFailure = { [unowned queue] operation, error in
+      let name = (error as? Mishap)?.name ?? (error as? DependencyError).map { "by \($0.culprit.label)" } ?? "\(error)"
+      reports.record(
+        Report(
+          name: operation.name ?? "", error: name, isHeld: queue.operations.contains { $0 === operation },
+          isFinished: operation.isFinished))
+    }
+    return (queue, reports)
+  }
+
+  @Test("B5: what a block throws is reported once, after its operation has left the queue", arguments: [1, 10, 500])
+  func blocks(count: Int) {
+    let (queue, reports) = reportingQueue()
+    queue.isSuspended = true
+    for number in 0..<count {
+      queue.addOperation { if number % 2 == 0 { throw Mishap(name: "\(number)") } }
+    }
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    let expected = (0..<count).filter { $0 % 2 == 0 }.map { "\($0)" }.sorted()
+    #expect(eventually { reports.count >= expected.count })
+    #expect(reports.events.map(\.error).sorted() == expected)
+    #expect(reports.events.allSatisfy { !$0.isHeld && $0.isFinished })
+  }
+
+  @Test("B5: every kind of operation reports, with the first error, once") func kinds() {
+    let (queue, reports) = reportingQueue(limit: 1)
+    final class Later: AsynchronousOperation, @unchecked Sendable {}
+    let later = Later()
+    later.name = "asynchronous"
+    let recorded = SelfAware { operation in
+      operation.fail(Mishap(name: "first"))
+      throw Mishap(name: "second")
+    }
+    recorded.name = "recorded"
+    let observed = BlockOperation(name: "observed") { throw Mishap() }
+    let token = observed.observe(\.isFinished) { _, _ in }
+    queue.addOperations([recorded, observed, later], waitUntilFinished: false)
+    queue.addBarrierBlock { throw Mishap(name: "of the barrier") }
+    #expect(eventually { later.isExecuting })
+    later.finish(throwing: Mishap(name: "late"))
+    later.finish(throwing: Mishap(name: "later"))
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(eventually { reports.count >= 4 })
+    // Each by the thread that ended it: the next may have ended before that is at it.
+    #expect(
+      reports.events.sorted { $0.error < $1.error } == [
+        Report(name: "recorded", error: "first"), Report(name: "asynchronous", error: "late"),
+        Report(name: "observed", error: "mishap"), Report(name: "", error: "of the barrier"),
+      ])
+    token.invalidate()
+  }
+
+  @Test("B5: neither success nor cancellation is reported, whatever was thrown") func notReported() {
+    let (queue, reports) = reportingQueue(limit: 1)
+    let throwsCancelled = SelfAware { operation in
+      operation.cancel()
+      throw Mishap()
+    }
+    let waiting = BlockOperation { throw Mishap() }
+    let dependent = BlockOperation { throw Mishap() }
+    dependent.addDependency(waiting, requiring: .success)
+    let end = queue.occupy()
+    queue.addOperations([throwsCancelled, waiting, dependent], waitUntilFinished: false)
+    waiting.cancel()
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    for operation in [throwsCancelled, waiting, dependent] { operation.waitUntilFinished() }
+    #expect(throwsCancelled.outcome.isCancelled && dependent.outcome.isCancelled)
+    #expect(reports.events == [])
+  }
+
+  @Test("B5, D3: what did not run because another failed is reported too, with the culprit") func dependents() {
+    let (queue, reports) = reportingQueue(limit: 1)
+    let operations = ["a", "b", "c"].map { name in BlockOperation(name: name) { throw Mishap() } }
+    for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one, requiring: .success) }
+    queue.addOperations(operations, waitUntilFinished: true)
+    #expect(eventually { reports.count >= 3 })
+    #expect(reports.events.map(\.name).sorted() == ["a", "b", "c"])
+    #expect(reports.events.filter { $0.error == "by ‘a’" }.map(\.name).sorted() == ["b", "c"])
+  }
+
+  @Test("B5: the handler may call anything: add, wait, cancel, exchange itself") func reentrant() {
+    let queue = OperationQueue(limit: 1)
+    let calls = EventRecorder<String>()
+    queue.onFailure = { [unowned queue] operation, _ in
+      calls.record("first")
+      operation.waitUntilFinished()
+      queue.onFailure = { _, _ in calls.record("second") }
+      let again = BlockOperation { throw Mishap() }
+      queue.addOperations([again], waitUntilFinished: true)
+    }
+    queue.addOperations([BlockOperation { throw Mishap() }], waitUntilFinished: true)
+    #expect(eventually { calls.count == 2 })
+    #expect(calls.events == ["first", "second"])
+    queue.onFailure = nil
+    queue.addOperations([BlockOperation { throw Mishap() }], waitUntilFinished: true)
+    #expect(calls.count == 2)
+  }
+}

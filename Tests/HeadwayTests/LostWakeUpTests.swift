@@ -1,0 +1,158 @@
+import Dispatch
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// What a batch's thread does while another thread visits the queue.
+@Suite("Lost wake-ups", .hangLimit) struct LostWakeUpTests {
+  // The thread at a batch, X, finishes A, publishes its dependent D and goes on to B; another thread, Y, visits:
+  //
+  //     X: runs A                          Y: collects: there is nothing
+  //     X: A ends, D becomes ready
+  //     X: runs B, which takes long
+  //                                        Y: reclaims: there is nothing
+  //                                        Y: finds nothing to do, unless it collects again
+  @Test("T2, D1: what a thread publishes during a visit is found, or brings a worker", arguments: [true, false])
+  func betweenCollectingAndReclaiming(collectsAgain: Bool) {
+    let home = OperationQueue()
+    var admission = Admission()
+    let (first, second, dependent) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
+    dependent.addDependency(first)
+    for operation in [first, second, dependent] { add(operation, to: &admission, of: home) }
+    #expect(admission.issueTickets()[.normal] == 2)
+
+    let batch = Batch()
+    admission.redeemTicket(.normal)
+    batch.reset(for: home, nil, admission.placement, .normal)
+    let isFilled = admission.fill(batch, atMost: 8, indivisible: 8, at: 0) { _ in true }
+    #expect(isFilled && batch.count == 2)
+    #expect(admission.issueTickets()[.normal] == 0, "a worker is on its way for the second")
+    begin(first, in: batch)
+
+    admission.redeemTicket(.normal)
+    collect(&admission)
+    let next = first.end(in: batch, isRetained: true, continues: true, leaving: { $0() })
+    #expect(next == nil, "the thread goes on to what it has taken")
+    begin(second, in: batch)
+    admission.reclaimBatches()
+    #expect(admission.next(for: .normal) == nil)
+    if collectsAgain {
+      collect(&admission)
+      #expect(admission.next(for: .normal) === dependent)
+    } else {
+      #expect(admission.issueTickets()[.normal] == 1)
+      collect(&admission)
+      admission.redeemTicket(.normal)
+      #expect(admission.next(for: .normal) === dependent)
+    }
+    // Nobody is left to hear of the ends but the state machine.
+    for operation in [second, dependent] { operation.queueLinks.home = nil }
+    dependent.end()
+    admission.finished(dependent).release()
+    _ = second.end(in: batch, isRetained: true, continues: false, leaving: { $0() })
+    collect(&admission)
+    admission.close(batch)
+    #expect(admission.count == 0)
+  }
+
+  @Test("T2, D1: a dependent starts while the operation behind its dependency waits for it, whatever the instant")
+  func stress() {
+    let rounds = 40 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
+    let seed = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
+    print("Lost wake-ups: \(rounds) rounds with HEADWAY_STRESS_SEED=\(seed)")
+    var generator = SeededGenerator(seed: UInt64(seed))
+    let queue = OperationQueue()
+    for round in 0..<rounds {
+      if round % 500 == 0 { noteProgress(of: "Lost wake-ups", "round \(round)") }
+      // By which a worker comes to take several at a time.
+      for _ in 0..<8 { queue.addOperations([BlockOperation {}], waitUntilFinished: true) }
+      let hasStarted = DispatchSemaphore(value: 0)
+      let turns = Int.random(in: 0..<20_000, using: &generator)
+      let dependent = BlockOperation { hasStarted.signal() }
+      let first = BlockOperation {
+        let count = Atomic<Int>(0)
+        while count.load(ordering: .relaxed) < turns { count.add(1, ordering: .relaxed) }
+      }
+      dependent.addDependency(first)
+      queue.addOperation(dependent)
+      // Hangs if nobody comes for the dependent.
+      queue.addOperations([first, BlockOperation { hasStarted.wait() }], waitUntilFinished: true)
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("P2, T2: what is behind a long operation of a batch is for others once a millisecond is over, and not before")
+  func late() {
+    let home = OperationQueue()
+    var admission = Admission()
+    let operations = (0..<3).map { _ in BlockOperation {} }
+    for operation in operations { add(operation, to: &admission, of: home) }
+    let batch = Batch()
+    batch.reset(for: home, nil, admission.placement, .normal)
+    let isFilled = admission.fill(batch, atMost: 8, indivisible: 8, at: 5_000) { _ in true }
+    #expect(isFilled && batch.count == 3)
+    begin(operations[0], in: batch)
+    admission.reclaimBatches(begunBefore: 5_000)
+    #expect(admission.next(for: .normal) == nil)
+    admission.reclaimBatches(begunBefore: 5_001)
+    #expect(operations.map { $0.admission.place } == [.taken, .ready, .ready])
+    #expect(batch.next() == nil, "the thread has no more than what it runs")
+    #expect(Pace.lateBatch == 1_000_000)
+    for operation in operations.dropFirst() {
+      #expect(admission.next(for: .normal) === operation)
+      operation.queueLinks.home = nil
+      operation.end()
+      admission.finished(operation).release()
+    }
+    _ = operations[0].end(in: batch, isRetained: true, continues: false, leaving: { $0() })
+    collect(&admission)
+    admission.close(batch)
+    #expect(admission.count == 0)
+  }
+
+  @Test("T2, W5: what is behind an operation that waits is for others at once") func waiting() {
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    queue.isSuspended = true
+    let places = EventRecorder<AdmissionRecord.Place>()
+    // As many as it takes for a thread to take several at a time.
+    for _ in 0..<64 * ProcessorCount.usable { queue.addOperation {} }
+    let next = BlockOperation {}
+    queue.addOperation {
+      places.record(next.admission.place)
+      ThreadContext.threadBlocks()
+      places.record(next.admission.place)
+    }
+    queue.addOperation(next)
+    for _ in 0..<64 * ProcessorCount.usable { queue.addOperation {} }
+    queue.isSuspended = false
+    executor.run()
+    #expect(places.events == [.taken, .ready] && queue.operationCount == 0)
+  }
+
+  // MARK: Steps
+
+  private func add(_ operation: BlockOperation, to admission: inout Admission, of home: OperationQueue) {
+    _ = operation.state.reserve()
+    operation.queueLinks.home = .passUnretained(home)
+    let isIn = admission.add(.passRetained(operation), isBarrier: false)
+    #expect(isIn)
+  }
+
+  /// The batch's thread takes its next operation, and begins it.
+  private func begin(_ operation: BlockOperation, in batch: Batch) {
+    let reference = batch.next()
+    #expect(reference?.operation === operation)
+    let hasBegun = operation.state.beginPlainly()
+    #expect(hasBegun)
+    batch.noteCurrent(OperationReference(operation))
+  }
+
+  private func collect(_ admission: inout Admission) {
+    admission.collectReadied { $0.release() }
+    admission.collectFinished { $1.release() }
+  }
+}

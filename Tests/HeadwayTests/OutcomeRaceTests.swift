@@ -1,0 +1,32 @@
+import HeadwayTestKit
+import Testing
+
+@testable import Headway
+
+@Suite("Outcomes that race", .hangLimit) struct OutcomeRaceTests {
+  /// What required the failed operation to succeed is cancelled with its error before users' code hears of the failure.
+  @Test(
+    "B5, C6, D3: what required a failed operation has failed, whatever users cancel when they hear of it",
+    arguments: ["all of its queue", "itself", "itself, and has left"])
+  func cancelledInFailureHandler(kind: String) {
+    let (queue, executor) = (OperationQueue(), StepExecutor())
+    executor.attach(queue)
+    let culprit = BlockOperation { throw Mishap() }
+    let dependent = BlockOperation {}
+    dependent.addDependency(culprit, requiring: .success)
+    queue.onFailure = { [unowned queue] operation, _ in
+      guard operation === culprit else { return }
+      if kind == "all of its queue" { queue.cancelAllOperations() } else { dependent.cancel() }
+      if kind == "itself, and has left" { executor.run() }
+    }
+    queue.addOperations([culprit, dependent], waitUntilFinished: false)
+    executor.run()
+    #expect(dependent.isFinished && dependent.isCancelled)
+    guard case .failure(let error)? = dependent.outcome else {
+      Issue.record("the outcome is \(String(describing: dependent.outcome))")
+      return
+    }
+    #expect((error as? DependencyError)?.culprit === culprit)
+    queue.onFailure = nil
+  }
+}

@@ -1,0 +1,110 @@
+import HeadwayTestKit
+import Testing
+
+@testable import Headway
+
+@Suite("Outcomes", .hangLimit) struct OutcomeTests {
+  /// Operations of which each requires some before it to succeed, and the same in another order: that of adding.
+  private static func graph(seed: UInt64) -> (operations: [BlockOperation], shuffled: [BlockOperation]) {
+    var generator = SeededGenerator(seed: seed)
+    let operations = (0..<12).map { BlockOperation(name: "\($0)") }
+    for position in operations.indices.dropFirst() {
+      for _ in 0..<2 where Bool.random(using: &generator) {
+        let other = operations[Int.random(in: 0..<position, using: &generator)]
+        operations[position].addDependency(other, requiring: .success)
+      }
+    }
+    return (operations, operations.shuffled(using: &generator))
+  }
+
+  @Test("C6, D3: cancelling all gives the same outcomes whatever the order of adding", arguments: 1...20)
+  func cancelAll(seed: UInt64) {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let (operations, shuffled) = Self.graph(seed: seed)
+    queue.addOperations(shuffled, waitUntilFinished: false)
+    queue.cancelAllOperations()
+    queue.waitUntilAllOperationsAreFinished()
+    for operation in operations {
+      operation.waitUntilFinished()
+      #expect(operation.outcome.isCancelled, "\(operation): \(String(describing: operation.error))")
+    }
+  }
+
+  @Test("C6, D3: so it is where one of them runs, and throws when it is cancelled", arguments: [true, false])
+  func cancelAllWhileRunning(isDependentFirst: Bool) {
+    let queue = OperationQueue()
+    let (started, end) = (Gate(), Gate())
+    let running = BlockOperation {
+      started.open()
+      end.wait()
+      throw Mishap()
+    }
+    let dependent = BlockOperation {}
+    dependent.addDependency(running, requiring: .success)
+    queue.addOperations(isDependentFirst ? [dependent, running] : [running, dependent], waitUntilFinished: false)
+    started.wait()
+    queue.cancelAllOperations()
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    for operation in [running, dependent] {
+      operation.waitUntilFinished()
+      #expect(operation.outcome.isCancelled)
+    }
+    #expect(running.error is Mishap)
+  }
+
+  @Test("B5, D3: what required a failed operation to succeed has failed; a cancelled one, is cancelled")
+  func dependents() {
+    for isCancelled in [true, false] {
+      let culprit = SelfAware { operation in
+        if isCancelled { operation.cancel() }
+        throw Mishap()
+      }
+      let chain = (0..<3).map { _ in BlockOperation {} }
+      chain[0].addDependency(culprit, requiring: .success)
+      for (one, next) in zip(chain, chain.dropFirst()) { next.addDependency(one, requiring: .success) }
+      OperationQueue().addOperations(chain.reversed() + [culprit], waitUntilFinished: true)
+      for operation in chain {
+        let error = operation.error as? DependencyError
+        #expect(operation.isCancelled && error?.culprit === culprit)
+        #expect(error?.underlyingError as? Mishap == Mishap())
+        switch operation.outcome {
+        case .failure(let failure)?: #expect(!isCancelled && failure is DependencyError)
+        case .cancelled?: #expect(isCancelled)
+        default: Issue.record("\(operation) did not end as it should: \(String(describing: operation.outcome))")
+        }
+      }
+    }
+  }
+
+  @Test("B5: an operation that was cancelled is cancelled, though what it required to succeed failed later")
+  func cancelledFirst() {
+    let queue = OperationQueue()
+    let culprit = AsynchronousOperation()
+    let dependent = BlockOperation {}
+    dependent.addDependency(culprit, requiring: .success)
+    queue.addOperations([culprit, dependent], waitUntilFinished: false)
+    dependent.cancel()
+    dependent.waitUntilFinished()
+    culprit.finish(throwing: Mishap())
+    culprit.waitUntilFinished()
+    #expect(dependent.outcome.isCancelled && dependent.error == nil)
+  }
+
+  @Test("D3: one that requires several to succeed names the first that did not, and is cancelled once") func several() {
+    let queue = OperationQueue()
+    let culprits = (0..<3).map { _ in AsynchronousOperation() }
+    let dependent = BlockOperation {}
+    let calls = EventRecorder<Int>()
+    dependent.onCancel { calls.record(1) }
+    for culprit in culprits { dependent.addDependency(culprit, requiring: .success) }
+    queue.addOperations(culprits + [dependent], waitUntilFinished: false)
+    for position in [1, 0, 2] { culprits[position].finish(throwing: Mishap(name: "\(position)")) }
+    queue.waitUntilAllOperationsAreFinished()
+    dependent.waitUntilFinished()
+    let error = dependent.error as? DependencyError
+    #expect(error?.culprit === culprits[1] && error?.underlyingError as? Mishap == Mishap(name: "1"))
+    #expect(calls.events == [1])
+  }
+}

@@ -1,0 +1,142 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// What is the user's is released with no lock held.
+///
+/// What is released here calls what takes those locks: with one of them held, the process stops or hangs.
+@Suite("Releasing", .hangLimit) struct ReleaseTests {
+  /// Calls a block when it is freed.
+  private final class LastWords: Sendable {
+    private let block: @Sendable () -> Void
+
+    init(_ block: @escaping @Sendable () -> Void) { self.block = block }
+
+    deinit { block() }
+  }
+
+  private final class Controller: Sendable {
+    func page(_ number: Int) -> Int { number }
+  }
+
+  @Test("B2: the method of an invocation that is exchanged is released with no lock held") func method() {
+    let said = EventRecorder<Bool>()
+    let operation = Mutex<InvocationOperation<Controller, Int, Int>?>(nil)
+    let first: InvocationOperation<Controller, Int, Int> = {
+      let words = LastWords { said.record(operation.withLock { $0 }?.method != nil) }
+      return InvocationOperation(
+        target: Controller(), method: { target in { number in withExtendedLifetime(words) { target.page(number) } } },
+        object: 3)
+    }()
+    operation.withLock { $0 = first }
+    first.method = Controller.page
+    #expect(said.events == [true])
+    operation.withLock { $0 = nil }
+  }
+
+  @Test("W1: a completion block that is replaced is released with no lock held") func completionBlock() {
+    let said = EventRecorder<Bool>()
+    let operation = BlockOperation {}
+    do {
+      let words = LastWords { [unowned operation] in said.record(operation.completionBlock != nil) }
+      operation.completionBlock = { _ = words }
+    }
+    operation.completionBlock = {}
+    #expect(said.events == [true])
+  }
+
+  @Test("B5: a handler of failures that is replaced is released with no lock held") func failureHandler() {
+    let said = EventRecorder<Int>()
+    let queue = OperationQueue()
+    do {
+      let words = LastWords { [unowned queue] in said.record(queue.onFailure == nil ? queue.operationCount : -1) }
+      queue.onFailure = { _, _ in _ = words }
+    }
+    queue.onFailure = nil
+    #expect(said.events == [0])
+  }
+
+  @Test(
+    "Q1: what an operation of a batch holds is released with no lock held",
+    arguments: ["block", "dependency", "completion block", "handler"])
+  func batch(kind: String) {
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    queue.isSuspended = true
+    let counts = EventRecorder<Int>()
+    let quick = 64 * ProcessorCount.usable
+    for _ in 0..<quick { queue.addOperation {} }
+    for _ in 0..<8 {
+      let words = LastWords { [unowned queue] in counts.record(queue.operationCount) }
+      let operation = BlockOperation { if kind == "block" { _ = words } }
+      switch kind {
+      case "dependency":
+        final class Holder: Headway.Operation, @unchecked Sendable {
+          let words: LastWords
+
+          init(_ words: LastWords) { self.words = words }
+        }
+        let dependency = Holder(words)
+        operation.addDependency(dependency)
+        dependency.start()
+      case "completion block": operation.completionBlock = { _ = words }
+      case "handler": operation.onCancel { _ = words }
+      default: break
+      }
+      queue.addOperation(operation)
+    }
+    for _ in 0..<quick { queue.addOperation {} }
+    queue.isSuspended = false
+    executor.run()
+    #expect(counts.count == 8 && queue.operationCount == 0)
+  }
+
+  @Test("D3, D8: removing a dependency does not look at others that require the same to succeed") func identity() {
+    let required = BlockOperation {}
+    let dependent = BlockOperation {}
+    let identities = EventRecorder<Bool>()
+    do {
+      let other = BlockOperation {}
+      other.addDependency(required, requiring: .success)
+      dependent.addDependency(required, requiring: .success)
+      let listed = required.links.withLock { $0.details?.successDependents.map(\.identity) }
+      #expect(listed == [ObjectIdentifier(other), ObjectIdentifier(dependent)])
+    }
+    // Of the one that has been freed there is nothing left to compare with but the identity.
+    identities.record(required.links.withLock { $0.details?.successDependents.first?.operation == nil })
+    dependent.removeDependency(required)
+    let left = required.links.withLock { $0.details?.successDependents.count }
+    #expect(identities.events == [true] && left == 1)
+  }
+
+  @Test("D3, D8: of two that require one to succeed, one is freed at any instant of the other's removal") func stress()
+  {
+    let rounds = 40 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
+    let seed = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
+    print("Removal of requirements: \(rounds) rounds with HEADWAY_STRESS_SEED=\(seed)")
+    let turns = Turns()
+    let freed = Mutex<BlockOperation?>(nil)
+    let required = (0..<rounds).map { _ in BlockOperation {} }
+    onThreads(2) { number in
+      var generator = SeededGenerator(seed: UInt64(seed) &* 2 &+ UInt64(number))
+      for (round, required) in required.enumerated() {
+        let dependent = BlockOperation {}
+        if number == 0 {
+          let other = BlockOperation {}
+          other.addDependency(required, requiring: .success)
+          freed.withLock { $0 = other }
+          dependent.addDependency(required, requiring: .success)
+        }
+        turns.meet(2 * round, number)
+        var last = number == 1 ? freed.withLock { $0.take() } : nil
+        turns.meet(2 * round + 1, number)
+        turns.idle(Int.random(in: 0..<24, using: &generator))
+        if number == 0 { dependent.removeDependency(required) } else { last = nil }
+        withExtendedLifetime(last) {}
+      }
+    }
+    #expect(required.allSatisfy { $0.isReady })
+  }
+}
