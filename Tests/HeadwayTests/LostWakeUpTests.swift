@@ -116,10 +116,7 @@ import Testing
   @Test("T2, W5: what is behind an operation that waits is for others at once") func waiting() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
-    queue.isSuspended = true
     let places = EventRecorder<AdmissionRecord.Place>()
-    // As many as it takes for a thread to take several at a time.
-    for _ in 0..<64 * ProcessorCount.usable { queue.addOperation {} }
     let next = BlockOperation {}
     queue.addOperation {
       places.record(next.admission.place)
@@ -127,8 +124,7 @@ import Testing
       places.record(next.admission.place)
     }
     queue.addOperation(next)
-    for _ in 0..<64 * ProcessorCount.usable { queue.addOperation {} }
-    queue.isSuspended = false
+    executor.runBatch(of: queue)
     executor.run()
     #expect(places.events == [.taken, .ready] && queue.operationCount == 0)
   }

@@ -64,10 +64,7 @@ import Testing
   func batch(kind: String) {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
-    queue.isSuspended = true
     let counts = EventRecorder<Int>()
-    let quick = 64 * ProcessorCount.usable
-    for _ in 0..<quick { queue.addOperation {} }
     for _ in 0..<8 {
       let words = LastWords { [unowned queue] in counts.record(queue.operationCount) }
       let operation = BlockOperation { if kind == "block" { _ = words } }
@@ -87,8 +84,7 @@ import Testing
       }
       queue.addOperation(operation)
     }
-    for _ in 0..<quick { queue.addOperation {} }
-    queue.isSuspended = false
+    executor.runBatch(of: queue)
     executor.run()
     #expect(counts.count == 8 && queue.operationCount == 0)
   }

@@ -21,26 +21,28 @@ import Testing
     }
   }
 
-  /// Gives the queue as many operations that do nothing as it takes for a thread to take several at a time, then
-  /// `first`, which so runs with some of the operations after it taken.
+  /// How many operations that do nothing follow the others: more than a batch takes.
+  private static let quickCount = 2 * Batch.capacity
+
+  /// Gives the queue `first`, which is the first of a batch, and the others, which are taken while it runs.
   private func fill(_ first: BlockOperation, and others: [BlockOperation]) {
-    queue.isSuspended = true
-    for _ in 0..<64 * ProcessorCount.usable { queue.addOperation {} }
     queue.addOperations([first] + others, waitUntilFinished: false)
-    // By which there are always many.
-    for _ in 0..<64 * ProcessorCount.usable { queue.addOperation {} }
-    queue.isSuspended = false
+    for _ in 0..<Self.quickCount { queue.addOperation {} }
+  }
+
+  private func run() {
+    executor.runBatch(of: queue)
+    executor.run()
   }
 
   @Test("Q4: suspension stops what was taken and not started") func suspended() {
     let others = (0..<8).map { operation("\($0)") }
-    // Whether they are taken by then depends on how fast the machine is: on a very slow one a batch has one operation.
     let first = operation("first") { [queue] in queue.isSuspended = true }
     fill(first, and: others)
-    executor.run()
+    run()
     #expect(ran.events == ["first"])
     queue.isSuspended = false
-    executor.run()
+    run()
     #expect(ran.events == ["first"] + (0..<8).map { "\($0)" })
     #expect(queue.operationCount == 0)
   }
@@ -50,7 +52,7 @@ import Testing
     let urgent = operation("urgent")
     urgent.queuePriority = .high
     fill(operation("first") { [queue] in queue.addOperation(urgent) }, and: others)
-    executor.run()
+    run()
     #expect(ran.events == ["first", "urgent", "0", "1", "2", "3"])
   }
 
@@ -59,7 +61,7 @@ import Testing
     let late = operation("late")
     fill(operation("first") { late.queuePriority = .high }, and: others)
     queue.addOperation(late)
-    executor.run()
+    run()
     #expect(ran.events == ["first", "late", "0", "1", "2", "3"])
   }
 
@@ -71,7 +73,7 @@ import Testing
     urgent.addDependency(first)
     fill(first, and: others)
     queue.addOperation(urgent)
-    executor.run()
+    run()
     #expect(Set(ran.events) == ["first", "urgent", "0", "1", "2", "3"] && ran.count == 6)
   }
 
@@ -82,14 +84,14 @@ import Testing
       others[0].queuePriority = .low
     }
     fill(first, and: others)
-    executor.run()
+    run()
     #expect(ran.events == ["first", "2", "1", "3", "0"])
   }
 
   @Test("C3: a taken operation that is cancelled does not run, and leaves") func cancelled() {
     let others = (0..<4).map { operation("\($0)") }
     fill(operation("first") { others[1].cancel() }, and: others)
-    executor.run()
+    run()
     #expect(ran.events == ["first", "0", "2", "3"])
     #expect(others[1].isFinished && queue.operationCount == 0)
   }
@@ -97,7 +99,7 @@ import Testing
   @Test("C6: cancelling all from inside of a run leaves none behind") func allCancelled() {
     let others = (0..<4).map { operation("\($0)") }
     fill(operation("first") { [queue] in queue.cancelAllOperations() }, and: others)
-    executor.run()
+    run()
     #expect(ran.events == ["first"] && queue.operationCount == 0)
     #expect(others.allSatisfy { $0.isFinished })
   }
@@ -105,17 +107,17 @@ import Testing
   @Test("D1: a taken operation that is given a dependency waits for it") func dependency() {
     let others = (0..<4).map { operation("\($0)") }
     fill(operation("first") { others[0].addDependency(others[3]) }, and: others)
-    executor.run()
+    run()
     #expect(ran.events == ["first", "1", "2", "3", "0"])
   }
 
   @Test("Q3: a limit that is set stops what was taken, 0 all of it") func limit() {
     let others = (0..<4).map { operation("\($0)") }
     fill(operation("first") { [queue] in queue.maxConcurrentOperationCount = 0 }, and: others)
-    executor.run()
+    run()
     #expect(ran.events == ["first"])
     queue.maxConcurrentOperationCount = 1
-    executor.run()
+    run()
     #expect(ran.events == ["first", "0", "1", "2", "3"])
   }
 
@@ -132,7 +134,7 @@ import Testing
       }
     }
     fill(all[0], and: Array(all.dropFirst()) + others)
-    executor.run()
+    run()
     #expect(wrong.withLock { $0 } == 0)
   }
 
@@ -146,9 +148,9 @@ import Testing
       counts.withLock { $0.token = token }
     }
     fill(first, and: others)
-    executor.run()
+    run()
     let values = counts.withLock { $0.values }
-    #expect(values.first == 64 * ProcessorCount.usable + 9)
+    #expect(values.first == Self.quickCount + 9)
     #expect(values == Array((0...(values.first ?? 0)).reversed()))
     counts.withLock { $0 }.token?.invalidate()
   }
@@ -157,8 +159,8 @@ import Testing
     let others = (0..<8).map { operation("\($0)") }
     let first = operation("first") { [queue] in queue.progress.totalUnitCount = 1_000 }
     fill(first, and: others)
-    executor.run()
-    let later = Int64(64 * ProcessorCount.usable + 8)
+    run()
+    let later = Int64(Self.quickCount + 8)
     // The one in which it is set may count or not.
     #expect([later, later + 1].contains(queue.progress.completedUnitCount))
   }
@@ -172,7 +174,7 @@ import Testing
       queue.addOperation(late)
     }
     fill(first, and: others)
-    executor.run()
+    run()
     #expect(ran.events == ["first", "0", "1", "2", "3", "barrier", "late"])
   }
 
@@ -188,7 +190,7 @@ import Testing
       executor.step()  // By which the barrier leaves; and another thread takes what is most urgent.
     }
     fill(first, and: others)
-    executor.run()
+    run()
     #expect(ran.events == ["first", "late", "0", "1", "2", "3"])
   }
 }

@@ -104,14 +104,13 @@ import Testing
     let queue = OperationQueue()
     let executor = VisitExecutor()
     queue.executor = executor
-    queue.isSuspended = true
-    for _ in 0..<64 * ProcessorCount.usable { queue.addOperation {} }
     let insides = EventRecorder<Int>()
     let observed = BlockOperation { insides.record(ThreadContext.operations.count) }
     let token = observed.observe(\.isFinished) { _, _ in }
+    for _ in 0..<8 { queue.addOperation {} }
     queue.addOperation(observed)
     warmUp(queue)
-    queue.isSuspended = false
+    executor.runBatch(of: queue)
     executor.run()
     #expect(insides.events == [1] && ThreadContext.operations.isEmpty)
     token.invalidate()

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 @testable import Headway
@@ -23,4 +24,20 @@ final class VisitExecutor: WorkExecutor {
 
   /// As many workers, one after the other, as are sent for.
   func run() { while step() {} }
+
+  /// As a worker that takes as many as a batch has room for.
+  ///
+  /// How many a visit takes depends on how fast they run.
+  func runBatch(of queue: OperationQueue) {
+    let batch = Batch()
+    let hasFilled = queue.update(collectingBatches: true) { state in
+      batch.reset(for: queue, state.executor, state.admission.placement, .normal)
+      return state.admission.fill(
+        batch, atMost: Batch.capacity, indivisible: Batch.capacity, at: DispatchTime.now().uptimeNanoseconds,
+        where: { $0.isPlainBlock })
+    }
+    guard hasFilled else { return }
+    _ = queue.runAll(of: batch, nil)
+    queue.update(collectingBatches: true) { $0.admission.close(batch) }
+  }
 }
