@@ -52,6 +52,7 @@ import Testing
     let operation = Watched()
     queue.addOperation(operation)
     operation.cancel()
+    queue.isSuspended = false
     operation.waitUntilFinished()
     #expect(operation.calls.events == ["start"])
   }

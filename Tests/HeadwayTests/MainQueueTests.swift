@@ -70,29 +70,48 @@ import Testing
     BlockOperation { #expect(OperationQueue.current !== queue) }.start()
   }
 
-  @Test("Q7: suspension, priority, dependencies and cancellation hold on the main queue") func rulesHold() async {
+  @Test("Q7: its own properties stay as they are, whatever they are set to") func propertiesStay() {
+    let main = OperationQueue.main
+    main.isSuspended = true
+    main.name = "other"
+    main.qualityOfService = .background
+    main.underlyingQueue = .global()
+    #expect(!main.isSuspended && main.name == "main queue" && main.qualityOfService == .userInteractive)
+    #expect(main.underlyingQueue?.label == DispatchQueue.main.label)
+  }
+
+  @Test("Q7: priority, dependencies and cancellation hold on the main queue") func rulesHold() async {
     await #expect(processExitsWith: .success) {
       let record = EventRecorder<Int>()
       let main = OperationQueue.main
-      main.isSuspended = true
+      let (busy, end) = (Gate(), Gate())
+      main.addOperation {
+        busy.open()
+        end.wait()
+      }
+      await busy.opened()
       let operations = (0..<4).map { number in BlockOperation { record.record(number) } }
       operations[3].queuePriority = .high
       operations[0].addDependency(operations[2])
       main.addOperations(operations, waitUntilFinished: false)
       operations[1].cancel()
-      try await operations[1].finished()
-      precondition(record.events.isEmpty && main.operationCount == 3)
-      main.isSuspended = false
+      precondition(record.events.isEmpty)
+      end.open()
       try await main.finished()
       precondition(record.events == [3, 2, 0])
     }
   }
 
-  @Test("Q8: a barrier on the main queue keeps its place, and obeys suspension and waiting") func barrier() async {
+  @Test("Q8: a barrier on the main queue keeps its place, and obeys waiting") func barrier() async {
     await #expect(processExitsWith: .success) {
       let record = EventRecorder<Int>()
       let main = OperationQueue.main
-      main.isSuspended = true
+      let (busy, end) = (Gate(), Gate())
+      main.addOperation {
+        busy.open()
+        end.wait()
+      }
+      await busy.opened()
       let urgent = BlockOperation { record.record(3) }
       urgent.queuePriority = .veryHigh
       main.addOperation { record.record(1) }
@@ -103,8 +122,8 @@ import Testing
       }
       main.addOperation(urgent)
       main.addBarrierBlock { record.record(4) }
-      precondition(main.operationCount == 4)
-      main.isSuspended = false
+      precondition(main.operationCount == 5)
+      end.open()
       try await main.finished()
       precondition(record.events == [1, 2, 3, 4])
     }
@@ -112,10 +131,16 @@ import Testing
 
   @Test("Q10: cancelling the progress of the main queue cancels its operations") func progress() async {
     await #expect(processExitsWith: .success) {
-      OperationQueue.main.isSuspended = true
+      let (busy, end) = (Gate(), Gate())
+      OperationQueue.main.addOperation {
+        busy.open()
+        end.wait()
+      }
+      await busy.opened()
       let operation = BlockOperation { preconditionFailure("a cancelled operation ran") }
       OperationQueue.main.addOperation(operation)
       OperationQueue.main.progress.cancel()
+      end.open()
       try await operation.finished()
       precondition(operation.isCancelled)
     }

@@ -93,17 +93,21 @@ import Testing
     #expect(result.message.contains("The underlying queue of queue ‘busy’ was set while it held operations"))
   }
 
-  @Test("Q9: the main dispatch queue is refused") func mainDispatchQueue() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      OperationQueue().underlyingQueue = .main
+  @Test("Q9: it may be the main one") func mainDispatchQueue() async throws {
+    let queue = OperationQueue()
+    queue.underlyingQueue = .main
+    queue.isSuspended = true
+    let places = EventRecorder<Bool>()
+    let operations = (0..<10).map { _ in
+      BlockOperation {
+        dispatchPrecondition(condition: .onQueue(.main))
+        places.record(OperationQueue.current === queue)
+      }
     }
-    #expect(result.message.contains("Use OperationQueue.main to run operations on the main queue"))
-  }
-
-  @Test("Q9: that of the main queue can't be changed") func ofMainQueue() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      OperationQueue.main.underlyingQueue = .global()
-    }
-    #expect(result.message.contains("The underlying queue of the main queue can't be changed"))
+    queue.addOperations(operations, waitUntilFinished: false)
+    #expect(queue.operationCount == 10)
+    queue.isSuspended = false
+    try await queue.finished()
+    #expect(places.events == Array(repeating: true, count: 10))
   }
 }

@@ -15,7 +15,8 @@ extension Admission {
     _ batch: Batch, atMost mostCount: Int, indivisible: Int, at now: UInt64, where isFit: (Operation) -> Bool
   ) -> Bool {
     let workerClass = batch.workerClass
-    guard cancelled.isEmpty || workerClass != .normal, !isSuspended, started < limit else { return false }
+    let hasCancelled = !cancelled.isEmpty || !cancelledWithinLimit.isEmpty
+    guard !hasCancelled || workerClass != .normal, !isSuspended, started < limit else { return false }
     let share = max(1, indivisible, first.ready.count(workerClass) / (2 * ProcessorCount.usable))
     let most = min(share, mostCount, Batch.capacity)
     while batch.count < most, limit == .max || firstReadyClass == workerClass,
@@ -26,7 +27,7 @@ extension Admission {
     }
     guard batch.count > 0 else { return false }
     batch.begin(
-      atMost: mostCount, mayContinue: first.ready.isEmpty && later.isEmpty && cancelled.isEmpty,
+      atMost: mostCount, mayContinue: first.ready.isEmpty && later.isEmpty && !hasCancelled,
       keepsOrder: limit != .max, at: now)
     batches.insert(batch)
     return true

@@ -57,6 +57,8 @@
       var takenCount = 0
       var runningCount = 0
       var cancelledCount = 0
+      var cancelledWithinLimitCount = 0
+      var heldBackCount = 0
       /// Of the first segment, under -1, and of the later ones: the operations but for the barrier, and the ready ones.
       var unfinished: [Int: Int] = [:]
       var ready: [Int: Int] = [:]
@@ -69,6 +71,8 @@
         case .taken: takenCount += 1
         case .running: runningCount += 1
         case .cancelled: cancelledCount += 1
+        case .cancelledWithinLimit: cancelledWithinLimitCount += 1
+        case .heldBack: heldBackCount += 1
         case .none, .waiting, .leaving: break
         }
       }
@@ -78,14 +82,25 @@
     private func checkPlace(of operation: Operation) {
       let (place, phase) = (operation.admission.place, operation.state.current.phase)
       check(place != .none, operation)
-      // Only what is in front of the first barrier, and then that barrier, may have been started.
-      if [.taken, .running].contains(place) { check(laterPosition(of: operation) == nil, operation) }
+      // Only what is in front of the first barrier, and then that barrier, may have been started, but for the
+      // cancelled.
+      if [.taken, .running].contains(place) {
+        check(laterPosition(of: operation) == nil || operation.state.current.isCancelled, operation)
+      }
       if [.running, .leaving].contains(place) { check(phase != .pending, operation) }
-      if operation.admission.isBarrier { check(place != .ready && place != .taken, operation) }
-      if place == .cancelled { check(operation.state.current.isCancelled, operation) }
+      if operation.admission.isBarrier { check(![.heldBack, .ready, .taken].contains(place), operation) }
+      if [.cancelled, .cancelledWithinLimit].contains(place) { check(operation.state.current.isCancelled, operation) }
     }
 
     private func checkRunning(_ found: Findings) {
+      var heldBackCount = 0
+      heldBack.forEach { reference in
+        check(reference.operation.admission.place == .heldBack, reference.operation)
+        heldBackCount += 1
+      }
+      precondition(
+        heldBackCount == found.heldBackCount,
+        "\(found.heldBackCount) operations say that they are held back, and \(heldBackCount) are listed")
       var listed = 0
       running.forEach { reference in
         check(reference.operation.admission.place == .running, reference.operation)
@@ -97,6 +112,10 @@
       precondition(
         found.cancelledCount == cancelled.count,
         "\(found.cancelledCount) operations say that they are cancelled, and \(cancelled.count) are listed")
+      precondition(
+        found.cancelledWithinLimitCount == cancelledWithinLimit.count,
+        "\(found.cancelledWithinLimitCount) operations say that they are cancelled and wait for a place, and "
+          + "\(cancelledWithinLimit.count) are listed")
     }
 
     private func checkSegments(_ found: Findings) {

@@ -27,9 +27,10 @@ extension Admission {
   ///
   /// O(*n*) for barriers.
   func situation(of operation: Operation) -> AdmissionSituation {
-    AdmissionSituation(
+    let waitsForNone = operation.admission.place == .cancelledWithinLimit
+    return AdmissionSituation(
       isBarrier: operation.admission.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
-      predecessorCount: predecessors(of: operation).count)
+      predecessorCount: waitsForNone ? 0 : predecessors(of: operation).count)
   }
 
   /// What must finish before this operation can start: what was added before a barrier since the one before it; the
@@ -38,8 +39,12 @@ extension Admission {
   /// O(*n*) for barriers, in the number of operations between it and the one before it; else O(log *barriers*), and
   /// O(*limit*) where all places are taken.
   func obstacles(of operation: Operation) -> AdmissionObstacles {
-    guard [.waiting, .ready, .taken].contains(operation.admission.place) else { return AdmissionObstacles() }
-    var obstacles = AdmissionObstacles(all: predecessors(of: operation))
+    var obstacles = AdmissionObstacles()
+    switch operation.admission.place {
+    case .waiting, .heldBack, .ready, .taken: obstacles.all = predecessors(of: operation)
+    case .cancelledWithinLimit: break
+    case .none, .cancelled, .running, .leaving: return obstacles
+    }
     if limit > 0, started >= limit, operation.state.current.phase == .pending {
       running.forEach { obstacles.any.append($0.operation) }
       batches.forEach { if let current = $0.runningOperation { obstacles.any.append(current.operation) } }

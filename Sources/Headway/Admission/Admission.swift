@@ -10,6 +10,8 @@
 struct Admission {
   /// More tickets than this are not out at once: each worker that comes goes on while there is work.
   static let mostTickets = 64
+  /// So many of those that are held back are asked again when another operation comes in: adding takes constant time.
+  static let mostAskedAgain = 64
 
   /// All that the queue holds.
   var members = MemberList()
@@ -19,6 +21,11 @@ struct Admission {
   var later = FirstInFirstOut<AdmissionSegment>()
   /// Those that leave because they were cancelled, whatever they wait for; workers of the normal class take them.
   var cancelled = ReadyOperations()
+  /// Those that leave because they were cancelled, but have code of their own to run for that: they wait for a place,
+  /// and while the queue is suspended, and for nothing else; workers of the normal class take them, before all others.
+  var cancelledWithinLimit = ReadyOperations()
+  /// Those that overrides of `isReady` hold back, the one that has not been asked for longest first.
+  private(set) var heldBack = OperationChain()
   private var nextSequence: UInt64 = 0
   /// How many have been started by themselves, and have not finished; those of batches are not counted.
   var runningCount = 0
@@ -72,6 +79,8 @@ struct Admission {
         leave(operation)
       } else if word.isStartable {
         becameReady(operation)
+      } else {
+        noteHeldBack(operation)
       }
       return true
     }
@@ -79,9 +88,10 @@ struct Admission {
 
   /// The operation's last dependency has finished.
   mutating func becameReady(_ operation: Operation) {
-    guard operation.admission.place == .waiting, !operation.admission.isBarrier,
+    guard [.waiting, .heldBack].contains(operation.admission.place), !operation.admission.isBarrier,
       let word = operation.state.markReady()
     else { return }
+    if operation.admission.place == .heldBack { heldBack.remove(OperationReference(operation)) }
     let level = word.priorityLevel
     insertReady(operation, level: level)
     // What was taken and is less urgent is reclaimed, and no thread continues without having asked.
@@ -105,11 +115,17 @@ struct Admission {
     reclaimBatches(with: operation)
     switch operation.admission.place {
     case .ready: removeReady(operation)
+    case .heldBack: heldBack.remove(OperationReference(operation))
     case .waiting: break
-    case .none, .taken, .cancelled, .running, .leaving: return
+    case .none, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
     }
-    operation.admission.place = .cancelled
-    cancelled.insert(operation, level: QueuePriority.normal.level)
+    guard operation.hasCodeForCancelled else {
+      operation.admission.place = .cancelled
+      return cancelled.insert(operation, level: QueuePriority.normal.level)
+    }
+    operation.admission.place = .cancelledWithinLimit
+    cancelledWithinLimit.insert(operation, level: QueuePriority.normal.level)
+    reclaimBatches()
   }
 
   /// The operation's priority, or its class, was changed.
@@ -132,6 +148,8 @@ struct Admission {
       running.remove(OperationReference(operation))
     case .ready: removeReady(operation)
     case .cancelled: cancelled.remove(operation)
+    case .cancelledWithinLimit: cancelledWithinLimit.remove(operation)
+    case .heldBack: heldBack.remove(OperationReference(operation))
     case .waiting, .taken, .leaving, .none: break
     }
     operation.admission.place = .none
@@ -146,6 +164,26 @@ struct Admission {
     }
     passFinishedBarriers()
     return members.remove(operation)
+  }
+
+  // MARK: Held back by themselves
+
+  /// An override of `isReady` holds the operation back.
+  mutating func noteHeldBack(_ operation: Operation) {
+    guard operation.state.current.isHeldBack, operation.admission.place == .waiting else { return }
+    operation.admission.place = .heldBack
+    heldBack.append(OperationReference(operation))
+  }
+
+  /// Takes those out that are to be asked now; whoever still is held back then is noted again, behind the others.
+  mutating func takeHeldBack() -> [Operation] {
+    var taken: [Operation] = []
+    while taken.count < Self.mostAskedAgain, let reference = heldBack.first {
+      heldBack.remove(reference)
+      reference.operation.admission.place = .waiting
+      taken.append(reference.operation)
+    }
+    return taken
   }
 
   // MARK: Classes
@@ -223,6 +261,7 @@ struct Admission {
         counts[workerClass] += first.ready.count(workerClass)
       }
       if let barrier = startableBarrier { counts[workerClass(of: barrier)] += 1 }
+      counts[.normal] += cancelledWithinLimit.count
       let places = limit - started
       PerClass<Int>.forEachClass { counts[$0] = min(counts[$0], places) }
     }
@@ -231,7 +270,7 @@ struct Admission {
   }
 
   /// The class of the operation that a queue with a limit starts next.
-  var firstReadyClass: WorkerClass? { first.ready.firstClass }
+  var firstReadyClass: WorkerClass? { cancelledWithinLimit.isEmpty ? first.ready.firstClass : .normal }
 
   private var startableBarrier: Operation? {
     guard first.unfinished == 0, let barrier = first.barrier?.operation else { return nil }
@@ -254,6 +293,10 @@ struct Admission {
       operation.admission.place = .waiting
     }
     guard !isSuspended, started < limit else { return nil }
+    while workerClass == .normal, let operation = cancelledWithinLimit.popFirst()?.operation {
+      if operation.state.claim() { return begin(operation) }
+      operation.admission.place = .waiting
+    }
     while limit == .max || firstReadyClass == workerClass, let reference = first.ready.popFirst(workerClass) {
       let operation = reference.operation
       if operation.state.claim() { return begin(operation) }

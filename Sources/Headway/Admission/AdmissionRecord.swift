@@ -8,12 +8,16 @@ struct AdmissionRecord {
     case none
     /// It waits for its dependencies, or is a barrier.
     case waiting
+    /// An override of `isReady` holds it back; among those that are asked again when another comes in.
+    case heldBack
     /// In a list of ready operations.
     case ready
     /// In a batch: about to be started, or started.
     case taken
     /// Among the cancelled, which are started without regard to limits.
     case cancelled
+    /// Among the cancelled that have code of their own to run, and so are started within the limit, before all others.
+    case cancelledWithinLimit
     /// Started by itself, and counted against the limit.
     case running
     /// Started because it was cancelled; not counted.

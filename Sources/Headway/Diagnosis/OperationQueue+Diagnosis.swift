@@ -30,7 +30,7 @@ extension Operation {
     case .starting: return "has been started"
     case .pending: break
     }
-    if word.isCancelled { return "was cancelled and is about to leave" }
+    if word.isCancelled { return ownObstacle }
     if let cycle = dependencyCycle() {
       let chain = (cycle + cycle.prefix(1)).map(\.label).joined(separator: ", which waits for ")
       return cycle.contains(self)
@@ -68,9 +68,17 @@ extension Operation {
 
   /// What keeps an operation that waits for no dependency.
   private var ownObstacle: String {
-    if state.current.isCancelled { return "was cancelled and is about to leave" }
-    guard let queue else { return "is in no queue and has not been started" }
-    if state.current.isHeldBack { return "is held back by itself: its isReady answers false" }
+    let isCancelled = state.current.isCancelled
+    if isCancelled, !hasCodeForCancelled { return "was cancelled and is about to leave" }
+    let prefix = isCancelled ? "was cancelled, " : ""
+    guard let queue else { return prefix + "is in no queue and has not been started" }
+    return prefix + obstacle(in: queue)
+  }
+
+  /// What keeps an operation in its queue that waits for no dependency.
+  private func obstacle(in queue: OperationQueue) -> String {
+    let word = state.current
+    if word.isHeldBack, !word.isCancelled { return "is held back by itself: its isReady answers false" }
     let (situation, isElsewhere) = queue.update(collectingBatches: true) { state in
       (state.admission.situation(of: self), state.underlyingQueue != nil || state.executor != nil)
     }

@@ -97,7 +97,8 @@ struct WaitGraph {
       let (waitsFor, queue) = operation.links.withLock { ($0.details?.waitsFor, $0.details?.waitsForQueue) }
       return AdmissionObstacles(all: waitsFor.map { [$0] } ?? queue?.operations ?? [])
     case .pending:
-      guard !word.isCancelled else { return AdmissionObstacles() }
+      // A cancelled one may wait for a place.
+      guard !word.isCancelled else { return operation.queue?.obstacles(of: operation) ?? AdmissionObstacles() }
       let queue = word.isEnqueued ? operation.queue : nil
       var obstacles = queue?.obstacles(of: operation) ?? AdmissionObstacles()
       if word.unfinishedDependencies > 0 { obstacles.all = operation.unfinishedDependencies + obstacles.all }

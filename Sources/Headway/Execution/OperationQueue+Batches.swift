@@ -4,7 +4,10 @@ extension OperationQueue {
   /// Runs an operation that has been claimed.
   final func run(_ operation: Operation) {
     startUnit(of: operation)
-    ThreadContext.run(operation, in: self) { operation.start() }
+    ThreadContext.run(operation, in: self) {
+      operation.start()
+      operation.endIfSubclassHasFinished()
+    }
   }
 
   /// Runs the operations of a batch, on its thread; fewer than it has, if others reclaimed some.

@@ -13,6 +13,13 @@ extension OperationQueue {
     }
   }
 
+  /// An override of `isReady` holds the operation back.
+  final func operationIsHeldBack(
+    _ operation: Operation, notifyingLater notifications: inout PendingNotifications
+  ) {
+    update(notifyingLater: &notifications) { $0.admission.noteHeldBack(operation) }
+  }
+
   final func operationWasCancelled(
     _ operation: Operation, notifyingLater notifications: inout PendingNotifications
   ) {

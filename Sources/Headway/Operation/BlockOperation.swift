@@ -51,15 +51,16 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// Adds a block to run beside the others.
   ///
-  /// The operation holds the block until it has run, or has been skipped.
+  /// The operation holds the block until it has run, or has been skipped. After a cancellation, the block is ignored.
   ///
   /// - Parameter block: What to run.
-  /// - Precondition: The operation is not executing and has not finished.
+  /// - Precondition: The operation is not executing and has not finished, unless it was cancelled.
   open func addExecutionBlock(_ block: @escaping ExecutionBlock) {
     let isAdded = links.withLock { links in
       // The blocks are taken, under this lock, after the operation has begun.
-      let phase = state.current.phase
-      guard phase == .pending || phase == .starting else { return false }
+      let word = state.current
+      guard !word.isCancelled else { return true }
+      guard word.phase == .pending || word.phase == .starting else { return false }
       if hasBlock {
         links.madeDetails.otherBlocks.append(block)
       } else {

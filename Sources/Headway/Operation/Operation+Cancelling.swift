@@ -63,7 +63,9 @@ extension Operation {
 
   /// Ends an operation that is in no queue; then calls the handlers, and notifies the observers.
   final func continueCancelling(from before: OperationWord) {
-    if before.phase == .pending, !before.isEnqueued, !before.isReserved, state.claimUnqueued() { start() }
+    if before.phase == .pending, !before.isEnqueued, !before.isReserved, !overridesIsFinished, state.claimUnqueued() {
+      end()
+    }
     if before.hasCancellationHandlers {
       let handlers = links.withLock { links in
         defer { links.details?.cancellationHandlers = [] }

@@ -4,13 +4,41 @@ extension Operation {
     // The old block is released after the lock: that may run code of its owner's.
     let old = links.withLock { links in
       guard block != nil || links.details != nil else { return Optional<@Sendable () -> Void>.none }
-      // After the end it would never be called, and keep for good what it captures.
-      guard state.announceLink().phase != .finished else { return nil }
+      // After the end it would never be called, and keep for good what it captures; unless a queue still comes.
+      let word = state.announceLink()
+      guard word.phase != .finished || word.endedInNoQueue else { return nil }
       let old = links.madeDetails.completionBlock
       links.madeDetails.completionBlock = block
       return old
     }
     _ = old
     notifyIfObserved([ObservedChange(.completionBlock)])
+  }
+
+  /// The operation was cancelled in no queue, and so has finished, and is given to a queue now: what was set as its
+  /// completion block meanwhile runs.
+  final func submitBelatedCompletionBlock(_ queue: OperationQueue) {
+    let block = links.withLock { links -> (@Sendable () -> Void)? in
+      guard state.current.phase == .finished, let block = links.details?.completionBlock else { return nil }
+      links.details?.completionBlock = nil
+      return block
+    }
+    submitCompletionBlock(block, queue)
+  }
+
+  /// Sends the completion block of an operation that has ended to the pool; when it has run, the dependencies are
+  /// released, which it may ask for.
+  final func submitCompletionBlock(_ block: (@Sendable () -> Void)?, _ queue: OperationQueue?) {
+    guard let block else { return }
+    let work = PoolBlock {
+      block()
+      ReleasedChain.release(self.takeDependencies())
+    }
+    let (executor, placement) =
+      queue?.state.withLock { ($0.executor, $0.admission.placement) } ?? (
+        nil, Placement(quality: .default, hasClasses: true)
+      )
+    if let executor { return executor.submit(work, count: 1) }
+    WorkerPool.pool(of: placement.workerClass(of: self)).submit(work, count: 1)
   }
 }

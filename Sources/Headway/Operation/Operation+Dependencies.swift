@@ -27,11 +27,17 @@ extension Operation {
       if !hasFinished { theirs.dependents.append(OperationReference(self)) }
       return (before.isObserved ? .observed : .none, hasFinished)
     }
-    assert(link != .late, "addDependency(_:) on \(self), which has started: add dependencies before it can start.")
+    if link == .late {
+      warnOnce(
+        "addDependency(_:) on \(self), which has started: it is ignored. Add dependencies before it can start.",
+        since: Self.hasWarnedOfLateDependency)
+    }
     if link == .observed { notify([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
     if !hadFinished { raiseQuality(of: operation) }
     return hadFinished
   }
+
+  private static let hasWarnedOfLateDependency = Atomic<Bool>(false)
 
   /// What is left to do when the locks are released.
   private enum Link {
@@ -108,7 +114,7 @@ extension Operation {
         dependent.state.dependencyFinished { word in
           if word.becameReadyInQueue {
             ready.append(.passRetained(dependent))
-          } else if word.becameReadyObserved {
+          } else if word.becameReady, word.isObserved || dependent.overridesIsReady {
             // In no queue, so it may be being freed at this moment; a weak reference knows.
             if let operation = WeakOperation(dependent).operation { ready.append(.passRetained(operation)) }
           }
@@ -130,7 +136,14 @@ extension Operation {
     }
   }
 
-  /// Takes this operation out of its dependencies' lists, and returns them.
+  /// Takes this operation, which has finished, out of its dependencies' lists, and returns them.
+  final func leaveDependencies() -> [Operation] {
+    let dependencies = links.withLock { $0.dependencies.elements.map(\.operation) }
+    for dependency in dependencies { _ = dependency.removeDependent(self) }
+    return dependencies
+  }
+
+  /// Takes this operation out of its dependencies' lists, and those out of its own, and returns them.
   final func unlinkDependencies() -> [Operation] {
     let dependencies = takeDependencies()
     for dependency in dependencies { _ = dependency.removeDependent(self) }
@@ -148,8 +161,6 @@ extension OperationWord {
   /// before, and its queue knows.)
   fileprivate var becameReadyInQueue: Bool { becameReady && isEnqueued }
 
-  /// After a count-down: that was the last dependency, and observers have to be told.
-  fileprivate var becameReadyObserved: Bool { becameReady && isObserved }
-
-  private var becameReady: Bool { isReady && !isCancelled && phase == .pending }
+  /// After a count-down: that was the last dependency.
+  fileprivate var becameReady: Bool { isReady && !isCancelled && phase == .pending }
 }

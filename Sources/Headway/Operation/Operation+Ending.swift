@@ -8,6 +8,18 @@ extension Operation {
     if let before = state.finish() { conclude(from: before) }
   }
 
+  /// The base's part of a start is over: ends the operation, unless a subclass says that it goes on.
+  final func endUnlessSubclassGoesOn() {
+    guard overridesIsFinished else { return end() }
+    state.announceStarted()
+    if isFinished { end() }
+  }
+
+  /// After ``start()``, by which a subclass may have finished without having posted the change.
+  final func endIfSubclassHasFinished() {
+    if overridesIsFinished, state.current.phase != .finished, isFinished { end() }
+  }
+
   /// Does all that follows the end.
   ///
   /// In this order: dependents that required success are kept from starting if it was none; dependents are released;
@@ -20,7 +32,7 @@ extension Operation {
   ///   - batch: The batch of the calling thread in which it ran.
   private func conclude(from before: OperationWord, in batch: Batch? = nil) {
     // An operation that ends early is still in the lists of what it waited for: out of there first (rule 1 of Links).
-    let early = before.unfinishedDependencies > 0 ? unlinkDependencies() : []
+    let early = before.unfinishedDependencies > 0 ? leaveDependencies() : []
     let ending = links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
     conclude(ending, from: before, in: batch)
     ReleasedChain.release(early)
@@ -41,7 +53,12 @@ extension Operation {
       if let rare { cancelDoomed(rare.doomed) }
       notifications.send()
       queue?.trackedProgress?.notifyIfFurther()
-      ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.notifyIfObserved([ObservedChange(.isReady)]) } }
+      ending.ready.forEach { reference in
+        reference._withUnsafeGuaranteedRef { operation in
+          operation.inquireReadinessInNoQueue()
+          operation.notifyIfObserved([ObservedChange(.isReady)])
+        }
+      }
       if before.hasFailed, let error { queue?.reportFailure(of: self, error) }
       if !isNotified { notifyEnd(from: before, rare?.observers) }
       if before.phase != .executing { releaseWork() }
@@ -66,16 +83,6 @@ extension Operation {
       self.wakeWaiters(notifiedFrom: self.state.markNotified())
     }
     observers.notify(of: self)
-  }
-
-  private func submitCompletionBlock(_ block: (@Sendable () -> Void)?, _ queue: OperationQueue?) {
-    guard let block else { return }
-    let (executor, placement) =
-      queue?.state.withLock { ($0.executor, $0.admission.placement) } ?? (
-        nil, Placement(quality: .default, hasClasses: true)
-      )
-    if let executor { return executor.submit(PoolBlock(block), count: 1) }
-    WorkerPool.pool(of: placement.workerClass(of: self)).submit(PoolBlock(block), count: 1)
   }
 
   // MARK: In a batch
@@ -147,6 +154,7 @@ extension Operation {
   static func tellReady(_ reference: OperationReference, _ notifications: inout PendingNotifications) {
     reference._withUnsafeGuaranteedRef { operation in
       operation.tellQueueIfReady(notifyingLater: &notifications)
+      operation.inquireReadinessInNoQueue()
       if operation.state.current.isObserved { notifications.append(ObservedChange(.isReady), of: operation) }
       if !operation.isPlainBlock { notifications.keep(operation) }
     }

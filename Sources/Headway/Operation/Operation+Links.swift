@@ -9,8 +9,8 @@ extension Operation {
   /// never run is freed like any other. The pointers in `dependents` are valid because of three rules:
   /// 1. An operation takes itself out of its unfinished dependencies' lists, under their locks, before it is let go of:
   ///    when it finishes early (cancelled), and when it is freed unfinished.
-  ///    One operation lists another as a dependency exactly when that one, while unfinished, lists it as a dependent:
-  ///    both lists change under both locks.
+  ///    One unfinished operation lists another as a dependency exactly when that one, while unfinished, lists it as a
+  ///    dependent: both lists change under both locks.
   /// 2. So whoever holds a dependency's lock may read the atomic state of everything in its list.
   /// 3. An operation in the list whose state says `enqueued` is owned by its queue, which lets go of it only after rule
   ///   1; so under the dependency's lock such an operation, and only such, may be retained, as long as this dependency

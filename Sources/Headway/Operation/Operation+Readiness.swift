@@ -33,17 +33,27 @@ extension Operation {
         links.details?.readinessInquiries == inquiry ? state.setHeldBack(!answer) : nil
       }
       guard let word else { continue }
-      if word.isStartable, word.isEnqueued, word.phase == .pending {
-        var notifications = PendingNotifications()
+      guard word.isEnqueued, word.phase == .pending else { return }
+      var notifications = PendingNotifications()
+      if word.isStartable {
         queue?.operationBecameReady(self, notifyingLater: &notifications)
-        notifications.send()
+      } else {
+        queue?.operationIsHeldBack(self, notifyingLater: &notifications)
       }
+      notifications.send()
       return
     }
   }
 
-  /// Before the operation stands in a queue's books: asks whether an override of ``isReady`` holds it back.
-  final func inquireReadiness() {
-    if !isReady, state.current.isReady { reconsiderReadiness() }
+  /// The queue has taken the operation in: asks whether an override of ``isReady`` holds it back.
+  ///
+  /// It is asked whatever it depends on: an override may begin to evaluate its conditions.
+  final func inquireReadinessWhenAdded() {
+    guard overridesIsReady else { return }
+    if state.current.isReady { reconsiderReadiness() } else { _ = isReady }
   }
+
+  /// The last dependency has finished while the operation is in no queue: asks an override of ``isReady``, which may
+  /// begin to evaluate its conditions.
+  final func inquireReadinessInNoQueue() { if !state.current.isEnqueued, overridesIsReady { _ = isReady } }
 }

@@ -21,7 +21,7 @@ extension Operation {
         run()
       }
     case .finishCancelled:
-      end()
+      endUnlessSubclassGoesOn()
     case .alreadyFinished:
       return
     case .misuse(let word):

@@ -80,10 +80,10 @@ open class Operation: @unchecked Sendable {
   /// Queues call this; call it yourself only for an operation that is in no queue. A cancelled operation finishes
   /// without running `main()`. On a finished operation nothing happens.
   ///
-  /// An override for asynchronous work does not call `super.start()`. It looks at ``isCancelled``, starts the work, and
-  /// announces what ``isExecuting`` and ``isFinished``, which it overrides too, answer from then on, with
-  /// ``willChangeValue(for:)-(KeyPath<Operation,Value>)`` and ``didChangeValue(for:)-(KeyPath<Operation,Value>)``.
-  /// ``AsynchronousOperation`` does all of that.
+  /// An override for asynchronous work looks at ``isCancelled``, starts the work, and announces what ``isExecuting``
+  /// and ``isFinished``, which it overrides too, answer from then on, with
+  /// ``willChangeValue(for:)-(KeyPath<Operation,Value>)`` and ``didChangeValue(for:)-(KeyPath<Operation,Value>)``. It
+  /// need not call `super.start()`. ``AsynchronousOperation`` does all of that.
   ///
   /// - Precondition: The operation is ready, is not executing, and is in no queue.
   open func start() { begin() }
@@ -91,14 +91,14 @@ open class Operation: @unchecked Sendable {
   /// Runs ``main()`` and, unless the work goes on after it, ends the operation.
   func run() {
     runMain()
-    end()
+    endUnlessSubclassGoesOn()
   }
 
   /// Releases what ``main()`` would have used, when it has not run and never will.
   func releaseWork() {}
 
   /// Whether the operation ends when ``main()`` returns, and so never before.
-  var endsWithMain: Bool { true }
+  var endsWithMain: Bool { !overridesIsFinished }
 
   // MARK: States
 
@@ -107,14 +107,19 @@ open class Operation: @unchecked Sendable {
   ///
   /// An override may ask for more, `super.isReady && networkIsUp`; it posts ``didChangeValue(forKey:)`` with `isReady`
   /// when its answer has changed. A queue asks it when the operation is added, when the last dependency has finished,
-  /// and when a change was posted, and holds no lock then.
+  /// when a change was posted, and, of an operation that it holds back, when another is added; it holds no lock then.
+  /// Of an operation in no queue it is asked when the last dependency has finished.
   open var isReady: Bool { state.current.isReady }
 
   /// Whether the work is running.
   open var isExecuting: Bool { state.current.phase == .executing }
 
   /// Whether the operation has ended: done, failed or cancelled.
-  open var isFinished: Bool { state.current.phase == .finished }
+  ///
+  /// A subclass that overrides it says when it has finished: when ``start()`` has called ``main()``, or has not since
+  /// the operation was cancelled, it asks this property, and goes on unless that says true; the subclass then posts
+  /// ``didChangeValue(forKey:)`` with `isFinished`. To such an override, `super.isFinished` says true from then on.
+  open var isFinished: Bool { state.current.saysFinished }
 
   /// Whether ``cancel()`` was called before the operation had finished.
   ///
@@ -138,8 +143,11 @@ open class Operation: @unchecked Sendable {
   /// What happens depends on where the operation is:
   /// - *executing*: the flag is set, and handlers given to ``onCancel(_:)`` run on the calling thread;
   /// - *in a queue, not started*: it stops waiting for dependencies, for the queue's limit, for a barrier and for a
-  ///   suspension, and the queue calls ``start()``, which finishes it without running `main()`;
-  /// - *in no queue*: ``start()`` is called at once, with the same effect;
+  ///   suspension, and the queue calls ``start()``, which finishes it without running `main()`. An operation that
+  ///   overrides `start()` or ``isFinished`` has code of its own to run for that: the queue starts it before others,
+  ///   within its limit, and not while it is suspended;
+  /// - *in no queue*: it finishes at once. One that overrides ``isFinished`` finishes when it is started, by hand or by
+  ///   a queue;
   /// - *finished*: nothing.
   ///
   /// The queue knows of the cancellation before handlers and observers are called, so none of them holds it up. A
@@ -151,7 +159,7 @@ open class Operation: @unchecked Sendable {
 
   /// The operations that must finish before this one is ready, in the order in which they were added.
   ///
-  /// Empty once this operation has finished: it has released them.
+  /// Empty once this operation has finished, and its completion block has run: it has released them.
   ///
   /// - Complexity: O(*n*) in their number.
   open var dependencies: [Operation] { links.withLock { $0.dependencies.elements.map(\.operation) } }
@@ -165,9 +173,10 @@ open class Operation: @unchecked Sendable {
   /// other in memory: before you release a cycle that never ran, cancel one of them or remove a dependency.
   ///
   /// - Parameter operation: The operation to wait for.
+  /// Once this operation has started it is too late: the dependency is ignored, and the first time in a process that
+  /// this happens, a line on the standard error stream says so.
+  ///
   /// - Precondition: `operation` is not this operation.
-  /// - Precondition: This operation has not started (looked at in debug builds; in release builds a late dependency is
-  ///   ignored).
   /// - Complexity: O(1).
   open func addDependency(_ operation: Operation) { link(to: operation) }
 
@@ -219,7 +228,9 @@ open class Operation: @unchecked Sendable {
   /// A block that runs once after the operation has finished, cancelled or not, on a thread of the pool; then it is
   /// released.
   ///
-  /// It may be set from inside the operation. Set after the end, it is released at once and never runs.
+  /// It may be set from inside the operation. Set after the end, it is released at once and never runs; except that an
+  /// operation that was cancelled in no queue, and so has finished, keeps it for a queue to which it is given
+  /// afterwards, and which runs it.
   open var completionBlock: (@Sendable () -> Void)? {
     get { links.withLock { $0.details?.completionBlock } }
     set { setCompletionBlock(newValue) }

@@ -2,7 +2,7 @@
 struct OperationEnding: ~Copyable {
   /// The dependents that became ready, each retained.
   let ready: ReadyDependents
-  /// Retained.
+  /// Retained; none if there is a completion block, which may ask for them.
   let dependencies: IdentityList
   /// What few operations have.
   let rare: Rare?
@@ -44,8 +44,12 @@ struct OperationEnding: ~Copyable {
     // Those that required success are kept from starting before they are counted down.
     rare = links.details.map { Rare(taking: $0, endedFrom: before) }
     ready = Operation.countDown(&links)
-    dependencies = links.dependencies
-    links.dependencies = IdentityList()
+    if rare?.completionBlock == nil {
+      dependencies = links.dependencies
+      links.dependencies = IdentityList()
+    } else {
+      dependencies = IdentityList()
+    }
   }
 
   /// Whether releasing it may run code of the user's, which may take long.

@@ -244,6 +244,9 @@ struct OperationStateMachine: ~Copyable {
   /// Announces an object of the user's that is released with the operation.
   func announceUserObject() { _ = set(OperationWord.userObjects) }
 
+  /// Announces that the base's part of a start is over.
+  func announceStarted() { _ = set(OperationWord.started) }
+
   /// Announces a thread priority.
   func announceThreadPriority() { _ = set(OperationWord.hasThreadPriority) }
 

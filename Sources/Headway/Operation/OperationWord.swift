@@ -55,6 +55,8 @@ struct OperationWord {
   static let notified: UInt64 = 1 << 28
   /// The operation has, or has had, objects of users' that are released with it.
   static let userObjects: UInt64 = 1 << 29
+  /// The base's part of a start is over, and the subclass is to say when the operation has finished.
+  static let started: UInt64 = 1 << 30
   /// The upper half counts the dependencies that have not finished.
   static let oneDependency: UInt64 = 1 << 32
 
@@ -79,6 +81,10 @@ struct OperationWord {
   /// Whether releasing the operation may run users' code, apart from that of its class.
   var hasUserObjects: Bool { rawValue & (Self.userObjects | Self.failed | Self.observed) != 0 }
   var isDoomed: Bool { rawValue & Self.doomed != 0 }
+  /// What ``Operation/isFinished`` says, which overrides may ask.
+  var saysFinished: Bool { phase == .finished || rawValue & Self.started != 0 }
+  /// It was cancelled before a queue had it, or when it was started by hand.
+  var endedInNoQueue: Bool { phase == .finished && isCancelled && !isReserved }
   var hasFailed: Bool { rawValue & Self.failed != 0 }
   var unfinishedDependencies: Int { Int(rawValue >> 32) }
   /// The queue priority as a level from 0 (very low) to 4 (very high).

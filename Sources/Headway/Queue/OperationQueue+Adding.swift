@@ -20,6 +20,7 @@ extension OperationQueue {
       }
     } else {
       take(reference, isBarrier: false)
+      operation.inquireReadinessWhenAdded()
     }
   }
 
@@ -35,12 +36,18 @@ extension OperationQueue {
     if servesInbox {
       push(reference)
     } else {
-      update { state in
+      let heldBack = update { state in
         let isIn = state.add(reference, isBarrier: false)
         assert(isIn, "nobody knows the operation yet")
+        return state.admission.takeHeldBack()
       }
+      askAgain(heldBack)
     }
   }
+
+  /// Asks operations that overrides of `isReady` hold back whether they still do, since another has come in: Foundation
+  /// does so, and there are programs that rely on it and post no change.
+  private func askAgain(_ heldBack: [Operation]) { for operation in heldBack { operation.reconsiderReadiness() } }
 
   /// Puts an operation into the inbox, without the queue's lock: the thread that next has that takes it in.
   ///
@@ -51,9 +58,13 @@ extension OperationQueue {
 
   /// Takes an operation in, under the lock, and its ownership.
   private func take(_ reference: OperationReference, isBarrier: Bool) {
-    let (isIn, level) = update { ($0.add(reference, isBarrier: isBarrier), $0.qualityOfService.level) }
+    let (isIn, level, heldBack) = update { state in
+      let heldBack = state.admission.takeHeldBack()
+      return (state.add(reference, isBarrier: isBarrier), state.qualityOfService.level, heldBack)
+    }
     guard isIn else { return reference.release() }
     if level > 0 { reference._withUnsafeGuaranteedRef { $0.raiseDependencies(level: level) } }
+    askAgain(heldBack)
   }
 
   /// What ``addOperations(_:waitUntilFinished:)`` does.
@@ -66,12 +77,15 @@ extension OperationQueue {
       added.append(.passRetained(operation))
     }
     var refused: [OperationReference] = []
-    let level = update { state in
+    let (level, heldBack) = update { state in
+      let heldBack = state.admission.takeHeldBack()
       for reference in added where !state.add(reference, isBarrier: false) { refused.append(reference) }
-      return state.qualityOfService.level
+      return (state.qualityOfService.level, heldBack)
     }
     for reference in refused { reference.release() }
     if level > 0 { for operation in operations { operation.raiseDependencies(level: level) } }
+    askAgain(heldBack)
+    for operation in operations { operation.inquireReadinessWhenAdded() }
     guard wait else { return }
     // The last first: it mostly finishes last, and a thread that waited for each in turn would be in the way of those
     // that run them.
@@ -92,6 +106,7 @@ extension OperationQueue {
   private func reserve(_ operation: Operation) -> Bool {
     guard let refusal = operation.state.reserve() else { return true }
     if refusal.isCancelled, !refusal.isReserved, refusal.phase == .finished || refusal.phase == .starting {
+      operation.submitBelatedCompletionBlock(self)
       return false
     }
     let reason =
@@ -106,6 +121,7 @@ extension OperationQueue {
   /// Lets the operation know its queue; before the queue's lists do, from which it may be started at any moment.
   private func enter(_ operation: Operation) {
     operation.queueLinks.home = .passUnretained(self)
-    operation.inquireReadiness()
+    // Until it has been asked, which is when the queue has it: then whoever ends its last dependency tells the queue.
+    if operation.overridesIsReady { _ = operation.state.setHeldBack(true) }
   }
 }

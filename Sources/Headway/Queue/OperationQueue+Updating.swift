@@ -133,6 +133,7 @@ extension OperationQueue {
 
   /// The implementation of ``isSuspended``.
   final func setSuspended(_ isSuspended: Bool) {
+    guard !isMain else { return }
     update { state in
       state.admission.isSuspended = isSuspended
       state.note(.isSuspended, isSuspended)
@@ -141,8 +142,7 @@ extension OperationQueue {
 
   /// The implementation of ``underlyingQueue``.
   final func setUnderlyingQueue(_ queue: DispatchQueue?) {
-    require(!isMain, "The underlying queue of the main queue can't be changed.")
-    require(queue.map(MainDispatchQueue.isSame) != true, "Use OperationQueue.main to run operations on the main queue.")
+    guard !isMain else { return }
     let (isEmpty, old) = update(collectingBatches: true) { state -> (Bool, DispatchQueue?) in
       guard state.admission.count == 0 else { return (false, nil) }
       state.beginGeneration()

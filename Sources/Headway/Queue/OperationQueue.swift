@@ -115,7 +115,9 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Whether the queue holds back operations that have not started.
   ///
-  /// Operations that are running go on, operations can be added, and cancelled operations leave the queue.
+  /// Operations that are running go on, operations can be added, and cancelled operations leave the queue, unless they
+  /// have code of their own to run for that (see ``Operation/cancel()``). The main queue can't be suspended: setting it
+  /// does nothing.
   open var isSuspended: Bool {
     get { state.withLock { $0.admission.isSuspended } }
     set { setSuspended(newValue) }
@@ -133,8 +135,10 @@ open class OperationQueue: @unchecked Sendable {
 
   /// The dispatch queue on which operations run, or nil for the threads of this library.
   ///
-  /// - Precondition: When it is set, the queue holds nothing, is not ``main``, and the new value is not the main
-  ///   dispatch queue.
+  /// It may be the main one: the operations then run on the main thread, beside those of ``main``. That of ``main``
+  /// can't be changed: setting it does nothing.
+  ///
+  /// - Precondition: When it is set, the queue holds nothing, or is ``main``.
   open var underlyingQueue: DispatchQueue? {
     get { state.withLock { $0.underlyingQueue } }
     set { setUnderlyingQueue(newValue) }
@@ -218,10 +222,11 @@ open class OperationQueue: @unchecked Sendable {
 
   /// What to call the queue in descriptions and messages.
   ///
-  /// Nil by default.
+  /// Nil by default. That of ``main`` can't be changed.
   open var name: String? {
     get { state.withLock { $0.name } }
     set {
+      guard !isMain else { return }
       update { state in
         state.name = newValue
         state.note(.name, newValue)

@@ -26,7 +26,9 @@ struct QueueState {
   var allowsBatches: Bool { observers == nil && underlyingQueue == nil }
 
   /// Whether operations may come in by way of the inbox: nobody wants to know of each one at once.
-  private var allowsInbox: Bool { observers == nil && underlyingQueue == nil && executor == nil }
+  private var allowsInbox: Bool {
+    observers == nil && underlyingQueue == nil && executor == nil && admission.heldBack.first == nil
+  }
 
   /// Sets the quality of service, and takes into account what runs the operations.
   mutating func setPlacement(quality: QualityOfService) {

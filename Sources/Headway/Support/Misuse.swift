@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -19,6 +21,15 @@ func require(
 /// As ``require(_:_:file:line:)``, when the error has been found.
 func misuse(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
   fatalError(message, file: file, line: line)
+}
+
+/// As ``warn(_:)``, the first time in a process.
+///
+/// - Parameters:
+///   - message: What to say.
+///   - hasWarned: Says whether it was said.
+func warnOnce(_ message: @autoclosure () -> String, since hasWarned: borrowing Atomic<Bool>) {
+  if !hasWarned.exchange(true, ordering: .relaxed) { warn(message()) }
 }
 
 /// Says something to the people who develop the program, on the standard error stream.
