@@ -8,6 +8,8 @@ struct AdmissionModel {
 
   struct Entry {
     let isBarrier: Bool
+    /// Code of its own runs when it is started cancelled.
+    let hasCode: Bool
     var priority: QueuePriority
     var dependencies: Set<Int>
     var state = State.waiting
@@ -34,10 +36,17 @@ struct AdmissionModel {
     entries[number].isCancelled || entries[number].dependencies.allSatisfy { entries[$0].state == .finished }
   }
 
-  /// C5: the cancelled that wait leave without regard to anything.
-  var leaving: [Int] {
+  private var cancelled: [Int] {
     entries.indices.filter { entries[$0].state == .waiting && entries[$0].isCancelled && !entries[$0].isTaken }
   }
+
+  /// C5: the cancelled that wait leave without regard to anything.
+  var leaving: [Int] { cancelled.filter { !entries[$0].hasCode } }
+
+  /// C5: those that have code to run for that wait for a place, and for nothing else.
+  var leavingWithinLimit: [Int] { cancelled.filter { entries[$0].hasCode } }
+
+  var hasCancelled: Bool { !cancelled.isEmpty }
 
   /// P2 and Q8: those that suspension and limit alone may hold back.
   var candidates: [Int] {
@@ -51,7 +60,7 @@ struct AdmissionModel {
   /// How many could start, but for those that threads are about to start.
   func startable(beside others: Set<Int> = []) -> Int {
     let places = isSuspended ? 0 : max(0, limit - running)
-    return leaving.count + min(places, candidates.count { !others.contains($0) })
+    return leaving.count + min(places, leavingWithinLimit.count + candidates.count { !others.contains($0) })
   }
 
   /// Whether `number` is to start before `other`.
@@ -68,7 +77,7 @@ struct AdmissionModel {
       return first
     }
     guard !isSuspended, running < limit else { return nil }
-    let best = candidates.filter { !entries[$0].isTaken }.min(by: precedes)
+    let best = leavingWithinLimit.first ?? candidates.filter { !entries[$0].isTaken }.min(by: precedes)
     if let best { entries[best].state = .started }
     return best
   }

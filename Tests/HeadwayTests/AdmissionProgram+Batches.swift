@@ -97,7 +97,7 @@ extension AdmissionProgram {
     let (mostCount, refused) = (random(1...8), random(0...20))
     let operations = operations
     let hasTaken = admission.fill(batch, atMost: mostCount, indivisible: 1, at: 0) {
-      $0 !== operations[min(refused, operations.count - 1)]
+      $0 !== operations[min(refused, operations.count - 1)] && $0.isPlainBlock
     }
     // Those that were given a dependency after they had become ready are among them: that is seen when they start.
     let isNew = { [model] in operations[$0].admission.place == .taken && !model.entries[$0].isTaken }
@@ -111,7 +111,7 @@ extension AdmissionProgram {
         description: "number \(last) was taken into a batch, and number \(left) left, which is before it")
     }
     guard hasTaken else { return }
-    guard !model.isSuspended, model.running < model.limit, model.leaving.isEmpty else {
+    guard !model.isSuspended, model.running < model.limit, !model.hasCancelled else {
       throw Divergence(description: "a batch was taken where none may be")
     }
     for operation in taken { model.entries[operation].isTaken = true }
@@ -143,7 +143,8 @@ extension AdmissionProgram {
     let others = model.candidates.filter { !model.entries[$0].isTaken && operations[$0].admission.place == .ready }
     let isMoreUrgent = others.contains { model.entries[$0].priority > model.entries[expected].priority }
     // The first of a batch is the thread's at once.
-    guard threads[number].isFresh || !model.isSuspended && model.running <= model.limit && !isMoreUrgent else {
+    let isFirst = !model.isSuspended && model.running <= model.limit && !isMoreUrgent
+    guard threads[number].isFresh || isFirst && model.leavingWithinLimit.isEmpty else {
       throw Divergence(description: "number \(expected) continues in a batch, and should stand back")
     }
     threads[number].waiting.removeFirst()
@@ -205,7 +206,9 @@ extension AdmissionProgram {
   private mutating func continueRun(with operation: Int, in number: Int) throws {
     let candidates = model.candidates.filter { !model.entries[$0].isTaken }
     // P2, Q4 and Q8: there is no other that could be started.
-    guard !model.isSuspended, model.running <= model.limit, candidates == [operation] else {
+    guard !model.isSuspended, model.running <= model.limit, candidates == [operation],
+      model.leavingWithinLimit.isEmpty
+    else {
       throw Divergence(description: "number \(operation) continues in a batch, and there are \(candidates)")
     }
     threads[number].batch.noteCurrent(OperationReference(operations[operation]))

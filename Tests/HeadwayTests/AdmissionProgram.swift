@@ -2,6 +2,11 @@ import HeadwayTestKit
 
 @testable import Headway
 
+/// Has code to run when it is started cancelled.
+private final class OwnStartOperation: BlockOperation, @unchecked Sendable {
+  override func start() { super.start() }
+}
+
 /// A random sequence of commands, given to the state machine and to the model.
 struct AdmissionProgram {
   struct Divergence: Error, CustomStringConvertible {
@@ -100,10 +105,12 @@ struct AdmissionProgram {
   private mutating func add(isBarrier: Bool) {
     let number = operations.count
     let member = CountedMember(census)
-    let operation = BlockOperation { withExtendedLifetime(member) {} }
+    let hasCode = !isBarrier && random(0...4) == 0
+    let block = { @Sendable in withExtendedLifetime(member) {} }
+    let operation = hasCode ? OwnStartOperation(block: block) : BlockOperation(block: block)
     let priority = QueuePriority.allCases.randomElement(using: &generator) ?? .normal
     operation.queuePriority = priority
-    model.entries.append(AdmissionModel.Entry(isBarrier: isBarrier, priority: priority, dependencies: []))
+    model.entries.append(AdmissionModel.Entry(isBarrier: isBarrier, hasCode: hasCode, priority: priority, dependencies: []))
     operations.append(operation)
     while number > 0, random(0...2) == 0 { addDependency(to: number, on: random(0...number - 1)) }
     _ = operation.state.reserve()

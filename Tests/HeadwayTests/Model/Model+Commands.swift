@@ -53,7 +53,10 @@ extension Model {
     case .cancel(let number): cancel(number)
     case .setPriority(let number, let priority): operations[number].priority = priority
     case .setCompletionBlock(let number, let label):
-      if operations[number].phase != .finished { operations[number].completionBlock = label }
+      // C4: or it was cancelled in no queue, and may be given to one.
+      let operation = operations[number]
+      let mayBeAdded = operation.isCancelled && !operation.wasAdded
+      if operation.phase != .finished || mayBeAdded { operations[number].completionBlock = label }
     case .onCancel(let number): addCancellationHandler(number)
     case .fail(let number): fail(number, Failure(mishap: "recorded"))
     case .setName(let number): operations[number].name = "name of \(number)"
@@ -101,8 +104,9 @@ extension Model {
     }
   }
 
-  /// Q1; and C4: those that were cancelled, and so have finished, are ignored.
+  /// Q1; and C4: those that were cancelled, and so have finished, are ignored, but for their completion blocks.
   private mutating func add(_ numbers: [Int], to queue: Int) {
+    for number in numbers where operations[number].phase == .finished { sendCompletionBlock(of: number, to: queue) }
     for number in numbers where operations[number].phase == .pending {
       operations[number].exists = true
       operations[number].wasAdded = true
@@ -115,5 +119,6 @@ extension Model {
     guard !queues[queue].completionBlocks.isEmpty else { return }
     let (number, label) = queues[queue].completionBlocks.removeFirst()
     operations[number].completions.append(label)
+    operations[number].dependencies = []
   }
 }

@@ -60,7 +60,8 @@ struct Model {
     tell()
     operations[number].cancellations += operations[number].cancellationHandlers
     operations[number].cancellationHandlers = 0
-    if operations[number].phase == .pending, operations[number].queue == nil { start(number) }
+    let isFree = operations[number].phase == .pending && operations[number].queue == nil
+    if isFree, operations[number].kind != .posting { finish(number) }
   }
 
   /// The first error is kept (B5).
@@ -76,8 +77,8 @@ struct Model {
     operations[number].cancellationHandlers = 0
     operations[number].observation.change(values(of: number))
     operations[number].observation.hasEnded = true
-    // O8: it lets go of its dependencies, of which nobody is told any more.
-    operations[number].dependencies = []
+    // O8: it lets go of its dependencies, of which nobody is told any more; after its completion block.
+    if operations[number].completionBlock == nil { operations[number].dependencies = [] }
     // D3: whatever required it to succeed is cancelled before it is released.
     cancelSuccessDependents(of: number)
     operations[number].hasReleased = true
@@ -89,14 +90,18 @@ struct Model {
       if queues[queue].total > 0, operations[number].kind != .barrier { queues[queue].completed += 1 }
       tell()
     }
-    // W1: called by the queue's threads, or by others.
-    if let label = operations[number].completionBlock {
-      operations[number].completionBlock = nil
-      if let queue {
-        queues[queue].completionBlocks.append((number, label))
-      } else {
-        operations[number].completions.append(label)
-      }
+    sendCompletionBlock(of: number, to: queue)
+  }
+
+  /// W1: called by the queue's threads, or by others.
+  mutating func sendCompletionBlock(of number: Int, to queue: Int?) {
+    guard let label = operations[number].completionBlock else { return }
+    operations[number].completionBlock = nil
+    if let queue {
+      queues[queue].completionBlocks.append((number, label))
+    } else {
+      operations[number].completions.append(label)
+      operations[number].dependencies = []
     }
   }
 

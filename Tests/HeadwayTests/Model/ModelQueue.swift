@@ -18,13 +18,13 @@ extension Model {
   /// What the queue starts now, if anything.
   func next(of queue: Int) -> Int? {
     let queue = queues[queue]
-    // C5: the cancelled leave without regard to anything.
-    if let cancelled = queue.operations.first(where: { isWaiting($0) && operations[$0].isCancelled }) {
-      return cancelled
-    }
+    // C5: the cancelled leave without regard to anything, unless they have code to run for that.
+    let cancelled = queue.operations.filter { isWaiting($0) && operations[$0].isCancelled }
+    if let first = cancelled.first(where: { operations[$0].kind != .posting }) { return first }
     // Q3, Q4.
     let running = queue.operations.count { operations[$0].phase == .executing }
     guard !queue.isSuspended, queue.limit == -1 || running < queue.limit else { return nil }
+    if let first = cancelled.first { return first }
     // P2: the highest priority, and of equals the one that was added first.
     let candidates = queue.operations.filter { isWaiting($0) && mayStart($0) && !isBehindBarrier($0) }
     let highest = candidates.map { operations[$0].priority }.max()

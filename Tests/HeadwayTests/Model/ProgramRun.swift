@@ -39,11 +39,16 @@ struct ProgramRun {
     return end()
   }
 
-  /// Cancels all that is left: suspended or not, whatever the limit, it ends.
+  /// Cancels all that is left: suspended or not, whatever the limit, it ends; unless it has code to run for that, which
+  /// runs when it may.
   private mutating func end() -> Divergence? {
     let numbers = Array(program.operations.indices)
     var commands = numbers.map { Command.cancel($0) } + numbers.map { .finish($0, isFailure: false) }
     commands += (0..<Program.queueCount).map { .run(queue: $0) }
+    commands += numbers.map { .start($0) }
+    commands += (0..<Program.queueCount).flatMap { queue -> [Command] in
+      [.suspend(queue: queue, false), .limit(queue: queue, -1), .run(queue: queue)]
+    }
     commands += (0..<Program.queueCount).map { .waitForAll(queue: $0) }
     for command in commands {
       if let divergence = perform(command) { return divergence }
@@ -63,11 +68,14 @@ struct ProgramRun {
     return difference.map { Divergence(command: "\(command)", difference: $0) }
   }
 
-  /// The completion blocks of operations that were in no queue are called by threads of the pool.
+  /// The completion blocks of operations that were in no queue are called by threads of the pool, which then release
+  /// the dependencies.
   private func awaitPool() {
     for (operation, real) in zip(model.operations, real.operations) {
-      if let real, !operation.wasAdded, real.witness.seen.completions.count < operation.completions.count {
-        _ = eventually(patience: patience) { real.witness.seen.completions.count == operation.completions.count }
+      guard let real, !operation.wasAdded, !operation.completions.isEmpty else { continue }
+      _ = eventually(patience: patience) {
+        real.witness.seen.completions.count >= operation.completions.count
+          && real.operation.dependencies.count <= operation.dependencies.count
       }
     }
   }
