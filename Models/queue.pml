@@ -64,6 +64,9 @@
 #ifndef CANCELS
 #define CANCELS 0       /* each cancelled by a thread of its own */
 #endif
+#ifndef CODED
+#define CODED 0         /* have code of their own to run when they are cancelled, and do not go into batches (SINGLES) */
+#endif
 #ifndef LOWS
 #define LOWS 0          /* for workers of class 1 */
 #endif
@@ -108,8 +111,9 @@ bool links;
 #define LEAVING 4                       /* cancelled: in the list of those, or started from there */
 #define RUNNING 5
 #define GONE 6
+#define WAITING 7                       /* cancelled, with code of its own: waits for a place */
 bool lock, suspended;
-byte place[N], ready[2], leaving, running, tickets[2], busy;
+byte place[N], ready[2], leaving, coded, running, tickets[2], busy;
 byte o, m, k, q, n;                     /* of the thread that has the lock */
 
 /* What is used without the lock. */
@@ -129,11 +133,19 @@ hidden byte i, j;
 #define started (running + size(busy))
 #define open (!suspended && started < LIMIT)
 #define isStartable(x) (count[x] == 0 || has(cancelled, x))
-/* With a limit a class has its turn when the first of all is of that class. */
-#define isNext(c) (ready[c] != 0 && (LIMIT == 9 || ready[1 - (c)] == 0 || first(ready[c]) < first(ready[1 - (c)])))
+/* With a limit a class has its turn when the first of all is of that class; the normal one while cancelled ones wait. */
+#define isNext(c) (ready[c] != 0 && (LIMIT == 9 || (coded != 0 -> (c) == 0 : \
+  ready[1 - (c)] == 0 || first(ready[c]) < first(ready[1 - (c)]))))
 
 inline insert(x) { place[x] = READY; ready[order(x)] = ready[order(x)] | bit(x) }
-inline withdraw(x) { ready[0] = without(ready[0], x); ready[1] = without(ready[1], x); leaving = without(leaving, x) }
+inline withdraw(x) {
+  ready[0] = without(ready[0], x); ready[1] = without(ready[1], x);
+  leaving = without(leaving, x); coded = without(coded, x) }
+inline goes(x) {
+  if
+  :: has(CODED, x) -> coded = coded | bit(x); place[x] = WAITING
+  :: else -> leaving = leaving | bit(x); place[x] = LEAVING
+  fi }
 
 inline becameReady(x) {
   if
@@ -194,15 +206,17 @@ inline leaves(x) {                      /* it was cancelled */
   if :: place[x] == TAKEN -> reclaimAll(busy) :: else fi;
   atomic {
     if
-    :: place[x] == READY || place[x] == HELD -> withdraw(x); leaving = leaving | bit(x); place[x] = LEAVING
+    :: place[x] == READY || place[x] == HELD -> withdraw(x); goes(x)
     :: else
     fi }
+  if :: place[x] == WAITING -> reclaimAll(busy) :: else fi
 }
 
 inline add(x) {                         /* `book` is one step, and answers the word before */
   if
   :: d_step { has(cancelled, x) ->
-       enqueued = enqueued | bit(x); booked = booked | bit(x); leaving = leaving | bit(x); place[x] = LEAVING }
+       enqueued = enqueued | bit(x); booked = booked | bit(x); goes(x) }
+     if :: place[x] == WAITING -> reclaimAll(busy) :: else fi
   :: d_step { !has(cancelled, x) && count[x] == 0 ->
        enqueued = enqueued | bit(x); booked = booked | bit(x); place[x] = HELD }
      becameReady(x)
@@ -240,7 +254,10 @@ inline issue(c) {                       /* tickets for a class: n is how many op
   od;
   atomic {
     if
-    :: open && (isNext(c) || ready[c] == 0 && (LIMIT == 9 || ready[1 - c] == 0)) ->
+    :: open && (isNext(c) || ready[c] == 0 && (LIMIT == 9 || ready[1 - c] == 0) || c == 0 && coded != 0) ->
+#ifndef FAULT_CODED
+       n = n + (c == 0 -> size(coded) : 0);
+#endif
        n = least(n + size(ready[c]), LIMIT - started)
     :: else -> n = 0
     fi;
@@ -337,7 +354,12 @@ ask:
 claim:
   if
   :: c == 0 && leaving != 0 -> x = first(leaving)
-  :: c == 1 || leaving == 0 -> if :: open && isNext(c) -> x = first(ready[c]) :: else fi
+  :: c == 1 || leaving == 0 ->
+     if
+     :: open && c == 0 && coded != 0 -> x = first(coded)
+     :: open && (c == 1 || coded == 0) && isNext(c) -> x = first(ready[c])
+     :: else
+     fi
   fi;
   if
   :: x == NONE -> skip
@@ -356,13 +378,13 @@ claim:
 #else
        batch[me].head = 1; x = batch[me].items[0];
 #endif
-       if :: ready[0] == 0 && ready[1] == 0 -> mayContinue = mayContinue | bit(me) :: else fi }
+       if :: ready[0] == 0 && ready[1] == 0 && coded == 0 -> mayContinue = mayContinue | bit(me) :: else fi }
      leave(); if :: x == NONE -> goto take :: else -> goto taken fi
-  :: x != NONE && (place[x] == LEAVING || has(SINGLES, x)) ->
+  :: x != NONE && (place[x] == LEAVING || place[x] == WAITING || has(SINGLES, x)) ->
      d_step { withdraw(x); again = false;
        if
        :: phase[x] == PENDING && isStartable(x) ->
-          phase[x] = STARTING; if :: place[x] == READY -> place[x] = RUNNING; running++ :: else fi
+          phase[x] = STARTING; if :: place[x] == READY || place[x] == WAITING -> place[x] = RUNNING; running++ :: else fi
        :: else -> place[x] = HELD
        fi }
      if :: place[x] != HELD -> leave(); goto single :: else -> x = NONE; goto claim fi
@@ -429,6 +451,7 @@ publish:
 single:
   if
   :: d_step { has(cancelled, x) -> begun = begun | bit(x) }
+     if :: has(CODED, x) -> assert(place[x] == RUNNING); perform(x) :: else fi
   :: d_step { !has(cancelled, x) -> begin(x) } perform(x)
   fi;
   end(x);
