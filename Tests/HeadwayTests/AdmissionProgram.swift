@@ -110,7 +110,8 @@ struct AdmissionProgram {
     let operation = hasCode ? OwnStartOperation(block: block) : BlockOperation(block: block)
     let priority = QueuePriority.allCases.randomElement(using: &generator) ?? .normal
     operation.queuePriority = priority
-    model.entries.append(AdmissionModel.Entry(isBarrier: isBarrier, hasCode: hasCode, priority: priority, dependencies: []))
+    model.entries.append(
+      AdmissionModel.Entry(isBarrier: isBarrier, hasCode: hasCode, priority: priority, dependencies: []))
     operations.append(operation)
     while number > 0, random(0...2) == 0 { addDependency(to: number, on: random(0...number - 1)) }
     _ = operation.state.reserve()
