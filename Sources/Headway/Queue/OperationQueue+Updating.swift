@@ -104,18 +104,28 @@ extension OperationQueue {
   package final var executor: (any WorkExecutor)? {
     get { state.withLock { $0.executor } }
     set {
-      let (isEmpty, old) = update(collectingBatches: true) { state -> (Bool, (any WorkExecutor)?) in
-        guard state.admission.count == 0 else { return (false, nil) }
-        state.beginGeneration()
-        defer {
-          state.executor = newValue
-          state.setPlacement(quality: state.qualityOfService)
-        }
-        return (true, state.executor)
-      }
-      _ = old  // Released after the lock.
-      require(isEmpty && !isMain, "The executor of \(label) was set while it held operations: set it first.")
+      let isChanged = setRunner(\.executor, newValue)
+      require(isChanged && !isMain, "The executor of \(label) was set while it held operations: set it first.")
     }
+  }
+
+  /// Changes what runs the operations, if the queue holds none.
+  ///
+  /// - Parameters:
+  ///   - property: Where the state has it.
+  ///   - runner: What is to run them from now on.
+  /// - Returns: Whether it was changed.
+  private func setRunner<Runner>(_ property: WritableKeyPath<QueueState, Runner?>, _ runner: Runner?) -> Bool {
+    let old = update(collectingBatches: true) { state -> Runner?? in
+      guard state.admission.count == 0 else { return nil }
+      state.beginGeneration()
+      defer {
+        state[keyPath: property] = runner
+        state.setPlacement(quality: state.qualityOfService)
+      }
+      return .some(state[keyPath: property])
+    }
+    return old != nil  // What ran them before is released here, after the lock.
   }
 
   /// The implementation of ``maxConcurrentOperationCount``.
@@ -143,17 +153,8 @@ extension OperationQueue {
   /// The implementation of ``underlyingQueue``.
   final func setUnderlyingQueue(_ queue: DispatchQueue?) {
     guard !isMain else { return }
-    let (isEmpty, old) = update(collectingBatches: true) { state -> (Bool, DispatchQueue?) in
-      guard state.admission.count == 0 else { return (false, nil) }
-      state.beginGeneration()
-      defer {
-        state.underlyingQueue = queue
-        state.setPlacement(quality: state.qualityOfService)
-      }
-      return (true, state.underlyingQueue)
-    }
-    _ = old  // Released after the lock.
-    require(isEmpty, "The underlying queue of \(label) was set while it held operations: set it first.")
+    let isChanged = setRunner(\.underlyingQueue, queue)
+    require(isChanged, "The underlying queue of \(label) was set while it held operations: set it first.")
   }
 
   /// The implementation of ``qualityOfService``.
