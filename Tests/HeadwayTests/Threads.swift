@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -64,4 +66,25 @@ private final class ThreadStart: Sendable {
 
   /// The nice value of the process's first thread.
   func processNiceValue() -> Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid())) }
+
+  func setCurrentNiceValue(_ value: Int32) { setpriority(Int32(PRIO_PROCESS.rawValue), 0, value) }
+
+  /// Whether threads of this process may lower their nice value.
+  func mayLowerNiceValue() -> Bool {
+    let isAllowed = Mutex(false)
+    onThreads(1) { _ in
+      let value = currentNiceValue()
+      setCurrentNiceValue(value + 1)
+      setCurrentNiceValue(value)
+      isAllowed.withLock { $0 = currentNiceValue() == value }
+    }
+    return isAllowed.withLock { $0 }
+  }
+
+  /// Makes the process one of a user who has no privileges, if it has some.
+  func dropPrivileges() {
+    guard geteuid() == 0 else { return }
+    setgid(65_534)
+    setuid(65_534)
+  }
 #endif

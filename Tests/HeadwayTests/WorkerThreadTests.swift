@@ -37,6 +37,68 @@
       }
     }
 
+    @Test("P3, T3: a normal thread that takes the place of a background one has the nice value of its own class")
+    func madeByEndingThread() async throws {
+      await #expect(processExitsWith: .success) {
+        dropPrivileges()
+        OperationQueue.maximumThreadCount = 1
+        let (queue, low) = (OperationQueue(), OperationQueue())
+        low.qualityOfService = .background
+        let end = low.occupy()
+        let nices = EventRecorder<Int32>()
+        let operation = BlockOperation { nices.record(currentNiceValue()) }
+        queue.addOperation(operation)
+        end.open()
+        try await queue.finished()
+        #expect(nices.events == [processNiceValue()])
+      }
+    }
+
+    @Test("P3: work that a thread with a raised nice value adds runs at its own") func addedByNicedThread() async throws
+    {
+      await #expect(processExitsWith: .success) {
+        guard mayLowerNiceValue() else { return }
+        let nices = EventRecorder<Int32>()
+        onThreads(1) { _ in
+          setCurrentNiceValue(processNiceValue() + 5)
+          let queue = OperationQueue()
+          for quality in [QualityOfService.default, .utility] {
+            let operation = BlockOperation {
+              nices.record(currentNiceValue())
+              nices.record(Guarded(0).withLock { _ in currentNiceValue() })
+            }
+            operation.qualityOfService = quality
+            queue.addOperations([operation], waitUntilFinished: true)
+          }
+        }
+        let value = processNiceValue()
+        #expect(nices.events == [value, value, value + 10, value])
+      }
+    }
+
+    @Test("P3, T4: a thread that keeps a raised nice value, for want of privilege, ends in place of sleeping")
+    func keepsNiceValue() async throws {
+      await #expect(processExitsWith: .success) {
+        dropPrivileges()
+        guard !mayLowerNiceValue() else { return }
+        let nices = EventRecorder<Int32>()
+        @Sendable func run() {
+          let operation = BlockOperation { nices.record(currentNiceValue()) }
+          OperationQueue().addOperations([operation], waitUntilFinished: true)
+        }
+        onThreads(1) { _ in
+          setCurrentNiceValue(processNiceValue() + 5)
+          run()
+        }
+        let isIdle = eventually {
+          WorkerPool.shared.state.withLock { $0.workers.isEmpty || !$0.sleeping.isEmpty }
+        }
+        #expect(isIdle && WorkerPool.shared.state.withLock { $0.workers.isEmpty })
+        run()
+        #expect(nices.events == [processNiceValue() + 5, processNiceValue()])
+      }
+    }
+
     @Test(
       "P3, W1: a completion block runs on a thread of its operation's class",
       arguments: [(.default, 0), (.utility, 10), (.background, 19)] as [(QualityOfService, Int32)])

@@ -133,6 +133,8 @@ final class Steward: Sendable {
   }
 
   private func work() {
+    // Where it can't, it is as slow as the thread of the user's that has made it, until it ends.
+    _ = ThreadNiceness.enter(.normal)
     var watch = WorkerWatch()
     while true {
       carryOutRequests()

@@ -40,6 +40,9 @@ final class Worker: @unchecked Sendable {
   var seen: (sleepCount: UInt64, time: UInt64, processorTime: UInt64)?
   /// The thread's nice value was raised and could not be set back: the thread is not to be used further.
   private(set) var isWornOut = false
+  /// The thread keeps a raised nice value, which it has inherited from a thread of the user's: it works while there is
+  /// work, and ends in place of sleeping, so that another thread may make the next.
+  private(set) var hasInheritedNiceness = false
 
   private static let lastNormal = Atomic<Int>(0)
   private static let lastLow = Atomic<Int>(0)
@@ -63,7 +66,7 @@ final class Worker: @unchecked Sendable {
 
   /// What the worker's thread does.
   private func run() {
-    ThreadNiceness.enter(pool.workerClass)
+    hasInheritedNiceness = !ThreadNiceness.enter(pool.workerClass)
     Self.key.value = Unmanaged.passUnretained(self).toOpaque()
     let probe = ThreadProbe()
     pool.state.withLock { _ in self.probe = probe }
@@ -119,13 +122,13 @@ final class Worker: @unchecked Sendable {
     let nice = ThreadNiceness.current
     let wanted = nice + Int32(((0.5 - priority) * 38).rounded())
     guard Steward.shared.admitLowWorker() else { return body() }
-    let wasLowered = isLowered
+    let (wasLowered, wasWornOut) = (isLowered, isWornOut)
     (isLowered, ThreadNiceness.current) = (true, wanted)
     body()
     ThreadNiceness.current = nice
     isWornOut = ThreadNiceness.current != nice
     isLowered = wasLowered
-    if !isWornOut { Steward.shared.dismissLowWorker() }
+    if !isWornOut || wasWornOut { Steward.shared.dismissLowWorker() }
   }
 
   /// The worker's thread ends, or could not be made.

@@ -3,7 +3,7 @@
 package enum WorkerClass: Sendable, CaseIterable {
   case normal, utility, background
 
-  /// What is added to the nice value of the process.
+  /// What is added to the nice value of the process, which is that of its first thread.
   ///
   /// The shares that Linux gives go down by about a quarter with each step (sched(7)): at 10 a thread gets a tenth of
   /// what one at 0 does, at 19 one part in 68.

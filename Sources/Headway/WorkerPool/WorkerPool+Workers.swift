@@ -43,7 +43,7 @@ extension WorkerPool {
         state.taken &+= 1
         worker.visit = ObjectIdentifier(work)
         next = .work(work)
-      } else if ThreadLimit.hasHungry(but: workerClass) {
+      } else if worker.hasInheritedNiceness || ThreadLimit.hasHungry(but: workerClass) {
         state.remove(worker)
         next = .end
       } else {
