@@ -1,7 +1,8 @@
 /* The pools of workers of two classes, one steward, one limit of threads (section "Pool" of README.md).
 
    part          stands for
-   change        WorkerPool.changeAndSend: the section that the caller has entered ends; wakes and makes workers
+   change        WorkerPool.changeAndSend: the section that the caller has entered ends; wakes and makes workers; then
+                 the same for the less urgent pool, if that waits for what this one does not need any more
    Thread        Worker: nextWork, sleep until woken or time is up, retire; an operation's body, which may block
    Steward       watches while work waits: finds blocked workers, counts those that compute again, tries again to make
                  threads; ends when no worker is left
@@ -69,6 +70,10 @@ bool stewardFailed; byte fails = FAILS, timeouts = TIMEOUTS;
 /* What the proof needs. */
 byte taken, done, inside;               /* inside: threads that sleep in a body */
 
+/* Pool 0 is the more urgent one: where it was refused a thread, pool 1 gets none; and a worker of pool 1 gives its own
+   up. The last one does so only if pool 0 has none at all. */
+#define yields(p) (POOLS > 1 && (p) == 1 && has(hungry, 0))
+#define givesUp(p) (yields(p) && (atWork(1) > 1 || pool[0].workers == 0))
 #define atWork(p) (pool[p].workers - size(pool[p].sleeping) - pool[p].blocked)
 #define missing(p) (size(pool[p].work) > pool[p].coming)
 inline enter(p) { atomic { !pool[p].lock -> pool[p].lock = true } }
@@ -82,29 +87,57 @@ inline makeSteward() {
   stewardLock = false
 }
 
-/* Ends the section; then, outside it, wakes and makes the workers that it calls for. */
+#if POOLS > 1
 inline change(p) {
+  atomic { q = p; serves = false }
+  do
+  :: changeOne();
+     if :: serves && has(hungry, 1) -> atomic { serves = false; !pool[1].lock -> pool[1].lock = true; q = 1 }
+     :: else -> atomic { q = 0; serves = false; break }
+     fi
+  od
+}
+#else
+#define change(p) changeOne()
+#define q 0
+#define room true
+#endif
+
+/* Ends the section of pool q; then, outside it, wakes and makes the workers that it calls for. */
+inline changeOne() {
   woken = 0; made = 0; asks = false; calls = false;
   do
-  :: missing(p) && atWork(p) < WIDTH && pool[p].sleeping != 0 ->
-     atomic { t = first(pool[p].sleeping); pool[p].sleeping = rest(pool[p].sleeping);
-       status[t] = COMING; pool[p].coming++; woken = woken | bit(t); t = NONE; assert(atWork(p) <= WIDTH) }
-  :: missing(p) && atWork(p) < WIDTH && pool[p].sleeping == 0 ->
+  :: missing(q) && atWork(q) < WIDTH && pool[q].sleeping != 0 ->
+     atomic { t = first(pool[q].sleeping); pool[q].sleeping = rest(pool[q].sleeping);
+       status[t] = COMING; pool[q].coming++; woken = woken | bit(t); t = NONE; assert(atWork(q) <= WIDTH) }
+  :: missing(q) && atWork(q) < WIDTH && pool[q].sleeping == 0 ->
+#if POOLS > 1
+     room = !yields(q);
+#endif
      if
-     :: atomic { threads < THREADS ->
-          threads++; t = first(free); free = without(free, t); place[t] = p; status[t] = COMING;
-          pool[p].workers++; pool[p].coming++; made = made | bit(t); t = NONE }
-     :: atomic { threads >= THREADS -> skip }
+     :: atomic { room && threads < THREADS ->
+          threads++; t = first(free); free = without(free, t); place[t] = q; status[t] = COMING;
+          pool[q].workers++; pool[q].coming++; made = made | bit(t); t = NONE }
+     :: atomic { !room || threads >= THREADS -> skip }
 #ifdef FAULT_HUNGRY
-        hungry = hungry | bit(p); asks = true; break
+        hungry = hungry | bit(q); asks = true; break
 #else
-        if :: has(hungry, p) -> asks = true; break :: else -> hungry = hungry | bit(p) fi   /* and once more */
+        if :: has(hungry, q) -> asks = true; break :: else -> hungry = hungry | bit(q) fi   /* and once more */
 #endif
      fi
-  :: !missing(p) || atWork(p) >= WIDTH -> hungry = without(hungry, p); break
+  :: !missing(q) || atWork(q) >= WIDTH ->
+#if POOLS > 1 && !defined(FAULT_SATISFIED)
+     atomic { serves = (q == 0 && has(hungry, 0)); hungry = without(hungry, q) }
+#else
+     hungry = without(hungry, q);
+#endif
+     break
   od;
-  if :: missing(p) && !pool[p].watched -> pool[p].watched = true; calls = true :: else fi;
-  pool[p].lock = false;
+  if :: missing(q) && !pool[q].watched -> pool[q].watched = true; calls = true :: else fi;
+#if POOLS > 1
+  room = false;
+#endif
+  pool[q].lock = false;
   do :: woken != 0 -> atomic { assert((wake & woken) == 0); wake = wake | bit(first(woken));
     woken = rest(woken) } :: else -> break od;
   if :: made != 0 && !steward -> calls = true :: else fi;
@@ -114,9 +147,9 @@ inline change(p) {
      if
      :: born = born | bit(t)
      :: fails > 0 -> fails--;
-        enter(p); atomic { pool[p].workers--; pool[p].coming--; pool[p].creationFailed = true;
-          pool[p].watched = true; calls = true; free = free | bit(t) }
-        threads--; pool[p].lock = false
+        enter(q); atomic { pool[q].workers--; pool[q].coming--; pool[q].creationFailed = true;
+          pool[q].watched = true; calls = true; free = free | bit(t) }
+        threads--; pool[q].lock = false
      fi;
      t = NONE
   :: else -> break
@@ -125,20 +158,24 @@ inline change(p) {
 #if POOLS > 1
   if
   :: asks ->                            /* another pool is to dismiss one that sleeps */
-     enter(1 - p);
+     enter(1 - q);
      if
-     :: pool[1 - p].sleeping != 0 ->
-        atomic { t = first(pool[1 - p].sleeping); pool[1 - p].sleeping = rest(pool[1 - p].sleeping);
+     :: pool[1 - q].sleeping != 0 ->
+        atomic { t = first(pool[1 - q].sleeping); pool[1 - q].sleeping = rest(pool[1 - q].sleeping);
           status[t] = ENDING; wake = wake | bit(t); t = NONE }
      :: else
      fi;
-     pool[1 - p].lock = false
+     pool[1 - q].lock = false
   :: else
   fi;
 #endif
   asks = false; calls = false
 }
+#if POOLS > 1
+#define LOCALS byte woken, made, q, t = NONE; bool asks, calls, serves, room
+#else
 #define LOCALS byte woken, made, t = NONE; bool asks, calls
+#endif
 
 proctype Thread(byte me) {
   LOCALS; byte item = NONE; bool looked;
@@ -153,6 +190,9 @@ next:
   atomic {
     if :: status[me] == COMING -> pool[mine].coming-- :: status[me] == FOUND -> pool[mine].blocked-- :: else fi;
     status[me] = WORKING }
+#if POOLS > 1
+  if :: givesUp(mine) -> goto retire :: else fi;
+#endif
   if
 #ifdef FAULT_SLEEP
   :: looked || atWork(mine) > WIDTH || pool[mine].work == 0 -> looked = false;
@@ -203,7 +243,8 @@ retire:
   threads--;
   change(mine);
 #if POOLS > 1
-  if :: has(hungry, 1 - mine) -> enter(1 - mine); change(1 - mine) :: else fi;
+  if :: has(hungry, 0) -> enter(0); change(0) :: else fi;
+  if :: has(hungry, 1) -> enter(1); change(1) :: else fi;
 #endif
   stewardWake = true;
   free = free | bit(me);

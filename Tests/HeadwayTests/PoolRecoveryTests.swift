@@ -75,6 +75,61 @@
       }
     }
 
+    @Test(
+      "P3, T3: urgent work does not wait for the backlog of another class that has all threads", arguments: [1, 2, 5])
+    func backlog(limit: Int) async throws {
+      await #expect(processExitsWith: .success) { [limit] in
+        OperationQueue.maximumThreadCount = limit
+        let (low, lower, urgent) = (OperationQueue(), OperationQueue(), OperationQueue())
+        low.qualityOfService = .utility
+        lower.qualityOfService = .background
+        urgent.qualityOfService = .userInteractive
+        let isOver = Atomic<Bool>(false)
+        @Sendable func goOn() {
+          if !isOver.load(ordering: .relaxed) { low.addOperation { goOn() } }
+        }
+        let started = Meeting(of: min(limit, ProcessorCount.usable) + 1)
+        for number in 0..<limit + 8 {
+          low.addOperation {
+            if number < min(limit, ProcessorCount.usable) { started.attend() }
+            goOn()
+          }
+        }
+        started.attend()
+        // The backlog never ends; each of these is refused a thread, and hangs if none is given up.
+        for _ in 0..<5 { urgent.addOperations([BlockOperation {}], waitUntilFinished: true) }
+        isOver.store(true, ordering: .relaxed)
+        try await low.finished()
+        // What has had to wait is served now.
+        lower.addOperations([BlockOperation {}], waitUntilFinished: true)
+      }
+    }
+
+    @Test("P3, T3: a class keeps a thread as long as more urgent ones have some, and may wait for it")
+    func lastThread() async throws {
+      await #expect(processExitsWith: .success) {
+        OperationQueue.maximumThreadCount = 2
+        let (low, urgent) = (OperationQueue(), OperationQueue())
+        low.qualityOfService = .background
+        let end = low.occupy()
+        let awaited = (0..<4).map { _ in BlockOperation {} }
+        low.addOperations(awaited, waitUntilFinished: false)
+        let waiting = Gate()
+        for operation in awaited {
+          urgent.addOperation {
+            waiting.open()
+            operation.waitUntilFinished()
+          }
+        }
+        waiting.wait()
+        // One waits, and the next is refused a thread: if it had the last of the others', nothing could go on.
+        #expect(eventually { ThreadLimit.isHungry(WorkerClass.normal.bit) })
+        end.open()
+        try await urgent.finished()
+        try await low.finished()
+      }
+    }
+
     @Test("T2: operations that block are found when no file can be opened") func noDescriptors() async throws {
       await #expect(processExitsWith: .success) {
         let queue = OperationQueue()

@@ -4,11 +4,14 @@ import Synchronization
 enum ThreadLimit {
   private static let count = Atomic<Int>(0)
   private static let limit = Atomic<Int>(512)
-  /// A bit for each class that was refused a thread.
+  /// A bit for each class that was refused a thread, and still wants it.
   ///
-  /// A class says so before it looks for sleeping workers of others, under their locks; a worker looks before it falls
-  /// asleep, under its pool's lock.
+  /// Set and cleared under the lock of the class's pool. A class says so before it looks for workers of others that may
+  /// give up their threads, under their locks; a worker looks before it takes work or falls asleep, under its pool's
+  /// lock.
   private static let hungry = Atomic<UInt8>(0)
+  /// A bit for each of those classes that has no worker at all.
+  private static let starving = Atomic<UInt8>(0)
 
   /// How many there may be.
   static var current: Int {
@@ -16,14 +19,24 @@ enum ThreadLimit {
     set { limit.store(newValue, ordering: .relaxed) }
   }
 
-  /// Counts one more; fails when there are as many as there may be.
-  static func takeThread(for workerClass: WorkerClass) -> Bool {
-    if takeThread() { return true }
+  /// Counts one more; fails when there are as many as there may be, or a more urgent class waits for one.
+  ///
+  /// Under the lock of the class's pool.
+  ///
+  /// - Parameters:
+  ///   - workerClass: The class.
+  ///   - isFirst: It has no worker.
+  /// - Returns: Whether the thread may be made.
+  static func takeThread(for workerClass: WorkerClass, isFirst: Bool) -> Bool {
+    if !isHungry(workerClass.moreUrgent), takeThread() { return true }
     // Tried again when that has been said: a worker that gave its place back before has not seen it.
+    if isFirst {
+      starving.bitwiseOr(workerClass.bit, ordering: .sequentiallyConsistent)
+    } else {
+      starving.bitwiseAnd(~workerClass.bit, ordering: .sequentiallyConsistent)
+    }
     hungry.bitwiseOr(workerClass.bit, ordering: .sequentiallyConsistent)
-    guard takeThread() else { return false }
-    _ = satisfy(workerClass)
-    return true
+    return !isHungry(workerClass.moreUrgent) && takeThread()
   }
 
   private static func takeThread() -> Bool {
@@ -35,15 +48,26 @@ enum ThreadLimit {
   /// Counts one less.
   static func giveThread() { count.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Whether another class was refused a thread.
-  static func hasHungry(but workerClass: WorkerClass) -> Bool {
-    hungry.load(ordering: .sequentiallyConsistent) & ~workerClass.bit != 0
+  /// Whether one of some classes, given by their bits, was refused a thread.
+  static func isHungry(_ classes: UInt8) -> Bool { hungry.load(ordering: .sequentiallyConsistent) & classes != 0 }
+
+  /// Whether a worker of a class is to give its thread up to a more urgent class, although there may be work for it.
+  ///
+  /// The last one at work does so only for a class that has no worker: what that class waits for may be the work of
+  /// this one.
+  static func isWantedByMoreUrgent(than workerClass: WorkerClass, isLast: Bool) -> Bool {
+    isHungry(workerClass.moreUrgent)
+      && (!isLast || starving.load(ordering: .sequentiallyConsistent) & workerClass.moreUrgent != 0)
   }
 
-  /// Forgets that a class was refused a thread; returns whether it was.
+  /// Says that a class has all the threads that it wants; returns whether it was refused one before.
+  ///
+  /// Under the lock of the class's pool.
   static func satisfy(_ workerClass: WorkerClass) -> Bool {
-    guard hungry.load(ordering: .sequentiallyConsistent) & workerClass.bit != 0 else { return false }
-    return hungry.bitwiseAnd(~workerClass.bit, ordering: .sequentiallyConsistent).oldValue & workerClass.bit != 0
+    guard isHungry(workerClass.bit) else { return false }
+    starving.bitwiseAnd(~workerClass.bit, ordering: .sequentiallyConsistent)
+    hungry.bitwiseAnd(~workerClass.bit, ordering: .sequentiallyConsistent)
+    return true
   }
 }
 
@@ -52,9 +76,9 @@ extension OperationQueueExtensions {
   /// is set.
   ///
   /// So many are there only if so many operations block: busy operations take about as many as there are processors.
-  /// When the limit is reached, work waits for a thread to come back, and queues report it with
-  /// ``OperationQueue/Event/threadLimitReached(limit:)``. Lowering it ends no thread. One more thread may look after
-  /// the others, and runs no operation.
+  /// When the limit is reached, work waits for a thread to come back, and gets it by its quality of service. Queues
+  /// report that with ``OperationQueue/Event/threadLimitReached(limit:)``. Lowering the limit ends no thread. One more
+  /// thread may look after the others, and runs no operation.
   ///
   /// - Precondition: At least 1.
   public static var maximumThreadCount: Int {

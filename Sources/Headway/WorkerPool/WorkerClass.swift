@@ -15,7 +15,7 @@ package enum WorkerClass: Sendable, CaseIterable {
     }
   }
 
-  /// A bit of its own.
+  /// A bit of its own; those of more urgent classes are lower.
   var bit: UInt8 {
     switch self {
     case .normal: 1
@@ -23,4 +23,7 @@ package enum WorkerClass: Sendable, CaseIterable {
     case .background: 4
     }
   }
+
+  /// The bits of all more urgent classes.
+  var moreUrgent: UInt8 { bit - 1 }
 }

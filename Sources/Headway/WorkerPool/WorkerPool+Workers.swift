@@ -39,11 +39,14 @@ extension WorkerPool {
       worker.blockedSince = 0
       worker.leavesSoon.store(false, ordering: .relaxed)
       worker.visit = nil
-      if let work = state.takeWork() {
+      if ThreadLimit.isWantedByMoreUrgent(than: workerClass, isLast: state.atWork == 1) {
+        state.remove(worker)
+        next = .end
+      } else if let work = state.takeWork() {
         state.taken &+= 1
         worker.visit = ObjectIdentifier(work)
         next = .work(work)
-      } else if worker.hasInheritedNiceness || ThreadLimit.hasHungry(but: workerClass) {
+      } else if worker.hasInheritedNiceness || ThreadLimit.isHungry(~workerClass.bit) {
         state.remove(worker)
         next = .end
       } else {
@@ -107,9 +110,11 @@ extension WorkerPool {
 
   // MARK: The limit
 
-  /// Has a sleeping worker of another class end, so that this one may have its thread.
+  /// Has a sleeping worker of another class end, so that this one may have its thread; or else, those of less urgent
+  /// classes when they have done what they are at.
   ///
-  /// This pool is known to be hungry by now, so a worker that falls asleep later ends instead.
+  /// This pool is known to be hungry by now, so a worker that falls asleep later ends instead, and a less urgent one
+  /// that looks for work later does, too.
   func askForThread() {
     for workerClass in WorkerClass.allCases where workerClass != self.workerClass {
       let dismissed = Self.pool(of: workerClass).state.withLock { state -> Worker? in
@@ -122,11 +127,19 @@ extension WorkerPool {
       dismissed.wake.signal()
       return Self.serveHungry()
     }
+    for workerClass in WorkerClass.allCases where workerClass.moreUrgent & self.workerClass.bit != 0 {
+      Self.pool(of: workerClass).state.withLock { state in
+        for worker in state.workers { worker.leavesSoon.store(true, ordering: .relaxed) }
+      }
+    }
   }
 
-  /// There may be room for another thread: the classes that were refused one try again.
-  static func serveHungry() {
-    for workerClass in WorkerClass.allCases where ThreadLimit.satisfy(workerClass) {
+  /// There may be room for another thread: the classes that were refused one try again, the most urgent first.
+  ///
+  /// - Parameter limit: If it is not nil, only the classes that are less urgent than that.
+  static func serveHungry(lessUrgentThan limit: WorkerClass? = nil) {
+    for workerClass in WorkerClass.allCases
+    where ThreadLimit.isHungry(workerClass.bit) && (limit.map { workerClass.moreUrgent & $0.bit != 0 } ?? true) {
       pool(of: workerClass).changeAndSend { _ in }
     }
   }

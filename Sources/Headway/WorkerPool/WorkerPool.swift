@@ -97,6 +97,7 @@ final class WorkerPool: WorkExecutor {
     for worker in calls.made { worker.start() }
     if calls.beginsWatch { Steward.shared.watch(workerClass) } else if calls.hurries { Steward.shared.hurry() }
     if calls.isLimited { askForThread() }
+    if calls.isSatisfied { Self.serveHungry(lessUrgentThan: workerClass) }
     for work in calls.refused { work.threadLimitWasReached(ThreadLimit.current) }
   }
 
@@ -106,6 +107,8 @@ final class WorkerPool: WorkExecutor {
     /// What waits and gets no thread, since there are as many as there may be.
     var refused: [any PoolWork] = []
     var isLimited = false
+    /// The pool had been refused a thread, and wants none any more.
+    var isSatisfied = false
     var beginsWatch = false
     var hurries = false
   }
@@ -116,13 +119,12 @@ final class WorkerPool: WorkExecutor {
   private func calls(_ state: inout State) -> Calls {
     var calls = Calls()
     var missing = state.work.count - state.coming
-    guard missing > 0 else { return calls }
     var allowed = min(missing, state.width + (state.helpsOut ? 1 : 0) - state.atWork)
     while allowed > 0 {
       if let worker = state.sleeping.popLast() {
         worker.status = .coming
         calls.woken.append(worker)
-      } else if ThreadLimit.takeThread(for: workerClass) {
+      } else if ThreadLimit.takeThread(for: workerClass, isFirst: state.workers.isEmpty) {
         let worker = Worker(of: self)
         state.workers.append(worker)
         calls.made.append(worker)
@@ -136,6 +138,7 @@ final class WorkerPool: WorkExecutor {
       allowed -= 1
       missing -= 1
     }
+    if !calls.isLimited { calls.isSatisfied = ThreadLimit.satisfy(workerClass) }
     if missing > 0 {
       calls.beginsWatch = !state.isWatched
       calls.hurries = state.isWatched
