@@ -78,6 +78,35 @@ import Testing
       result.message.contains("addExecutionBlock(_:) on ‘parse’ (\(state)): add blocks before the operation starts."))
   }
 
+  @Test("B1: a block that is added while the queue starts the operation runs, too") func addingWhileStarting() {
+    final class Growing: BlockOperation, @unchecked Sendable {
+      let ran = EventRecorder<Int>()
+
+      override func start() {
+        addExecutionBlock { [ran] in ran.record(1) }
+        super.start()
+      }
+    }
+    let operation = Growing()
+    operation.addExecutionBlock { [ran = operation.ran] in ran.record(0) }
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+    #expect(operation.ran.events.sorted() == [0, 1])
+  }
+
+  // Between the start and the taking of the blocks; accepted, it would not run.
+  @Test("B1: adding a block as soon as the operation executes is told") func addingAtTheStart() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let operation = BlockOperation(name: "parse")
+      let token = operation.observe(\.isExecuting) { operation, _ in
+        if operation.isExecuting { operation.addExecutionBlock {} }
+      }
+      operation.start()
+      token.invalidate()
+    }
+    #expect(
+      result.message.contains("addExecutionBlock(_:) on ‘parse’ (executing): add blocks before the operation starts."))
+  }
+
   @Test("O8: an operation that was cancelled before it ran lets go of its blocks", arguments: [true, false])
   func letsGoWhenCancelled(isInQueue: Bool) {
     let census = Crowd()

@@ -46,6 +46,22 @@
       #expect(sections.events.allSatisfy { $0.nice == processNiceValue() })
     }
 
+    @Test("P4, O4: so it is still when another operation with a priority was started by hand inside") func nested() {
+      let sections = EventRecorder<Section>()
+      let nices = EventRecorder<Int32>()
+      let operation = BlockOperation {
+        let inner = BlockOperation { nices.record(currentNiceValue()) }
+        inner.threadPriority = 0.4
+        inner.start()
+        nices.record(currentNiceValue())
+        sections.record(section())
+      }
+      operation.threadPriority = 0.25
+      OperationQueue().addOperations([operation], waitUntilFinished: true)
+      #expect(nices.events == [processNiceValue() + 14, processNiceValue() + 10])
+      #expect(sections.events == [Section(isOnOwnThread: false, nice: processNiceValue())])
+    }
+
     @Test("P3: threads that are no workers hold locks themselves") func outside() {
       #expect(section() == Section(isOnOwnThread: true, nice: currentNiceValue()))
     }

@@ -90,6 +90,35 @@ import Testing
     }
   }
 
+  @Test("T3, K2: who hears that the limit is reached may wait for an operation of any class") func limitObserver()
+    async throws
+  {
+    await #expect(processExitsWith: .success) {
+      // One for the background operation, and one less than blocked operations ask the steward for.
+      OperationQueue.maximumThreadCount = ProcessorCount.usable + 1
+      let (queue, low) = (OperationQueue(), OperationQueue())
+      low.qualityOfService = .background
+      let (started, lowEnd, end) = (Gate(), Gate(), Gate())
+      let lowOperation = BlockOperation {
+        started.open()
+        lowEnd.wait()
+      }
+      low.addOperation(lowOperation)
+      started.wait()
+      let token = queue.listen { event in
+        guard case .threadLimitReached = event else { return }
+        lowEnd.open()
+        // It needs the steward to end.
+        lowOperation.waitUntilFinished()
+        end.open()
+      }
+      for _ in 0..<ProcessorCount.usable + 4 { queue.addOperation { end.wait() } }
+      try await queue.finished()
+      #expect(lowOperation.isFinished)
+      token.invalidate()
+    }
+  }
+
   @Test("T3: a limit of no threads is a programmer's error") func noThreads() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       OperationQueue.maximumThreadCount = 0

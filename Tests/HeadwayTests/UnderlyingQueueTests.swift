@@ -82,6 +82,43 @@ import Testing
     #expect(places.events == [1, 2, nil])
   }
 
+  @Test(
+    "Q9: a thread that was sent for before what runs the operations was changed runs none", arguments: [true, false])
+  func staleTickets(isForDispatchQueue: Bool) {
+    let key = DispatchSpecificKey<Int>()
+    let dispatchQueues = (1...2).map { number in
+      let dispatchQueue = DispatchQueue(label: "underlying \(number)")
+      dispatchQueue.setSpecific(key: key, value: number)
+      return dispatchQueue
+    }
+    let queue = OperationQueue()
+    dispatchQueues[0].suspend()
+    queue.underlyingQueue = dispatchQueues[0]
+    // It ends before its start: the block on the dispatch queue that was to start it is still to come.
+    let early = AsynchronousOperation()
+    queue.addOperation(early)
+    early.finish()
+    queue.underlyingQueue = isForDispatchQueue ? dispatchQueues[1] : nil
+    let places = EventRecorder<Int?>()
+    let operation = BlockOperation { places.record(DispatchQueue.getSpecific(key: key)) }
+    // Hangs if nobody else is sent for.
+    queue.addOperations([operation], waitUntilFinished: true)
+    let (started, end) = (Gate(), Gate())
+    queue.addOperation {
+      places.record(DispatchQueue.getSpecific(key: key))
+      started.open()
+      end.wait()
+    }
+    started.wait()
+    queue.addOperation { places.record(DispatchQueue.getSpecific(key: key)) }
+    // Now the first dispatch queue has a turn, and there is work; but it is not its work any more.
+    dispatchQueues[0].resume()
+    dispatchQueues[0].sync {}
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(places.events == Array(repeating: isForDispatchQueue ? 2 : nil, count: 3))
+  }
+
   @Test("Q9: setting it while the queue holds operations is a programmer's error") func notEmpty() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()

@@ -37,18 +37,26 @@
       }
     }
 
-    @Test("P3, T3: a normal thread that takes the place of a background one has the nice value of its own class")
-    func madeByEndingThread() async throws {
-      await #expect(processExitsWith: .success) {
+    @Test(
+      "P3, T3: a normal thread made by a background one, or in its place, has the nice value of its own class",
+      arguments: [true, false])
+    func madeByLowThread(isInItsPlace: Bool) async throws {
+      await #expect(processExitsWith: .success) { [isInItsPlace] in
+        // With privileges, the thread could lower its value itself.
         dropPrivileges()
-        OperationQueue.maximumThreadCount = 1
         let (queue, low) = (OperationQueue(), OperationQueue())
         low.qualityOfService = .background
-        let end = low.occupy()
         let nices = EventRecorder<Int32>()
         let operation = BlockOperation { nices.record(currentNiceValue()) }
-        queue.addOperation(operation)
-        end.open()
+        if isInItsPlace {
+          OperationQueue.maximumThreadCount = 1
+          let end = low.occupy()
+          queue.addOperation(operation)
+          end.open()
+        } else {
+          low.addOperation { queue.addOperation(operation) }
+        }
+        try await low.finished()
         try await queue.finished()
         #expect(nices.events == [processNiceValue()])
       }

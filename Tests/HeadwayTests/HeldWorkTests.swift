@@ -1,0 +1,163 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// What a worker holds of a queue's work while code of the user's runs on it.
+///
+/// On the pool's threads: that code waits for what the worker may hold, and hangs if it holds that.
+@Suite("Held work", .hangLimit) struct HeldWorkTests {
+  // MARK: An operation that is claimed and has not begun
+
+  @Test("K2, Q14: a listener may wait for the operation of whose start it hears") func listener() {
+    let queue = OperationQueue()
+    let heard = EventRecorder<Bool>()
+    let isOver = Gate()
+    let token = queue.listen { event in
+      guard case .started(let operation) = event else { return }
+      operation.waitUntilFinished()
+      heard.record(operation.isFinished)
+      if heard.count == 3 { isOver.open() }
+    }
+    for _ in 0..<3 { queue.addOperation {} }
+    isOver.wait()
+    #expect(heard.events == [true, true, true])
+    token.invalidate()
+  }
+
+  // The worker collects the end of the first operation and claims the second in one update. The observer, which hears
+  // of the first, waits for the second.
+  @Test("K2: an observer of the count may wait for all that the queue holds") func observerOfCount() {
+    let queue = OperationQueue(limit: 1)
+    let end = queue.occupy()
+    let counts = EventRecorder<Int>()
+    let operations = (0..<3).map { _ in BlockOperation {} }
+    queue.addOperations(operations, waitUntilFinished: false)
+    let token = queue.observe(\.operationCount) { queue, _ in
+      for operation in queue.operations { operation.waitUntilFinished() }
+      counts.record(queue.operationCount)
+    }
+    end.open()
+    for operation in operations { operation.waitUntilFinished() }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(eventually { counts.count > 0 })
+    #expect(counts.events.allSatisfy { $0 == 0 })
+    token.invalidate()
+  }
+
+  @Test("K2, Q10: an observer of a queue's progress may wait for an operation that is about to start") func progress() {
+    let queue = OperationQueue()
+    queue.progress.totalUnitCount = 1
+    let calls = EventRecorder<Bool>()
+    let token = queue.progress.observe { _ in
+      for operation in queue.operations { operation.waitUntilFinished() }
+      calls.record(true)
+    }
+    let operation = BlockOperation {}
+    // As one that resumes: it has a part of its unit from the beginning.
+    operation.progress.totalUnitCount = 2
+    operation.progress.completedUnitCount = 1
+    queue.addOperations([operation], waitUntilFinished: true)
+    #expect(eventually { calls.count > 0 })
+    token.invalidate()
+  }
+
+  @Test("K2, Q10: so may one that hears of the unit of another") func progressOfMany() {
+    for _ in 0..<100 {
+      let queue = OperationQueue(limit: 2)
+      queue.progress.totalUnitCount = 20
+      let token = queue.progress.observe { _ in
+        for operation in queue.operations { operation.waitUntilFinished() }
+      }
+      queue.addOperations((0..<20).map { _ in BlockOperation {} }, waitUntilFinished: true)
+      queue.waitUntilAllOperationsAreFinished()
+      #expect(queue.progress.completedUnitCount == 20)
+      token.invalidate()
+    }
+  }
+
+  // MARK: A batch
+
+  /// Calls a block when it is freed.
+  private final class Owner: Sendable {
+    private let block: @Sendable () -> Void
+
+    init(_ block: @escaping @Sendable () -> Void) { self.block = block }
+
+    deinit { block() }
+  }
+
+  @Test(
+    "T2, Q3: what is freed with an operation of a batch may wait for the next, which is for others",
+    arguments: ["through the library", "otherwise"])
+  func freedWithOperation(waits: String) {
+    let queue = OperationQueue(limit: 1)
+    queue.isSuspended = true
+    let (hasRun, isFreed) = (Gate(), Gate())
+    let next = BlockOperation { hasRun.open() }
+    do {
+      let owner = Owner {
+        if waits == "otherwise" { hasRun.wait() } else { next.waitUntilFinished() }
+        isFreed.open()
+      }
+      let first = BlockOperation {}
+      first.progress.pausingHandler = { _ = owner }
+      queue.addOperation(first)
+    }
+    queue.addOperation(next)
+    queue.isSuspended = false
+    isFreed.wait()
+    #expect(next.isFinished)
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("B5, W4: the error of an operation of a batch is freed when its thread is not inside the operation any more")
+  func freedError() {
+    final class Failure: Error {
+      let insides: EventRecorder<Int>
+
+      init(_ insides: EventRecorder<Int>) { self.insides = insides }
+
+      deinit { insides.record(ThreadContext.operations.count) }
+    }
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let insides = EventRecorder<Int>()
+    for _ in 0..<8 { queue.addOperation { throw Failure(insides) } }
+    executor.runBatch(of: queue)
+    executor.run()
+    #expect(insides.events == Array(repeating: 0, count: 8))
+  }
+
+  // A handler of failures is called in the midst of a batch, which stays as it is.
+  @Test("B5, Q1: a handler of failures may run another queue step by step, though that has nothing to do")
+  func stepInHandler() async throws {
+    await #expect(processExitsWith: .success) {
+      let (queue, inner, executor) = (OperationQueue(limit: 1), OperationQueue(), StepExecutor())
+      executor.attach(inner)
+      let homes = EventRecorder<Bool>()
+      queue.onFailure = { [unowned queue] _, _ in
+        inner.addOperation {}
+        // The step was asked for, and is for nothing.
+        inner.isSuspended = true
+        executor.run()
+        homes.record(Worker.current?.batch.home?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque())
+      }
+      let ran = Atomic<Int>(0)
+      for _ in 0..<50 {
+        queue.addOperation {
+          ran.add(1, ordering: .relaxed)
+          throw Mishap()
+        }
+        queue.addOperation { ran.add(1, ordering: .relaxed) }
+        try await queue.finished()
+        inner.isSuspended = false
+        executor.run()
+      }
+      let count = ran.load(ordering: .relaxed)
+      #expect(homes.events == Array(repeating: true, count: 50))
+      #expect(count == 100 && queue.operationCount == 0 && inner.operationCount == 0)
+    }
+  }
+}
