@@ -190,6 +190,16 @@ private final class OwnEnd: Headway.Operation, @unchecked Sendable {
     #expect(completions.events == [1] && queue.operationCount == 0)
   }
 
+  @Test("C4, W1: so it does when the operation is started by hand") func belatedByHand() {
+    let operation = BlockOperation {}
+    operation.cancel()
+    let completed = Gate()
+    operation.completionBlock = { completed.open() }
+    operation.start()
+    completed.wait()
+    #expect(operation.completionBlock == nil)
+  }
+
   // MARK: Cancelled in a queue
 
   @Test("C5: one with code of its own is started within the limit, before others, and not while suspended")
@@ -329,6 +339,38 @@ private final class OwnEnd: Headway.Operation, @unchecked Sendable {
     executor.run()
     #expect(queue.operationCount == 0)
     #expect(operations.allSatisfy { $0.asked.count <= 4 })
+  }
+
+  @Test("O2, P2: one with an isReady of its own keeps its place among those that are added with it") func order() {
+    let (queue, executor) = (OperationQueue(limit: 1), VisitExecutor())
+    queue.executor = executor
+    let first = Conditional()
+    first.isAllowed.withLock { $0 = true }
+    let finished = EventRecorder<Int>()
+    let second = BlockOperation { finished.record(first.isFinished ? 1 : 2) }
+    queue.addOperations([first, second], waitUntilFinished: false)
+    executor.run()
+    #expect(finished.events == [1] && first.asked.events == [true])
+  }
+
+  @Test("O2: it is asked when its last dependency finishes while a queue takes it in") func askedInTheMidst() {
+    final class Ending: Headway.Operation, @unchecked Sendable {
+      let asked = EventRecorder<Bool>()
+      override var isReady: Bool {
+        let base = super.isReady
+        asked.record(base)
+        // As another thread would, after this was asked and before the queue has it.
+        if !base { dependencies[0].start() }
+        return base
+      }
+    }
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let operation = Ending()
+    operation.addDependency(BlockOperation {})
+    queue.addOperation(operation)
+    executor.run()
+    #expect(operation.isFinished && operation.asked.events.first == false)
   }
 
   // MARK: The end

@@ -15,9 +15,9 @@ extension Operation {
     notifyIfObserved([ObservedChange(.completionBlock)])
   }
 
-  /// The operation was cancelled in no queue, and so has finished, and is given to a queue now: what was set as its
-  /// completion block meanwhile runs.
-  final func submitBelatedCompletionBlock(_ queue: OperationQueue) {
+  /// The operation was cancelled in no queue, and so has finished, and is given to a queue now, or started by hand:
+  /// what was set as its completion block meanwhile runs.
+  final func submitBelatedCompletionBlock(_ queue: OperationQueue?) {
     let block = links.withLock { links -> (@Sendable () -> Void)? in
       guard state.current.phase == .finished, let block = links.details?.completionBlock else { return nil }
       links.details?.completionBlock = nil

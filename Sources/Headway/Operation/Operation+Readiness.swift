@@ -45,12 +45,20 @@ extension Operation {
     }
   }
 
-  /// The queue has taken the operation in: asks whether an override of ``isReady`` holds it back.
+  /// A queue is about to take the operation in: asks whether an override of ``isReady`` holds it back.
   ///
-  /// It is asked whatever it depends on: an override may begin to evaluate its conditions.
-  final func inquireReadinessWhenAdded() {
-    guard overridesIsReady else { return }
-    if state.current.isReady { reconsiderReadiness() } else { _ = isReady }
+  /// It is asked whatever it depends on: an override may begin to evaluate its conditions. What it answers counts once
+  /// the dependencies have finished; until then it is held back.
+  ///
+  /// - Returns: Whether it waited for dependencies.
+  final func inquireReadinessBeforeAdding() -> Bool {
+    _ = state.setHeldBack(true)
+    if state.current.isReady {
+      reconsiderReadiness()
+      return false
+    }
+    _ = isReady
+    return true
   }
 
   /// The last dependency has finished while the operation is in no queue: asks an override of ``isReady``, which may

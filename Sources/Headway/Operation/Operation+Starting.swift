@@ -23,7 +23,7 @@ extension Operation {
     case .finishCancelled:
       endUnlessSubclassGoesOn()
     case .alreadyFinished:
-      return
+      if word.endedInNoQueue { submitBelatedCompletionBlock(nil) }
     case .misuse(let word):
       misuse(startMisuse(word))
     }

@@ -230,7 +230,7 @@ open class Operation: @unchecked Sendable {
   ///
   /// It may be set from inside the operation. Set after the end, it is released at once and never runs; except that an
   /// operation that was cancelled in no queue, and so has finished, keeps it for a queue to which it is given
-  /// afterwards, and which runs it.
+  /// afterwards, or for ``start()``, which runs it.
   open var completionBlock: (@Sendable () -> Void)? {
     get { links.withLock { $0.details?.completionBlock } }
     set { setCompletionBlock(newValue) }

@@ -4,7 +4,7 @@ extension OperationQueue {
   /// What ``addOperation(_:)-(Operation)`` does.
   final func add(_ operation: Operation) {
     guard reserve(operation) else { return }
-    enter(operation)
+    let isAskedAgain = enter(operation)
     let reference = OperationReference.passRetained(operation)
     let word = operation.state.current
     // More urgent ones may have to be started before others, and their dependencies be raised.
@@ -20,7 +20,7 @@ extension OperationQueue {
       }
     } else {
       take(reference, isBarrier: false)
-      operation.inquireReadinessWhenAdded()
+      if isAskedAgain { operation.reconsiderReadiness() }
     }
   }
 
@@ -72,8 +72,9 @@ extension OperationQueue {
     // Retained once for the queue, and not again at each step.
     var added: [OperationReference] = []
     added.reserveCapacity(operations.count)
+    var askedAgain: [Operation] = []
     for operation in operations where reserve(operation) {
-      enter(operation)
+      if enter(operation) { askedAgain.append(operation) }
       added.append(.passRetained(operation))
     }
     var refused: [OperationReference] = []
@@ -85,7 +86,7 @@ extension OperationQueue {
     for reference in refused { reference.release() }
     if level > 0 { for operation in operations { operation.raiseDependencies(level: level) } }
     askAgain(heldBack)
-    for operation in operations { operation.inquireReadinessWhenAdded() }
+    askAgain(askedAgain)
     guard wait else { return }
     // The last first: it mostly finishes last, and a thread that waited for each in turn would be in the way of those
     // that run them.
@@ -98,7 +99,7 @@ extension OperationQueue {
   final func add(barrier: @escaping @Sendable () throws -> Void) {
     let operation = BlockOperation(block: barrier)
     guard reserve(operation) else { return }
-    enter(operation)
+    _ = enter(operation)
     take(.passRetained(operation), isBarrier: true)
   }
 
@@ -119,9 +120,11 @@ extension OperationQueue {
   }
 
   /// Lets the operation know its queue; before the queue's lists do, from which it may be started at any moment.
-  private func enter(_ operation: Operation) {
+  ///
+  /// - Returns: Whether it is to be asked again, when the queue has it, if it is ready: it may hold itself back, and
+  ///   its last dependency may finish meanwhile, of which nobody would tell the queue.
+  private func enter(_ operation: Operation) -> Bool {
     operation.queueLinks.home = .passUnretained(self)
-    // Until it has been asked, which is when the queue has it: then whoever ends its last dependency tells the queue.
-    if operation.overridesIsReady { _ = operation.state.setHeldBack(true) }
+    return operation.overridesIsReady && operation.inquireReadinessBeforeAdding()
   }
 }
