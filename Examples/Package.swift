@@ -11,7 +11,7 @@ let importExamples = ["ImportFeed"]
 // These force the order of what runs at the same time, with the gates of the test kit.
 let gatedExamples = ["BlockOperations", "ConcurrentOperation", "UsingQueues", "RequestOperationStates"]
 // The same sources twice: NAME is compiled against Foundation, NAMEHeadway against HeadwayFoundation.
-let twins = ["DropIn", "Differences"]
+let twins = ["DropIn", "Programs", "Differences"]
 
 let headway = Target.Dependency.product(name: "Headway", package: "Headway")
 let headwayFoundation = Target.Dependency.product(name: "HeadwayFoundation", package: "Headway")

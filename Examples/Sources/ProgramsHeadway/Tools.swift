@@ -1,0 +1,1 @@
+../Programs/Tools.swift
