@@ -33,11 +33,11 @@ private class ConditionalOperation: Operation, @unchecked Sendable {
 
   final var state: State { lock.withLock { stored } }
 
-  /// Moves on if the state is still `old`.
-  @discardableResult private func move(from old: State, to new: State) -> Bool {
+  /// Moves on if the state is still one of `old`.
+  private func move(from old: State..., to new: State) {
     willChangeValue(forKey: "state")
     let hasMoved = lock.withLock {
-      guard stored == old else { return false }
+      guard old.contains(stored) else { return false }
       stored = new
       return true
     }
@@ -46,7 +46,6 @@ private class ConditionalOperation: Operation, @unchecked Sendable {
       willChangeValue(forKey: key)
       didChangeValue(forKey: key)
     }
-    return hasMoved
   }
 
   final func addCondition(_ condition: any Condition) { conditions.append(condition) }
@@ -93,13 +92,13 @@ private class ConditionalOperation: Operation, @unchecked Sendable {
   }
 
   override func start() {
-    let before = state
     guard !isCancelled else {
       log.note("\(name!): finished without running")
-      move(from: before, to: .finished)
+      // Whatever it was at: the answers may come at the same time.
+      move(from: .created, .pending, .evaluating, .ready, to: .finished)
       return
     }
-    move(from: before, to: .executing)
+    move(from: .ready, to: .executing)
     execute()
     move(from: .executing, to: .finished)
   }

@@ -41,10 +41,10 @@ private final class Group: StatefulOperation, @unchecked Sendable {
   }
 
   override func cancel() {
+    super.cancel()
     // The last first, so that none starts because one before it has ended. Not the one that ends the group: that waits
     // for the others, cancelled or not.
     for operation in inner.operations.reversed() where operation !== finishing { operation.cancel() }
-    super.cancel()
   }
 }
 

@@ -153,6 +153,7 @@ private final class Making: Operation, @unchecked Sendable {
 private final class Patient: StatefulOperation, @unchecked Sendable {
   private let log: Log
   private let queue: OperationQueue
+  let waited = Gate()
 
   init(waitingFor queue: OperationQueue, log: Log) {
     self.queue = queue
@@ -163,19 +164,16 @@ private final class Patient: StatefulOperation, @unchecked Sendable {
     finish()
     queue.waitUntilAllOperationsAreFinished()
     log.note("waited for the queue")
+    waited.open()
   }
 }
 
 @Sendable private func waitingAfterEnd(_ log: Log) {
   let queue = makeQueue(limit: 1)
-  let done = Gate()
   let operation = Patient(waitingFor: queue, log: log)
-  operation.completionBlock = { done.open() }
   queue.addOperation(operation)
   queue.addOperations([BlockOperation {}], waitUntilFinished: true)
-  done.wait()
-  queue.waitUntilAllOperationsAreFinished()
-  letOthersRun()
+  operation.waited.wait()
   log.note("at the end: \(operation.outcomeFlags)")
 }
 

@@ -1,0 +1,265 @@
+import HeadwayFoundation
+import HeadwayTestKit
+import Testing
+
+/// What the documentation of `NSOperation` and `NSBlockOperation` promises, each once.
+@Suite("What the documentation promises: operations", .hangLimit) struct OperationPromiseTests {
+  @Test("O2: before it is added, an operation is ready, and nothing else") func initialState() {
+    let operation = Operation()
+    #expect(operation.isReady)
+    #expect(!operation.isExecuting && !operation.isFinished && !operation.isCancelled && !operation.isAsynchronous)
+    #expect(operation.dependencies.isEmpty && operation.completionBlock == nil && operation.name == nil)
+    #expect(operation.queuePriority == .normal && operation.qualityOfService == .default)
+    #expect(operation.threadPriority == 0.5)
+  }
+
+  @Test("O4: main() does nothing by default, and an operation without one finishes") func emptyMain() {
+    let operation = Operation()
+    operation.start()
+    #expect(operation.isFinished)
+  }
+
+  @Test("O4: start() of a cancelled operation finishes it without main()") func cancelledStart() {
+    let operation = BlockOperation { Issue.record("a cancelled operation ran") }
+    operation.cancel()
+    operation.start()
+    #expect(operation.isFinished && operation.isCancelled)
+  }
+
+  @Test("O1: an operation runs once; start() on a finished one does nothing") func once() {
+    let ran = EventRecorder<Int>()
+    let operation = BlockOperation { ran.record(1) }
+    operation.start()
+    operation.start()
+    #expect(ran.events == [1])
+  }
+
+  @Test("O3: an asynchronous operation may return from start() and holds its place until it posts its end")
+  func asynchronousInQueue() {
+    let queue = OperationQueue(limit: 1)
+    let (first, second) = (FlaggedOperation(), FlaggedOperation())
+    queue.addOperations([first, second], waitUntilFinished: false)
+    first.started.wait()
+    letOthersRun()
+    #expect(first.isExecuting && !second.started.isOpen)
+    first.complete()
+    second.started.wait()
+    second.complete()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("O3: a subclass that ends itself before super.start() comes to main() does not run it") func endedBeforeMain() {
+    final class Ending: Operation, @unchecked Sendable {
+      private let lock = NSLock()
+      private var isDone = false
+      override var isFinished: Bool { lock.withLock { isDone } }
+      override func start() {
+        cancel()
+        willChangeValue(forKey: "isFinished")
+        lock.withLock { isDone = true }
+        didChangeValue(forKey: "isFinished")
+      }
+      override func main() { Issue.record("an operation that has ended ran") }
+    }
+    let operation = Ending()
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+    #expect(operation.isFinished && operation.isCancelled)
+  }
+
+  @Test("C1: cancelling sets the flag at once, stops nothing, and changes nothing after the end") func cancelling() {
+    let queue = OperationQueue()
+    let (started, end) = (Gate(), Gate())
+    let operation = BlockOperation {
+      started.open()
+      end.wait()
+    }
+    queue.addOperation(operation)
+    started.wait()
+    operation.cancel()
+    #expect(operation.isCancelled && operation.isExecuting)
+    end.open()
+    operation.waitUntilFinished()
+    let finished = BlockOperation {}
+    finished.start()
+    finished.cancel()
+    #expect(!finished.isCancelled)
+  }
+
+  @Test("C2: a cancelled operation in a queue ignores what it depends on, and is ready") func cancelledIsReady() {
+    let never = Operation()
+    let operation = BlockOperation { Issue.record("a cancelled operation ran") }
+    operation.addDependency(never)
+    let queue = OperationQueue()
+    queue.addOperation(operation)
+    #expect(!operation.isReady)
+    operation.cancel()
+    #expect(operation.isReady)
+    operation.waitUntilFinished()
+    #expect(!never.isFinished)
+  }
+
+  @Test("D1: dependencies change isReady, are listed, and stay listed when they have finished") func dependencies() {
+    let (first, second, operation) = (Operation(), Operation(), Operation())
+    operation.addDependency(first)
+    operation.addDependency(second)
+    #expect(!operation.isReady)
+    first.start()
+    #expect(!operation.isReady)
+    #expect(operation.dependencies == [first, second])
+    second.start()
+    #expect(operation.isReady)
+    #expect(operation.dependencies == [first, second])
+    operation.removeDependency(first)
+    #expect(operation.dependencies == [second])
+  }
+
+  @Test("D4: removing the last dependency that has not finished makes the operation ready") func dependencyRemoved() {
+    let (dependency, operation) = (Operation(), Operation())
+    operation.addDependency(dependency)
+    operation.removeDependency(dependency)
+    #expect(operation.isReady && operation.dependencies.isEmpty)
+  }
+
+  @Test("D2: a dependency counts when it is finished, cancelled or not") func cancelledDependency() {
+    let (dependency, operation) = (BlockOperation {}, BlockOperation {})
+    operation.addDependency(dependency)
+    let queue = OperationQueue()
+    queue.addOperation(operation)
+    queue.addOperation(dependency)
+    dependency.cancel()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(operation.isFinished && !operation.isCancelled)
+  }
+
+  @Test("D5: a dependency added to an operation that runs or has finished has no effect") func lateDependency() async {
+    await #expect(processExitsWith: .success) {
+      let (started, end, operation) = (Gate(), Gate(), BlockOperation())
+      operation.addExecutionBlock {
+        started.open()
+        end.wait()
+      }
+      let queue = OperationQueue()
+      queue.addOperation(operation)
+      started.wait()
+      operation.addDependency(Operation())
+      #expect(operation.isExecuting)
+      end.open()
+      try await operation.finished()
+      operation.addDependency(Operation())
+      #expect(operation.isFinished)
+    }
+  }
+
+  @Test("P1: a priority that is none of the constants is taken to the nearest towards normal") func priorities() {
+    let operation = Operation()
+    for priority: Operation.QueuePriority in [.veryLow, .low, .normal, .high, .veryHigh] {
+      operation.queuePriority = priority
+      #expect(operation.queuePriority == priority)
+    }
+    #expect(Operation.QueuePriority(nearest: -10) == .veryLow)
+    #expect(Operation.QueuePriority(nearest: 10) == .veryHigh)
+    #expect(Operation.QueuePriority(nearest: -7) == .low)
+  }
+
+  @Test("W1: the completion block runs once when isFinished has become true, cancelled or not, and is nil then")
+  func completionBlock() {
+    for isCancelled in [false, true] {
+      let (completed, seen) = (Gate(), EventRecorder<[Bool]>())
+      let operation = BlockOperation {}
+      operation.completionBlock = { [unowned operation] in
+        seen.record([operation.isFinished, operation.isCancelled, operation.completionBlock == nil])
+        completed.open()
+      }
+      let queue = OperationQueue()
+      queue.isSuspended = true
+      queue.addOperation(operation)
+      if isCancelled { operation.cancel() }
+      queue.isSuspended = false
+      completed.wait()
+      letOthersRun()
+      #expect(seen.events == [[true, isCancelled, true]])
+    }
+  }
+
+  @Test("W2: several threads wait for one operation, and all go on") func manyWait() {
+    let queue = OperationQueue()
+    let (end, waiting) = (Gate(), OperationQueue())
+    let operation = BlockOperation { end.wait() }
+    queue.addOperation(operation)
+    let returned = EventRecorder<Bool>()
+    for _ in 0..<4 {
+      waiting.addOperation {
+        operation.waitUntilFinished()
+        returned.record(operation.isFinished)
+      }
+    }
+    letOthersRun()
+    #expect(returned.events.isEmpty)
+    end.open()
+    waiting.waitUntilAllOperationsAreFinished()
+    #expect(returned.events == [true, true, true, true])
+  }
+
+  @Test("B1: the blocks of an operation run side by side, and it finishes when the last has") func blocksConcurrent() {
+    let (first, second) = (Gate(), Gate())
+    let operation = BlockOperation {
+      first.open()
+      second.wait()
+    }
+    operation.addExecutionBlock {
+      first.wait()
+      second.open()
+    }
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+    #expect(operation.isFinished)
+  }
+
+  @Test("B1: a block added after a cancellation is ignored") func blockAfterCancellation() async {
+    await #expect(processExitsWith: .success) {
+      let operation = BlockOperation { Issue.record("a block of a cancelled operation ran") }
+      operation.cancel()
+      operation.addExecutionBlock { Issue.record("an added block ran") }
+      OperationQueue().addOperations([operation], waitUntilFinished: true)
+      #expect(operation.isFinished)
+    }
+  }
+
+  @Test("K1: the properties that the documentation lists are observed by key path") func observed() {
+    let (operation, dependency) = (BlockOperation {}, Operation())
+    let changed = EventRecorder<String>()
+    let tokens: [NSKeyValueObservation] = [
+      operation.observe(\.isReady) { _, _ in changed.record("isReady") },
+      operation.observe(\.isExecuting) { _, _ in changed.record("isExecuting") },
+      operation.observe(\.isFinished) { _, _ in changed.record("isFinished") },
+      operation.observe(\.isCancelled) { _, _ in changed.record("isCancelled") },
+      operation.observe(\.dependencies) { _, _ in changed.record("dependencies") },
+      operation.observe(\.queuePriority) { _, _ in changed.record("queuePriority") },
+      operation.observe(\.completionBlock) { _, _ in changed.record("completionBlock") },
+    ]
+    operation.queuePriority = .high
+    operation.completionBlock = {}
+    operation.addDependency(dependency)
+    dependency.start()
+    operation.start()
+    let all = ["completionBlock", "dependencies", "isExecuting", "isFinished", "isReady", "queuePriority"]
+    #expect(Set(changed.events).isSuperset(of: all))
+    let cancelled = Operation()
+    let token = cancelled.observe(\.isCancelled) { _, _ in changed.record("isCancelled") }
+    cancelled.cancel()
+    #expect(changed.events.last == "isCancelled")
+    for token in tokens + [token] { token.invalidate() }
+  }
+
+  @Test("D8: one operation is used from several threads without locks of one's own") func threads() {
+    let operation = Operation()
+    DispatchQueue.concurrentPerform(iterations: 100) { number in
+      let dependency = Operation()
+      operation.addDependency(dependency)
+      operation.queuePriority = number % 2 == 0 ? .high : .low
+      operation.name = "\(number)"
+      if number % 3 == 0 { operation.removeDependency(dependency) } else { dependency.start() }
+    }
+    #expect(operation.isReady)
+    #expect(operation.dependencies.count == 66)
+  }
+}
