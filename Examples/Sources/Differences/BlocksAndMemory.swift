@@ -64,3 +64,12 @@ func blocksCancelled() -> String {
   OperationQueue().addOperations([operation], waitUntilFinished: true)
   return "cancelled in the first of 4 blocks: \(count.value) ran"
 }
+
+func completionBlockTwice() -> String {
+  let count = Shared(0)
+  let operation = OwnState()
+  operation.completionBlock = { count.change { $0 += 1 } }
+  OperationQueue().addOperations([operation], waitUntilFinished: true)
+  _ = becomesTrue(within: 1) { count.value == 2 }
+  return "the completion block ran \(count.value == 1 ? "once" : "\(count.value) times")"
+}

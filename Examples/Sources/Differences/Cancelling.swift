@@ -55,3 +55,60 @@ func cancelledWhenAdded() -> String {
   queue.addOperation(operation)
   return "operationCount of a suspended queue \(queue.operationCount)"
 }
+
+func cancelledThenStarted() -> String {
+  let operation = BlockOperation {}
+  operation.cancel()
+  let ran = Shared(false)
+  operation.completionBlock = { ran.change { $0 = true } }
+  operation.start()
+  return "isFinished \(operation.isFinished), completion block ran \(becomesTrue(within: 1) { ran.value })"
+}
+
+func cancelledWithState() -> String {
+  let operation = OwnState()
+  operation.cancel()
+  let before = operation.isFinished
+  operation.completionBlock = {}
+  OperationQueue().addOperations([operation], waitUntilFinished: true)
+  return "isFinished \(before), after it was added \(operation.isFinished)"
+}
+
+/// Overrides `start()` alone.
+private final class OwnStart: Operation, @unchecked Sendable {
+  let work: @Sendable () -> Void
+
+  init(work: @escaping @Sendable () -> Void) { self.work = work }
+
+  override func start() {
+    work()
+    super.start()
+  }
+}
+
+func cancelledStartSuspended() -> String {
+  let queue = OperationQueue()
+  queue.isSuspended = true
+  let started = Shared(false)
+  let operation = OwnStart { started.change { $0 = true } }
+  queue.addOperation(operation)
+  operation.cancel()
+  let startedEarly = becomesTrue(within: 0.5) { started.value }
+  queue.isSuspended = false
+  let finished = becomesTrue { operation.isFinished }
+  return "started while suspended \(startedEarly), finished when resumed \(finished)"
+}
+
+func cancelledStartOrder() -> String {
+  let queue = serialQueue()
+  let end = DispatchSemaphore(value: 0)
+  queue.addOperation { end.wait() }
+  let order = Shared<[String]>([])
+  queue.addOperation { order.change { $0.append("ready") } }
+  let operation = OwnStart { order.change { $0.append("cancelled") } }
+  queue.addOperation(operation)
+  operation.cancel()
+  end.signal()
+  queue.waitUntilAllOperationsAreFinished()
+  return "limit 1, cancelled behind one that is ready: order \(order.value)"
+}

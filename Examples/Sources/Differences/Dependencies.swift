@@ -67,6 +67,17 @@ func dependenciesKept() -> String {
   return "after the end: dependencies \(operation.dependencies.count)"
 }
 
+func dependenciesInCompletionBlock() -> String {
+  let count = Shared<Int?>(nil)
+  let dependency = BlockOperation {}
+  let operation = BlockOperation {}
+  operation.addDependency(dependency)
+  operation.completionBlock = { [unowned operation] in count.change { $0 = operation.dependencies.count } }
+  OperationQueue().addOperations([dependency, operation], waitUntilFinished: true)
+  _ = becomesTrue { count.value != nil }
+  return "dependencies \(count.value.map(String.init) ?? "never asked")"
+}
+
 func chainFreed() -> String {
   for length in [10_000, 50_000, 100_000, 500_000] {
     print("while a chain of \(length) was freed")

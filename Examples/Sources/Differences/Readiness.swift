@@ -62,6 +62,32 @@ func readinessNotPosted() -> String {
   return becomesTrue { operation.isFinished } ? "seen" : "not seen"
 }
 
+func readinessAskedAgain() -> String {
+  let operation = Gated()
+  let queue = OperationQueue()
+  queue.addOperation(operation)
+  operation.set(true, post: false)
+  let end = DispatchSemaphore(value: 0)
+  queue.addOperation { end.wait() }
+  end.signal()
+  return becomesTrue { operation.isFinished } ? "seen" : "not seen"
+}
+
+func readinessInNoQueue() -> String {
+  final class Asked: Operation, @unchecked Sendable {
+    let isAsked = Shared(false)
+    override var isReady: Bool {
+      guard super.isReady else { return false }
+      isAsked.change { $0 = true }
+      return true
+    }
+  }
+  let (dependency, operation) = (BlockOperation {}, Asked())
+  operation.addDependency(dependency)
+  dependency.start()
+  return "asked when the last dependency had finished: \(becomesTrue { operation.isAsked.value })"
+}
+
 func readinessTakenBack() -> String {
   let operation = Gated()
   let queue = OperationQueue()

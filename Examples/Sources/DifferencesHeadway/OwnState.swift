@@ -1,0 +1,1 @@
+../Differences/OwnState.swift
