@@ -2,7 +2,7 @@ import HeadwayFoundation
 import HeadwayTestKit
 import Testing
 
-/// What the tests of Foundation on Linux ask of its operations. Where Headway differs, the title says so.
+/// What the tests of Foundation on Linux ask of its operations; where Headway differs, the title says so.
 @Suite("What Foundation's tests ask: operations", .hangLimit) struct FoundationOperationTests {
   @Test("O2: isExecuting is true inside the block, and false before and after") func executing() {
     let seen = EventRecorder<Bool>()

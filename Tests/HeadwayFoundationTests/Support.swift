@@ -13,7 +13,7 @@ final class WatchedQueue: OperationQueue, @unchecked Sendable {
   deinit { freed.open() }
 }
 
-/// An asynchronous operation with flags of its own, which it posts by name. It ends when the test says so.
+/// An asynchronous operation with flags of its own, which it posts by name; it ends when the test says so.
 final class FlaggedOperation: Operation, @unchecked Sendable {
   private let lock = NSLock()
   private var (isRunning, isDone) = (false, false)
