@@ -47,6 +47,22 @@ import Testing
     #expect(order.events == [1, 2, 3, 4, 5])
   }
 
+  @Test("P2, O3: one that overrides isReady, and is ready, keeps its place among those added at once")
+  func orderOfOwnReadiness() {
+    final class Ready: Operation, @unchecked Sendable {
+      let order: EventRecorder<Int>
+      init(_ order: EventRecorder<Int>) { self.order = order }
+      override var isReady: Bool { super.isReady }
+      override func main() { order.record(1) }
+    }
+    for _ in 0..<200 {
+      let order = EventRecorder<Int>()
+      let operations = [Ready(order), BlockOperation { order.record(2) }]
+      OperationQueue(limit: 1).addOperations(operations, waitUntilFinished: true)
+      #expect(order.events == [1, 2])
+    }
+  }
+
   @Test("P2: those added in ascending priority run in descending priority") func orderReversed() {
     let queue = OperationQueue(limit: 1, isSuspended: true)
     let order = EventRecorder<Int>()

@@ -56,15 +56,6 @@ func cancelledWhenAdded() -> String {
   return "operationCount of a suspended queue \(queue.operationCount)"
 }
 
-func cancelledThenStarted() -> String {
-  let operation = BlockOperation {}
-  operation.cancel()
-  let ran = Shared(false)
-  operation.completionBlock = { ran.change { $0 = true } }
-  operation.start()
-  return "isFinished \(operation.isFinished), completion block ran \(becomesTrue(within: 1) { ran.value })"
-}
-
 func cancelledWithState() -> String {
   let operation = OwnState()
   operation.cancel()

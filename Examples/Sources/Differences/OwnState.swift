@@ -1,4 +1,4 @@
-// Operations that say themselves when they have finished.
+// Operations with an `isFinished` of their own.
 
 #if HEADWAY
   import HeadwayFoundation
@@ -6,7 +6,7 @@
   import Foundation
 #endif
 
-/// Overrides `isFinished` alone. By default it announces its end in `main()`.
+/// Overrides `isFinished`, and by default announces its end in `main()`.
 final class OwnState: Operation, @unchecked Sendable {
   private let isDone = Shared(false)
   private let endsInMain: Bool

@@ -30,7 +30,6 @@ let cases: [(name: String, seconds: Double, run: @Sendable () -> String)] = [
   ("O8 dependent freed before its dependency has finished", 5, dependentFreed),
   ("C4 cancelled in no queue", 5, cancelledWithoutQueue),
   ("C4 cancelled, then added", 5, cancelledWhenAdded),
-  ("C4 cancelled, then started by hand", 5, cancelledThenStarted),
   ("C4 cancelled in no queue, isFinished of its own", 5, cancelledWithState),
   ("C5 cancelled in a suspended queue", 5, cancelledInSuspendedQueue),
   ("C5 cancelled in a suspended queue, start of its own", 5, cancelledStartSuspended),

@@ -151,8 +151,8 @@ let cancelledInNoQueue: Program = [
 @Sendable private func cancelledByHand(_ log: Log) {
   for operation in [Watched(log), WatchedState(log)] {
     let completed = Gate()
-    operation.completionBlock = { completed.open() }
     operation.cancel()
+    operation.completionBlock = { completed.open() }
     operation.start()
     completed.wait()
     log.note("started by hand: \(operation.outcomeFlags)")

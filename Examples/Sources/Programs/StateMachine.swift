@@ -80,7 +80,8 @@ final class RequestOperation: StatefulOperation, @unchecked Sendable {
 }
 
 let stateMachine: Program = [
-  ("run", stateMachineRun), ("many", stateMachineMany), ("cancelled before the start", stateMachineCancelledBefore),
+  ("run", stateMachineRun), ("in the order added at once", stateMachineOrder), ("many", stateMachineMany),
+  ("cancelled before the start", stateMachineCancelledBefore),
   ("cancelled while executing", stateMachineCancelledExecuting),
   ("cancelled while executing, finishes at once", stateMachineCancelledClosing),
   ("cancelled, then added", stateMachineCancelledThenAdded),
@@ -108,6 +109,33 @@ let stateMachine: Program = [
   completed.wait()
   queue.waitUntilAllOperationsAreFinished()
   log.note("in the queue: \(queue.operationCount)")
+}
+
+/// Finishes in `main()`, on the thread that has started it.
+private final class Quick: StatefulOperation, @unchecked Sendable {
+  private let work: @Sendable () -> Void
+
+  init(work: @escaping @Sendable () -> Void) { self.work = work }
+
+  override func main() {
+    work()
+    finish()
+  }
+}
+
+@Sendable private func stateMachineOrder(_ log: Log) {
+  let order = Log()
+  for isSuspended in [true, false] {
+    for _ in 0..<200 {
+      let queue = makeQueue(limit: 1, isSuspended: isSuspended)
+      let first = Quick { order.note("first") }
+      queue.addOperations([first, BlockOperation { order.note("second") }], waitUntilFinished: false)
+      queue.isSuspended = false
+      queue.waitUntilAllOperationsAreFinished()
+    }
+    let isInOrder = order.take() == Array(repeating: ["first", "second"], count: 200).flatMap { $0 }
+    log.note("\(isSuspended ? "while suspended" : "while it goes on"), in order: \(isInOrder)")
+  }
 }
 
 @Sendable private func stateMachineMany(_ log: Log) {
