@@ -1,20 +1,15 @@
 // `import HeadwayFoundation` in place of `import Foundation`: all of Foundation, with Headway's operations and queues
-// under the names of Foundation's. A declaration of this module hides one of the same name that it re-exports.
+// under the names of Foundation's.
+//
+// A name that is exported by itself wins over one that comes with its module. So these four are Headway's even in a file
+// that imports Foundation too, or XCTest, which exports it. Aliases of this module would be ambiguous there.
 
 @_exported public import Foundation
 @_exported public import Headway
-
-/// Headway's operation, in place of Foundation's.
-public typealias Operation = Headway.Operation
-
-/// Headway's block operation, in place of Foundation's.
-public typealias BlockOperation = Headway.BlockOperation
-
-/// Headway's queue, in place of Foundation's.
-public typealias OperationQueue = Headway.OperationQueue
-
-/// Headway's quality of service, in place of Foundation's.
-public typealias QualityOfService = Headway.QualityOfService
+@_exported public import class Headway.BlockOperation
+@_exported public import class Headway.Operation
+@_exported public import class Headway.OperationQueue
+@_exported public import enum Headway.QualityOfService
 
 /// What an observation by key path returns on Apple platforms.
 public typealias NSKeyValueObservation = ObservationToken

@@ -1,0 +1,17 @@
+import Foundation
+import HeadwayFoundation
+import Testing
+import XCTest
+
+/// This file imports what exports Foundation's own classes, beside the module that takes its place.
+@Suite("Beside Foundation and XCTest", .hangLimit) struct BesideFoundationTests {
+  @Test("O1: the names stand for Headway's classes beside imports of Foundation and XCTest") func names() {
+    #expect(Operation.self == Headway.Operation.self)
+    #expect(BlockOperation.self == Headway.BlockOperation.self)
+    #expect(OperationQueue.self == Headway.OperationQueue.self)
+    #expect(QualityOfService.self == Headway.QualityOfService.self)
+    let queue: OperationQueue? = .main
+    #expect(queue === Headway.OperationQueue.main)
+    #expect(Foundation.OperationQueue.self != Headway.OperationQueue.self as AnyClass)
+  }
+}
