@@ -1,11 +1,12 @@
 // `import HeadwayFoundation` in place of `import Foundation`: all of Foundation, with Headway's operations and queues
 // under the names of Foundation's.
 //
-// A name that is exported by itself wins over one that comes with its module. So these four are Headway's even in a file
-// that imports Foundation too, or XCTest, which exports it. Aliases of this module would be ambiguous there.
+// A name that is exported by itself wins over one that comes with its module. So these four are Headway's even in a
+// file that imports Foundation too, or XCTest, which exports it. Aliases of this module would be ambiguous there.
 
 @_exported public import Foundation
 @_exported public import Headway
+
 @_exported public import class Headway.BlockOperation
 @_exported public import class Headway.Operation
 @_exported public import class Headway.OperationQueue

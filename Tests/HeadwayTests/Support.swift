@@ -44,7 +44,7 @@ struct Mishap: Error, Equatable {
 }
 
 extension BlockOperation {
-  convenience init(name: String, block: @escaping ExecutionBlock = {}) {
+  convenience init(name: String, block: @escaping @Sendable () throws -> Void = {}) {
     self.init(block: block)
     self.name = name
   }

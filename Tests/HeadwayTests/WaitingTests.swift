@@ -233,9 +233,9 @@ private final class Located: BlockOperation, @unchecked Sendable {
 
   var isOnItsThread: Bool { thread.withLock { $0 }?.isCurrent == true }
 
-  override func main() throws {
+  override func main() {
     thread.withLock { $0 = ThreadIdentity() }
-    try super.main()
+    super.main()
   }
 }
 

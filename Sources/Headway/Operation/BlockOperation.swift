@@ -10,43 +10,71 @@ import Synchronization
 ///
 /// Each block runs once, on some thread of the pool. The first error that a block throws becomes the operation's
 /// ``Operation/error``; the others go on. Cancelling skips the blocks that have not begun.
+///
+/// What takes a block is there twice: for blocks that do not throw, which a subclass may override, and for those that
+/// do.
 open class BlockOperation: Operation, @unchecked Sendable {
-  /// A block of a block operation.
-  public typealias ExecutionBlock = @Sendable () throws -> Void
-
   // The first block stands by itself, since nearly all operations have just one; others are among the details. It is no
   // optional, and is handed on in this structure: generic code, as that of optionals is, would wrap it in another block
   // at each step.
   private struct Blocks {
-    let first: ExecutionBlock
+    let first: ThrowingBlock
     let hasFirst: Bool
-    let others: [ExecutionBlock]
+    let others: [ThrowingBlock]
 
-    var all: [ExecutionBlock] { hasFirst ? [first] + others : [] }
+    var all: [ThrowingBlock] { hasFirst ? [first] + others : [] }
   }
 
   /// The first block, if ``Operation/hasBlock`` says that there is one.
   ///
   /// Protected by the lock of the links, under which nothing is called.
-  @exclusivity(unchecked) private final var block: ExecutionBlock
+  @exclusivity(unchecked) private final var block: ThrowingBlock
 
   /// Creates an operation that runs `block`.
   ///
-  /// - Parameter block: What to run. It may throw; the error becomes that of the operation.
-  public init(block: @escaping ExecutionBlock) {
-    self.block = block
-    super.init()
-    hasBlock = true
+  /// A subclass that overrides ``init()`` alone inherits this, and is given the block with ``addExecutionBlock(_:)``.
+  ///
+  /// - Parameter block: What to run.
+  public convenience init(block: @escaping @Sendable () -> Void) {
+    self.init()
+    if isPlainBlock {
+      self.block = block
+      hasBlock = true
+    } else {
+      addExecutionBlock(block)
+    }
+  }
+
+  /// Creates an operation that runs a block that may throw.
+  ///
+  /// - Parameter block: What to run. What it throws becomes the error of the operation.
+  public convenience init(block: @escaping @Sendable () throws -> Void) {
+    self.init()
+    add(block)
   }
 
   /// Creates an operation without blocks; add them with ``addExecutionBlock(_:)``.
   public override init() { block = {} }
 
-  /// The blocks, in the order in which they were added; none once the operation has started.
+  /// Creates an operation that no other thread knows yet.
+  static func make(_ block: @escaping ThrowingBlock) -> BlockOperation {
+    let operation = BlockOperation()
+    operation.block = block
+    operation.hasBlock = true
+    return operation
+  }
+
+  /// The blocks, in the order in which they were added; none once ``main()`` has begun.
+  ///
+  /// What one throws when you call it is recorded with ``Operation/fail(_:)``, as when the operation calls it.
   ///
   /// - Complexity: O(*n*) in their number.
-  open var executionBlocks: [ExecutionBlock] {
-    links.withLock { blocks(in: $0).all }
+  open var executionBlocks: [@Sendable () -> Void] {
+    links.withLock { blocks(in: $0).all }.map { block in
+      { [weak self] in
+        do { try block() } catch { self?.fail(error) }
+      }
+    }
   }
 
   /// Adds a block to run beside the others.
@@ -55,7 +83,10 @@ open class BlockOperation: Operation, @unchecked Sendable {
   ///
   /// - Parameter block: What to run.
   /// - Precondition: The operation is not executing and has not finished, unless it was cancelled.
-  open func addExecutionBlock(_ block: @escaping ExecutionBlock) {
+  open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) { add(block) }
+
+  /// What ``addExecutionBlock(_:)`` does.
+  fileprivate final func add(_ block: @escaping ThrowingBlock) {
     let isAdded = links.withLock { links in
       // The blocks are taken, under this lock, after the operation has begun.
       let word = state.current
@@ -74,15 +105,13 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// Runs the blocks, on the calling thread and others of the pool, and returns when all have run or been skipped.
   ///
-  /// Called once, by ``Operation/start()``.
-  ///
-  /// - Throws: What the block throws, if there is only one. Of several blocks, the first error is recorded with
-  ///   ``Operation/fail(_:)``.
-  open override func main() throws {
+  /// Called once, by ``Operation/start()``. The first error that a block throws is recorded with
+  /// ``Operation/fail(_:)``.
+  open override func main() {
     let blocks = takeBlocks()
     guard blocks.hasFirst else { return }
-    guard !blocks.others.isEmpty else { return try blocks.first() }
-    ConcurrentBlocks(blocks.all, of: self).run()
+    guard blocks.others.isEmpty else { return ConcurrentBlocks(blocks.all, of: self).run() }
+    do { try blocks.first() } catch { fail(error) }
   }
 
   // Released after the lock: freeing a block may run code of its owner's.
@@ -101,4 +130,18 @@ open class BlockOperation: Operation, @unchecked Sendable {
   private func blocks(in links: Links) -> Blocks {
     Blocks(first: block, hasFirst: hasBlock, others: links.details?.otherBlocks ?? [])
   }
+}
+
+/// A block of an operation.
+typealias ThrowingBlock = @Sendable () throws -> Void
+
+extension OperationExtensions where Self: BlockOperation {
+  /// Adds a block that may throw, to run beside the others.
+  ///
+  /// The operation holds the block until it has run, or has been skipped. A subclass that overrides the method for
+  /// blocks that do not throw is not asked.
+  ///
+  /// - Parameter block: What to run. The first error that a block throws becomes the error of the operation.
+  /// - Precondition: The operation is not executing and has not finished, unless it was cancelled.
+  public func addExecutionBlock(_ block: @escaping @Sendable () throws -> Void) { add(block) }
 }

@@ -5,13 +5,13 @@ final class ConcurrentBlocks: PoolWork {
   /// Workers are sent for so many blocks at most; those that come take more than one.
   private static let mostWorkers = 64
 
-  private let blocks: [BlockOperation.ExecutionBlock]
+  private let blocks: [ThrowingBlock]
   private let operation: BlockOperation
   private let queue = ThreadContext.queue
   private let begun = Atomic<Int>(0)
   private let unfinished: Guarded<(count: Int, waiters: WaiterList)>
 
-  init(_ blocks: [BlockOperation.ExecutionBlock], of operation: BlockOperation) {
+  init(_ blocks: [ThrowingBlock], of operation: BlockOperation) {
     self.blocks = blocks
     self.operation = operation
     unfinished = Guarded((blocks.count, WaiterList()))

@@ -244,7 +244,7 @@ open class Operation: @unchecked Sendable {
   ///
   /// A waiting operation does not hold up others: the pool starts another thread in its place while this one waits. If
   /// this operation can't finish before one that the calling thread is inside of has, the wait is reported within a
-  /// tenth of a second as ``OperationQueue/Event/waitsInCycle(_:)``, and goes on, since something else may end it: an
+  /// tenth of a second as ``OperationQueueEvent/waitsInCycle(_:)``, and goes on, since something else may end it: an
   /// end from elsewhere, a cancellation, a higher limit.
   ///
   /// - Precondition: It is not called from inside this operation's own ``main()``, which would wait for itself for
@@ -267,21 +267,36 @@ open class Operation: @unchecked Sendable {
 
   /// The description with the type, the queue, the priority, the progress and what the operation waits for.
   open var debugDescription: String { longDescription }
+
+  // MARK: Equality
+
+  /// What ``hash(into:)`` feeds; that of the object's identity.
+  ///
+  /// An override of ``isEqual(_:)`` goes with one of this.
+  open var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+
+  /// Whether `object` equals this operation, which `==` asks: whether it is the same object.
+  ///
+  /// Queues and dependencies go by identity, whatever an override says.
+  ///
+  /// - Parameter object: What to compare it with.
+  /// - Returns: Whether the two are equal.
+  open func isEqual(_ object: Any?) -> Bool { object as? Operation === self }
 }
 
 extension Operation: CustomStringConvertible, CustomDebugStringConvertible {}
 
 extension Operation: Hashable {
-  /// Two operations are equal when they are the same object.
+  /// Two operations are equal when ``isEqual(_:)`` says so: when they are the same object.
   ///
   /// - Parameters:
   ///   - left: An operation.
   ///   - right: Another.
-  /// - Returns: Whether they are one.
-  public static func == (left: Operation, right: Operation) -> Bool { left === right }
+  /// - Returns: Whether they are equal.
+  public static func == (left: Operation, right: Operation) -> Bool { left.isEqual(right) }
 
-  /// Hashes the identity of the object.
+  /// Feeds ``hash``.
   ///
   /// - Parameter hasher: The hasher to feed.
-  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  public final func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

@@ -5,7 +5,7 @@ final class OperationDetails {
   var name: String?
   var completionBlock: (@Sendable () -> Void)?
   /// The blocks of a block operation but the first, until they are taken for running.
-  var otherBlocks: [BlockOperation.ExecutionBlock] = []
+  var otherBlocks: [ThrowingBlock] = []
   var error: (any Error)?
   var progress: OperationProgress?
   /// Those who wait for the end, notifying included.

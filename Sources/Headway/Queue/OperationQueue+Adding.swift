@@ -25,10 +25,10 @@ extension OperationQueue {
   }
 
   /// What `addOperation(_:)` does with a block.
-  final func add(_ block: @escaping @Sendable () throws -> Void) {
+  final func add(_ block: @escaping ThrowingBlock) {
+    let operation = BlockOperation.make(block)
     // A subclass hears of every operation that is added.
-    guard type(of: self) == OperationQueue.self else { return addOperation(BlockOperation(block: block)) }
-    let operation = BlockOperation(block: block)
+    guard type(of: self) == OperationQueue.self else { return addOperation(operation) }
     operation.queueLinks.home = .passUnretained(self)
     let servesInbox = servesInbox.load(ordering: .relaxed)
     operation.state.reserveUnshared(isEnqueued: servesInbox)
@@ -96,8 +96,8 @@ extension OperationQueue {
   }
 
   /// What ``addBarrierBlock(_:)`` does.
-  final func add(barrier: @escaping @Sendable () throws -> Void) {
-    let operation = BlockOperation(block: barrier)
+  final func add(barrier: @escaping ThrowingBlock) {
+    let operation = BlockOperation.make(barrier)
     guard reserve(operation) else { return }
     _ = enter(operation)
     take(.passRetained(operation), isBarrier: true)
@@ -127,4 +127,24 @@ extension OperationQueue {
     operation.queueLinks.home = .passUnretained(self)
     return operation.overridesIsReady && operation.inquireReadinessBeforeAdding()
   }
+}
+
+extension OperationQueueExtensions {
+  /// Adds a block that may throw as an operation of its own.
+  ///
+  /// A subclass that overrides ``OperationQueue/addOperation(_:)-(Operation)`` hears of it there.
+  ///
+  /// - Parameter block: What to run. What it throws is kept in that operation's ``Operation/error``, and is passed to
+  ///   ``onFailure``.
+  /// - Complexity: O(1).
+  public func addOperation(_ block: @escaping @Sendable () throws -> Void) { add(block) }
+
+  /// Adds a block that may throw, and that starts when everything added before it has finished.
+  ///
+  /// Otherwise as ``OperationQueue/addBarrierBlock(_:)``; a subclass that overrides that is not asked.
+  ///
+  /// - Parameter barrier: What to run. What it throws is kept in the operation that is made of it, and is passed to
+  ///   ``onFailure``.
+  /// - Complexity: O(1).
+  public func addBarrierBlock(_ barrier: @escaping @Sendable () throws -> Void) { add(barrier: barrier) }
 }

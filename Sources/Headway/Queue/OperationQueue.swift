@@ -87,13 +87,15 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// They run while that queue is served: after `dispatchMain()`, in a run loop, or while an asynchronous `main`
   /// awaits. On Linux the thread that serves it then need not be the process's first. A thread that serves it and waits
-  /// for one of these operations waits for itself: that is reported as ``Event/waitsInCycle(_:)``, and on the standard
-  /// error stream.
-  public static let main = OperationQueue(mainName: "main queue")
+  /// for one of these operations waits for itself: that is reported as ``OperationQueueEvent/waitsInCycle(_:)``, and on
+  /// the standard error stream.
+  open class var main: OperationQueue { mainQueue }
+
+  private static let mainQueue = OperationQueue(mainName: "main queue")
 
   /// The queue that runs the operation from which this is called, or nil outside of operations; on the main thread,
   /// or main queue, outside of operations, ``main``.
-  public static var current: OperationQueue? { ThreadContext.queue ?? (MainDispatchQueue.isCurrent ? main : nil) }
+  open class var current: OperationQueue? { ThreadContext.queue ?? (MainDispatchQueue.isCurrent ? mainQueue : nil) }
 
   // MARK: Limits
 
@@ -167,10 +169,11 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Adds a block as an operation of its own.
   ///
-  /// - Parameter block: What to run. What it throws is kept in that operation's ``Operation/error``, and is passed to
-  ///   ``onFailure``.
+  /// A subclass hears of it in ``addOperation(_:)-(Operation)``, too.
+  ///
+  /// - Parameter block: What to run.
   /// - Complexity: O(1).
-  open func addOperation(_ block: @escaping @Sendable () throws -> Void) { add(block) }
+  open func addOperation(_ block: @escaping @Sendable () -> Void) { add(block) }
 
   /// Adds several operations at once; all are looked at before the first is added.
   ///
@@ -189,10 +192,9 @@ open class OperationQueue: @unchecked Sendable {
   /// It obeys the queue's suspension and limit like any operation, and runs where they do. If it is cancelled, it holds
   /// nothing back. It does not affect other queues.
   ///
-  /// - Parameter barrier: What to run. What it throws is kept in the operation that is made of it, and is passed to
-  ///   ``onFailure``.
+  /// - Parameter barrier: What to run.
   /// - Complexity: O(1).
-  open func addBarrierBlock(_ barrier: @escaping @Sendable () throws -> Void) { add(barrier: barrier) }
+  open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) { add(barrier: barrier) }
 
   // MARK: Cancelling and waiting
 
@@ -211,7 +213,8 @@ open class OperationQueue: @unchecked Sendable {
   /// Operations added meanwhile prolong the wait. An operation leaves the queue before its observers are notified.
   ///
   /// If the queue can't become empty before an operation that the calling thread is inside of has finished, the wait is
-  /// reported within a tenth of a second as ``Event/waitsInCycle(_:)``, and goes on, since something else may end it.
+  /// reported within a tenth of a second as ``OperationQueueEvent/waitsInCycle(_:)``, and goes on, since something else
+  /// may end it.
   ///
   /// - Precondition: It is not called from inside the ``Operation/main()`` of one of this queue's operations, which
   ///   would wait for itself for ever. That does not apply to an ``AsynchronousOperation``.
@@ -236,9 +239,40 @@ open class OperationQueue: @unchecked Sendable {
 
   /// The queue's name, how much it holds and whether it is suspended.
   open var description: String { shortDescription }
+
+  /// The description.
+  open var debugDescription: String { description }
+
+  // MARK: Equality
+
+  /// What ``hash(into:)`` feeds; that of the object's identity.
+  ///
+  /// An override of ``isEqual(_:)`` goes with one of this.
+  open var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+
+  /// Whether `object` equals this queue, which `==` asks: whether it is the same object.
+  ///
+  /// - Parameter object: What to compare it with.
+  /// - Returns: Whether the two are equal.
+  open func isEqual(_ object: Any?) -> Bool { object as? OperationQueue === self }
 }
 
-extension OperationQueue: CustomStringConvertible {
+extension OperationQueue: Hashable {
+  /// Two queues are equal when ``isEqual(_:)`` says so: when they are the same object.
+  ///
+  /// - Parameters:
+  ///   - left: A queue.
+  ///   - right: Another.
+  /// - Returns: Whether they are equal.
+  public static func == (left: OperationQueue, right: OperationQueue) -> Bool { left.isEqual(right) }
+
+  /// Feeds ``hash``.
+  ///
+  /// - Parameter hasher: The hasher to feed.
+  public final func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+}
+
+extension OperationQueue: CustomStringConvertible, CustomDebugStringConvertible {
   /// What ``description`` says.
   final var shortDescription: String {
     let (count, isSuspended) = update(collectingBatches: true) { ($0.admission.count, $0.admission.isSuspended) }
