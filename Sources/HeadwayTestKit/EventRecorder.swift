@@ -39,7 +39,7 @@ public final class EventRecorder<Event: Sendable>: Sendable {
   fileprivate func keep(_ token: ObservationToken) { state.withLock { $0.token = token } }
 }
 
-extension EventRecorder where Event == OperationQueue.Event {
+extension EventRecorder where Event == OperationQueueEvent {
   /// Creates a recorder of what happens in a queue from now on.
   ///
   /// Events are recorded by the threads that cause them, before those go on.

@@ -185,7 +185,7 @@ import Testing
     // Told once; and when it goes on, all is well.
     operations[0].cancel()
     try await queue.finished()
-    var rest: [OperationQueue.Event] = []
+    var rest: [OperationQueueEvent] = []
     while let event = await events.next() {
       rest.append(event)
       if case .finished(operations[1]) = event { break }
@@ -202,7 +202,7 @@ import Testing
     var second = queues[1].events.makeAsyncIterator()
     queues[0].addOperation(operations[0])
     queues[1].addOperation(operations[1])
-    func stall(_ events: inout OperationQueue.Events.Iterator) async -> Set<Headway.Operation> {
+    func stall(_ events: inout OperationQueueEvents.Iterator) async -> Set<Headway.Operation> {
       while let event = await events.next() {
         if case .stalled(let cycle) = event { return Set(cycle) }
       }

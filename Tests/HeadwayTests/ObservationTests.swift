@@ -277,11 +277,11 @@ import Testing
     for _ in 0..<500 {
       let operation = BlockOperation {}
       queue.addOperation(operation)
-      var last: Headway.Operation.State?
+      var last: OperationState?
       for await state in operation.states { last = state }
       #expect(last == .finished)
     }
-    var late: [Headway.Operation.State] = []
+    var late: [OperationState] = []
     let done = BlockOperation {}
     done.start()
     for await state in done.states { late.append(state) }
@@ -291,7 +291,7 @@ import Testing
   @Test("K3: cancelling the task that iterates ends it, and the operation goes on") func statesCancelled() async {
     let operation = AsynchronousOperation()
     operation.start()
-    let (begun, states) = (Gate(), EventRecorder<Headway.Operation.State>())
+    let (begun, states) = (Gate(), EventRecorder<OperationState>())
     let task = Task {
       for await state in operation.states {
         states.record(state)

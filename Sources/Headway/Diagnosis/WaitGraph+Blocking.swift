@@ -83,7 +83,7 @@ extension Operation {
 
 extension OperationQueue {
   /// Notifies those who listen to events.
-  fileprivate final func report(_ event: Event) { update { state in state.record { event } } }
+  fileprivate final func report(_ event: OperationQueueEvent) { update { state in state.record { event } } }
 
   fileprivate final var runsOnMainThread: Bool {
     state.withLock { $0.underlyingQueue }.map(MainDispatchQueue.isSame) == true

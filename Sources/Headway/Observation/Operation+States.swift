@@ -1,7 +1,7 @@
 import Synchronization
 
 extension OperationExtensions {
-  /// The state now and each later one; ends after ``Operation/State/finished``.
+  /// The state now and each later one; ends after ``OperationState/finished``.
   ///
   /// ```swift
   /// for await state in operation.states { print(state) }
@@ -9,60 +9,58 @@ extension OperationExtensions {
   ///
   /// An iteration never misses the end, whenever it begins. It holds the operation, and ends when its task is
   /// cancelled. An operation that is given a dependency while it is ready is pending again.
-  public var states: Operation.States { Operation.States(operation: self) }
+  public var states: OperationStates { OperationStates(operation: self) }
 }
 
-extension Operation {
-  /// How far an operation is.
-  public enum State: Sendable, Hashable, CaseIterable {
-    /// It waits for dependencies.
-    case pending
-    /// Nothing but its queue keeps it from starting.
-    case ready
-    /// Its work runs.
-    case executing
-    /// It has ended: done, failed or cancelled.
-    case finished
+/// How far an operation is.
+public enum OperationState: Sendable, Hashable, CaseIterable {
+  /// It waits for dependencies.
+  case pending
+  /// Nothing but its queue keeps it from starting.
+  case ready
+  /// Its work runs.
+  case executing
+  /// It has ended: done, failed or cancelled.
+  case finished
+}
+
+/// The states of an operation, one after the other.
+public struct OperationStates: AsyncSequence, Sendable {
+  let operation: Operation
+
+  /// Begins with the state now.
+  ///
+  /// - Returns: An iterator.
+  public func makeAsyncIterator() -> Iterator {
+    let (stream, continuation) = AsyncStream.makeStream(of: OperationState.self)
+    let observer = StateObserver(continuation)
+    let observers = operation.add(observer)
+    return Iterator(
+      states: stream.makeAsyncIterator(),
+      token: ObservationToken {
+        observer.setEnded()
+        observers?.remove(observer)
+      },
+      operation: operation)
   }
 
-  /// The states of an operation, one after the other.
-  public struct States: AsyncSequence, Sendable {
+  /// Gives the states of an operation one after the other.
+  public struct Iterator: AsyncIteratorProtocol {
+    var states: AsyncStream<OperationState>.AsyncIterator
+    let token: ObservationToken
     let operation: Operation
 
-    /// Begins with the state now.
+    /// The next state, or nil after the end or when the task is cancelled.
     ///
-    /// - Returns: An iterator.
-    public func makeAsyncIterator() -> Iterator {
-      let (stream, continuation) = AsyncStream.makeStream(of: State.self)
-      let observer = StateObserver(continuation)
-      let observers = operation.add(observer)
-      return Iterator(
-        states: stream.makeAsyncIterator(),
-        token: ObservationToken {
-          observer.setEnded()
-          observers?.remove(observer)
-        },
-        operation: operation)
-    }
+    /// - Returns: The state.
+    public mutating func next() async -> OperationState? { await next(isolation: #isolation) }
 
-    /// Gives the states of an operation one after the other.
-    public struct Iterator: AsyncIteratorProtocol {
-      var states: AsyncStream<State>.AsyncIterator
-      let token: ObservationToken
-      let operation: Operation
-
-      /// The next state, or nil after the end or when the task is cancelled.
-      ///
-      /// - Returns: The state.
-      public mutating func next() async -> State? { await next(isolation: #isolation) }
-
-      /// The next state, or nil after the end or when the task is cancelled.
-      ///
-      /// - Parameter actor: The isolation of the caller.
-      /// - Returns: The state.
-      public mutating func next(isolation actor: isolated (any Actor)?) async -> State? {
-        await states.next(isolation: actor)
-      }
+    /// The next state, or nil after the end or when the task is cancelled.
+    ///
+    /// - Parameter actor: The isolation of the caller.
+    /// - Returns: The state.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationState? {
+      await states.next(isolation: actor)
     }
   }
 }
@@ -70,11 +68,11 @@ extension Operation {
 /// Turns the changes of which observers are notified into states.
 private final class StateObserver: Observer, @unchecked Sendable {
   // `last` belongs to the thread that notifies; the list of observers hands that role on under its lock.
-  private let continuation: AsyncStream<Operation.State>.Continuation
+  private let continuation: AsyncStream<OperationState>.Continuation
   private let end = Atomic<Bool>(false)
-  private var last: Operation.State?
+  private var last: OperationState?
 
-  init(_ continuation: AsyncStream<Operation.State>.Continuation) { self.continuation = continuation }
+  init(_ continuation: AsyncStream<OperationState>.Continuation) { self.continuation = continuation }
 
   var hasEnded: Bool { end.load(ordering: .acquiring) }
 
@@ -106,7 +104,7 @@ private final class StateObserver: Observer, @unchecked Sendable {
     }
   }
 
-  private func yield(_ state: Operation.State) {
+  private func yield(_ state: OperationState) {
     guard state != last else { return }
     last = state
     continuation.yield(state)

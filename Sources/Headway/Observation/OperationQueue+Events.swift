@@ -12,75 +12,73 @@ extension OperationQueueExtensions {
   /// Each iteration hears of everything that happens after it began, in order, and ends when its task is cancelled or
   /// the queue is freed. Events that have not been taken yet are kept, so an iterator that nobody asks for more takes
   /// more and more memory.
-  public var events: OperationQueue.Events { OperationQueue.Events(queue: self) }
+  public var events: OperationQueueEvents { OperationQueueEvents(queue: self) }
 }
 
-extension OperationQueue {
-  /// Something that happened in a queue.
-  public enum Event: Sendable, Hashable, CustomStringConvertible {
-    /// The queue took an operation in.
-    case added(Operation)
-    /// Nothing but the queue keeps the operation from starting.
-    case ready(Operation)
-    /// The queue started the operation.
-    case started(Operation)
-    /// The operation has finished and left the queue.
-    case finished(Operation)
-    /// The queue has work, and none of it can ever run: all of it waits for operations that wait for each other in a
-    /// cycle, which is given. Cancelling one of them, or removing a dependency, lets them go on.
-    case stalled(cycle: [Operation])
-    /// A thread waits, inside an operation, for what can't finish before that operation has: each waits for the next,
-    /// and the last for the first. Or it is the main thread, which waits for an operation of the main queue. The wait
-    /// goes on, since something else may resolve it: an end from elsewhere, a cancellation, a higher limit.
-    case waitsInCycle([Operation])
-    /// The queue has work, and no more threads may be made for it: all that there may be are blocked or busy. See
-    /// ``OperationQueueExtensions/maximumThreadCount``.
-    case threadLimitReached(limit: Int)
+/// Something that happened in a queue.
+public enum OperationQueueEvent: Sendable, Hashable, CustomStringConvertible {
+  /// The queue took an operation in.
+  case added(Operation)
+  /// Nothing but the queue keeps the operation from starting.
+  case ready(Operation)
+  /// The queue started the operation.
+  case started(Operation)
+  /// The operation has finished and left the queue.
+  case finished(Operation)
+  /// The queue has work, and none of it can ever run: all of it waits for operations that wait for each other in a
+  /// cycle, which is given. Cancelling one of them, or removing a dependency, lets them go on.
+  case stalled(cycle: [Operation])
+  /// A thread waits, inside an operation, for what can't finish before that operation has: each waits for the next,
+  /// and the last for the first. Or it is the main thread, which waits for an operation of the main queue. The wait
+  /// goes on, since something else may resolve it: an end from elsewhere, a cancellation, a higher limit.
+  case waitsInCycle([Operation])
+  /// The queue has work, and no more threads may be made for it: all that there may be are blocked or busy. See
+  /// ``OperationQueueExtensions/maximumThreadCount``.
+  case threadLimitReached(limit: Int)
 
-    /// What happened, and the operation's name: `started ‘parse’`.
-    public var description: String {
-      switch self {
-      case .added(let operation): "added \(operation.label)"
-      case .ready(let operation): "ready \(operation.label)"
-      case .started(let operation): "started \(operation.label)"
-      case .finished(let operation): "finished \(operation.label)"
-      case .stalled(let cycle): "stalled by \(cycle.waitingCycle)"
-      case .waitsInCycle(let cycle): "waits in a cycle: \(cycle.waitingCycle)"
-      case .threadLimitReached(let limit): "reached the limit of \(limit) threads"
-      }
+  /// What happened, and the operation's name: `started ‘parse’`.
+  public var description: String {
+    switch self {
+    case .added(let operation): "added \(operation.label)"
+    case .ready(let operation): "ready \(operation.label)"
+    case .started(let operation): "started \(operation.label)"
+    case .finished(let operation): "finished \(operation.label)"
+    case .stalled(let cycle): "stalled by \(cycle.waitingCycle)"
+    case .waitsInCycle(let cycle): "waits in a cycle: \(cycle.waitingCycle)"
+    case .threadLimitReached(let limit): "reached the limit of \(limit) threads"
     }
   }
+}
 
-  /// The events of a queue, one after the other.
-  public struct Events: AsyncSequence, Sendable {
-    let queue: OperationQueue
+/// The events of a queue, one after the other.
+public struct OperationQueueEvents: AsyncSequence, Sendable {
+  let queue: OperationQueue
 
-    /// Begins to listen.
+  /// Begins to listen.
+  ///
+  /// - Returns: An iterator.
+  public func makeAsyncIterator() -> Iterator {
+    let (stream, continuation) = AsyncStream.makeStream(of: OperationQueueEvent.self)
+    let end = EventStreamEnd(continuation)
+    return Iterator(events: stream.makeAsyncIterator(), token: queue.listen { end.continuation.yield($0) })
+  }
+
+  /// Gives the events of a queue one after the other.
+  public struct Iterator: AsyncIteratorProtocol {
+    var events: AsyncStream<OperationQueueEvent>.AsyncIterator
+    let token: ObservationToken
+
+    /// The next event, or nil when the task is cancelled.
     ///
-    /// - Returns: An iterator.
-    public func makeAsyncIterator() -> Iterator {
-      let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
-      let end = EventStreamEnd(continuation)
-      return Iterator(events: stream.makeAsyncIterator(), token: queue.listen { end.continuation.yield($0) })
-    }
+    /// - Returns: The event.
+    public mutating func next() async -> OperationQueueEvent? { await next(isolation: #isolation) }
 
-    /// Gives the events of a queue one after the other.
-    public struct Iterator: AsyncIteratorProtocol {
-      var events: AsyncStream<Event>.AsyncIterator
-      let token: ObservationToken
-
-      /// The next event, or nil when the task is cancelled.
-      ///
-      /// - Returns: The event.
-      public mutating func next() async -> Event? { await next(isolation: #isolation) }
-
-      /// The next event, or nil when the task is cancelled.
-      ///
-      /// - Parameter actor: The isolation of the caller.
-      /// - Returns: The event.
-      public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
-        await events.next(isolation: actor)
-      }
+    /// The next event, or nil when the task is cancelled.
+    ///
+    /// - Parameter actor: The isolation of the caller.
+    /// - Returns: The event.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationQueueEvent? {
+      await events.next(isolation: actor)
     }
   }
 }
@@ -89,7 +87,7 @@ extension OperationQueue {
   /// Calls `listener` for each event from now on, on the thread that caused it, with no lock held.
   ///
   /// - Returns: A token that ends the listening when it is released.
-  package final func listen(_ listener: @escaping @Sendable (Event) -> Void) -> ObservationToken {
+  package final func listen(_ listener: @escaping @Sendable (OperationQueueEvent) -> Void) -> ObservationToken {
     let observer = EventObserver(listener)
     let observers = add(observer, interest: .events)
     return ObservationToken { [weak self, weak observer, weak observers] in
@@ -102,19 +100,19 @@ extension OperationQueue {
 
 /// Ends the stream when the queue is freed, which releases its listeners.
 private final class EventStreamEnd: Sendable {
-  let continuation: AsyncStream<OperationQueue.Event>.Continuation
+  let continuation: AsyncStream<OperationQueueEvent>.Continuation
 
-  init(_ continuation: AsyncStream<OperationQueue.Event>.Continuation) { self.continuation = continuation }
+  init(_ continuation: AsyncStream<OperationQueueEvent>.Continuation) { self.continuation = continuation }
 
   deinit { continuation.finish() }
 }
 
 /// Hands the events on.
 private final class EventObserver: Observer {
-  private let listener: @Sendable (OperationQueue.Event) -> Void
+  private let listener: @Sendable (OperationQueueEvent) -> Void
   private let end = Atomic<Bool>(false)
 
-  init(_ listener: @escaping @Sendable (OperationQueue.Event) -> Void) { self.listener = listener }
+  init(_ listener: @escaping @Sendable (OperationQueueEvent) -> Void) { self.listener = listener }
 
   var hasEnded: Bool { end.load(ordering: .acquiring) }
 
@@ -123,6 +121,6 @@ private final class EventObserver: Observer {
   func begin(with object: AnyObject, _ state: ObservedChange?) {}
 
   func receive(_ change: ObservedChange, of object: AnyObject) {
-    if case .event = change.key, let event = change.value as? OperationQueue.Event { listener(event) }
+    if case .event = change.key, let event = change.value as? OperationQueueEvent { listener(event) }
   }
 }

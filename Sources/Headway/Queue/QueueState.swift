@@ -147,7 +147,7 @@ struct QueueState {
       guard isObserved else { return }
       Self.append(to: observers, observation, of: admission, since: admission.count + 1)
       if observation.listeners > 0 {
-        observers?.append(ObservedChange(.event, OperationQueue.Event.finished(operation.operation)))
+        observers?.append(ObservedChange(.event, OperationQueueEvent.finished(operation.operation)))
       }
     }
   }
@@ -155,7 +155,7 @@ struct QueueState {
   // MARK: Observers
 
   /// Notes an event, if somebody listens to them.
-  mutating func record(_ event: () -> OperationQueue.Event) {
+  mutating func record(_ event: () -> OperationQueueEvent) {
     if observers != nil, observation.listeners > 0 { note(.event, event()) }
   }
 

@@ -77,7 +77,7 @@ extension OperationQueueExtensions {
   ///
   /// So many are there only if so many operations block: busy operations take about as many as there are processors.
   /// When the limit is reached, work waits for a thread to come back, and gets it by its quality of service. Queues
-  /// report that with ``OperationQueue/Event/threadLimitReached(limit:)``. Lowering the limit ends no thread. One more
+  /// report that with ``OperationQueueEvent/threadLimitReached(limit:)``. Lowering the limit ends no thread. One more
   /// thread may look after the others, and runs no operation.
   ///
   /// - Precondition: At least 1.
