@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "HeadwayLines", targets: ["HeadwayLines"]),
     .library(name: "HeadwayCSV", targets: ["HeadwayCSV"]),
     .library(name: "HeadwayFoundation", targets: ["HeadwayFoundation"]),
+    .library(name: "HeadwayFoundationNetworking", targets: ["HeadwayFoundationNetworking"]),
     .library(name: "HeadwayTestKit", targets: ["HeadwayTestKit"]),
     .library(name: "HeadwayImport", targets: ["HeadwayImport"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),
@@ -33,6 +34,9 @@ let package = Package(
 
     // In place of `import Foundation`.
     .target(name: "HeadwayFoundation", dependencies: ["Headway"]),
+
+    // In place of `import FoundationNetworking`, for those who need the network stack that it links.
+    .target(name: "HeadwayFoundationNetworking", dependencies: ["Headway", "HeadwayFoundation"]),
 
     // Practices on top.
     .target(name: "HeadwayLines", dependencies: ["Headway"]),
@@ -63,7 +67,8 @@ let package = Package(
 
     .testTarget(name: "HeadwayTests", dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
     .testTarget(
-      name: "HeadwayFoundationTests", dependencies: ["HeadwayFoundation", "HeadwayTestKit", "HeadwayTestSupport"]),
+      name: "HeadwayFoundationTests",
+      dependencies: ["HeadwayFoundation", "HeadwayFoundationNetworking", "HeadwayTestKit", "HeadwayTestSupport"]),
     .testTarget(name: "HeadwayTestKitTests", dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
     .testTarget(
       name: "HeadwayLinesTests", dependencies: ["Headway", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),

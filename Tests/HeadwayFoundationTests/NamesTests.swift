@@ -78,21 +78,4 @@ import Testing
     #expect(started.calls.events == ["started"])
     #expect(whole.calls.events == ["whole"])
   }
-
-  @Test("Q1: notifications are delivered in a queue, and the one who posts waits") func notifications() {
-    let queue = OperationQueue()
-    queue.name = "listeners"
-    let center = NotificationCenter()
-    let heard = EventRecorder<String>()
-    let observer = center.addObserver(forName: nil, object: nil, queue: queue) { notification in
-      heard.record("\(notification.name.rawValue) in \(OperationQueue.current?.name ?? "none")")
-    }
-    center.post(name: Notification.Name("published"), object: nil)
-    #expect(heard.events == ["published in listeners"])
-    center.removeObserver(observer)
-    let plain = center.addObserver(forName: nil, object: nil, queue: nil) { _ in heard.record("at once") }
-    center.post(name: Notification.Name("published"), object: nil)
-    #expect(heard.events.last == "at once")
-    center.removeObserver(plain)
-  }
 }
