@@ -21,6 +21,9 @@ public typealias NSKeyValueObservingOptions = ObservationOptions
 /// What an observer by key path is told, by the name that it has on Apple platforms.
 public typealias NSKeyValueObservedChange = ObservedValueChange
 
+/// In which way an observed property changes, by the name that it has on Apple platforms.
+public typealias NSKeyValueChange = ObservedChangeKind
+
 extension OperationExtensions {
   /// Does the work, for callers that do not expect it to throw: an error is kept in `error`.
   ///

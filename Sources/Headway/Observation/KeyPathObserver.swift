@@ -16,23 +16,50 @@ public struct ObservationOptions: OptionSet, Sendable {
   public static let old = ObservationOptions(rawValue: 2)
   /// The observer is called once at the beginning, with the value as it is then.
   public static let initial = ObservationOptions(rawValue: 4)
+  /// The observer is called once more for each change, before the call that says what the property has become.
+  ///
+  /// ``ObservedValueChange/isPrior`` tells the two apart. Of a change that a subclass posts, it is called when the
+  /// subclass announces it with `willChangeValue`. Other changes are notified of after they are true, so both calls
+  /// come then, one right after the other: the first still has the old value, but the property has the new one.
+  public static let prior = ObservationOptions(rawValue: 8)
+}
+
+/// In which way an observed property changes.
+public enum ObservedChangeKind: UInt, Sendable, Hashable {
+  /// It gets another value. This is the kind of all changes of operations and queues, whose lists change as a whole.
+  case setting = 1
+  /// Values are inserted into a list.
+  case insertion = 2
+  /// Values are removed from a list.
+  case removal = 3
+  /// Values in a list are replaced.
+  case replacement = 4
 }
 
 /// One change of an observed property.
 public struct ObservedValueChange<Value> {
+  /// In which way a property changes.
+  public typealias Kind = ObservedChangeKind
+
+  /// In which way the property changes: ``ObservedChangeKind/setting``.
+  public let kind: Kind
   /// What the property is now, if ``ObservationOptions/new`` was asked for.
+  ///
+  /// Nil as long as ``isPrior`` is true.
   public let newValue: Value?
   /// What it was when this observer was last notified, if ``ObservationOptions/old`` was asked for; nil at the
   /// beginning.
   public let oldValue: Value?
+  /// Whether this is the call before the one that says what the property has become; see ``ObservationOptions/prior``.
+  public let isPrior: Bool
 }
 
 extension ObservedValueChange: Sendable where Value: Sendable {}
 
 /// An observer of one property.
 final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Sendable {
-  // `last` belongs to the thread that notifies; the list of observers hands that role on under its lock. A key path
-  // never changes.
+  // `last` and `hasToldPrior` belong to the thread that notifies; the list of observers hands that role on under its
+  // lock. A key path never changes.
 
   typealias Handler = @Sendable (Object, ObservedValueChange<Value>) -> Void
 
@@ -42,6 +69,8 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
   private let value: (Object) -> Value
   private let end = Atomic<Bool>(false)
   private var last: Value?
+  /// The observer has been told that a change is to come, and not yet of the change.
+  private var hasToldPrior = false
 
   /// Creates an observer of the property with the given key.
   ///
@@ -64,6 +93,8 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
 
   func setEnded() { end.store(true, ordering: .releasing) }
 
+  var wantsPrior: Bool { options.contains(.prior) }
+
   func begin(with object: AnyObject, _ state: ObservedChange?) {
     let object = unsafeDowncast(object, to: Object.self)
     let first = state.flatMap { carriedValue(of: $0) } ?? value(object)
@@ -76,9 +107,20 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
     let object = unsafeDowncast(object, to: Object.self)
     let new = carriedValue(of: change) ?? value(object)
     let old = last
+    // One that was announced and has not happened is over, too.
+    let hasToldPrior = hasToldPrior
+    if change.key == key { self.hasToldPrior = false }
     if let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) { return }
+    self.hasToldPrior = false
+    if wantsPrior, !hasToldPrior { tellPrior(object) }
     last = new
     tell(object, new: new, old: old)
+  }
+
+  func receivePrior(_ key: ObservedKey, of object: AnyObject) {
+    guard wantsPrior, key == self.key, !hasToldPrior else { return }
+    hasToldPrior = true
+    tellPrior(unsafeDowncast(object, to: Object.self))
   }
 
   /// Whether to look at a change: one of this property, or one of which that can't be known.
@@ -106,6 +148,14 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
     handler(
       object,
       ObservedValueChange(
-        newValue: options.contains(.new) ? new : nil, oldValue: options.contains(.old) ? old : nil))
+        kind: .setting, newValue: options.contains(.new) ? new : nil, oldValue: options.contains(.old) ? old : nil,
+        isPrior: false))
+  }
+
+  private func tellPrior(_ object: Object) {
+    handler(
+      object,
+      ObservedValueChange(
+        kind: .setting, newValue: nil, oldValue: options.contains(.old) ? last : nil, isPrior: true))
   }
 }

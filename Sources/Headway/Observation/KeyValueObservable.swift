@@ -10,7 +10,7 @@
 /// held. They may call anything, even wait for the operation that they observe, and hold up neither what depends on it
 /// nor its queue: when an operation finishes, it releases its dependents and leaves its queue before its observers are
 /// notified. While one thread notifies observers of an object, it also notifies them of changes that other threads make
-/// to it.
+/// to it. An observer that asks for ``ObservationOptions/prior`` is called once more before each.
 public protocol KeyValueObservable: AnyObject, Sendable {}
 
 extension Operation: KeyValueObservable {}
@@ -66,10 +66,12 @@ extension KeyValueObservable where Self: Operation {
 
   /// Announces that a property that the subclass has added is about to change.
   ///
-  /// Nothing happens yet.
+  /// Notifies those of its observers that asked for ``ObservationOptions/prior``.
   ///
   /// - Parameter keyPath: The property.
-  public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {}
+  public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
+    notifyIfObserved(before: ObservedKey(keyPath, of: Self.self))
+  }
 
   /// Announces that a property that the subclass has added has changed, and notifies its observers.
   ///
@@ -108,10 +110,12 @@ extension KeyValueObservable where Self: OperationQueue {
 
   /// Announces that a property that the subclass has added is about to change.
   ///
-  /// Nothing happens yet.
+  /// Notifies those of its observers that asked for ``ObservationOptions/prior``.
   ///
   /// - Parameter keyPath: The property.
-  public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {}
+  public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
+    notify(before: ObservedKey(keyPath, of: Self.self))
+  }
 
   /// Announces that a property that the subclass has added has changed, and notifies its observers.
   ///

@@ -22,3 +22,18 @@ public final class ObservationToken: Sendable {
     end?()
   }
 }
+
+extension ObservationToken: Hashable {
+  /// Two tokens are equal when they are the same object.
+  ///
+  /// - Parameters:
+  ///   - left: A token.
+  ///   - right: Another.
+  /// - Returns: Whether they are one.
+  public static func == (left: ObservationToken, right: ObservationToken) -> Bool { left === right }
+
+  /// Hashes the identity of the object.
+  ///
+  /// - Parameter hasher: The hasher to feed.
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

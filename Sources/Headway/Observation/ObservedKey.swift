@@ -77,9 +77,19 @@ struct ObservedChange: Sendable {
   let key: ObservedKey
   /// What the property became, where that is known; else it is read when it is told.
   let value: (any Sendable)?
+  /// The change has been announced, and is still to come.
+  let isPrior: Bool
 
   init(_ key: ObservedKey, _ value: (any Sendable)? = nil) {
     self.key = key
     self.value = value
+    isPrior = false
+  }
+
+  /// An announced change that is still to come.
+  init(before key: ObservedKey) {
+    self.key = key
+    value = nil
+    isPrior = true
   }
 }

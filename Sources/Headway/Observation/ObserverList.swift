@@ -15,6 +15,16 @@ protocol Observer: AnyObject, Sendable {
   func begin(with object: AnyObject, _ state: ObservedChange?)
   /// Something has changed.
   func receive(_ change: ObservedChange, of object: AnyObject)
+  /// It wants to hear of changes that are still to come.
+  var wantsPrior: Bool { get }
+  /// A change has been announced, and is still to come.
+  func receivePrior(_ key: ObservedKey, of object: AnyObject)
+}
+
+extension Observer {
+  var wantsPrior: Bool { false }
+
+  func receivePrior(_ key: ObservedKey, of object: AnyObject) {}
 }
 
 /// The observers of one object, and the changes of which they are still to be notified.
@@ -33,6 +43,8 @@ final class ObserverList: Sendable {
     var observers: [any Observer] = []
     var items = FirstInFirstOut<Item>()
     var isNotifying = false
+    /// An observer that wants to hear of changes to come has been added.
+    var tellsPrior = false
   }
 
   // Protected by its lock, under which nothing is called and no other lock is taken.
@@ -46,6 +58,16 @@ final class ObserverList: Sendable {
   func add(_ observer: any Observer, _ state: ObservedChange? = nil) { append(.begin(observer, state)) }
 
   func append(_ change: ObservedChange) { append(.change(change)) }
+
+  /// Appends a change that is still to come.
+  ///
+  /// - Returns: Whether an observer wants to hear of it.
+  func append(before key: ObservedKey) -> Bool {
+    state.withLock { state in
+      if state.tellsPrior { state.items.append(.change(ObservedChange(before: key))) }
+      return state.tellsPrior
+    }
+  }
 
   /// Calls `body` when the observers have been notified of everything that was appended before.
   func append(_ body: @escaping @Sendable () -> Void) { append(.call(body)) }
@@ -61,7 +83,13 @@ final class ObserverList: Sendable {
         case .begin(let observer, let state):
           if !observer.hasEnded { observer.begin(with: object, state) }
         case .change(let change):
-          for observer in next.observers where !observer.hasEnded { observer.receive(change, of: object) }
+          for observer in next.observers where !observer.hasEnded {
+            if change.isPrior {
+              observer.receivePrior(change.key, of: object)
+            } else {
+              observer.receive(change, of: object)
+            }
+          }
         case .call(let body):
           body()
         }
@@ -83,7 +111,10 @@ final class ObserverList: Sendable {
         return nil
       }
       state.isNotifying = true
-      if case .begin(let observer, _) = item { state.observers.append(observer) }
+      if case .begin(let observer, _) = item {
+        state.observers.append(observer)
+        if observer.wantsPrior { state.tellsPrior = true }
+      }
       return (item, state.observers)
     }
   }

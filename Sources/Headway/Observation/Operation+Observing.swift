@@ -32,6 +32,14 @@ extension Operation {
     if state.current.isObserved { notify(changes()) }
   }
 
+  /// Notifies those observers that want to hear of it of a change that is still to come.
+  ///
+  /// Called with no lock held.
+  final func notifyIfObserved(before key: @autoclosure () -> ObservedKey) {
+    guard state.current.isObserved, let observers = links.withLock({ $0.details?.observers }) else { return }
+    if observers.append(before: key()) { observers.notify(of: self) }
+  }
+
   /// Notifies the observers of changes that have happened.
   ///
   /// Called with no lock held.

@@ -53,6 +53,14 @@ extension OperationQueue {
     observers.append(change)
     observers.notify(of: self)
   }
+
+  /// Notifies those observers that want to hear of it of a change that a subclass has announced and not made.
+  ///
+  /// Called with no lock held.
+  final func notify(before key: ObservedKey) {
+    guard let observers = state.withLock({ $0.observers }) else { return }
+    if observers.append(before: key) { observers.notify(of: self) }
+  }
 }
 
 extension OperationQueue.Observation {

@@ -1,11 +1,13 @@
 extension Operation {
   /// Announces that a property that the subclass overrides is about to change.
   ///
-  /// Nothing happens yet: ``didChangeValue(forKey:)`` notifies observers. It is here so that subclasses written for
-  /// key-value observing keep their pairs of calls.
+  /// Notifies those observers of the property that asked for ``ObservationOptions/prior``. Otherwise nothing happens
+  /// yet: ``didChangeValue(forKey:)`` notifies observers.
   ///
   /// - Parameter key: The name of the property, for instance `isFinished`.
-  public final func willChangeValue(forKey key: String) {}
+  public final func willChangeValue(forKey key: String) {
+    notifyIfObserved(before: ObservedKey(name: key))
+  }
 
   /// Announces that a property that the subclass overrides has changed.
   ///
@@ -26,7 +28,9 @@ extension Operation {
   /// As ``willChangeValue(forKey:)``.
   ///
   /// - Parameter keyPath: The property, for instance `\.isFinished`.
-  public final func willChangeValue<Value>(for keyPath: KeyPath<Operation, Value>) {}
+  public final func willChangeValue<Value>(for keyPath: KeyPath<Operation, Value>) {
+    notifyIfObserved(before: ObservedKey(keyPath, of: Operation.self))
+  }
 
   /// Announces that a property that the subclass overrides has changed.
   ///
