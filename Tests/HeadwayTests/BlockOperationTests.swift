@@ -140,9 +140,9 @@ import Testing
     #expect(others.events.sorted() == [1, 3], "the other blocks go on")
   }
 
-  @Test("B5: fail(_:) records an error; the first is kept, and after the end none") func fail() {
+  @Test("B5: recordError(_:) records an error; the first is kept, and after the end none") func recordError() {
     let operation = SelfAware { operation in
-      operation.fail(Mishap(name: "first"))
+      operation.recordError(Mishap(name: "first"))
       #expect(!operation.isFinished)
       throw Mishap(name: "second")
     }
@@ -150,7 +150,7 @@ import Testing
     #expect(operation.error as? Mishap == Mishap(name: "first"))
     let finished = BlockOperation {}
     finished.start()
-    finished.fail(Mishap())
+    finished.recordError(Mishap())
     #expect(finished.error == nil)
   }
 

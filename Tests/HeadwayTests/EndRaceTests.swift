@@ -93,7 +93,7 @@ import Testing
     operation.start()
     operation.finish()
     operation.finish(throwing: Mishap())
-    operation.fail(Mishap())
+    operation.recordError(Mishap())
     #expect(operation.outcome.isSuccess && operation.error == nil)
   }
 

@@ -46,7 +46,7 @@ import Testing
     let later = Later()
     later.name = "asynchronous"
     let recorded = SelfAware { operation in
-      operation.fail(Mishap(name: "first"))
+      operation.recordError(Mishap(name: "first"))
       throw Mishap(name: "second")
     }
     recorded.name = "recorded"

@@ -102,7 +102,7 @@ import Testing
     third.addDependency(second, requiring: .success)
     third.addDependency(first, requiring: .success)
     second.addDependency(first, requiring: .success)
-    second.fail(Mishap())
+    second.recordError(Mishap())
     first.cancel()
     #expect(second.error as? Mishap == Mishap())
     #expect((third.error as? DependencyError)?.culprit === first)

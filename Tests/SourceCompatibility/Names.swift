@@ -124,8 +124,6 @@ private final class OwnQueue: OperationQueue, @unchecked Sendable {
 }
 
 // MARK: a global function called fail
-// Compiles: Foundation
-// Why: a member wins over a global.
 
 private func fail(_ message: String) {}
 

@@ -69,8 +69,6 @@ private final class DoubleTests: XCTestCase {
 }
 
 // MARK: a test file with helpers called fail
-// Compiles: Foundation
-// Why: a member wins over a global.
 // Imports: Foundation, XCTest
 
 private func fail(_ message: String = "", file: StaticString = #filePath, line: UInt = #line) {

@@ -95,7 +95,7 @@ extension RequestOperation: LocalConnectionDelegate {
   func connectionDidFinishLoading(_ connection: LocalConnection) { finish() }
 
   func connection(_ connection: LocalConnection, didFailWith error: any Error) {
-    fail(error)
+    recordError(error)
     finish()
   }
 }

@@ -64,7 +64,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   ///
   /// - Parameter error: What went wrong.
   public final func finish(throwing error: any Error) {
-    fail(error)
+    recordError(error)
     end()
   }
 }

@@ -66,13 +66,13 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// The blocks, in the order in which they were added; none once ``main()`` has begun.
   ///
-  /// What one throws when you call it is recorded with ``Operation/fail(_:)``, as when the operation calls it.
+  /// What one throws when you call it is recorded with ``Operation/recordError(_:)``, as when the operation calls it.
   ///
   /// - Complexity: O(*n*) in their number.
   open var executionBlocks: [@Sendable () -> Void] {
     links.withLock { blocks(in: $0).all }.map { block in
       { [weak self] in
-        do { try block() } catch { self?.fail(error) }
+        do { try block() } catch { self?.recordError(error) }
       }
     }
   }
@@ -106,12 +106,12 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Runs the blocks, on the calling thread and others of the pool, and returns when all have run or been skipped.
   ///
   /// Called once, by ``Operation/start()``. The first error that a block throws is recorded with
-  /// ``Operation/fail(_:)``.
+  /// ``Operation/recordError(_:)``.
   open override func main() {
     let blocks = takeBlocks()
     guard blocks.hasFirst else { return }
     guard blocks.others.isEmpty else { return ConcurrentBlocks(blocks.all, of: self).run() }
-    do { try blocks.first() } catch { fail(error) }
+    do { try blocks.first() } catch { recordError(error) }
   }
 
   // Released after the lock: freeing a block may run code of its owner's.

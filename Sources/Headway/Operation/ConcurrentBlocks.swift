@@ -47,7 +47,7 @@ final class ConcurrentBlocks: PoolWork {
       let position = begun.add(1, ordering: .relaxed).oldValue
       guard position < blocks.count else { return }
       if !operation.isCancelled {
-        do { try blocks[position]() } catch { operation.fail(error) }
+        do { try blocks[position]() } catch { operation.recordError(error) }
       }
       let waiters = unfinished.withLock { unfinished in
         unfinished.count -= 1

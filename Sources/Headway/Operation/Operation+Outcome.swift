@@ -1,7 +1,7 @@
 import Synchronization
 
 extension OperationExtensions {
-  /// The error that ended the work: what ``Operation/main()`` threw, or what was recorded with ``fail(_:)``.
+  /// The error that ended the work: what ``Operation/main()`` threw, or what was recorded with ``recordError(_:)``.
   ///
   /// The first one is kept. Nil when there was none; a cancellation alone is no error.
   public var error: (any Error)? {
@@ -15,7 +15,7 @@ extension OperationExtensions {
   /// the operation has finished.
   ///
   /// - Parameter error: What went wrong.
-  public func fail(_ error: any Error) {
+  public func recordError(_ error: any Error) {
     links.withLock { links in
       guard !state.current.hasFailed else { return }
       // One step with the end: either the end comes after the error, or the error is not recorded.

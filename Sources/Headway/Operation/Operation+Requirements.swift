@@ -15,7 +15,7 @@ extension OperationExtensions {
     guard requirement == .success else { return addDependency(operation) }
     let hasFinished = link(to: operation, requiresSuccess: true)
     if hasFinished, let error = operation.requirementError {
-      fail(error)
+      recordError(error)
       cancel()
     }
   }

@@ -38,7 +38,7 @@ extension Operation {
   /// Calls ``main()`` and keeps what it throws.
   final func callMain() {
     isInMain = true
-    do { try main() } catch { fail(error) }
+    do { try main() } catch { recordError(error) }
     isInMain = false
   }
 

@@ -81,7 +81,7 @@ final class RealProgram: @unchecked Sendable {
         { witness.see { $0.completions.append(label) } }
       }
     case .onCancel: operation.onCancel { witness.see { $0.cancellations += 1 } }
-    case .fail: operation.fail(Mishap(name: "recorded"))
+    case .fail: operation.recordError(Mishap(name: "recorded"))
     case .setName(let number): operation.name = "name of \(number)"
     case .start: operation.start()
     case .finish(_, let isFailure): finish(operation, isFailure)
@@ -106,7 +106,7 @@ final class RealProgram: @unchecked Sendable {
     case (let operation as AsynchronousOperation, false): operation.finish()
     case (let operation as AsynchronousOperation, true): operation.finish(throwing: Mishap(name: "finish"))
     case (let operation as ModelPostingOperation, _):
-      if isFailure { operation.fail(Mishap(name: "finish")) }
+      if isFailure { operation.recordError(Mishap(name: "finish")) }
       operation.finish()
     default: break
     }
