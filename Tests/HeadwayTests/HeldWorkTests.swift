@@ -108,8 +108,8 @@ import Testing
     queue.addOperation(next)
     queue.isSuspended = false
     isFreed.wait()
-    #expect(next.isFinished)
     queue.waitUntilAllOperationsAreFinished()
+    #expect(next.isFinished)
   }
 
   @Test("B5, W4: the error of an operation of a batch is freed when its thread is not inside the operation any more")
@@ -145,13 +145,15 @@ import Testing
         homes.record(Worker.current?.batch.home?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque())
       }
       let ran = Atomic<Int>(0)
-      for _ in 0..<50 {
+      for round in 1...50 {
         queue.addOperation {
           ran.add(1, ordering: .relaxed)
           throw Mishap()
         }
         queue.addOperation { ran.add(1, ordering: .relaxed) }
         try await queue.finished()
+        // The handler is called when the operation has left the queue.
+        #expect(eventually { homes.count == round })
         inner.isSuspended = false
         executor.run()
       }

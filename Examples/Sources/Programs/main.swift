@@ -21,7 +21,7 @@ let programs: [(name: String, cases: Program)] = [
   ("groups", groups),
   ("retries", retries),
   ("exclusivity", exclusivity),
-  ("recording queue", recordingQueue),
+  ("recording queue", recordingQueue), ("overrides for blocks", blockOverrides),
   ("persisted queue", persistedQueue),
   ("isFinished of its own", finishedAlone),
   ("cancelled in no queue", cancelledInNoQueue),

@@ -32,7 +32,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// Creates an operation that runs `block`.
   ///
-  /// A subclass that overrides ``init()`` alone inherits this, and is given the block with ``addExecutionBlock(_:)``.
+  /// A subclass that overrides ``init()`` alone inherits this.
   ///
   /// - Parameter block: What to run.
   public convenience init(block: @escaping @Sendable () -> Void) {
@@ -41,7 +41,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
       self.block = block
       hasBlock = true
     } else {
-      addExecutionBlock(block)
+      add(block)
     }
   }
 

@@ -1,0 +1,1 @@
+../Programs/BlockOverrides.swift
