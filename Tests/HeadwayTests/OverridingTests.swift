@@ -48,7 +48,7 @@ import Testing
     #expect(queue.heard.events == ["block", "one", "barrier", "two", "operation"])
   }
 
-  @Test("B1: a subclass that overrides init() keeps init(block:), and adds the block itself") func initializers() {
+  @Test("B1: a subclass that overrides init() keeps init(block:)") func initializers() {
     final class Prepared: BlockOperation, @unchecked Sendable {
       let ran = EventRecorder<Int>()
       let heard = EventRecorder<String>()
@@ -68,7 +68,8 @@ import Testing
     #expect(operation.executionBlocks.count == 2)
     OperationQueue().addOperations([operation, failing], waitUntilFinished: true)
     #expect(operation.ran.count == 1 && count.count == 1)
-    #expect(operation.heard.count == 2 && failing.heard.count == 1)
+    // As with Foundation, what the initializer adds is not heard of.
+    #expect(operation.heard.count == 1 && failing.heard.count == 1)
     #expect(failing.ran.count == 1)
     #expect(failing.error as? Mishap == Mishap())
   }
