@@ -16,7 +16,7 @@ extension WaitGraph {
     WaiterList.block(
       checking: {
         guard !isReported else { return }
-        isReported = report(waitFor: CollectionOfOne(operation), from: callers, in: operation.queue)
+        isReported = report(from: callers, in: operation.queue) { operation.waitsForMainThread ? operation : nil }
       }, adding: add)
     for caller in callers { caller.setWaits(for: nil, nil) }
   }
@@ -35,18 +35,22 @@ extension WaitGraph {
     WaiterList.block(
       checking: {
         guard !isReported else { return }
-        isReported = report(waitFor: queue.operations, from: callers, in: queue)
+        isReported = report(from: callers, in: queue) { queue.firstThatWaitsForMainThread }
       }, adding: add)
     for caller in callers { caller.setWaits(for: nil, nil) }
   }
 
   /// Reports a wait that nothing seen from here will end.
   ///
+  /// - Parameters:
+  ///   - callers: The operations that the calling thread is inside of.
+  ///   - queue: The queue of what is waited for.
+  ///   - findBlocked: Called on the main thread alone; finds something that is waited for and waits for that thread.
   /// - Returns: Whether there was anything to report.
   private static func report(
-    waitFor operations: some Collection<Operation>, from callers: [Operation], in queue: OperationQueue?
+    from callers: [Operation], in queue: OperationQueue?, waitingForMainThread findBlocked: () -> Operation?
   ) -> Bool {
-    if let blocked = operations.first(where: { $0.waitsForMainThread }), MainDispatchQueue.isCurrent {
+    if MainDispatchQueue.isCurrent, let blocked = findBlocked() {
       warn(
         """
         The main thread waits for \(blocked.label), which the main queue runs, on the main thread: they wait for each \
@@ -84,6 +88,14 @@ extension Operation {
 extension OperationQueue {
   /// Notifies those who listen to events.
   fileprivate final func report(_ event: OperationQueueEvent) { update { state in state.record { event } } }
+
+  /// An operation that the main queue is to run, and that has not begun.
+  ///
+  /// Asks the queue before its operations, of which there may be many, and whose ends are cheaper while nobody has
+  /// looked for their queue.
+  fileprivate final var firstThatWaitsForMainThread: Operation? {
+    runsOnMainThread ? operations.first { $0.waitsForMainThread } : nil
+  }
 
   fileprivate final var runsOnMainThread: Bool {
     state.withLock { $0.underlyingQueue }.map(MainDispatchQueue.isSame) == true
