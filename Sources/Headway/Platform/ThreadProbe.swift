@@ -68,9 +68,10 @@ struct ThreadProbe: Sendable {
     ///
     /// The letter after the name, which ends at the last closing parenthesis (proc_pid_stat(5)): S and D sleep.
     var isSleeping: Bool? {
-      guard let line = SmallFile.text(at: "/proc/self/task/\(identifier)/stat"), let name = line.lastIndex(of: ")")
+      guard let line = SmallFile.text(at: "/proc/self/task/\(identifier)/stat")?.utf8,
+        let name = line.lastIndex(of: UInt8(ascii: ")"))
       else { return nil }
-      return line[name...].dropFirst(2).first.map { "SD".contains($0) }
+      return line[name...].dropFirst(2).first.map { $0 == UInt8(ascii: "S") || $0 == UInt8(ascii: "D") }
     }
   #endif
 }

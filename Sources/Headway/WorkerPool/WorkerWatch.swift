@@ -63,13 +63,14 @@ struct WorkerWatch {
   private mutating func look(at pool: WorkerPool, _ now: UInt64) -> Bool {
     let (workers, taken, hasWork) = pool.state.withLock { state in
       (
-        state.workers.filter { [.working, .foundBlocked].contains($0.status) && $0.probe != nil }, state.taken,
-        !state.work.isEmpty
+        state.workers.filter { [.working, .foundBlocked].contains($0.status) && $0.probe != nil }.map {
+          (worker: $0, wasBlocked: $0.status == .foundBlocked)
+        }, state.taken, !state.work.isEmpty
       )
     }
     var sight = PoolSight(now: now)
-    for worker in workers {
-      switch Self.judge(worker, now) {
+    for (worker, wasBlocked) in workers {
+      switch Self.judge(worker, wasBlocked: wasBlocked, now) {
       case nil: break
       case .blocked: sight.blocked.append((worker, worker.sleepCount))
       case .computing: sight.computing.append((worker, worker.sleepCount))
@@ -95,7 +96,7 @@ struct WorkerWatch {
   }
 
   /// Judges by the time since it was last judged; nil if that is too short.
-  private static func judge(_ worker: Worker, _ now: UInt64) -> Judgement? {
+  private static func judge(_ worker: Worker, wasBlocked: Bool, _ now: UInt64) -> Judgement? {
     guard let probe = worker.probe, let time = probe.processorTime else { return nil }
     // It has slept in the pool since: what it did before does not count.
     guard let seen = worker.seen, seen.sleepCount == worker.sleepCount else {
@@ -107,6 +108,12 @@ struct WorkerWatch {
     if used * 2 > wall {
       worker.seen = (seen.sleepCount, now, time)
       return .computing
+    }
+    // It slept when it was found blocked, and has not run since: the kernel, which takes its time, need not be asked.
+    // Hundreds may be blocked, and others wait for their place.
+    if wasBlocked, used == 0 {
+      worker.seen = (seen.sleepCount, now, time)
+      return .blocked
     }
     guard let isSleeping = probe.isSleeping else {
       guard wall >= window.blind else { return nil }
