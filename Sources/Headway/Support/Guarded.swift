@@ -16,7 +16,7 @@ struct Guarded<Value>: ~Copyable, @unchecked Sendable {  // The lock protects th
   /// Calls `body` with the value, under the lock.
   @inline(__always)
   borrowing func withLock<Answer: ~Copyable>(_ body: (inout Value) -> Answer) -> Answer {
-    if Steward.isNeeded, Worker.current?.isLow == true { return withLockByProxy(body) }
+    if Steward.isNeeded, Worker.isCurrentLow { return withLockByProxy(body) }
     return withLockOnThisThread(body)
   }
 
@@ -30,10 +30,17 @@ struct Guarded<Value>: ~Copyable, @unchecked Sendable {  // The lock protects th
     }
   }
 
-  @inline(never)
+  // Not specialized for each body: that would have the path of nearly all, which takes the lock itself, retain and
+  // release what the body refers to.
+  @inline(never) @_optimize(none)
   private borrowing func withLockByProxy<Answer: ~Copyable>(_ body: (inout Value) -> Answer) -> Answer {
     var answer: Answer?
     Steward.perform { answer = withLockOnThisThread(body) }
     return answer.take()!
   }
+}
+
+extension Worker {
+  /// Whether the calling thread is a worker that must not hold a lock; in no other function's way.
+  @inline(never) fileprivate static var isCurrentLow: Bool { current?.isLow == true }
 }
