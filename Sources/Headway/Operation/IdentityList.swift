@@ -51,6 +51,13 @@ struct IdentityList {
     }
   }
 
+  /// Moves all out, which a copy that is taken before the list is emptied would retain.
+  mutating func takeAll() -> IdentityList {
+    var all = IdentityList()
+    swap(&all, &self)
+    return all
+  }
+
   mutating func append(_ element: OperationReference) {
     switch storage {
     case .none:

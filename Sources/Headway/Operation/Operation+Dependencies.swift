@@ -84,7 +84,8 @@ extension Operation {
     }
   }
 
-  @inline(never)
+  // As `Guarded.withLockByProxy(_:)`.
+  @inline(never) @_optimize(none)
   private static func withLinksByProxy<Answer: Sendable>(
     of operation: Operation, and dependency: Operation, _ change: (inout Links, inout Links) -> Answer
   ) -> Answer {
@@ -107,7 +108,7 @@ extension Operation {
   static func countDown(_ links: inout Links) -> ReadyDependents {
     links.isClosed = true
     var ready = ReadyDependents()
-    links.dependents.forEach { dependent in
+    links.dependents.takeAll().forEach { dependent in
       // Looking at it and counting it down through the unretained reference is safe by rule 2 of Links. It is retained,
       // by rule 3, before the count-down that makes it ready: after that, its queue may have run and freed it.
       dependent._withUnsafeGuaranteedRef { dependent in
@@ -122,7 +123,6 @@ extension Operation {
       }
       // If it was cancelled in between, or given another dependency, its queue finds out.
     }
-    links.dependents = IdentityList()
     return ready
   }
 

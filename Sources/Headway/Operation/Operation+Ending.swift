@@ -49,21 +49,33 @@ extension Operation {
     wakeWaiters(settledFrom: state.settle(isNotified: isNotified), isNotified: isNotified)
     submitCompletionBlock(rare?.completionBlock, queue)
     // From here on nothing is left to do that others need, and users' code runs, which may wait for this operation.
-    NotificationContext.run(notifyingOf: self) {
-      if let rare { cancelDoomed(rare.doomed) }
-      notifications.send()
-      queue?.trackedProgress?.notifyIfFurther()
-      ending.ready.forEach { reference in
-        reference._withUnsafeGuaranteedRef { operation in
-          operation.inquireReadinessInNoQueue()
-          operation.notifyIfObserved([ObservedChange(.isReady)])
-        }
+    if isNotified {
+      // Such a wait returns at once, so nobody asks what this thread is doing.
+      callUsersCode(ending, from: before, isNotified: true, queue, notifications)
+    } else {
+      NotificationContext.run(notifyingOf: self) {
+        if let rare { cancelDoomed(rare.doomed) }
+        callUsersCode(ending, from: before, isNotified: false, queue, notifications)
       }
-      if before.hasFailed, let error { queue?.reportFailure(of: self, error) }
-      if !isNotified { notifyEnd(from: before, rare?.observers) }
-      if before.phase != .executing { releaseWork() }
-      ending.release()
     }
+  }
+
+  private func callUsersCode(
+    _ ending: borrowing OperationEnding, from before: OperationWord, isNotified: Bool, _ queue: OperationQueue?,
+    _ notifications: PendingNotifications
+  ) {
+    notifications.send()
+    queue?.trackedProgress?.notifyIfFurther()
+    ending.ready.forEach { reference in
+      reference._withUnsafeGuaranteedRef { operation in
+        operation.inquireReadinessInNoQueue()
+        operation.notifyIfObserved([ObservedChange(.isReady)])
+      }
+    }
+    if before.hasFailed, let error { queue?.reportFailure(of: self, error) }
+    if !isNotified { notifyEnd(from: before, ending.rare?.observers) }
+    if before.phase != .executing { releaseWork() }
+    ending.release()
   }
 
   /// Notifies the observers of the end; and then wakes those who wait for that.

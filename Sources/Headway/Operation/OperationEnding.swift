@@ -44,12 +44,8 @@ struct OperationEnding: ~Copyable {
     // Those that required success are kept from starting before they are counted down.
     rare = links.details.map { Rare(taking: $0, endedFrom: before) }
     ready = Operation.countDown(&links)
-    if rare?.completionBlock == nil {
-      dependencies = links.dependencies
-      links.dependencies = IdentityList()
-    } else {
-      dependencies = IdentityList()
-    }
+    // A completion block may ask for them.
+    dependencies = rare?.completionBlock == nil ? links.dependencies.takeAll() : IdentityList()
   }
 
   /// Whether releasing it may run code of the user's, which may take long.
