@@ -209,7 +209,7 @@ struct Admission {
 
   /// How many more workers of each class may come and ask for ``next(for:)``.
   mutating func issueTickets() -> PerClass<Int> {
-    let startable = startable
+    let startable = countStartable()
     var new = PerClass(0)
     PerClass<Int>.forEachClass { workerClass in
       let missing = min(startable[workerClass], Self.mostTickets) - tickets[workerClass]
@@ -241,25 +241,29 @@ struct Admission {
     tickets[placement.ownClass] > 0 || (started >= limit && started > 0 && !isSuspended)
   }
 
-  var hasStartable: Bool {
-    let startable = startable
-    return startable[.normal] > 0 || startable[.utility] > 0 || startable[.background] > 0
+  /// As ``countStartable()``, by way of a copy.
+  var startable: PerClass<Int> {
+    var copy = self
+    return copy.countStartable()
   }
+
+  var hasStartable: Bool { !startable.isZero }
 
   /// How many operations workers of each class could start at this moment.
   ///
   /// With a limit, operations of different classes start in one order: of those that are ready, only the ones of the
   /// class of the first count.
-  var startable: PerClass<Int> {
+  mutating func countStartable() -> PerClass<Int> {
+    // Mutating although it changes nothing: a getter would get a copy of the whole structure, at every update.
     var counts = PerClass(0)
     if !isSuspended, started < limit {
+      if limit == .max {
+        counts = first.ready.counts
+      } else if let workerClass = firstReadyClass {
+        counts[workerClass] = first.ready.count(workerClass)
+      }
       // What is in batches is there for other workers, too, and so is what became ready by them.
       batches.forEach { counts[$0.workerClass] += $0.startable }
-      if limit == .max {
-        PerClass<Int>.forEachClass { counts[$0] += first.ready.count($0) }
-      } else if let workerClass = firstReadyClass {
-        counts[workerClass] += first.ready.count(workerClass)
-      }
       if let barrier = startableBarrier { counts[workerClass(of: barrier)] += 1 }
       counts[.normal] += cancelledWithinLimit.count
       let places = limit - started
@@ -270,8 +274,11 @@ struct Admission {
   }
 
   /// The class of the operation that a queue with a limit starts next.
-  var firstReadyClass: WorkerClass? { cancelledWithinLimit.isEmpty ? first.ready.firstClass : .normal }
+  var firstReadyClass: WorkerClass? {
+    mutating get { cancelledWithinLimit.isEmpty ? first.ready.firstClass : .normal }
+  }
 
+  @inline(__always)
   private var startableBarrier: Operation? {
     guard first.unfinished == 0, let barrier = first.barrier?.operation else { return nil }
     return barrier.admission.place == .waiting && barrier.state.current.isStartable ? barrier : nil

@@ -26,15 +26,17 @@ struct PerClass<Value> {
 
   init(_ value: Value) { values = (value, value, value) }
 
+  init(normal: Value, utility: Value, background: Value) { values = (normal, utility, background) }
+
   subscript(workerClass: WorkerClass) -> Value {
-    get {
+    @inline(__always) get {
       switch workerClass {
       case .normal: values.0
       case .utility: values.1
       case .background: values.2
       }
     }
-    _modify {
+    @inline(__always) _modify {
       switch workerClass {
       case .normal: yield &values.0
       case .utility: yield &values.1
@@ -42,4 +44,8 @@ struct PerClass<Value> {
       }
     }
   }
+}
+
+extension PerClass<Int> {
+  var isZero: Bool { values.0 | values.1 | values.2 == 0 }
 }

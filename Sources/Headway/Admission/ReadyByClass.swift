@@ -8,6 +8,9 @@ struct ReadyByClass {
 
   var isEmpty: Bool { normal.isEmpty && utility.isEmpty && background.isEmpty }
 
+  @inline(__always)
+  var counts: PerClass<Int> { PerClass(normal: normal.count, utility: utility.count, background: background.count) }
+
   func count(_ workerClass: WorkerClass) -> Int {
     switch workerClass {
     case .normal: normal.count
@@ -72,8 +75,15 @@ struct ReadyByClass {
 
   /// The class of the operation that comes before all others, by priority and then by the order of adding.
   var firstClass: WorkerClass? {
-    // Mostly there is one class.
-    if utility.isEmpty, background.isEmpty { return normal.isEmpty ? nil : .normal }
+    // Mutating although it changes nothing: so it gets no copy of the lists.
+    mutating get {
+      // Mostly there is one class.
+      if utility.isEmpty, background.isEmpty { return normal.isEmpty ? nil : .normal }
+      return firstClassOfSeveral
+    }
+  }
+
+  private var firstClassOfSeveral: WorkerClass? {
     var best: (reference: OperationReference, level: Int, workerClass: WorkerClass)?
     PerClass<Int>.forEachClass { workerClass in
       guard let (reference, level) = first(workerClass) else { return }

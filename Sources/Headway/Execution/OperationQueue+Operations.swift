@@ -40,13 +40,15 @@ extension OperationQueue {
   ) {
     // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
     if completesUnit(operation) { trackedProgress?.countUnit(of: operation) }
-    let reference = update(collectingBatches: batch != nil, notifyingLater: &notifications) { state in
-      if let batch { state.admission.close(batch) }
-      let reference = state.admission.finished(operation)
-      state.record { .finished(operation) }
-      return reference
+    // Unretained in the closure, where they would be retained for each operation.
+    let (reference, closed) = (OperationReference(operation), batch.map { Unmanaged.passUnretained($0) })
+    let member = update(collectingBatches: closed != nil, notifyingLater: &notifications) { state in
+      closed?._withUnsafeGuaranteedRef { state.admission.close($0) }
+      let member = reference._withUnsafeGuaranteedRef { state.admission.finished($0) }
+      state.record { .finished(reference.operation) }
+      return member
     }
-    reference.release()
+    member.release()
   }
 
   /// An operation starts: its own progress counts from now on.

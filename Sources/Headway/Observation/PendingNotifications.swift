@@ -41,8 +41,14 @@ struct PendingNotifications {
   /// Notifies the observers.
   ///
   /// Called with no lock held.
+  @inline(__always)
   func send() {
-    guard let storage else { return }
+    if let storage { Self.send(storage) }
+  }
+
+  // By itself: it is long, and `send()`, which mostly has nothing to do, is in the path of every operation.
+  @inline(never)
+  private static func send(_ storage: Storage) {
     for (queue, observers) in storage.queues {
       observers.notify(of: queue)
       queue.lookForStallIfIdle()

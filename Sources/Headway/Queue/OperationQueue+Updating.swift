@@ -3,16 +3,36 @@ import Synchronization
 
 extension OperationQueue {
   /// What is left to do when the queue's lock has been released.
-  private struct AfterUpdate {
+  ///
+  /// Every update makes one, and nearly all leave no more to do than numbers say: so each reference here is mostly nil,
+  /// what few updates need is in one object, and none is copied.
+  private struct AfterUpdate: ~Copyable {
     var tickets = PerClass(0)
-    var underlyingQueue: DispatchQueue?
-    var generation = 0
-    var executor: (any WorkExecutor)?
     var observers: ObserverList?
-    var waiters: [Waiter] = []
     var released = ReleasedOperations()
+    var rare: Rare?
+    /// How many operations the queue held, when the update began and before the change was made.
+    var (oldCount, count) = (0, 0)
     /// The queue has begun, or ceased, to hold operations: while it does, it owns itself.
     var ownership = 0
+
+    final class Rare {
+      /// What runs the operations in place of the pool.
+      var executor: (any WorkExecutor)?
+      var underlyingQueue: DispatchQueue?
+      var generation = 0
+      var waiters: [Waiter] = []
+    }
+
+    /// Made when there is something.
+    var madeRare: Rare {
+      mutating get {
+        if let rare { return rare }
+        let made = Rare()
+        rare = made
+        return made
+      }
+    }
   }
 
   /// Changes the state under the lock; then, outside it, sends for the workers that the change calls for, wakes those
@@ -39,54 +59,76 @@ extension OperationQueue {
   ///   - notifications: Takes what the caller is to notify of.
   ///   - body: Makes the change.
   /// - Returns: What `body` returns.
+  @inline(never)  // Where it were inlined, what `body` refers to would be retained for the closure that takes the lock.
   final func update<Answer>(
     collectingBatches collectsBatches: Bool = false, notifyingLater notifications: inout PendingNotifications,
     _ body: (inout QueueState) -> Answer
   ) -> Answer {
+    // Compiled anew for each change: so what does not depend on the change is in other functions.
     var after = AfterUpdate()
     let answer = state.withLock { state in
-      let wasEmpty = state.admission.count == 0
-      after.observers = state.observers
-      state.takeIn(inbox)
-      if collectsBatches || after.observers != nil {
-        state.collectBatches(&after.released)
-        // What those added that have finished, before they did.
-        state.takeIn(inbox)
-      }
-      let count = state.admission.count
+      beginUpdate(of: &state, collectingBatches: collectsBatches, &after)
       let answer = body(&state)
-      let tickets = state.issueTickets(inbox, servesInbox)
-      #if DEBUG
-        state.admission.checkIfSmall()
-      #endif
-      if state.hasSpinningWorker, state.admission.hasStartable { spinSignal.store(true, ordering: .releasing) }
-      after.tickets = tickets
-      after.underlyingQueue = state.underlyingQueue
-      after.generation = state.generation
-      after.executor = state.executor
-      if after.observers != nil { state.noteCount(since: count) }
-      let isEmpty = state.admission.count == 0
-      if isEmpty { after.waiters = state.waiters.removeAll() }
-      after.ownership = (wasEmpty ? 1 : 0) - (isEmpty ? 1 : 0)
-      if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
+      endUpdate(of: &state, &after)
       return answer
     }
-    sendForWorkers(after)
-    for waiter in after.waiters { waiter.wake() }
-    after.released.release()
-    if let observers = after.observers { notifications.append(observers, of: self) }
-    if after.ownership < 0 { Unmanaged.passUnretained(self).release() }
+    finishUpdate(after, &notifications)
     return answer
   }
 
-  private func sendForWorkers(_ after: AfterUpdate) {
+  /// Under the lock, before the change.
+  private func beginUpdate(
+    of state: inout QueueState, collectingBatches collectsBatches: Bool, _ after: inout AfterUpdate
+  ) {
+    after.oldCount = state.admission.count
+    if state.observers != nil { after.observers = state.observers }
+    state.takeIn(inbox)
+    if collectsBatches || after.observers != nil {
+      state.collectBatches(&after.released)
+      // What those added that have finished, before they did.
+      state.takeIn(inbox)
+    }
+    after.count = state.admission.count
+  }
+
+  /// Under the lock, after the change.
+  private func endUpdate(of state: inout QueueState, _ after: inout AfterUpdate) {
+    after.tickets = state.issueTickets(inbox, servesInbox)
+    #if DEBUG
+      state.admission.checkIfSmall()
+    #endif
+    if state.hasSpinningWorker, !state.admission.countStartable().isZero {
+      spinSignal.store(true, ordering: .releasing)
+    }
+    if state.runsElsewhere, !after.tickets.isZero {
+      let rare = after.madeRare
+      (rare.executor, rare.underlyingQueue, rare.generation) = (state.executor, state.underlyingQueue, state.generation)
+    }
+    if after.observers != nil { state.noteCount(since: after.count) }
+    let isEmpty = state.admission.count == 0
+    if isEmpty, !state.waiters.isEmpty { after.madeRare.waiters = state.waiters.removeAll() }
+    after.ownership = (after.oldCount == 0 ? 1 : 0) - (isEmpty ? 1 : 0)
+    if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
+  }
+
+  /// After the lock.
+  private func finishUpdate(_ after: borrowing AfterUpdate, _ notifications: inout PendingNotifications) {
+    if !after.tickets.isZero { sendForWorkers(after) }
+    if after.rare != nil { after.rare?.waiters.forEach { $0.wake() } }
+    after.released.release()
+    if after.observers != nil, let observers = after.observers { notifications.append(observers, of: self) }
+    if after.ownership < 0 { Unmanaged.passUnretained(self).release() }
+  }
+
+  private func sendForWorkers(_ after: borrowing AfterUpdate) {
+    let (tickets, rare) = (after.tickets, after.rare)
     PerClass<Int>.forEachClass { workerClass in
-      let count = after.tickets[workerClass]
+      let count = tickets[workerClass]
       guard count > 0 else { return }
-      if let executor = after.executor {
+      if let executor = rare?.executor {
         executor.submit(self, count: count)
-      } else if let underlyingQueue = after.underlyingQueue {
-        let generation = after.generation
+      } else if let underlyingQueue = rare?.underlyingQueue {
+        let generation = rare?.generation ?? 0
         for _ in 0..<count {
           underlyingQueue.async { _ = self.run(by: .underlyingQueue(generation: generation), atMost: 1) }
         }

@@ -22,6 +22,9 @@ struct QueueState {
 
   var qualityOfService: QualityOfService { admission.placement.quality }
 
+  /// Whether something runs the operations in place of the pool.
+  var runsElsewhere: Bool { executor != nil || underlyingQueue != nil }
+
   /// Whether threads may take batches of operations: nobody wants to know of each one by itself.
   var allowsBatches: Bool { observers == nil && underlyingQueue == nil }
 
@@ -137,7 +140,14 @@ struct QueueState {
   /// - Parameter released: What the caller must release, once no lock is held.
   mutating func collectBatches(_ released: inout ReleasedOperations) {
     guard admission.hasBatches else { return }
-    admission.collectReadied { released.append(readied: $0) }
+    admission.collectReadied { operation in
+      // What the queue still holds, it owns: that reference is not the last one, and nothing runs when it goes.
+      if operation._withUnsafeGuaranteedRef({ $0.admission.place != .none }) {
+        operation.release()
+      } else {
+        released.append(readied: operation)
+      }
+    }
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
     let (isObserved, observers, observation) = (observers != nil, observers, observation)
@@ -182,9 +192,8 @@ struct QueueState {
 struct ReleasedOperations {
   /// Those that have left the queue, joined by the links of the list in which they were there.
   private var finished: OperationReference?
-  /// Mostly there is one, which takes no memory of its own.
-  private var readied: OperationReference?
-  private var othersReadied: [OperationReference] = []
+  /// Those that became ready and have left the queue since: rare.
+  private var readied: [OperationReference]?
 
   mutating func append(finished operation: OperationReference) {
     operation.memberNext = finished
@@ -192,7 +201,7 @@ struct ReleasedOperations {
   }
 
   mutating func append(readied operation: OperationReference) {
-    if readied == nil { readied = operation } else { othersReadied.append(operation) }
+    readied?.append(operation) ?? (readied = [operation])
   }
 
   func release() {
@@ -201,7 +210,6 @@ struct ReleasedOperations {
       position = operation.memberNext
       operation.release()
     }
-    readied?.release()
-    for operation in othersReadied { operation.release() }
+    if readied != nil { readied?.forEach { $0.release() } }
   }
 }

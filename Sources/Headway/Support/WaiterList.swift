@@ -23,6 +23,8 @@ enum Waiter: Sendable {
 struct WaiterList {
   private var waiters: [Waiter] = []
 
+  var isEmpty: Bool { waiters.isEmpty }
+
   mutating func append(_ waiter: Waiter) { waiters.append(waiter) }
 
   mutating func removeAll() -> [Waiter] {
