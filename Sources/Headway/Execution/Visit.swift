@@ -3,7 +3,7 @@ import Synchronization
 /// A thread's visit to a queue: it runs operations until there are none, or until others have waited for their turn.
 ///
 /// The thread comes with a ticket, which it redeems when it first asks for something to do.
-struct Visit {
+struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the batch.
   /// Who visits: what the queue has is for those by whom it is to be run at the moment.
   enum Visitor: Equatable {
     /// A worker of a pool, of this class.
@@ -76,12 +76,24 @@ struct Visit {
         continue
       }
       guard let worker else { continue }
-      maySpin = true
+      // Where it would not spin, a ticket for that would only cost it another update.
+      maySpin = worker.maySpin
       if worker.leavesSoon.load(ordering: .relaxed) || worker.isWornOut { break }
       if worker.pool.workWaits.load(ordering: .relaxed), pace.isTurnOver { break }
     }
     leave()
     return true
+  }
+
+  /// What the thread has when it asks, and what it asks for.
+  private struct Request {
+    /// How many operations at most.
+    let mostCount: Int
+    /// The thread may wait for more if there are none.
+    let maySpin: Bool
+    let hadTicket: Bool
+    let wasSpinning: Bool
+    let tracksProgress: Bool
   }
 
   /// Asks the queue what to run.
@@ -91,54 +103,64 @@ struct Visit {
   ///   - maySpin: The thread may wait for more if there are none.
   /// - Returns: What there is.
   private mutating func next(atMost mostCount: Int, maySpin: Bool) -> Next {
-    let (allowance, indivisible, now) = (min(mostCount, pace.allowance), pace.indivisible, pace.last)
-    let (hadTicket, wasSpinning) = (hasTicket, isSpinning)
+    let request = Request(
+      mostCount: min(mostCount, pace.allowance), maySpin: maySpin, hadTicket: hasTicket, wasSpinning: isSpinning,
+      tracksProgress: queue.trackedProgress != nil)
     (hasTicket, isSpinning) = (false, false)
-    let tracksProgress = queue.trackedProgress != nil
+    return next(request)
+  }
+
+  // Not mutating, so that the queue and the batch are not retained each time.
+  private func next(_ request: Request) -> Next {
     var released = ReleasedOperations()
     var notifications = PendingNotifications()
     let next = queue.update(collectingBatches: true, notifyingLater: &notifications) {
-      [queue, batch, visitor] state -> Next in
-      let workerClass = visitor.workerClass
-      if wasSpinning { state.hasSpinningWorker = false }
-      if hadTicket, !state.redeemTicket(of: visitor) { return .nothing }
-      state.admission.close(batch)
-      // What runs the operations may have been changed, while the queue was empty, since the visitor was sent for.
-      guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
-      state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
-      batch.reset(for: queue, state.executor, state.admission.placement, workerClass)
-      for isSecondTry in [false, true] {
-        // Not with anything of the queue's in hand.
-        if state.takeHasCollectedUserObjects() { return .again }
-        if state.allowsBatches, !tracksProgress,
-          state.admission.fill(
-            batch, atMost: allowance, indivisible: indivisible, at: now, where: { $0.isPlainBlock })
-        {
-          return .batch
-        }
-        if let operation = state.admission.next(for: workerClass) {
-          if operation.admission.place == .running { state.record { .started(operation) } }
-          return .operation(operation)
-        }
-        guard state.admission.hasBatches, !isSecondTry else { break }
-        // Others have taken more than they have started. In this order: what a thread published before it took the
-        // operation that it is at is seen once the rest of its batch has been reclaimed; looked for before, it may not
-        // be, and nobody would come for it while that operation runs.
-        state.admission.reclaimBatches()
-        state.collectBatches(&released)
-      }
-      guard maySpin, !state.hasSpinningWorker, state.observers == nil else { return .nothing }
-      state.admission.issueTicket(workerClass)
-      state.hasSpinningWorker = true
-      queue.spinSignal.store(false, ordering: .relaxed)
-      return .nothingYet
+      choose(from: &$0, request, &released)
     }
     released.release()
-    switch next {
-    case .operation: notifications.send(besides: visitor)
-    default: notifications.send()
+    if !notifications.isEmpty {
+      if case .operation = next { notifications.send(besides: visitor) } else { notifications.send() }
     }
     return next
+  }
+
+  /// Under the queue's lock.
+  private func choose(
+    from state: inout QueueState, _ request: Request, _ released: inout ReleasedOperations
+  ) -> Next {
+    let (workerClass, now) = (visitor.workerClass, pace.last)
+    if request.wasSpinning { state.hasSpinningWorker = false }
+    if request.hadTicket, !state.redeemTicket(of: visitor) { return .nothing }
+    state.admission.close(batch)
+    // What runs the operations may have been changed, while the queue was empty, since the visitor was sent for.
+    guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
+    state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
+    batch.reset(for: queue, state.executor, state.admission.placement, workerClass)
+    for isSecondTry in [false, true] {
+      // Not with anything of the queue's in hand.
+      if state.takeHasCollectedUserObjects() { return .again }
+      if state.allowsBatches, !request.tracksProgress,
+        state.admission.fill(
+          batch, atMost: request.mostCount, indivisible: pace.indivisible, at: now, where: { $0.isPlainBlock })
+      {
+        return .batch
+      }
+      if let operation = state.admission.next(for: workerClass) {
+        if operation.admission.place == .running { state.record { .started(operation) } }
+        return .operation(operation)
+      }
+      guard state.admission.hasBatches, !isSecondTry else { break }
+      // Others have taken more than they have started. In this order: what a thread published before it took the
+      // operation that it is at is seen once the rest of its batch has been reclaimed; looked for before, it may not
+      // be, and nobody would come for it while that operation runs.
+      state.admission.reclaimBatches()
+      state.collectBatches(&released)
+    }
+    guard request.maySpin, !state.hasSpinningWorker, state.observers == nil else { return .nothing }
+    state.admission.issueTicket(workerClass)
+    state.hasSpinningWorker = true
+    queue.spinSignal.store(false, ordering: .relaxed)
+    return .nothingYet
   }
 
   /// Leaves before there is nothing: the ticket, or a new one if there is work left, brings another thread, behind the

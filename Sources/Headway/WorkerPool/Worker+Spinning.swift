@@ -7,6 +7,10 @@ extension Worker {
   /// about what it takes to fall asleep and to be woken.
   static let spinTime: UInt64 = 50_000
 
+  /// Whether it would spin at this moment, as far as can be seen at a glance: no other worker does, and no other work
+  /// waits.
+  var maySpin: Bool { !pool.workWaits.load(ordering: .relaxed) && pool.spinning.mayBegin }
+
   /// Spins until the queue has something to do, or time is up, or other work waits.
   ///
   /// One worker of a pool does that at a time; the others return at once. So do all when it has been in vain the last
@@ -36,6 +40,9 @@ final class SpinPolicy: Sendable {
   private let isSpinning = Atomic<Bool>(false)
   private let skipped = Atomic<Int>(0)
   private let toSkip = Atomic<Int>(0)
+
+  /// A hint whether ``begins()`` is worth a try.
+  var mayBegin: Bool { !isSpinning.load(ordering: .relaxed) }
 
   /// Whether the calling worker may spin; if so, it calls ``ends(isInVain:)`` afterwards.
   func begins() -> Bool {
