@@ -6,10 +6,14 @@ extension OperationQueue {
   final func operationBecameReady(
     _ operation: Operation, notifyingLater notifications: inout PendingNotifications
   ) {
+    // Here and below, unretained in the closure, for which it would be retained each time.
+    let reference = OperationReference(operation)
     update(notifyingLater: &notifications) { state in
-      let place = operation.admission.place
-      state.admission.becameReady(operation)
-      if place != operation.admission.place { state.record { .ready(operation) } }
+      reference._withUnsafeGuaranteedRef { operation in
+        let place = operation.admission.place
+        state.admission.becameReady(operation)
+        if place != operation.admission.place { state.record { .ready(reference.operation) } }
+      }
     }
   }
 
@@ -23,7 +27,10 @@ extension OperationQueue {
   final func operationWasCancelled(
     _ operation: Operation, notifyingLater notifications: inout PendingNotifications
   ) {
-    update(notifyingLater: &notifications) { $0.admission.leave(operation) }
+    let reference = OperationReference(operation)
+    update(notifyingLater: &notifications) { state in
+      reference._withUnsafeGuaranteedRef { state.admission.leave($0) }
+    }
   }
 
   /// The operation's priority or quality of service was changed.
@@ -40,7 +47,6 @@ extension OperationQueue {
   ) {
     // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
     if completesUnit(operation) { trackedProgress?.countUnit(of: operation) }
-    // Unretained in the closure, where they would be retained for each operation.
     let (reference, closed) = (OperationReference(operation), batch.map { Unmanaged.passUnretained($0) })
     let member = update(collectingBatches: closed != nil, notifyingLater: &notifications) { state in
       closed?._withUnsafeGuaranteedRef { state.admission.close($0) }

@@ -73,9 +73,14 @@ extension OperationQueue {
     var added: [OperationReference] = []
     added.reserveCapacity(operations.count)
     var askedAgain: [Operation] = []
-    for operation in operations where reserve(operation) {
-      if enter(operation) { askedAgain.append(operation) }
-      added.append(.passRetained(operation))
+    for position in operations.indices {
+      let reference = OperationReference.passRetained(operations[position])
+      let isReserved = reference._withUnsafeGuaranteedRef { operation in
+        guard reserve(operation) else { return false }
+        if enter(operation) { askedAgain.append(operation) }
+        return true
+      }
+      if isReserved { added.append(reference) } else { reference.release() }
     }
     var refused: [OperationReference] = []
     let (level, heldBack) = update { state in
