@@ -60,7 +60,7 @@ extension Model {
     case .onCancel(let number): addCancellationHandler(number)
     case .fail(let number): fail(number, Failure(mishap: "recorded"))
     case .setName(let number): operations[number].name = "name of \(number)"
-    case .start(let number): if operations[number].phase == .pending { start(number) }
+    case .start(let number): startByHand(number)
     case .finish(let number, let isFailure):
       if isFailure { fail(number, Failure(mishap: "finish")) }
       finish(number)
@@ -81,6 +81,15 @@ extension Model {
     case .wait, .waitForAll: break
     }
     tell()
+  }
+
+  private mutating func startByHand(_ number: Int) {
+    if operations[number].phase == .pending {
+      start(number)
+    } else if operations[number].isCancelled, !operations[number].wasAdded {
+      // C4: what was set as its completion block since it was cancelled.
+      sendCompletionBlock(of: number, to: nil)
+    }
   }
 
   private mutating func depend(_ number: Int, on other: Int, _ requiresSuccess: Bool) {
