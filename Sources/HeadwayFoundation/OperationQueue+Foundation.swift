@@ -9,7 +9,7 @@ extension Headway.OperationQueue {
   /// waiting for all does so to this one. Operations of Foundation's that are added to it run on threads of
   /// Foundation's, since they can be in no queue of Headway's.
   ///
-  /// - Returns: The Foundation queue. It holds this one.
+  /// - Returns: The Foundation queue, a new one at each call. It holds this one.
   public func foundationQueue() -> Foundation.OperationQueue { ForwardingQueue(to: self) }
 }
 
@@ -23,6 +23,46 @@ extension Foundation.OperationQueue {
     if self === Foundation.OperationQueue.main { return .main }
     return QueuesOnFoundation.queue(on: self)
   }
+}
+
+/// Whether the Foundation queue, for instance that of a session, stands for the Headway one.
+///
+/// - Parameters:
+///   - foundation: A Foundation queue.
+///   - queue: A Headway queue.
+/// - Returns: Whether `queue` is the first one's `headwayQueue`.
+public func === (foundation: Foundation.OperationQueue?, queue: Headway.OperationQueue?) -> Bool {
+  foundation?.headwayQueue as AnyObject? === queue as AnyObject?
+}
+
+/// Whether the Foundation queue, for instance that of a session, stands for the Headway one.
+///
+/// - Parameters:
+///   - queue: A Headway queue.
+///   - foundation: A Foundation queue.
+/// - Returns: Whether `queue` is the second one's `headwayQueue`.
+public func === (queue: Headway.OperationQueue?, foundation: Foundation.OperationQueue?) -> Bool {
+  foundation === queue
+}
+
+/// Whether the Foundation queue stands for another one than the Headway one.
+///
+/// - Parameters:
+///   - foundation: A Foundation queue.
+///   - queue: A Headway queue.
+/// - Returns: Whether `queue` is not the first one's `headwayQueue`.
+public func !== (foundation: Foundation.OperationQueue?, queue: Headway.OperationQueue?) -> Bool {
+  !(foundation === queue)
+}
+
+/// Whether the Foundation queue stands for another one than the Headway one.
+///
+/// - Parameters:
+///   - queue: A Headway queue.
+///   - foundation: A Foundation queue.
+/// - Returns: Whether `queue` is not the second one's `headwayQueue`.
+public func !== (queue: Headway.OperationQueue?, foundation: Foundation.OperationQueue?) -> Bool {
+  !(foundation === queue)
 }
 
 /// A Foundation queue that hands on to a Headway one.

@@ -119,6 +119,8 @@ import Testing
     let session = URLSession(configuration: configuration, delegate: client, delegateQueue: queue)
     let read: OperationQueue = session.delegateQueue
     #expect(read === queue && session.delegateQueue == queue)
+    #expect(session.delegateQueue === queue && queue === session.delegateQueue)
+    #expect(session.delegateQueue !== OperationQueue.main && !(queue !== session.delegateQueue))
     session.dataTask(with: URL(string: "reply://hello")!).resume()
     for await _ in client.ended.stream {}
     #expect(client.heard.events == ["hello in delegates", "end in delegates"])

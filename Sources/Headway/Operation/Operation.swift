@@ -128,7 +128,7 @@ open class Operation: @unchecked Sendable {
 
   /// Whether the work goes on after ``start()`` has returned.
   ///
-  /// The default is false. It is for readers of the code; queues treat both kinds alike.
+  /// The default is false. It tells readers of the code; nothing here depends on it.
   open var isAsynchronous: Bool { false }
 
   /// The old name of ``isAsynchronous``.
@@ -172,10 +172,10 @@ open class Operation: @unchecked Sendable {
   /// removed; see ``dependencyCycle()``. An operation owns its dependencies, so the operations of a cycle keep each
   /// other in memory: before you release a cycle that never ran, cancel one of them or remove a dependency.
   ///
-  /// - Parameter operation: The operation to wait for.
   /// Once this operation has started it is too late: the dependency is ignored, and the first time in a process that
   /// this happens, a line on the standard error stream says so.
   ///
+  /// - Parameter operation: The operation to wait for.
   /// - Precondition: `operation` is not this operation.
   /// - Complexity: O(1).
   open func addDependency(_ operation: Operation) { link(to: operation) }
