@@ -157,3 +157,34 @@ import Testing
     #expect(ran.events.sorted() == [1, 2])
   }
 }
+
+/// A class between `Operation` and what programs write, as there often is one.
+private class Middle: Operation, @unchecked Sendable {}
+
+extension FoundationOperationTests {
+  @Test("O3, O1: main() that start() calls runs once, also where it calls that of a class between")
+  func mainOfClassBetween() {
+    final class Leaf: Middle, @unchecked Sendable {
+      let runs = EventRecorder<Int>()
+      override func start() { main() }
+      override func main() {
+        super.main()
+        runs.record(1)
+      }
+    }
+    class Base: Operation, @unchecked Sendable {
+      override func start() { main() }
+    }
+    final class Work: Base, @unchecked Sendable {
+      let runs = EventRecorder<Int>()
+      override func main() {
+        super.main()
+        runs.record(1)
+      }
+    }
+    let (leaf, work) = (Leaf(), Work())
+    leaf.start()
+    work.start()
+    #expect(leaf.runs.events == [1] && work.runs.events == [1])
+  }
+}

@@ -315,7 +315,8 @@ private final class OwnEnd: Headway.Operation, @unchecked Sendable {
     let operation = Conditional()
     queue.addOperation(operation)
     executor.run()
-    #expect(operation.asked.events == [true] && queue.operationCount == 1)
+    // Before and after the queue took it in.
+    #expect(operation.asked.events == [true, true] && queue.operationCount == 1)
     operation.isAllowed.withLock { $0 = true }
     executor.run()
     #expect(queue.operationCount == 1)
@@ -328,6 +329,166 @@ private final class OwnEnd: Headway.Operation, @unchecked Sendable {
     #expect(operation.isFinished && queue.operationCount == 0)
   }
 
+  @Test(
+    "O2: and when another finishes, or posts that it is ready, and when the limit or the suspension changes",
+    arguments: ["finish", "post", "limit", "suspension"])
+  func askedAtOtherTimes(kind: String) {
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let (operation, other) = (Conditional(), Conditional())
+    let end = BlockOperation {}
+    end.addDependency(BlockOperation {})
+    queue.addOperations([operation, other, end], waitUntilFinished: false)
+    executor.run()
+    #expect(queue.operationCount == 3)
+    operation.isAllowed.withLock { $0 = true }
+    switch kind {
+    case "finish": end.cancel()
+    case "post": other.didChangeValue(for: \.isReady)
+    case "limit": queue.maxConcurrentOperationCount = 3
+    default:
+      queue.isSuspended = true
+      queue.isSuspended = false
+    }
+    executor.run()
+    #expect(operation.isFinished)
+    for left in queue.operations { left.cancel() }
+    executor.run()
+  }
+
+  @Test("O2: what is taken back while it waits for its turn may come again") func takenBack() {
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    queue.isSuspended = true
+    let operation = Conditional()
+    operation.isAllowed.withLock { $0 = true }
+    queue.addOperation(operation)
+    operation.isAllowed.withLock { $0 = false }
+    operation.didChangeValue(for: \.isReady)
+    queue.isSuspended = false
+    executor.run()
+    #expect(!operation.isFinished)
+    operation.isAllowed.withLock { $0 = true }
+    queue.addOperation {}
+    executor.run()
+    #expect(operation.isFinished && queue.operationCount == 0)
+  }
+
+  @Test("O2: a change while it is asked, of which nobody hears, is found when the queue has it") func changeMeanwhile()
+  {
+    final class Late: Headway.Operation, @unchecked Sendable {
+      let isAllowed = Mutex(false)
+      let other = BlockOperation {}
+      weak var home: OperationQueue?
+      override var isReady: Bool {
+        let answer = isAllowed.withLock { $0 }
+        // As two other threads, after this has looked: one changes it, the other adds an operation.
+        if !answer,
+          isAllowed.withLock({
+            $0 = true; return true
+          })
+        {
+          home?.addOperation(other)
+        }
+        return answer
+      }
+    }
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let operation = Late()
+    operation.home = queue
+    queue.addOperation(operation)
+    executor.run()
+    #expect(operation.isFinished && queue.operationCount == 0)
+  }
+
+  @Test("O2: a dependency that isReady adds may end before the queue has the operation") func addedByItself() {
+    final class Checked: Headway.Operation, @unchecked Sendable {
+      let check = BlockOperation {}
+      override var isReady: Bool {
+        if !check.isFinished { addDependency(check) }
+        return super.isReady
+      }
+    }
+    final class Ending: Headway.Operation, @unchecked Sendable {
+      var checked: Checked?
+      override var isReady: Bool {
+        checked?.check.start()
+        return true
+      }
+    }
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let (first, second) = (Checked(), Ending())
+    second.checked = first
+    queue.addOperations([first, second], waitUntilFinished: false)
+    executor.run()
+    #expect(first.isFinished && queue.operationCount == 0)
+  }
+
+  @Test("O2, W2: an isReady may wait for a dependency that says that it has finished") func waitsInReadiness() {
+    final class Patient: Headway.Operation, @unchecked Sendable {
+      let seen = EventRecorder<Int>()
+      override var isReady: Bool {
+        for dependency in dependencies where dependency.isFinished {
+          dependency.waitUntilFinished()
+          seen.record(1)
+        }
+        return super.isReady
+      }
+    }
+    final class Plain: Headway.Operation, @unchecked Sendable {}
+    for dependency in [BlockOperation {}, Plain()] {
+      let queue = OperationQueue()
+      let operation = Patient()
+      operation.addDependency(dependency)
+      queue.addOperations([operation, dependency], waitUntilFinished: true)
+      #expect(operation.isFinished && operation.seen.count > 0)
+    }
+  }
+
+  @Test("O2: threads that post at once, while isReady takes its time, do not hold each other up") func postsAtOnce() {
+    final class Slow: Headway.Operation, @unchecked Sendable {
+      let threads = 4
+      let inside = Mutex(0)
+      let meeting = Meeting(of: 4)
+      let isAllowed = Mutex(false)
+      let asked = EventRecorder<Int>()
+      override var isReady: Bool {
+        guard isAllowed.withLock({ $0 }) else { return false }
+        asked.record(1)
+        // All are inside at the same time.
+        let isMeeting = inside.withLock { inside in
+          inside += 1
+          return inside <= threads
+        }
+        if isMeeting { meeting.attend() }
+        return true
+      }
+    }
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let operation = Slow()
+    queue.addOperation(operation)
+    operation.isAllowed.withLock { $0 = true }
+    onThreads(operation.threads) { _ in operation.didChangeValue(for: \.isReady) }
+    executor.run()
+    #expect(operation.isFinished)
+    #expect(operation.asked.count <= 3 * operation.threads)
+  }
+
+  @Test("O3, B5: a main() that throws ends the operation, whatever its own isFinished says") func throwing() {
+    final class Failing: Headway.Operation, @unchecked Sendable {
+      override var isFinished: Bool { false }
+      override func main() throws { throw Mishap() }
+    }
+    let queue = OperationQueue()
+    let operation = Failing()
+    queue.addOperation(operation)
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(operation.error as? Mishap == Mishap())
+  }
+
   @Test("O2: of many, each is asked again before long") func manyAskedAgain() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
@@ -338,7 +499,7 @@ private final class OwnEnd: Headway.Operation, @unchecked Sendable {
     for _ in 0..<4 { queue.addOperation {} }
     executor.run()
     #expect(queue.operationCount == 0)
-    #expect(operations.allSatisfy { $0.asked.count <= 4 })
+    #expect(operations.allSatisfy { $0.asked.count < 20 })
   }
 
   @Test("O2, P2: one with an isReady of its own keeps its place among those that are added with it") func order() {

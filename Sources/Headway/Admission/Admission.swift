@@ -170,20 +170,26 @@ struct Admission {
 
   /// An override of `isReady` holds the operation back.
   mutating func noteHeldBack(_ operation: Operation) {
-    guard operation.state.current.isHeldBack, operation.admission.place == .waiting else { return }
+    guard operation.state.current.isHeldBack else { return }
+    switch operation.admission.place {
+    case .waiting: break
+    case .ready: removeReady(operation)
+    case .none, .heldBack, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
+    }
     operation.admission.place = .heldBack
     heldBack.append(OperationReference(operation))
   }
 
-  /// Takes those out that are to be asked now; whoever still is held back then is noted again, behind the others.
-  mutating func takeHeldBack() -> [Operation] {
-    var taken: [Operation] = []
-    while taken.count < Self.mostAskedAgain, let reference = heldBack.first {
+  /// Those that are to be asked now, which stand behind the others from now on.
+  mutating func nextHeldBack() -> [Operation] {
+    guard heldBack.first != nil else { return [] }
+    var asked: [Operation] = []
+    while asked.count < Self.mostAskedAgain, let reference = heldBack.first, reference.operation !== asked.first {
       heldBack.remove(reference)
-      reference.operation.admission.place = .waiting
-      taken.append(reference.operation)
+      heldBack.append(reference)
+      asked.append(reference.operation)
     }
-    return taken
+    return asked
   }
 
   // MARK: Classes
@@ -307,8 +313,10 @@ struct Admission {
     while limit == .max || firstReadyClass == workerClass, let reference = first.ready.popFirst(workerClass) {
       let operation = reference.operation
       if operation.state.claim() { return begin(operation) }
-      // It was given a dependency after it had become ready, or has finished without being started.
+      // It was given a dependency after it had become ready, or holds itself back, or has finished without being
+      // started.
       operation.admission.place = .waiting
+      noteHeldBack(operation)
     }
     if let barrier = startableBarrier, self.workerClass(of: barrier) == workerClass, barrier.state.claim() {
       return begin(barrier)

@@ -42,19 +42,21 @@ extension OperationQueue {
   ///   - operation: The operation.
   ///   - batch: The batch of the calling thread in which it ran, which is closed: what follows may take long.
   ///   - notifications: Takes what observers are to be notified of.
+  /// - Returns: Operations that hold themselves back, and are to be asked again.
   final func operationFinished(
     _ operation: Operation, closing batch: Batch?, notifyingLater notifications: inout PendingNotifications
-  ) {
+  ) -> [Operation] {
     // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
     if completesUnit(operation) { trackedProgress?.countUnit(of: operation) }
     let (reference, closed) = (OperationReference(operation), batch.map { Unmanaged.passUnretained($0) })
-    let member = update(collectingBatches: closed != nil, notifyingLater: &notifications) { state in
+    let (member, heldBack) = update(collectingBatches: closed != nil, notifyingLater: &notifications) { state in
       closed?._withUnsafeGuaranteedRef { state.admission.close($0) }
       let member = reference._withUnsafeGuaranteedRef { state.admission.finished($0) }
       state.record { .finished(reference.operation) }
-      return member
+      return (member, state.admission.nextHeldBack())
     }
     member.release()
+    return heldBack
   }
 
   /// An operation starts: its own progress counts from now on.

@@ -42,8 +42,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
   /// Starts the work, and goes on until ``finish()`` or an error.
   override func run() {
-    runMain()
-    if error != nil { end() }
+    if !runMain() || error != nil { end() }
   }
 
   override var endsWithMain: Bool { false }

@@ -42,8 +42,13 @@ extension Operation {
     // Until it has left it, the queue that holds the operation owns itself.
     let queue = before.isEnqueued ? queueLinks.home?.takeUnretainedValue() : nil
     var notifications = PendingNotifications()
-    ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.tellQueueIfReady(notifyingLater: &notifications) } }
-    queue?.operationFinished(self, closing: batch, notifyingLater: &notifications)
+    // Those that override `isReady` are asked below.
+    ending.ready.forEach { reference in
+      reference._withUnsafeGuaranteedRef { operation in
+        if !operation.overridesIsReady { operation.tellQueueIfReady(notifyingLater: &notifications) }
+      }
+    }
+    let heldBack = queue?.operationFinished(self, closing: batch, notifyingLater: &notifications) ?? []
     let rare = ending.rare
     let isNotified = !before.isObserved && rare?.doomed.isEmpty != false
     wakeWaiters(settledFrom: state.settle(isNotified: isNotified), isNotified: isNotified)
@@ -51,27 +56,26 @@ extension Operation {
     // From here on nothing is left to do that others need, and users' code runs, which may wait for this operation.
     if isNotified {
       // Such a wait returns at once, so nobody asks what this thread is doing.
-      callUsersCode(ending, from: before, isNotified: true, queue, notifications)
+      callUsersCode(ending, from: before, isNotified: true, queue, heldBack, notifications)
     } else {
       NotificationContext.run(notifyingOf: self) {
         if let rare { cancelDoomed(rare.doomed) }
-        callUsersCode(ending, from: before, isNotified: false, queue, notifications)
+        callUsersCode(ending, from: before, isNotified: false, queue, heldBack, notifications)
       }
     }
   }
 
   private func callUsersCode(
     _ ending: borrowing OperationEnding, from before: OperationWord, isNotified: Bool, _ queue: OperationQueue?,
-    _ notifications: PendingNotifications
+    _ heldBack: [Operation], _ notifications: PendingNotifications
   ) {
     notifications.send()
-    queue?.trackedProgress?.notifyIfFurther()
     ending.ready.forEach { reference in
-      reference._withUnsafeGuaranteedRef { operation in
-        operation.inquireReadinessInNoQueue()
-        operation.notifyIfObserved([ObservedChange(.isReady)])
-      }
+      reference._withUnsafeGuaranteedRef { if $0.overridesIsReady { $0.reconsiderReadiness() } }
     }
+    for operation in heldBack { operation.reconsiderReadiness() }
+    queue?.trackedProgress?.notifyIfFurther()
+    ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.notifyIfObserved([ObservedChange(.isReady)]) } }
     if before.hasFailed, let error { queue?.reportFailure(of: self, error) }
     if !isNotified { notifyEnd(from: before, ending.rare?.observers) }
     if before.phase != .executing { releaseWork() }
@@ -133,7 +137,8 @@ extension Operation {
       }
     }
     let ending = links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
-    guard !before.isObserved, !before.hasFailed, ending.rare?.doomed.isEmpty != false else {
+    guard !before.isObserved, !before.hasFailed, ending.rare?.doomed.isEmpty != false, !ending.ready.haveToBeAsked
+    else {
       batch.withdrawCurrent()
       conclude(ending, from: before, in: batch)
       return nil
@@ -166,7 +171,6 @@ extension Operation {
   static func tellReady(_ reference: OperationReference, _ notifications: inout PendingNotifications) {
     reference._withUnsafeGuaranteedRef { operation in
       operation.tellQueueIfReady(notifyingLater: &notifications)
-      operation.inquireReadinessInNoQueue()
       if operation.state.current.isObserved { notifications.append(ObservedChange(.isReady), of: operation) }
       if !operation.isPlainBlock { notifications.keep(operation) }
     }

@@ -56,6 +56,8 @@ extension Operation {
       }
     case .isReady:
       reconsiderReadiness()
+      // As when another operation is added.
+      queue?.reconsiderHeldBack()
       notifyIfObserved([ObservedChange(.isReady)])
     default:
       notifyIfObserved([ObservedChange(key)])

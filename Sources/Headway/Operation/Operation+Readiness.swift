@@ -1,17 +1,20 @@
 import Synchronization
 
 extension Operation {
-  /// The last dependency has finished: tells the queue, if there is one, unless an override of ``isReady`` says
-  /// otherwise.
-  final func tellQueueIfReady() {
+  /// The last dependency has finished, or was removed: tells the queue, if there is one, unless an override of
+  /// ``isReady`` says otherwise.
+  ///
+  /// Called with no lock held, since it may run users' code.
+  final func lastDependencyIsGone() {
+    if overridesIsReady { return reconsiderReadiness() }
     var notifications = PendingNotifications()
     tellQueueIfReady(notifyingLater: &notifications)
     notifications.send()
   }
 
+  /// The last dependency of an operation that does not override ``isReady`` has finished.
   final func tellQueueIfReady(notifyingLater notifications: inout PendingNotifications) {
     guard state.current.isEnqueued else { return }
-    guard isReady, !state.current.isHeldBack else { return reconsiderReadiness() }
     queue?.operationBecameReady(self, notifyingLater: &notifications)
   }
 
@@ -19,30 +22,26 @@ extension Operation {
   /// queue.
   ///
   /// Called with no lock held, since it runs users' code. When several threads ask at once, the answer to the last
-  /// inquiry is the one that is noted.
+  /// inquiry is the one that is noted: it began after all that the others were asked for had changed.
   final func reconsiderReadiness() {
-    while true {
-      let inquiry = links.withLock { links in
-        links.madeDetails.readinessInquiries += 1
-        return links.madeDetails.readinessInquiries
-      }
-      // While dependencies keep it from starting, the answer does not matter; when they have finished, it is asked.
-      guard state.current.isReady else { return }
-      let answer = isReady
-      let word = links.withLock { links in
-        links.details?.readinessInquiries == inquiry ? state.setHeldBack(!answer) : nil
-      }
-      guard let word else { continue }
-      guard word.isEnqueued, word.phase == .pending else { return }
-      var notifications = PendingNotifications()
-      if word.isStartable {
-        queue?.operationBecameReady(self, notifyingLater: &notifications)
-      } else {
-        queue?.operationIsHeldBack(self, notifyingLater: &notifications)
-      }
-      notifications.send()
-      return
+    let inquiry = links.withLock { links in
+      links.madeDetails.readinessInquiries += 1
+      return links.madeDetails.readinessInquiries
     }
+    // While dependencies keep it from starting, the answer does not matter; when they have finished, it is asked.
+    guard state.current.isReady else { return }
+    let answer = isReady
+    let word = links.withLock { links in
+      links.details?.readinessInquiries == inquiry ? state.setHeldBack(!answer) : nil
+    }
+    guard let word, word.isEnqueued, word.phase == .pending else { return }
+    var notifications = PendingNotifications()
+    if word.isStartable {
+      queue?.operationBecameReady(self, notifyingLater: &notifications)
+    } else {
+      queue?.operationIsHeldBack(self, notifyingLater: &notifications)
+    }
+    notifications.send()
   }
 
   /// A queue is about to take the operation in: asks whether an override of ``isReady`` holds it back.
@@ -50,18 +49,10 @@ extension Operation {
   /// It is asked whatever it depends on: an override may begin to evaluate its conditions. What it answers counts once
   /// the dependencies have finished; until then it is held back.
   ///
-  /// - Returns: Whether it waited for dependencies.
+  /// - Returns: Whether it is held back, and so is to be asked again when the queue has it.
   final func inquireReadinessBeforeAdding() -> Bool {
     _ = state.setHeldBack(true)
-    if state.current.isReady {
-      reconsiderReadiness()
-      return false
-    }
-    _ = isReady
-    return true
+    if state.current.isReady { reconsiderReadiness() } else { _ = isReady }
+    return state.current.isHeldBack
   }
-
-  /// The last dependency has finished while the operation is in no queue: asks an override of ``isReady``, which may
-  /// begin to evaluate its conditions.
-  final func inquireReadinessInNoQueue() { if !state.current.isEnqueued, overridesIsReady { _ = isReady } }
 }

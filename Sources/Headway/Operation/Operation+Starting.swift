@@ -7,8 +7,10 @@ extension Operation {
     let word = state.current
     // Another thread is about to cancel it.
     if word.isDoomed, !word.isCancelled { markCancelled() }
-    if word.phase == .pending, !word.isReserved, !word.isCancelled, !word.isDoomed, !isReady {
-      misuse(startMisuse(word))
+    if word.phase == .pending, !word.isReserved, !word.isCancelled, !word.isDoomed {
+      guard isReady else { misuse(startMisuse(word)) }
+      // What it answered before is out of date.
+      if state.current.isHeldBack { _ = state.setHeldBack(false) }
     }
 
     switch state.begin() {
@@ -30,27 +32,40 @@ extension Operation {
   }
 
   /// Calls ``main()`` at the thread priority that was asked for, and keeps what it throws.
-  final func runMain() {
-    guard state.current.hasThreadPriority else { return callMain() }
-    Worker.current?.withPriority(threadPriority) { callMain() } ?? callMain()
+  ///
+  /// - Returns: Whether it returned without throwing.
+  final func runMain() -> Bool {
+    guard state.current.hasThreadPriority, let worker = Worker.current else { return callMain() }
+    var hasReturned = false
+    worker.withPriority(threadPriority) { hasReturned = callMain() }
+    return hasReturned
   }
 
   /// Calls ``main()`` and keeps what it throws.
-  final func callMain() {
+  ///
+  /// - Returns: Whether it returned without throwing.
+  @discardableResult
+  final func callMain() -> Bool {
     isInMain = true
-    do { try main() } catch { recordError(error) }
-    isInMain = false
+    defer { isInMain = false }
+    do { try main() } catch {
+      recordError(error)
+      return false
+    }
+    return true
   }
 
   /// As ``callMain()``, for a `main()` that stands beside that of this class: direct subclasses reach it by
   /// `super.main()`, which must do nothing, and others by calling `main()`.
   ///
   /// Seen as an ``Operation`` and started, it is the former: nobody calls `main()` of an operation that runs from
-  /// elsewhere.
+  /// elsewhere. So it is where a `start()` below `type` has called `main()`: one of `type` would have called it as of
+  /// `type`.
   ///
   /// - Parameter type: The type that the operation has where it is called.
   package final func callMain(seenAs type: Operation.Type) {
     guard !isInMain, type != Operation.self || state.current.phase == .pending else { return }
+    if OperationOverrides.hasStart(Swift.type(of: self)), !OperationOverrides.hasStart(type) { return }
     callMain()
   }
 

@@ -90,8 +90,8 @@ open class Operation: @unchecked Sendable {
 
   /// Runs ``main()`` and, unless the work goes on after it, ends the operation.
   func run() {
-    runMain()
-    endUnlessSubclassGoesOn()
+    // Nobody else ends what has failed to begin.
+    if runMain() { endUnlessSubclassGoesOn() } else { end() }
   }
 
   /// Releases what ``main()`` would have used, when it has not run and never will.
@@ -107,8 +107,9 @@ open class Operation: @unchecked Sendable {
   ///
   /// An override may ask for more, `super.isReady && networkIsUp`; it posts ``didChangeValue(forKey:)`` with `isReady`
   /// when its answer has changed. A queue asks it when the operation is added, when the last dependency has finished,
-  /// when a change was posted, and, of an operation that it holds back, when another is added; it holds no lock then.
-  /// Of an operation in no queue it is asked when the last dependency has finished.
+  /// when a change was posted, and, of operations that hold themselves back, up to 64 in turn, when another is added,
+  /// finishes or posts, and when the limit or the suspension changes; it holds no lock then. Of an operation in no
+  /// queue it is asked when the last dependency has finished.
   open var isReady: Bool { state.current.isReady }
 
   /// Whether the work is running.
@@ -118,7 +119,8 @@ open class Operation: @unchecked Sendable {
   ///
   /// A subclass that overrides it says when it has finished: when ``start()`` has called ``main()``, or has not since
   /// the operation was cancelled, it asks this property, and goes on unless that says true; the subclass then posts
-  /// ``didChangeValue(forKey:)`` with `isFinished`. To such an override, `super.isFinished` says true from then on.
+  /// ``didChangeValue(forKey:)`` with `isFinished`. To such an override, `super.isFinished` says true from then on. If
+  /// `main()` throws, the operation ends.
   open var isFinished: Bool { state.current.saysFinished }
 
   /// Whether ``cancel()`` was called before the operation had finished.

@@ -86,6 +86,15 @@ struct ReadyDependents: ~Copyable {
   /// The one, if there is just one.
   var only: OperationReference? { others == nil ? first : nil }
 
+  /// Whether one overrides ``Operation/isReady``.
+  var haveToBeAsked: Bool {
+    var result = false
+    forEach { reference in
+      reference._withUnsafeGuaranteedRef { if !$0.isPlainBlock, $0.overridesIsReady { result = true } }
+    }
+    return result
+  }
+
   func forEach(_ body: (OperationReference) -> Void) {
     guard let first else { return }
     body(first)

@@ -39,15 +39,20 @@ extension OperationQueue {
       let heldBack = update { state in
         let isIn = state.add(reference, isBarrier: false)
         assert(isIn, "nobody knows the operation yet")
-        return state.admission.takeHeldBack()
+        return state.admission.nextHeldBack()
       }
       askAgain(heldBack)
     }
   }
 
-  /// Asks operations that overrides of `isReady` hold back whether they still do, since another has come in: Foundation
-  /// does so, and there are programs that rely on it and post no change.
   private func askAgain(_ heldBack: [Operation]) { for operation in heldBack { operation.reconsiderReadiness() } }
+
+  /// Asks operations that overrides of `isReady` hold back whether they still do.
+  ///
+  /// Foundation does so whenever it looks for something to start, and there are programs that rely on it and post no
+  /// change. Here it is done when another operation is added, finishes or posts that it is ready, and when the limit or
+  /// the suspension is changed.
+  final func reconsiderHeldBack() { askAgain(update { $0.admission.nextHeldBack() }) }
 
   /// Puts an operation into the inbox, without the queue's lock: the thread that next has that takes it in.
   ///
@@ -59,7 +64,7 @@ extension OperationQueue {
   /// Takes an operation in, under the lock, and its ownership.
   private func take(_ reference: OperationReference, isBarrier: Bool) {
     let (isIn, level, heldBack) = update { state in
-      let heldBack = state.admission.takeHeldBack()
+      let heldBack = state.admission.nextHeldBack()
       return (state.add(reference, isBarrier: isBarrier), state.qualityOfService.level, heldBack)
     }
     guard isIn else { return reference.release() }
@@ -84,7 +89,7 @@ extension OperationQueue {
     }
     var refused: [OperationReference] = []
     let (level, heldBack) = update { state in
-      let heldBack = state.admission.takeHeldBack()
+      let heldBack = state.admission.nextHeldBack()
       for reference in added where !state.add(reference, isBarrier: false) { refused.append(reference) }
       return (state.qualityOfService.level, heldBack)
     }
@@ -126,8 +131,8 @@ extension OperationQueue {
 
   /// Lets the operation know its queue; before the queue's lists do, from which it may be started at any moment.
   ///
-  /// - Returns: Whether it is to be asked again, when the queue has it, if it is ready: it may hold itself back, and
-  ///   its last dependency may finish meanwhile, of which nobody would tell the queue.
+  /// - Returns: Whether it is to be asked again when the queue has it: it holds itself back, and what it waits for may
+  ///   have come about meanwhile, of which nobody would tell the queue.
   private func enter(_ operation: Operation) -> Bool {
     operation.queueLinks.home = .passUnretained(self)
     return operation.overridesIsReady && operation.inquireReadinessBeforeAdding()

@@ -181,6 +181,7 @@ extension OperationQueue {
       state.admission.limit = limit == Self.defaultMaxConcurrentOperationCount ? .max : limit
       state.note(.maxConcurrentOperationCount, limit)
     }
+    reconsiderHeldBack()
   }
 
   /// The implementation of ``isSuspended``.
@@ -190,6 +191,7 @@ extension OperationQueue {
       state.admission.isSuspended = isSuspended
       state.note(.isSuspended, isSuspended)
     }
+    if !isSuspended { reconsiderHeldBack() }
   }
 
   /// The implementation of ``underlyingQueue``.

@@ -26,7 +26,7 @@ struct QueueState {
   var runsElsewhere: Bool { executor != nil || underlyingQueue != nil }
 
   /// Whether threads may take batches of operations: nobody wants to know of each one by itself.
-  var allowsBatches: Bool { observers == nil && underlyingQueue == nil }
+  var allowsBatches: Bool { observers == nil && underlyingQueue == nil && admission.heldBack.first == nil }
 
   /// Whether operations may come in by way of the inbox: nobody wants to know of each one at once.
   private var allowsInbox: Bool {
