@@ -292,6 +292,10 @@ private final class OwnEnd: Headway.Operation, @unchecked Sendable {
     #expect(operation.asked.events == [])
     dependencies[1].start()
     #expect(operation.asked.events == [true])
+    let removed = BlockOperation {}
+    operation.addDependency(removed)
+    operation.removeDependency(removed)
+    #expect(operation.asked.events == [true, true])
   }
 
   @Test("O2: so it is when the dependency ran in a batch") func askedAfterBatch() {

@@ -60,7 +60,7 @@ extension Operation {
     }
     if wasListed { OperationReference(operation).release() }
     let word = wasWaitedFor ? state.dependencyFinished() : nil
-    if word?.becameReadyInQueue == true { lastDependencyIsGone() }
+    if let word, word.becameReady, word.isEnqueued || overridesIsReady { lastDependencyIsGone() }
     if wasListed { notifyIfObserved([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
   }
 
