@@ -35,8 +35,9 @@ func show(_ makeOperation: (@escaping @Sendable () -> Void) -> Operation) {
   tokens = printChanges(of: cancelled)
   queue.addOperation(cancelled)
   cancelled.cancel()
-  cancelled.waitUntilFinished()
+  // Its `start()` has to run for that, and does when the queue goes on.
   queue.isSuspended = false
+  cancelled.waitUntilFinished()
 
   print("In a queue, before one that depends on it:")
   let first = makeOperation {}
