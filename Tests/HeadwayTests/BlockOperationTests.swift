@@ -180,4 +180,11 @@ import Testing
         == ["success", "failure mishap", "cancelled", "cancelled", "cancelled"])
     #expect(both.error is Mishap)
   }
+
+  @Test("B1: a block added after a cancellation is ignored") func blockAfterCancellation() {
+    let operation = BlockOperation {}
+    operation.cancel()
+    operation.addExecutionBlock { Issue.record("a cancelled operation ran") }
+    #expect(operation.isFinished && operation.executionBlocks.isEmpty)
+  }
 }

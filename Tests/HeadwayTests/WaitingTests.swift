@@ -225,6 +225,20 @@ import Testing
     grow(7)
     #expect(leaves.load(ordering: .relaxed) == 128)
   }
+
+  @Test("W1: a completion block finds the dependencies, which are released afterwards", arguments: [false, true])
+  func dependenciesInCompletionBlock(isCancelled: Bool) {
+    let queue = OperationQueue()
+    let dependency = BlockOperation {}
+    let operation = BlockOperation {}
+    operation.addDependency(dependency)
+    let found = EventRecorder<[Headway.Operation]>()
+    operation.completionBlock = { [unowned operation] in found.record(operation.dependencies) }
+    queue.addOperation(operation)
+    if isCancelled { operation.cancel() } else { queue.addOperation(dependency) }
+    #expect(eventually { found.events == [[dependency]] && operation.dependencies.isEmpty })
+    dependency.start()
+  }
 }
 
 /// Knows on which thread `main()` runs, as opposed to blocks that other threads help with.

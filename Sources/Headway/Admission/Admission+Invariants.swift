@@ -18,7 +18,7 @@
         previous = reference
       }
       precondition(found.memberCount == members.count, "\(found.memberCount) members are listed, not \(members.count)")
-      checkRunning(found)
+      checkLists(found)
       checkSegments(found)
       var activeCount = 0
       batches.forEach { batch in
@@ -92,7 +92,7 @@
       if [.cancelled, .cancelledWithinLimit].contains(place) { check(operation.state.current.isCancelled, operation) }
     }
 
-    private func checkRunning(_ found: Findings) {
+    private func checkLists(_ found: Findings) {
       var heldBackCount = 0
       heldBack.forEach { reference in
         check(reference.operation.admission.place == .heldBack, reference.operation)

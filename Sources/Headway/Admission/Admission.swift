@@ -10,7 +10,7 @@
 struct Admission {
   /// More tickets than this are not out at once: each worker that comes goes on while there is work.
   static let mostTickets = 64
-  /// So many of those that are held back are asked again when another operation comes in: adding takes constant time.
+  /// How many operations that hold themselves back are asked at a time, so that adding and ending take constant time.
   static let mostAskedAgain = 64
 
   /// All that the queue holds.
@@ -180,7 +180,7 @@ struct Admission {
     heldBack.append(OperationReference(operation))
   }
 
-  /// Those that are to be asked now, which stand behind the others from now on.
+  /// The operations that hold themselves back and are to be asked now; moves them to the end of the list.
   mutating func nextHeldBack() -> [Operation] {
     guard heldBack.first != nil else { return [] }
     var asked: [Operation] = []

@@ -24,8 +24,9 @@ extension Operation {
   ///
   /// In this order: dependents that required success are kept from starting if it was none; dependents are released;
   /// the queue is left; the threads wake that wait for no more than that; the completion block goes to the pool. Then
-  /// what may take as long as users' code likes: dependents that required success are cancelled; observers are
-  /// notified; and all others that wait wake. Called once, with no lock held.
+  /// what may take as long as users' code likes: operations that override ``isReady`` are asked; dependents that
+  /// required success are cancelled; observers are notified; and all others that wait wake. Called once, with no lock
+  /// held.
   ///
   /// - Parameters:
   ///   - before: The state from which the operation ended.
@@ -59,7 +60,6 @@ extension Operation {
       callUsersCode(ending, from: before, isNotified: true, queue, heldBack, notifications)
     } else {
       NotificationContext.run(notifyingOf: self) {
-        if let rare { cancelDoomed(rare.doomed) }
         callUsersCode(ending, from: before, isNotified: false, queue, heldBack, notifications)
       }
     }
@@ -69,11 +69,13 @@ extension Operation {
     _ ending: borrowing OperationEnding, from before: OperationWord, isNotified: Bool, _ queue: OperationQueue?,
     _ heldBack: [Operation], _ notifications: PendingNotifications
   ) {
-    notifications.send()
+    // First what other operations may wait for: observers and handlers may take as long as they like.
     ending.ready.forEach { reference in
       reference._withUnsafeGuaranteedRef { if $0.overridesIsReady { $0.reconsiderReadiness() } }
     }
     for operation in heldBack { operation.reconsiderReadiness() }
+    if let rare = ending.rare { cancelDoomed(rare.doomed) }
+    notifications.send()
     queue?.trackedProgress?.notifyIfFurther()
     ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.notifyIfObserved([ObservedChange(.isReady)]) } }
     if before.hasFailed, let error { queue?.reportFailure(of: self, error) }

@@ -57,7 +57,7 @@ extension Operation {
     case .isReady:
       reconsiderReadiness()
       // As when another operation is added.
-      queue?.reconsiderHeldBack()
+      if let queue { queue.askAgain(queue.update { $0.admission.nextHeldBack() }) }
       notifyIfObserved([ObservedChange(.isReady)])
     default:
       notifyIfObserved([ObservedChange(key)])

@@ -45,14 +45,12 @@ extension OperationQueue {
     }
   }
 
-  private func askAgain(_ heldBack: [Operation]) { for operation in heldBack { operation.reconsiderReadiness() } }
-
   /// Asks operations that overrides of `isReady` hold back whether they still do.
   ///
   /// Foundation does so whenever it looks for something to start, and there are programs that rely on it and post no
   /// change. Here it is done when another operation is added, finishes or posts that it is ready, and when the limit or
   /// the suspension is changed.
-  final func reconsiderHeldBack() { askAgain(update { $0.admission.nextHeldBack() }) }
+  final func askAgain(_ heldBack: [Operation]) { for operation in heldBack { operation.reconsiderReadiness() } }
 
   /// Puts an operation into the inbox, without the queue's lock: the thread that next has that takes it in.
   ///

@@ -176,22 +176,24 @@ extension OperationQueue {
       limit >= Self.defaultMaxConcurrentOperationCount,
       "maxConcurrentOperationCount of \(label) was set to \(limit): use a count, 0, or -1 for the default.")
     guard !isMain else { return }
-    update { state in
+    let heldBack = update { state in
       state.maxConcurrentOperationCount = limit
       state.admission.limit = limit == Self.defaultMaxConcurrentOperationCount ? .max : limit
       state.note(.maxConcurrentOperationCount, limit)
+      return state.admission.nextHeldBack()
     }
-    reconsiderHeldBack()
+    askAgain(heldBack)
   }
 
   /// The implementation of ``isSuspended``.
   final func setSuspended(_ isSuspended: Bool) {
     guard !isMain else { return }
-    update { state in
+    let heldBack = update { state in
       state.admission.isSuspended = isSuspended
       state.note(.isSuspended, isSuspended)
+      return isSuspended ? [] : state.admission.nextHeldBack()
     }
-    if !isSuspended { reconsiderHeldBack() }
+    askAgain(heldBack)
   }
 
   /// The implementation of ``underlyingQueue``.

@@ -1,0 +1,262 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+@Suite("Readiness of subclasses", .hangLimit) struct ReadinessTests {
+  /// Ready when it is allowed to be, which it does not announce.
+  private final class Conditional: Headway.Operation, @unchecked Sendable {
+    let isAllowed = Mutex(false)
+    /// What the base said each time when it was asked.
+    let asked = EventRecorder<Bool>()
+    override var isReady: Bool {
+      let base = super.isReady
+      asked.record(base)
+      return base && isAllowed.withLock { $0 }
+    }
+  }
+
+  @Test("O2: an isReady of an operation in no queue is asked when the last dependency has finished")
+  func askedInNoQueue() {
+    let operation = Conditional()
+    let dependencies = (0..<2).map { _ in BlockOperation {} }
+    for dependency in dependencies { operation.addDependency(dependency) }
+    dependencies[0].start()
+    #expect(operation.asked.events == [])
+    dependencies[1].start()
+    #expect(operation.asked.events == [true])
+    let removed = BlockOperation {}
+    operation.addDependency(removed)
+    operation.removeDependency(removed)
+    #expect(operation.asked.events == [true, true])
+  }
+
+  @Test("O2: so it is when the dependency ran in a batch") func askedAfterBatch() {
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let operation = Conditional()
+    let dependency = BlockOperation {}
+    operation.addDependency(dependency)
+    queue.addOperations([dependency, BlockOperation {}], waitUntilFinished: false)
+    executor.runBatch(of: queue)
+    executor.run()
+    #expect(operation.asked.events == [true])
+  }
+
+  @Test(
+    "O2: one that holds itself back is asked again when its queue takes in another",
+    arguments: ["one", "several", "block"])
+  func askedAgain(kind: String) {
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let operation = Conditional()
+    queue.addOperation(operation)
+    executor.run()
+    // Before and after the queue took it in.
+    #expect(operation.asked.events == [true, true] && queue.operationCount == 1)
+    operation.isAllowed.withLock { $0 = true }
+    executor.run()
+    #expect(queue.operationCount == 1)
+    switch kind {
+    case "one": queue.addOperation(BlockOperation {})
+    case "several": queue.addOperations([BlockOperation {}, BlockOperation {}], waitUntilFinished: false)
+    default: queue.addOperation {}
+    }
+    executor.run()
+    #expect(operation.isFinished && queue.operationCount == 0)
+  }
+
+  @Test(
+    "O2: and when another finishes, or posts that it is ready, and when the limit or the suspension changes",
+    arguments: ["finish", "post", "limit", "suspension"])
+  func askedAtOtherTimes(kind: String) {
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let (operation, other) = (Conditional(), Conditional())
+    let end = BlockOperation {}
+    end.addDependency(BlockOperation {})
+    queue.addOperations([operation, other, end], waitUntilFinished: false)
+    executor.run()
+    #expect(queue.operationCount == 3)
+    operation.isAllowed.withLock { $0 = true }
+    switch kind {
+    case "finish": end.cancel()
+    case "post": other.didChangeValue(for: \.isReady)
+    case "limit": queue.maxConcurrentOperationCount = 3
+    default:
+      queue.isSuspended = true
+      queue.isSuspended = false
+    }
+    executor.run()
+    #expect(operation.isFinished)
+    for left in queue.operations { left.cancel() }
+    executor.run()
+  }
+
+  @Test("O2: what is taken back while it waits for its turn may come again") func takenBack() {
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    queue.isSuspended = true
+    let operation = Conditional()
+    operation.isAllowed.withLock { $0 = true }
+    queue.addOperation(operation)
+    operation.isAllowed.withLock { $0 = false }
+    operation.didChangeValue(for: \.isReady)
+    queue.isSuspended = false
+    executor.run()
+    #expect(!operation.isFinished)
+    operation.isAllowed.withLock { $0 = true }
+    queue.addOperation {}
+    executor.run()
+    #expect(operation.isFinished && queue.operationCount == 0)
+  }
+
+  @Test("O2: a change while it is asked, of which nobody hears, is found when the queue has it") func changeMeanwhile()
+  {
+    final class Late: Headway.Operation, @unchecked Sendable {
+      let isAllowed = Mutex(false)
+      let other = BlockOperation {}
+      weak var home: OperationQueue?
+      override var isReady: Bool {
+        let answer = isAllowed.withLock { $0 }
+        // As two other threads, after this has looked: one changes it, the other adds an operation.
+        if !answer,
+          isAllowed.withLock({
+            $0 = true; return true
+          })
+        {
+          home?.addOperation(other)
+        }
+        return answer
+      }
+    }
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let operation = Late()
+    operation.home = queue
+    queue.addOperation(operation)
+    executor.run()
+    #expect(operation.isFinished && queue.operationCount == 0)
+  }
+
+  @Test("O2: a dependency that isReady adds may end before the queue has the operation") func addedByItself() {
+    final class Checked: Headway.Operation, @unchecked Sendable {
+      let check = BlockOperation {}
+      override var isReady: Bool {
+        if !check.isFinished { addDependency(check) }
+        return super.isReady
+      }
+    }
+    final class Ending: Headway.Operation, @unchecked Sendable {
+      var checked: Checked?
+      override var isReady: Bool {
+        checked?.check.start()
+        return true
+      }
+    }
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let (first, second) = (Checked(), Ending())
+    second.checked = first
+    queue.addOperations([first, second], waitUntilFinished: false)
+    executor.run()
+    #expect(first.isFinished && queue.operationCount == 0)
+  }
+
+  @Test("O2, W2: an isReady may wait for a dependency that says that it has finished") func waitsInReadiness() {
+    final class Patient: Headway.Operation, @unchecked Sendable {
+      let seen = EventRecorder<Int>()
+      override var isReady: Bool {
+        for dependency in dependencies where dependency.isFinished {
+          dependency.waitUntilFinished()
+          seen.record(1)
+        }
+        return super.isReady
+      }
+    }
+    final class Plain: Headway.Operation, @unchecked Sendable {}
+    for dependency in [BlockOperation {}, Plain()] {
+      let queue = OperationQueue()
+      let operation = Patient()
+      operation.addDependency(dependency)
+      queue.addOperations([operation, dependency], waitUntilFinished: true)
+      #expect(operation.isFinished && operation.seen.count > 0)
+    }
+  }
+
+  @Test("O2: threads that post at once, while isReady takes its time, do not hold each other up") func postsAtOnce() {
+    final class Slow: Headway.Operation, @unchecked Sendable {
+      let threads = 4
+      let inside = Mutex(0)
+      let meeting = Meeting(of: 4)
+      let isAllowed = Mutex(false)
+      let asked = EventRecorder<Int>()
+      override var isReady: Bool {
+        guard isAllowed.withLock({ $0 }) else { return false }
+        asked.record(1)
+        // All are inside at the same time.
+        let isMeeting = inside.withLock { inside in
+          inside += 1
+          return inside <= threads
+        }
+        if isMeeting { meeting.attend() }
+        return true
+      }
+    }
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let operation = Slow()
+    queue.addOperation(operation)
+    operation.isAllowed.withLock { $0 = true }
+    onThreads(operation.threads) { _ in operation.didChangeValue(for: \.isReady) }
+    executor.run()
+    #expect(operation.isFinished)
+    #expect(operation.asked.count <= 3 * operation.threads)
+  }
+
+  @Test("O2: of many, each is asked again before long") func manyAskedAgain() {
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let operations = (0..<200).map { _ in Conditional() }
+    queue.addOperations(operations, waitUntilFinished: false)
+    executor.run()
+    for operation in operations { operation.isAllowed.withLock { $0 = true } }
+    for _ in 0..<4 { queue.addOperation {} }
+    executor.run()
+    #expect(queue.operationCount == 0)
+    #expect(operations.allSatisfy { $0.asked.count < 20 })
+  }
+
+  @Test("O2, P2: one with an isReady of its own keeps its place among those that are added with it") func order() {
+    let (queue, executor) = (OperationQueue(limit: 1), VisitExecutor())
+    queue.executor = executor
+    let first = Conditional()
+    first.isAllowed.withLock { $0 = true }
+    let finished = EventRecorder<Int>()
+    let second = BlockOperation { finished.record(first.isFinished ? 1 : 2) }
+    queue.addOperations([first, second], waitUntilFinished: false)
+    executor.run()
+    #expect(finished.events == [1] && first.asked.events == [true])
+  }
+
+  @Test("O2: it is asked when its last dependency finishes while a queue takes it in") func askedInTheMidst() {
+    final class Ending: Headway.Operation, @unchecked Sendable {
+      let asked = EventRecorder<Bool>()
+      override var isReady: Bool {
+        let base = super.isReady
+        asked.record(base)
+        // As another thread would, after this was asked and before the queue has it.
+        if !base { dependencies[0].start() }
+        return base
+      }
+    }
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let operation = Ending()
+    operation.addDependency(BlockOperation {})
+    queue.addOperation(operation)
+    executor.run()
+    #expect(operation.isFinished && operation.asked.events.first == false)
+  }
+}
