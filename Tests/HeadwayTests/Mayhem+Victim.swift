@@ -5,13 +5,15 @@ import Synchronization
 @testable import Headway
 
 /// An operation that counts what happens to it.
-final class Victim: CountedOperation, @unchecked Sendable {
+class Victim: CountedOperation, @unchecked Sendable {
   enum Kind: CaseIterable {
     case plain, failing
     /// Goes on after `start()` has returned, and posts its changes.
     case posting
     /// Is ready when it is allowed to be.
     case held
+
+    var type: Victim.Type { self == .posting ? PostingVictim.self : Victim.self }
   }
 
   struct Calls {
@@ -25,11 +27,11 @@ final class Victim: CountedOperation, @unchecked Sendable {
   let kind: Kind
   let calls = Mutex(Calls())
   let crowd = Mutex<Crowd?>(nil)
-  private let own = Mutex((isExecuting: false, isFinished: false, isAllowed: false, isWorkDone: false))
+  private let isAllowed = Mutex(false)
   private let tokens = Mutex<[ObservationToken]>([])
   private let work: (@Sendable () -> Void)?
 
-  init(_ number: Int, _ kind: Kind, _ mayhem: Mayhem, work: (@Sendable () -> Void)?) {
+  required init(_ number: Int, _ kind: Kind, _ mayhem: Mayhem, work: (@Sendable () -> Void)?) {
     self.number = number
     self.kind = kind
     self.work = work
@@ -38,26 +40,14 @@ final class Victim: CountedOperation, @unchecked Sendable {
     onCancel { [weak self] in self?.calls.withLock { $0.cancelled += 1 } }
   }
 
-  override var isAsynchronous: Bool { kind == .posting }
-  override var isExecuting: Bool { kind == .posting ? own.withLock { $0.isExecuting } : super.isExecuting }
-  override var isFinished: Bool { kind == .posting ? own.withLock { $0.isFinished } : super.isFinished }
-  override var isReady: Bool { super.isReady && (kind != .held || own.withLock { $0.isAllowed }) }
-
-  override func start() {
-    guard kind == .posting else { return super.start() }
-    guard !isCancelled else { return set(executing: false, finished: true) }
-    set(executing: true, finished: false)
-    enterAndLeave()
-    own.withLock { $0.isWorkDone = true }
-    DispatchQueue.global().async { self.complete() }
-  }
+  override var isReady: Bool { super.isReady && (kind != .held || isAllowed.withLock { $0 }) }
 
   override func main() throws {
     enterAndLeave()
     if kind == .failing { throw Mishap() }
   }
 
-  private func enterAndLeave() {
+  fileprivate func enterAndLeave() {
     let crowd = crowd.withLock { $0 }
     crowd?.enter()
     calls.withLock { $0.main += 1 }
@@ -67,22 +57,8 @@ final class Victim: CountedOperation, @unchecked Sendable {
     crowd?.leave()
   }
 
-  /// Ends a posting operation whose work is done.
-  func complete() {
-    if kind == .posting, own.withLock({ $0.isWorkDone }) { set(executing: false, finished: true) }
-  }
-
-  private func set(executing: Bool, finished: Bool) {
-    own.withLock { own in
-      guard !own.isFinished else { return }
-      (own.isExecuting, own.isFinished) = (executing, finished)
-    }
-    didChangeValue(for: \.isExecuting)
-    didChangeValue(for: \.isFinished)
-  }
-
   func allow(_ isAllowed: Bool) {
-    own.withLock { $0.isAllowed = isAllowed }
+    self.isAllowed.withLock { $0 = isAllowed }
     didChangeValue(for: \.isReady)
   }
 
@@ -114,5 +90,36 @@ final class Victim: CountedOperation, @unchecked Sendable {
     if told != expected { return "observers were told \(told)" }
     let cancellations = calls.seen.filter { $0.hasPrefix("cancelled") }
     return cancellations == (isCancelled ? ["cancelled true"] : []) ? nil : "observers were told \(cancellations)"
+  }
+}
+
+/// Has states of its own, and posts their changes: goes on after `start()` has returned.
+final class PostingVictim: Victim, @unchecked Sendable {
+  private let own = Mutex((isExecuting: false, isFinished: false, isWorkDone: false))
+
+  override var isAsynchronous: Bool { true }
+  override var isExecuting: Bool { own.withLock { $0.isExecuting } }
+  override var isFinished: Bool { own.withLock { $0.isFinished } }
+
+  override func start() {
+    guard !isCancelled else { return set(executing: false, finished: true) }
+    set(executing: true, finished: false)
+    enterAndLeave()
+    own.withLock { $0.isWorkDone = true }
+    DispatchQueue.global().async { self.complete() }
+  }
+
+  /// Ends it if its work is done.
+  func complete() {
+    if own.withLock({ $0.isWorkDone }) { set(executing: false, finished: true) }
+  }
+
+  private func set(executing: Bool, finished: Bool) {
+    own.withLock { own in
+      guard !own.isFinished else { return }
+      (own.isExecuting, own.isFinished) = (executing, finished)
+    }
+    didChangeValue(for: \.isExecuting)
+    didChangeValue(for: \.isFinished)
   }
 }

@@ -203,7 +203,8 @@ import Testing
     let queue = OperationQueue()
     queue.addOperation(operation)
     operation.waitUntilFinished()
-    #expect(operation.dependencies.isEmpty)
+    // Its dependencies are kept until its completion block has run.
+    #expect(eventually { operation.dependencies.isEmpty })
     #expect(operation.executionBlocks.isEmpty)
     #expect(census.eventuallyEmpty())
   }
