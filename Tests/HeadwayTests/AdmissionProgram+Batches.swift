@@ -97,7 +97,7 @@ extension AdmissionProgram {
     let (mostCount, refused) = (random(1...8), random(0...20))
     let operations = operations
     let hasTaken = admission.fill(batch, atMost: mostCount, indivisible: 1, at: 0) {
-      $0 !== operations[min(refused, operations.count - 1)] && $0.isPlainBlock
+      $0 !== operations[min(refused, operations.count - 1)] && $0.fitsBatch
     }
     // Those that were given a dependency after they had become ready are among them: that is seen when they start.
     let isNew = { [model] in operations[$0].admission.place == .taken && !model.entries[$0].isTaken }
@@ -192,6 +192,7 @@ extension AdmissionProgram {
     let next = operations[current].end(
       in: threads[number].batch, isRetained: false, continues: true,
       tellReady: { reference, _ in told.append(reference.takeRetainedValue()) }, leaving: { $0() })
+    threads[number].batch.releaseKept()
     for operation in operations { operation.queueLinks.home = nil }
     for operation in told where collectsLater { admission.becameReady(operation) }
     model.entries[current].state = .finished

@@ -7,6 +7,11 @@ private final class OwnStartOperation: BlockOperation, @unchecked Sendable {
   override func start() { super.start() }
 }
 
+/// Goes into batches, and may have code to run when it is freed.
+private final class OwnMainOperation: BlockOperation, @unchecked Sendable {
+  override func main() { super.main() }
+}
+
 /// A random sequence of commands, given to the state machine and to the model.
 struct AdmissionProgram {
   struct Divergence: Error, CustomStringConvertible {
@@ -107,7 +112,10 @@ struct AdmissionProgram {
     let member = CountedMember(census)
     let hasCode = !isBarrier && random(0...4) == 0
     let block = { @Sendable in withExtendedLifetime(member) {} }
-    let operation = hasCode ? OwnStartOperation(block: block) : BlockOperation(block: block)
+    let hasOwnMain = random(0...1) == 0
+    let operation =
+      hasCode
+      ? OwnStartOperation(block: block) : hasOwnMain ? OwnMainOperation(block: block) : BlockOperation(block: block)
     let priority = QueuePriority.allCases.randomElement(using: &generator) ?? .normal
     operation.queuePriority = priority
     model.entries.append(

@@ -60,21 +60,25 @@ import Testing
 
   @Test(
     "Q1: what an operation of a batch holds is released with no lock held",
-    arguments: ["block", "dependency", "completion block", "handler"])
+    arguments: ["operation", "block", "dependency", "completion block", "handler"])
   func batch(kind: String) {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
     let counts = EventRecorder<Int>()
     for _ in 0..<8 {
       let words = LastWords { [unowned queue] in counts.record(queue.operationCount) }
+      final class Holder: Headway.Operation, @unchecked Sendable {
+        let words: LastWords
+
+        init(_ words: LastWords) { self.words = words }
+      }
+      guard kind != "operation" else {
+        queue.addOperation(Holder(words))
+        continue
+      }
       let operation = BlockOperation { if kind == "block" { _ = words } }
       switch kind {
       case "dependency":
-        final class Holder: Headway.Operation, @unchecked Sendable {
-          let words: LastWords
-
-          init(_ words: LastWords) { self.words = words }
-        }
         let dependency = Holder(words)
         operation.addDependency(dependency)
         dependency.start()

@@ -4,9 +4,10 @@ import Testing
 
 @testable import Headway
 
-/// As `StressTests`, with operations of which threads take many at once: plain blocks in a queue without a limit.
+/// As `StressTests`, with operations of which threads take many at once: blocks, and subclasses that start with `main()`
+/// and end when that returns.
 @Suite("Stress of runs", .hangLimit, .serialized) struct RunStressTests {
-  @Test("O1, C3, D1, K2, P2, Q4, Q5, Q6, Q8, W1, W2: under mayhem each block runs once, and nothing is left")
+  @Test("O1, C3, D1, K2, P2, Q4, Q5, Q6, Q8, W1, W2: under mayhem each runs once, and nothing is left")
   func mayhem() {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
@@ -31,17 +32,39 @@ import Testing
   }
 }
 
+/// Overrides what a batch may call, and has code that runs when it is freed.
+private final class LastWordsOperation: BlockOperation, @unchecked Sendable {
+  let mayhem = Mutex<RunMayhem?>(nil)
+
+  override func main() { super.main() }
+
+  deinit {
+    // It would wait for ever if it were freed under the lock of a queue.
+    for queue in mayhem.withLock({ $0 })?.queues ?? [] { _ = queue.operationCount }
+  }
+}
+
 /// A block operation, and how often its blocks were called.
 private final class CountedBlock: Sendable {
   let operation: BlockOperation
   let runs: SharedCount
   let completions: SharedCount
 
-  init(_ body: @escaping @Sendable () -> Void) {
+  /// - Parameters:
+  ///   - mayhem: For an operation of a subclass.
+  ///   - body: What the block does.
+  init(ofSubclassIn mayhem: RunMayhem?, _ body: @escaping @Sendable () -> Void) {
     let (runs, completions) = (SharedCount(), SharedCount())
-    operation = BlockOperation {
+    let block: @Sendable () -> Void = {
       runs.withLock { $0 += 1 }
       body()
+    }
+    if let mayhem {
+      let subclass = LastWordsOperation(block: block)
+      subclass.mayhem.withLock { $0 = mayhem }
+      operation = subclass
+    } else {
+      operation = BlockOperation(block: block)
     }
     operation.completionBlock = { completions.withLock { $0 += 1 } }
     (self.runs, self.completions) = (runs, completions)
@@ -100,7 +123,7 @@ private final class RunMayhem: Sendable {
     var batch: [CountedBlock] = []
     for _ in 0..<count {
       let wait = random(200, &generator) == 0
-      let counted = CountedBlock {
+      let counted = CountedBlock(ofSubclassIn: random(2, &generator) == 0 ? self : nil) {
         if wait { OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true) }
       }
       if random(4, &generator) == 0, let other = random(2, &generator) == 0 ? batch.last?.operation : anyone(&generator)

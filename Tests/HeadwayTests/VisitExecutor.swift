@@ -34,10 +34,11 @@ final class VisitExecutor: WorkExecutor {
       batch.reset(for: queue, state.executor, state.admission.placement, .normal)
       return state.admission.fill(
         batch, atMost: Batch.capacity, indivisible: Batch.capacity, at: DispatchTime.now().uptimeNanoseconds,
-        where: { $0.isPlainBlock })
+        where: { $0.fitsBatch })
     }
     guard hasFilled else { return }
     _ = queue.runAll(of: batch, nil)
     queue.update(collectingBatches: true) { $0.admission.close(batch) }
+    batch.releaseKept()
   }
 }

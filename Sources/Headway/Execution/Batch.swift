@@ -7,15 +7,15 @@ import Synchronization
 /// that, and may reclaim what has not been started: when a more urgent operation is there, when the queue is suspended,
 /// when an operation of the batch takes long, when its thread blocks, or when another thread has nothing to do.
 ///
-/// Only operations go into batches of which the library knows all that happens at their start: exactly
-/// ``BlockOperation``s.
+/// Only operations go into batches of which the library knows all that happens at their start and at their end:
+/// ``Operation/fitsBatch``.
 final class Batch: @unchecked Sendable {
   // `items` and `count` change under the queue's lock, by the batch's thread before it begins, or by the thread that
   // reclaims, which lowers `count`; the batch's thread then goes by `head` and `size`. `finished` and `readied` are
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
   // queue's lock (acquiring). `collected…`, `…Active`, `lowestLevel`, `lastSequence` and `beginTime` change under the
-  // queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`, `keepsOrder` and
-  // `hasTakenFirst` are that thread's.
+  // queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`, `keepsOrder`,
+  // `hasTakenFirst` and `kept` are that thread's.
 
   /// How many operations a batch takes at most.
   static let capacity = 32
@@ -77,6 +77,30 @@ final class Batch: @unchecked Sendable {
     items.deallocate()
     finished.deallocate()
     readied.deallocate()
+  }
+
+  // MARK: Kept objects of users'
+
+  /// What the thread has retained, and is to release when it has nothing of the queue's in hand: that may run users'
+  /// code.
+  private var kept: [OperationReference] = []
+
+  var hasKept: Bool { !kept.isEmpty }
+
+  /// Takes over an ownership of an operation.
+  func keep(_ operation: OperationReference) { kept.append(operation) }
+
+  /// Releases what was kept.
+  ///
+  /// The batch is closed: what the queue held of it, it has released.
+  func releaseKept() {
+    // Swapped out, since what runs then may visit queues.
+    guard !kept.isEmpty else { return }
+    var released: [OperationReference] = []
+    swap(&released, &kept)
+    for operation in released { operation.release() }
+    released.removeAll(keepingCapacity: true)
+    if kept.isEmpty { kept = released }
   }
 
   // MARK: Under the queue's lock
@@ -264,7 +288,8 @@ final class Batch: @unchecked Sendable {
   private func isMine(_ operation: Operation) -> Bool {
     let word = operation.state.current
     // Its queue can be read once it says that it is in one.
-    return operation.isPlainBlock && word.isBooked && !word.startsSpecially
+    return operation.fitsBatch && word.isBooked && !word.startsSpecially
+      && (operation.isPlainBlock || !operation.overridesIsReady)
       && operation.queueLinks.home?.toOpaque() == home?.toOpaque()
   }
 }
@@ -272,4 +297,8 @@ final class Batch: @unchecked Sendable {
 extension Operation {
   /// Nothing of a subclass's happens when it starts and ends.
   final var isPlainBlock: Bool { type(of: self) == BlockOperation.self }
+
+  /// Whether it may go into a batch: it starts with ``main()`` and ends when that returns, and nothing else of a
+  /// subclass's happens then.
+  final var fitsBatch: Bool { isPlainBlock || (!OperationOverrides.hasStart(type(of: self)) && endsWithMain) }
 }

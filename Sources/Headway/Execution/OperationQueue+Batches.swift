@@ -25,6 +25,9 @@ extension OperationQueue {
       var isOver = false
       while !isOver, let reference = next ?? batch.next() {
         let hasBegun = next != nil
+        // Releasing it may run code of the user's.
+        let isKept = reference._withUnsafeGuaranteedRef { !$0.isPlainBlock }
+        if isKept { batch.keep(hasBegun ? reference : reference.retain()) }
         next = reference._withUnsafeGuaranteedRef { operation -> OperationReference? in
           // Somebody may have set the queue's progress since the batch was taken.
           guard hasBegun || trackedProgress == nil && operation.state.beginPlainly() else {
@@ -38,12 +41,10 @@ extension OperationQueue {
           context.pointee.enter(reference)
           operation.callMain()
           isOver = batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
-          return operation.end(in: batch, isRetained: hasBegun, continues: !isOver) { leftOvers.append($0) }
+          return operation.end(in: batch, isRetained: hasBegun || isKept, continues: !isOver) { leftOvers.append($0) }
         }
-        if hasBegun {
-          context.pointee.leave()
-          reference.release()
-        }
+        if hasBegun || isKept { context.pointee.leave() }
+        if hasBegun, !isKept { reference.release() }
       }
     }
     if !leftOvers.isEmpty {

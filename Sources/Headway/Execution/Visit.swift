@@ -118,6 +118,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       choose(from: &$0, request, &released)
     }
     released.release()
+    batch.releaseKept()
     if !notifications.isEmpty {
       if case .operation = next { notifications.send(besides: visitor) } else { notifications.send() }
     }
@@ -132,6 +133,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     if request.wasSpinning { state.hasSpinningWorker = false }
     if request.hadTicket, !state.redeemTicket(of: visitor) { return .nothing }
     state.admission.close(batch)
+    if batch.hasKept { return .again }
     // What runs the operations may have been changed, while the queue was empty, since the visitor was sent for.
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
@@ -141,7 +143,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       if state.takeHasCollectedUserObjects() { return .again }
       if state.allowsBatches, !request.tracksProgress,
         state.admission.fill(
-          batch, atMost: request.mostCount, indivisible: pace.indivisible, at: now, where: { $0.isPlainBlock })
+          batch, atMost: request.mostCount, indivisible: pace.indivisible, at: now, where: { $0.fitsBatch })
       {
         return .batch
       }
@@ -170,5 +172,6 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       if hasTicket { _ = state.redeemTicket(of: visitor) }
       state.admission.close(batch)
     }
+    batch.releaseKept()
   }
 }

@@ -155,16 +155,14 @@ extension Operation {
     }
     wakeWaiters(settledFrom: word, isNotified: true)
     if let block = ending.rare?.completionBlock { submitCompletionBlock(block, batch.home?.takeUnretainedValue()) }
+    ending.releaseDependencies(in: batch)
     if ending.runsUserCodeWhenReleased || !later.isEmpty {
-      // Captured as values: a captured variable would be an allocation for each operation.
-      let (rare, dependencies) = (ending.rare, ending.dependencies)
+      // Captured as a value: a captured variable would be an allocation for each operation.
+      let rare = ending.rare
       leave { [later] in
         later.send()
-        OperationEnding.release(dependencies)
         withExtendedLifetime(rare) {}
       }
-    } else {
-      OperationEnding.release(ending.dependencies)
     }
     return next
   }

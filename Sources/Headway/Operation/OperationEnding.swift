@@ -49,23 +49,30 @@ struct OperationEnding: ~Copyable {
   }
 
   /// Whether releasing it may run code of the user's, which may take long.
+  ///
+  /// The dependencies apart: see ``releaseDependencies(in:)``.
   var runsUserCodeWhenReleased: Bool {
-    if let rare, !rare.cancellationHandlers.isEmpty || !rare.others.isEmpty { return true }
-    var isPlain = true
+    guard let rare else { return false }
+    return !rare.cancellationHandlers.isEmpty || !rare.others.isEmpty
+  }
+
+  /// Releases the dependencies, or has the batch of the calling thread keep those whose release may run users' code.
+  func releaseDependencies(in batch: Batch) {
     dependencies.forEach { dependency in
-      if !dependency._withUnsafeGuaranteedRef({ $0.isPlainBlock }) { isPlain = false }
+      if dependency._withUnsafeGuaranteedRef({ $0.isPlainBlock }) {
+        dependency.release()
+      } else {
+        batch.keep(dependency)
+      }
     }
-    return !isPlain
   }
 
   /// Releases what was retained.
   func release() {
     ready.forEach { $0.release() }
-    Self.release(dependencies)
+    // They have finished and so released theirs: that is no recursion.
+    dependencies.forEach { $0.release() }
   }
-
-  /// Releases dependencies, which have finished and so released theirs: that is no recursion.
-  static func release(_ dependencies: IdentityList) { dependencies.forEach { $0.release() } }
 }
 
 /// The dependents that an end has made ready, each retained: mostly one, which takes no memory of its own.

@@ -152,8 +152,13 @@ struct QueueState {
     defer { hasCollectedUserObjects = hasUserObjects }
     let (isObserved, observers, observation) = (observers != nil, observers, observation)
     admission.collectFinished { admission, operation in
-      released.append(finished: operation)
-      if operation._withUnsafeGuaranteedRef({ $0.state.current.hasUserObjects }) { hasUserObjects = true }
+      if operation._withUnsafeGuaranteedRef({ $0.isPlainBlock }) {
+        released.append(finished: operation)
+        if operation._withUnsafeGuaranteedRef({ $0.state.current.hasUserObjects }) { hasUserObjects = true }
+      } else {
+        // Not the last reference: the batch's thread keeps one until it has closed the batch, under this lock.
+        operation.release()
+      }
       guard isObserved else { return }
       Self.append(to: observers, observation, of: admission, since: admission.count + 1)
       if observation.listeners > 0 {

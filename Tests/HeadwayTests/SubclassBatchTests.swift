@@ -1,0 +1,175 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// Subclasses that start with `main()` and end when that returns run in batches, as blocks do.
+@Suite("Subclasses in batches", .hangLimit) struct SubclassBatchTests {
+  private class Plain: Headway.Operation, @unchecked Sendable {
+    let work: @Sendable () -> Void
+
+    init(work: @escaping @Sendable () -> Void = {}) { self.work = work }
+
+    override func main() { work() }
+  }
+
+  private final class Below: Plain, @unchecked Sendable {
+    override func main() { super.main() }
+    override func cancel() { super.cancel() }
+    override var isReady: Bool { super.isReady }
+  }
+
+  private final class OwnBlocks: BlockOperation, @unchecked Sendable {}
+
+  private final class OwnStart: Headway.Operation, @unchecked Sendable {
+    override func start() { super.start() }
+  }
+
+  private final class OwnIsFinished: Headway.Operation, @unchecked Sendable {
+    override var isFinished: Bool { super.isFinished }
+  }
+
+  private final class Asynchronous: AsynchronousOperation, @unchecked Sendable {
+    override func main() { finish() }
+  }
+
+  @Test("P2: what starts with main() and ends with it goes into batches") func whatFits() {
+    let fitting = [Plain(), Below(), OwnBlocks {}, BlockOperation {}]
+    #expect(fitting.allSatisfy { $0.fitsBatch })
+    let others = [OwnStart(), OwnIsFinished(), Asynchronous()]
+    #expect(!others.contains { $0.fitsBatch })
+  }
+
+  @Test("P2: a batch runs subclasses, named ones, and ones with completion blocks, in the order of adding") func order() {
+    let (queue, executor, order) = (OperationQueue(), VisitExecutor(), EventRecorder<Int>())
+    queue.executor = executor
+    let places = EventRecorder<AdmissionRecord.Place>()
+    var operations: [Headway.Operation] = []
+    for number in 0..<12 {
+      let work = { @Sendable in
+        order.record(number)
+        if number == 0 {
+          for operation in queue.operations { places.record(queue.state.withLock { _ in operation.admission.place }) }
+        }
+      }
+      let operation =
+        switch number % 4 {
+        case 0: Plain(work: work)
+        case 1: Below(work: work)
+        case 2: OwnBlocks(block: work)
+        default: BlockOperation(block: work)
+        }
+      if number % 3 == 0 { operation.name = "number \(number)" }
+      if number % 5 == 0 { operation.completionBlock = { order.record(100 + number) } }
+      operations.append(operation)
+      queue.addOperation(operation)
+    }
+    executor.runBatch(of: queue)
+    #expect(order.events == Array(0..<12))
+    #expect(places.events == Array(repeating: .taken, count: 12))
+    #expect(operations.allSatisfy { $0.isFinished } && queue.operationCount == 0)
+    executor.run()
+    #expect(order.events.suffix(3).sorted() == [100, 105, 110])
+  }
+
+  @Test("Q1, O8: who looks at a queue does not free what a batch has finished; the batch's thread does") func freeing() {
+    final class Observed: Headway.Operation, @unchecked Sendable {
+      let (work, freed): (@Sendable () -> Void, @Sendable () -> Void)
+
+      init(work: @escaping @Sendable () -> Void, freed: @escaping @Sendable () -> Void) {
+        (self.work, self.freed) = (work, freed)
+      }
+
+      override func main() { work() }
+
+      deinit { freed() }
+    }
+
+    let (queue, executor, events) = (OperationQueue(), VisitExecutor(), EventRecorder<String>())
+    queue.executor = executor
+    for number in 0..<3 {
+      let work = { @Sendable in
+        events.record("\(number) runs, \(queue.operationCount) in the queue")
+      }
+      queue.addOperation(
+        Observed(work: work) { [unowned queue] in
+          events.record("\(number) is freed, \(queue.operationCount) in the queue")
+        })
+    }
+    executor.runBatch(of: queue)
+    #expect(
+      events.events == [
+        "0 runs, 3 in the queue", "1 runs, 2 in the queue", "2 runs, 1 in the queue", "0 is freed, 0 in the queue",
+        "1 is freed, 0 in the queue", "2 is freed, 0 in the queue",
+      ])
+  }
+
+  @Test("D1, O8: a chain of subclasses runs in one batch, and each is freed") func chain() {
+    let census = Crowd()
+    let (queue, order) = (OperationQueue(), EventRecorder<Int>())
+    queue.maxConcurrentOperationCount = 2
+    do {
+      var last: Headway.Operation?
+      for number in 0..<200 {
+        let operation = CountedMain(census) { order.record(number) }
+        if let last { operation.addDependency(last) }
+        last = operation
+        queue.addOperation(operation)
+      }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(order.events == Array(0..<200))
+    #expect(census.eventuallyEmpty())
+  }
+
+  private final class CountedMain: CountedOperation, @unchecked Sendable {
+    let work: @Sendable () -> Void
+
+    init(_ census: Crowd, work: @escaping @Sendable () -> Void) {
+      self.work = work
+      super.init(census)
+    }
+
+    override func main() { work() }
+  }
+
+  @Test("W5: what a subclass blocks in its main() is left to other threads") func blocked() {
+    let (queue, gate) = (OperationQueue(), Gate())
+    let done = EventRecorder<Int>()
+    queue.isSuspended = true
+    queue.addOperation(Plain { gate.wait() })
+    for number in 1...40 { queue.addOperation(Plain { done.record(number) }) }
+    queue.isSuspended = false
+    #expect(eventually { done.count == 40 })
+    gate.open()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("O2, C4: a subclass that is observed, cancelled or fails in a batch is seen as by itself") func special() {
+    struct Fault: Error {}
+    final class Failing: Headway.Operation, @unchecked Sendable {
+      override func main() throws { throw Fault() }
+    }
+
+    let (queue, executor, order) = (OperationQueue(), VisitExecutor(), EventRecorder<String>())
+    queue.executor = executor
+    let cancelled = Plain { order.record("never") }
+    let first = Plain {
+      order.record("first")
+      cancelled.cancel()
+    }
+    let observed = Plain { order.record("observed") }
+    let token = observed.observe(\.isFinished, options: .new) { _, change in
+      order.record("finished: \(change.newValue == true)")
+    }
+    let failing = Failing()
+    for operation in [first, observed, cancelled, failing] { queue.addOperation(operation) }
+    executor.runBatch(of: queue)
+    executor.run()
+    token.invalidate()
+    #expect(order.events == ["first", "observed", "finished: true"])
+    #expect(cancelled.isFinished && cancelled.isCancelled && failing.error is Fault)
+    #expect(queue.operationCount == 0)
+  }
+}
