@@ -41,7 +41,8 @@ import Testing
     #expect(!others.contains { $0.fitsBatch })
   }
 
-  @Test("P2: a batch runs subclasses, named ones, and ones with completion blocks, in the order of adding") func order() {
+  @Test("P2: a batch runs subclasses, named ones, and ones with completion blocks, in the order of adding") func order()
+  {
     let (queue, executor, order) = (OperationQueue(), VisitExecutor(), EventRecorder<Int>())
     queue.executor = executor
     let places = EventRecorder<AdmissionRecord.Place>()
@@ -73,7 +74,8 @@ import Testing
     #expect(order.events.suffix(3).sorted() == [100, 105, 110])
   }
 
-  @Test("Q1, O8: who looks at a queue does not free what a batch has finished; the batch's thread does") func freeing() {
+  @Test("Q1, O8: who looks at a queue does not free what a batch has finished; the batch's thread does") func freeing()
+  {
     final class Observed: Headway.Operation, @unchecked Sendable {
       let (work, freed): (@Sendable () -> Void, @Sendable () -> Void)
 

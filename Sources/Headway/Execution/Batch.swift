@@ -288,8 +288,7 @@ final class Batch: @unchecked Sendable {
   private func isMine(_ operation: Operation) -> Bool {
     let word = operation.state.current
     // Its queue can be read once it says that it is in one.
-    return operation.fitsBatch && word.isBooked && !word.startsSpecially
-      && (operation.isPlainBlock || !operation.overridesIsReady)
+    return operation.startsUnasked && word.isBooked && !word.startsSpecially
       && operation.queueLinks.home?.toOpaque() == home?.toOpaque()
   }
 }
@@ -301,4 +300,8 @@ extension Operation {
   /// Whether it may go into a batch: it starts with ``main()`` and ends when that returns, and nothing else of a
   /// subclass's happens then.
   final var fitsBatch: Bool { isPlainBlock || (!OperationOverrides.hasStart(type(of: self)) && endsWithMain) }
+
+  /// Whether, besides, nobody has to be asked whether it is ready: it may come in by way of an inbox, and a batch may
+  /// continue with it.
+  final var startsUnasked: Bool { isPlainBlock || (fitsBatch && !overridesIsReady) }
 }
