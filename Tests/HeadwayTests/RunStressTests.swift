@@ -4,8 +4,8 @@ import Testing
 
 @testable import Headway
 
-/// As `StressTests`, with operations of which threads take many at once: blocks, and subclasses that start with `main()`
-/// and end when that returns.
+/// As `StressTests`, with operations of which threads take many at once: blocks, and subclasses that start with
+/// `main()` and end when that returns.
 @Suite("Stress of runs", .hangLimit, .serialized) struct RunStressTests {
   @Test("O1, C3, D1, K2, P2, Q4, Q5, Q6, Q8, W1, W2: under mayhem each runs once, and nothing is left")
   func mayhem() {
