@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-struct DispatchRival: IndependentRival, GraphRival, QueueRival, CancellingRival {
+struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, QueueRival, CancellingRival {
   let name = "dispatch"
 
   func run(count: Int, body: @escaping Body) {

@@ -20,6 +20,15 @@ protocol GraphRival: Rival {
   func run(_ graph: DependencyGraph, body: (Int) -> Body)
 }
 
+/// Runs independent work that is more than a block, where the rival has such a thing.
+protocol OperationKindRival: Rival {
+  /// Returns when all operations have finished, and all that was needed for them is freed.
+  ///
+  /// The body is both the work and the completion block of ``OperationKind/withCompletionBlock``, which may still run
+  /// when this returns.
+  func run(_ kind: OperationKind, count: Int, body: @escaping Body)
+}
+
 /// Has queues to which work is added while others run.
 protocol QueueRival: Rival {
   func makeQueue(width: QueueWidth, urgency: Urgency) -> any WorkQueue
@@ -28,6 +37,16 @@ protocol QueueRival: Rival {
 /// Has queues whose waiting work can be cancelled.
 protocol CancellingRival: Rival {
   func makeCancellableQueue() -> any CancellableQueue
+}
+
+/// What an operation has beside its work.
+enum OperationKind {
+  /// A subclass that overrides `main()`.
+  case subclass
+  /// A subclass whose end is not that of `main()`, though it ends there.
+  case asynchronous
+  case withName
+  case withCompletionBlock
 }
 
 enum QueueWidth {
@@ -51,6 +70,17 @@ protocol CancellableQueue: WorkQueue {
 
 extension QueueRival {
   func makeQueue() -> any WorkQueue { makeQueue(width: .many, urgency: .usual) }
+}
+
+extension OperationKindRival where Self: IndependentRival {
+  /// For a rival that has blocks and nothing else: what would follow the work is done at its end.
+  func run(_ kind: OperationKind, count: Int, body: @escaping Body) {
+    guard kind == .withCompletionBlock else { return run(count: count, body: body) }
+    run(count: count) {
+      body()
+      body()
+    }
+  }
 }
 
 /// All there are.

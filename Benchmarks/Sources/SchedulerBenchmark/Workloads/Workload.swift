@@ -7,6 +7,7 @@ struct Workload: Sendable {
   static let all: [Workload] = [
     .independent, .chain, .grid, .deepGraph, .wideGraph, .mix, .oneOperation, .oneAfterRest, .sleepers,
     .processorBound, .waitingMemory, .dependentMemory, .growth, .besideWaiting, .oneAtATime, .pipeline, .cancellation,
-    .manyQueues, .interactiveLatency, .fairness, .holdUp, .soak,
+    .manyQueues, .interactiveLatency, .fairness, .holdUp, .soak, .subclass, .asynchronous, .withName,
+    .withCompletionBlock,
   ]
 }

@@ -1,0 +1,39 @@
+import Headway
+
+extension HeadwayRival: OperationKindRival {
+  private final class Work: Operation, @unchecked Sendable {
+    private let body: Body
+    init(_ body: @escaping Body) { self.body = body }
+    override func main() { body() }
+  }
+
+  private final class AsynchronousWork: AsynchronousOperation, @unchecked Sendable {
+    private let body: Body
+    init(_ body: @escaping Body) { self.body = body }
+    override func main() {
+      body()
+      finish()
+    }
+  }
+
+  func run(_ kind: OperationKind, count: Int, body: @escaping Body) {
+    let queue = OperationQueue()
+    for _ in 0..<count { queue.addOperation(make(kind, body)) }
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @inline(__always) private func make(_ kind: OperationKind, _ body: @escaping Body) -> Operation {
+    switch kind {
+    case .subclass: return Work(body)
+    case .asynchronous: return AsynchronousWork(body)
+    case .withName:
+      let operation = BlockOperation(block: body)
+      operation.name = "work"
+      return operation
+    case .withCompletionBlock:
+      let operation = BlockOperation(block: body)
+      operation.completionBlock = body
+      return operation
+    }
+  }
+}
