@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,18 @@ struct DependencyGraph {
     }
     return graph;
   }
+
+  static DependencyGraph fan(int count) {
+    DependencyGraph graph;
+    std::vector<int> middle;
+    graph.add_node({});
+    for (int node = 1; node < count - 1; ++node) {
+      graph.add_node({0});
+      middle.push_back(node);
+    }
+    graph.add_node(middle);
+    return graph;
+  }
 };
 
 template <typename Rival>
@@ -58,6 +71,7 @@ double nanoseconds_each(const std::string &workload, int count, Rival &rival) {
   DependencyGraph graph;
   if (workload == "chain") graph = DependencyGraph::chain(count);
   if (workload == "grid") graph = DependencyGraph::grid(count);
+  if (workload == "fan") graph = DependencyGraph::fan(count);
   std::atomic<int> ran{0};
   auto body = [&ran] { ran.fetch_add(1, std::memory_order_relaxed); };
   malloc_trim(0);
@@ -80,8 +94,9 @@ template <typename Rival>
 int measure(int argument_count, char **arguments) {
   const std::string workload = argument_count == 3 ? arguments[1] : "";
   const int count = argument_count == 3 ? std::atoi(arguments[2]) : 0;
-  if (count < 1 || (workload != "independent" && workload != "chain" && workload != "grid")) {
-    std::fprintf(stderr, "usage: %s independent|chain|grid COUNT\n", arguments[0]);
+  const char *const known[] = {"independent", "chain", "grid", "fan"};
+  if (count < 1 || std::find(std::begin(known), std::end(known), workload) == std::end(known)) {
+    std::fprintf(stderr, "usage: %s independent|chain|grid|fan COUNT\n", arguments[0]);
     return 2;
   }
   Rival rival;

@@ -40,6 +40,15 @@ struct DependencyGraph: Sendable {
     return graph
   }
 
+  /// One node, then those that wait for it alone, then one that waits for all of these.
+  static func fan(_ count: Int) -> Self {
+    var graph = Self()
+    graph.addNode(dependingOn: [])
+    for _ in 2..<count { graph.addNode(dependingOn: [0]) }
+    graph.addNode(dependingOn: 1..<count - 1)
+    return graph
+  }
+
   /// Each node waits for up to `most` different ones, chosen at random among the `reach` before it.
   ///
   /// The nearer they are, the deeper is the graph.

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, QueueRival, CancellingRival {
+struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, FanRival, QueueRival, CancellingRival {
   let name = "dispatch"
 
   func run(count: Int, body: @escaping Body) {
@@ -33,6 +33,29 @@ struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, QueueRiv
       }
     }
     all.wait()
+  }
+
+  /// One group for the first, which notifies the many, and one for them, which notifies the last.
+  func runFan(_ graph: DependencyGraph, body: @escaping Body) {
+    let (queue, first, many, done) = (DispatchQueue.global(), DispatchGroup(), DispatchGroup(), DispatchGroup())
+    first.enter()
+    for _ in 2..<graph.nodeCount {
+      many.enter()
+      first.notify(queue: queue) {
+        body()
+        many.leave()
+      }
+    }
+    done.enter()
+    many.notify(queue: queue) {
+      body()
+      done.leave()
+    }
+    queue.async {
+      body()
+      first.leave()
+    }
+    done.wait()
   }
 
   /// Complete before any of them runs, and not changed then.

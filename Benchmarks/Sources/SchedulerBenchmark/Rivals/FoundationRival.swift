@@ -1,6 +1,6 @@
 import Foundation
 
-struct FoundationRival: IndependentRival, GraphRival, QueueRival, CancellingRival {
+struct FoundationRival: IndependentRival, GraphRival, FanRival, QueueRival, CancellingRival {
   let name = "foundation"
 
   func run(count: Int, body: @escaping Body) {

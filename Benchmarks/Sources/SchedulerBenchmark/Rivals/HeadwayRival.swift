@@ -1,6 +1,6 @@
 import Headway
 
-struct HeadwayRival: IndependentRival, GraphRival, QueueRival, CancellingRival {
+struct HeadwayRival: IndependentRival, GraphRival, FanRival, QueueRival, CancellingRival {
   let name = "headway"
 
   func run(count: Int, body: @escaping Body) {

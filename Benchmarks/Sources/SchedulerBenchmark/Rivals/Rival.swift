@@ -20,6 +20,12 @@ protocol GraphRival: Rival {
   func run(_ graph: DependencyGraph, body: (Int) -> Body)
 }
 
+/// Runs one piece of work, then many beside each other, then one.
+protocol FanRival: Rival {
+  /// Does the same as ``GraphRival/run(_:body:)``, for a graph from `DependencyGraph.fan(_:)`.
+  func runFan(_ graph: DependencyGraph, body: @escaping Body)
+}
+
 /// Runs independent work that is more than a block, where the rival has such a thing.
 protocol OperationKindRival: Rival {
   /// Returns when all operations have finished, and all that was needed for them is freed.
@@ -70,6 +76,10 @@ protocol CancellableQueue: WorkQueue {
 
 extension QueueRival {
   func makeQueue() -> any WorkQueue { makeQueue(width: .many, urgency: .usual) }
+}
+
+extension FanRival where Self: GraphRival {
+  func runFan(_ graph: DependencyGraph, body: @escaping Body) { run(graph) { _ in body } }
 }
 
 extension OperationKindRival where Self: IndependentRival {

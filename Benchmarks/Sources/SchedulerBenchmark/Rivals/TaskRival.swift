@@ -1,7 +1,7 @@
 /// Swift's tasks on their own pool.
 ///
 /// The caller blocks; the pool's threads do not.
-struct TaskRival: IndependentRival, OperationKindRival, GraphRival {
+struct TaskRival: IndependentRival, OperationKindRival, GraphRival, FanRival {
   let name = "tasks"
 
   func run(count: Int, body: @escaping Body) {

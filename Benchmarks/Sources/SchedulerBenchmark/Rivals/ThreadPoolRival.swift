@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What one writes without a library: a thread a processor, a mutex, a condition and a list.
-struct ThreadPoolRival: IndependentRival, OperationKindRival, GraphRival, QueueRival {
+struct ThreadPoolRival: IndependentRival, OperationKindRival, GraphRival, FanRival, QueueRival {
   let name = "pool"
 
   func run(count: Int, body: @escaping Body) {

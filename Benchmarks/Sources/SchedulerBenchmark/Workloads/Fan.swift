@@ -1,0 +1,17 @@
+extension Workload {
+  /// One, then many that wait for it, then one that waits for all of them: building, running and freeing; nanoseconds
+  /// each.
+  ///
+  /// Dispatch does it as its users would, with two groups that notify, and not as a graph of any shape.
+  static let fan = Workload(name: "fan") { rival, count in
+    guard let rival = rival as? any FanRival, count > 2 else { return nil }
+    func run(_ graph: DependencyGraph) {
+      let counter = Counter()
+      rival.runFan(graph) { counter.increment() }
+      counter.require(graph.nodeCount)
+    }
+    run(.fan(max(1000, count / 10)))
+    let graph = DependencyGraph.fan(count)
+    return Report(samples: Stopwatch.nanosecondsEach(count: count) { run(graph) })
+  }
+}
