@@ -35,6 +35,17 @@ protocol OperationKindRival: Rival {
   func run(_ kind: OperationKind, count: Int, body: @escaping Body)
 }
 
+/// Notifies others of what its work does.
+protocol ObservableRival: Rival {
+  func canObserve(_ observation: Observation) -> Bool
+
+  /// Runs the same work as with the observation, without it.
+  func runUnobserved(_ observation: Observation, count: Int, body: @escaping Body)
+
+  /// Returns when the body has run that often and the observer was notified of all of it.
+  func runObserved(_ observation: Observation, count: Int, body: @escaping Body)
+}
+
 /// Has queues to which work is added while others run.
 protocol QueueRival: Rival {
   func makeQueue(width: QueueWidth, urgency: Urgency) -> any WorkQueue
@@ -53,6 +64,16 @@ enum OperationKind {
   case asynchronous
   case withName
   case withCompletionBlock
+}
+
+/// Who is notified of what the work does.
+enum Observation {
+  /// An observer of a key path on each operation.
+  case keyPath
+  /// A task that takes the events of the queue.
+  case events
+  /// An observer of the progress of the queue.
+  case progress
 }
 
 enum QueueWidth {

@@ -1,0 +1,36 @@
+extension Workload {
+  /// An observer of `isFinished` on each operation.
+  static let keyPathObserved = observed("key-path-observed", .keyPath)
+
+  /// A task that takes all events of the queue.
+  static let eventsObserved = observed("events-observed", .events)
+
+  /// An observer of the progress of a queue whose total was set.
+  static let progressObserved = observed("progress-observed", .progress)
+
+  /// Operations of which none waits for another, from making the first to the last notification, against the same
+  /// without observers; the ratio of each of several pairs, taken in turn within the time limit.
+  ///
+  /// The figures are the medians of both, nanoseconds each.
+  private static func observed(_ name: String, _ observation: Observation) -> Workload {
+    Workload(name: name) { rival, count in
+      guard let rival = rival as? any ObservableRival, rival.canObserve(observation) else { return nil }
+      func time(_ count: Int, _ run: (Observation, Int, @escaping Body) -> Void) -> Double {
+        Memory.trim()
+        let counter = Counter()
+        let seconds = Stopwatch.seconds { run(observation, count) { counter.increment() } }
+        counter.require(count)
+        return seconds / Double(count) * 1e9
+      }
+      for run in [rival.runUnobserved, rival.runObserved] { _ = time(max(1000, count / 10), run) }
+      let start = ContinuousClock.now
+      var (plain, observed): ([Double], [Double]) = ([], [])
+      repeat {
+        plain.append(time(count, rival.runUnobserved))
+        observed.append(time(count, rival.runObserved))
+      } while plain.count < 20 && Stopwatch.seconds(since: start) < TimeLimit.seconds
+      let ratios = zip(plain, observed).map { $1 / $0 }
+      return Report(samples: ratios, figures: ["plain": plain.median, "observed": observed.median])
+    }
+  }
+}
