@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-extension FoundationRival: OperationKindRival {
+extension FoundationRival: OperationKindRival, DependentRival {
   private final class Work: Operation, @unchecked Sendable {
     private let body: Body
     init(_ body: @escaping Body) { self.body = body }
@@ -51,5 +51,18 @@ extension FoundationRival: OperationKindRival {
       operation.completionBlock = body
       return operation
     }
+  }
+
+  func makeSuspendedChain(count: Int, body: @escaping Body) -> AnyObject {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    var last: Operation?
+    for _ in 0..<count {
+      let operation = Work(body)
+      if let last { operation.addDependency(last) }
+      queue.addOperation(operation)
+      last = operation
+    }
+    return queue
   }
 }

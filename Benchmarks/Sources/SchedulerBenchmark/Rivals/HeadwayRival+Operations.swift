@@ -1,6 +1,6 @@
 import Headway
 
-extension HeadwayRival: OperationKindRival {
+extension HeadwayRival: OperationKindRival, DependentRival {
   private final class Work: Operation, @unchecked Sendable {
     private let body: Body
     init(_ body: @escaping Body) { self.body = body }
@@ -35,5 +35,18 @@ extension HeadwayRival: OperationKindRival {
       operation.completionBlock = body
       return operation
     }
+  }
+
+  func makeSuspendedChain(count: Int, body: @escaping Body) -> AnyObject {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    var last: Operation?
+    for _ in 0..<count {
+      let operation = Work(body)
+      if let last { operation.addDependency(last) }
+      queue.addOperation(operation)
+      last = operation
+    }
+    return queue
   }
 }

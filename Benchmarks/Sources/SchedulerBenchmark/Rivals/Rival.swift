@@ -35,6 +35,12 @@ protocol OperationKindRival: Rival {
   func run(_ kind: OperationKind, count: Int, body: @escaping Body)
 }
 
+/// Has operations that others wait for.
+protocol DependentRival: Rival {
+  /// A suspended queue of operations of a subclass, each waiting for the one before.
+  func makeSuspendedChain(count: Int, body: @escaping Body) -> AnyObject
+}
+
 /// Notifies others of what its work does.
 protocol ObservableRival: Rival {
   func canObserve(_ observation: Observation) -> Bool

@@ -8,6 +8,6 @@ struct Workload: Sendable {
     .independent, .chain, .grid, .deepGraph, .wideGraph, .mix, .oneOperation, .oneAfterRest, .sleepers,
     .processorBound, .waitingMemory, .dependentMemory, .growth, .besideWaiting, .oneAtATime, .pipeline, .cancellation,
     .manyQueues, .interactiveLatency, .fairness, .holdUp, .soak, .subclass, .asynchronous, .withName,
-    .withCompletionBlock, .fan, .keyPathObserved, .eventsObserved, .progressObserved,
+    .withCompletionBlock, .fan, .keyPathObserved, .eventsObserved, .progressObserved, .subclassMemory, .arrivals,
   ]
 }
