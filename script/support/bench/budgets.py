@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from .tables import NAMES
+
 
 @dataclass
 class Verdict:
@@ -14,15 +16,32 @@ class Verdict:
 
 def judge(results):
     return [
-        against(results, "independent operations, against Dispatch", "independent", "dispatch", 0.5),
+        against(results, "independent operations, against Dispatch", "independent", "dispatch", 0.4),
+        against_best(results, "independent operations", "independent", ("taskflow", "onetbb"), 0.9),
+        *[against(results, f"{title}, against Dispatch", workload, "dispatch", most) for title, workload, most in (
+            ("a subclass with main()", "subclass", 0.6),
+            ("an asynchronous operation that finishes in main()", "asynchronous", 0.6),
+            ("a block operation with a name", "name", 0.6),
+            ("a block operation with a completion block", "completion-block", 0.7),
+            ("one, many that wait for it, one that waits for all", "fan", 0.6))],
         *[against_cplusplus(results, title, workload) for title, workload in (
-            ("independent operations", "independent"), ("chain of dependencies", "chain"),
-            ("grid, three dependencies each", "grid"))],
-        against(results, "one operation on an idle queue, against Dispatch", "one-operation", "dispatch", 1),
+            ("chain of dependencies", "chain"), ("grid, three dependencies each", "grid"))],
+        *[against(results, f"{title}, against Dispatch", workload, "dispatch", most) for title, workload, most in (
+            ("cancel all waiting", "cancellation", 1), ("one at a time", "one-at-a-time", 0.6),
+            ("1,000 queues", "many-queues", 0.6), ("pipeline of three queues", "pipeline", 0.6),
+            ("one operation on an idle queue", "one-operation", 1),
+            ("one after 1 ms of rest", "one-after-rest", 1))],
+        at_most(results, "1–100 µs with random dependencies, against ideal", "mix", 1.03, "×"),
+        against(results, "1–100 µs with random dependencies, against a plain thread pool", "mix", "pool", 1),
+        *[at_most(results, f"{title}, against the same without", workload, 2, "×") for title, workload in (
+            ("a key path observed on each", "key-path-observed"), ("events listened to", "events-observed"),
+            ("progress tracked", "progress-observed"))],
         at_most(results, "200 × sleep 0.5 s", "sleepers", 0.6, "s"),
         at_most(results, "processor-bound operations, against plain threads", "processor-bound", 1.03, "×"),
         busy_threads(results),
-        at_most(results, "memory of a waiting operation, closure included", "waiting-memory", 200, "bytes"),
+        at_most(results, "memory of a waiting operation, closure included", "waiting-memory", 100, "bytes"),
+        at_most(results, "memory of a waiting subclass with one dependency", "subclass-memory", 200, "bytes"),
+        against(results, "processor time with one each 150 µs, against Dispatch", "arrivals", "dispatch", 1.2),
         growth(results, "cost of one by number waiting: filled and emptied", "growth"),
         growth(results, "cost of one by number waiting: one more beside them", "beside-waiting"),
         at_most(results, "interactive operation while background burns, against idle", "interactive-latency", 2, "×"),
@@ -44,12 +63,18 @@ def against(results, work, workload, rival, most):
 
 
 def against_cplusplus(results, work, workload):
-    """Taskflow is the one to beat; oneTBB stands in for it where it is not there."""
+    """Taskflow is the one to reach; oneTBB is in its place where it is not there."""
     rival = "taskflow" if results.median(workload, "taskflow") else "onetbb"
     name = {"taskflow": "Taskflow", "onetbb": "oneTBB, in place of Taskflow"}[rival]
-    verdict = against(results, f"{work}, against {name}", workload, rival, 1)
-    verdict.needed = "< 1 ×"
-    return verdict
+    return against(results, f"{work}, against {name}", workload, rival, 1)
+
+
+def against_best(results, work, workload, rivals, most):
+    """Against whichever of them is fastest in this run."""
+    medians = {rival: results.median(workload, rival) for rival in rivals}
+    best = min((rival for rival in rivals if medians[rival]), key=medians.get, default=rivals[0])
+    names = " and ".join(NAMES[rival] for rival in rivals)
+    return against(results, f"{work}, against the better of {names} ({NAMES[best]})", workload, best, most)
 
 
 def at_most(results, work, workload, most, unit):

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 SWIFT = ("headway", "dispatch", "tasks", "pool")
 CPLUSPLUS = ("onetbb", "taskflow")
 QUEUES = ("headway", "dispatch", "foundation")
+KINDS = ("subclass", "asynchronous", "name", "completion-block")
+OBSERVED = ("key-path-observed", "events-observed", "progress-observed")
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ def full():
     million = 1_000_000
     big = 10 * million
     cases = each("independent", SWIFT + CPLUSPLUS, million) + each("chain", SWIFT + CPLUSPLUS, million)
+    cases += as_written(("headway", "dispatch"), million, observed=100_000)
+    cases += each("fan", SWIFT + CPLUSPLUS, 200_000) + each("arrivals", (*QUEUES, "pool"), 5_000)
     cases += each("grid", SWIFT + CPLUSPLUS, 100_000) + each("one-operation", (*QUEUES, "pool"), 5_000)
     cases += [Case("sleepers", "headway", 200), Case("processor-bound", "headway", 8)]
     cases += each("waiting-memory", (*QUEUES, "pool"), million, 2)
@@ -37,7 +41,8 @@ def full():
     cases += each("pipeline", (*QUEUES, "pool"), 100_000)
     for workload in ("cancellation", "many-queues", "hold-up"):
         cases += each(workload, ("headway", "dispatch"), million)
-    cases += [Case("dependent-memory", "headway", million, 2), Case("dependent-memory", "foundation", 100_000, 2)]
+    for workload in ("dependent-memory", "subclass-memory"):
+        cases += [Case(workload, "headway", million, 2), Case(workload, "foundation", 100_000, 2)]
     for count in (1_000, 10_000, 100_000):
         cases += each("chain", SWIFT + CPLUSPLUS, count, 3)
     cases += each("growth", ("headway", "dispatch"), big, 2) + [Case("beside-waiting", "headway", big, 2)]
@@ -54,6 +59,8 @@ def slow_foundation():
         cases += [Case(workload, "foundation", million, 1)]
     for workload in ("grid", "deep-graph", "wide-graph", "mix"):
         cases += [Case(workload, "foundation", 5_000, 1)]
+    cases += [Case(workload, "foundation", 100_000, 1) for workload in KINDS] + [Case("fan", "foundation", 1_000, 1)]
+    cases += [Case("progress-observed", "foundation", 20_000, 1)]
     for count in (1_000, 3_000, 10_000):
         cases += [Case("chain", "foundation", count, 1)]
     for count in (100, 1_000):
@@ -76,11 +83,19 @@ def quick():
     for workload in ("deep-graph", "wide-graph"):
         cases += each(workload, SWIFT, 20_000)
     cases += each("mix", SWIFT, 2_000) + each("one-after-rest", two, 100)
+    cases += as_written(two, 100_000, observed=20_000) + each("fan", SWIFT + CPLUSPLUS, 20_000)
+    cases += each("arrivals", two, 2_000) + [Case("subclass-memory", "headway", 100_000, 1)]
     cases += [Case("dependent-memory", "headway", 100_000, 1), Case("sleepers", "dispatch", 8, 1)]
     cases += each("one-at-a-time", two, 20_000) + each("pipeline", two, 20_000)
     for workload in ("cancellation", "many-queues", "hold-up"):
         cases += each(workload, two, 100_000)
     return cases
+
+
+def as_written(rivals, count, observed):
+    """Operations as programs have them: of each kind, and observed, which is measured against the same unobserved."""
+    cases = [case for workload in KINDS for case in each(workload, rivals, count)]
+    return cases + [Case(workload, "headway", observed) for workload in OBSERVED]
 
 
 def each(workload, rivals, count, rounds=100):

@@ -16,8 +16,8 @@ from .paths import RESULTS, ROOT
 
 def add_command(commands):
     for name, text, rounds, seconds, limit, repeating in (
-        ("full", "every workload in under ten minutes; what runs without a command", 5, 450, 40, 1),
-        ("quick", "every workload with small sizes in under a minute", 2, 40, 8, 0.2),
+        ("full", "every workload in under twelve minutes; what runs without a command", 5, 600, 40, 1),
+        ("quick", "every workload with small sizes in under three minutes", 3, 120, 8, 0.2),
     ):
         command = commands.add_parser(name, help=text, description=__doc__)
         command.add_argument("--rounds", type=int, default=rounds, help=f"at most so many (default: {rounds})")

@@ -31,6 +31,16 @@ WORKLOADS = {
     "hold-up": "one in another queue waits, ms",
     "interactive-latency": "interactive while background burns, × idle",
     "fairness": "two busy queues, slower : faster",
+    "subclass": "a subclass with main(), ns each",
+    "asynchronous": "an asynchronous one that finishes in main(), ns each",
+    "name": "with a name, ns each",
+    "completion-block": "with a completion block, ns each",
+    "fan": "one, many that wait for it, one that waits for all, ns each",
+    "key-path-observed": "a key path observed on each, × without",
+    "events-observed": "events listened to, × without",
+    "progress-observed": "progress tracked, × without",
+    "subclass-memory": "a waiting subclass with one dependency, bytes",
+    "arrivals": "one each 150 µs, µs of processor time each",
 }
 
 
@@ -82,6 +92,10 @@ def other_figures(results):
         ("interactive, burning, µs to start", "interactive-latency", "burning", 1),
         ("interactive, burning, 95 %, µs", "interactive-latency", "burning95", 1),
         ("hold-up, longest, ms", "hold-up", "longest", 1),
+        *[(f"{title}, ns each", workload, name, 1) for what, workload in (
+            ("a key path", "key-path-observed"), ("events", "events-observed"), ("progress", "progress-observed"))
+          for title, name in ((f"{what}: not observed", "plain"), (f"{what}: observed", "observed"))],
+        ("one each 150 µs: with the sleeping, µs of processor time", "arrivals", "withSleeping", 1),
         ("most threads, sleepers", "sleepers", "mostThreads", 1),
         ("most threads busy, processor-bound", "processor-bound", "mostBusy", 1),
         ("resident bytes a waiting operation", "waiting-memory", "residentEach", 1),
