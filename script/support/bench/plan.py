@@ -68,7 +68,6 @@ def slow_foundation():
     for workload in ("grid", "deep-graph", "wide-graph", "mix"):
         cases += [Case(workload, "foundation", 5_000, 1)]
     cases += [Case(workload, "foundation", 100_000, 1) for workload in KINDS] + [Case("fan", "foundation", 1_000, 1)]
-    cases += [Case("progress-observed", "foundation", 20_000, 1)]
     for count in (1_000, 3_000, 10_000):
         cases += [Case("chain", "foundation", count, 1)]
     for count in (100, 1_000):

@@ -1,8 +1,6 @@
 import Headway
 
 extension HeadwayRival: ObservableRival {
-  func canObserve(_ observation: Observation) -> Bool { true }
-
   func runUnobserved(_ observation: Observation, count: Int, body: @escaping Body) {
     guard observation == .keyPath else { return run(count: count, body: body) }
     let queue = OperationQueue()

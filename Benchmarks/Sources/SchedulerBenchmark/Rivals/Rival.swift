@@ -42,9 +42,9 @@ protocol DependentRival: Rival {
 }
 
 /// Notifies others of what its work does.
+///
+/// Foundation's progress would be one of these, but on Linux it crashes when operations run beside each other.
 protocol ObservableRival: Rival {
-  func canObserve(_ observation: Observation) -> Bool
-
   /// Runs the same work as with the observation, without it.
   func runUnobserved(_ observation: Observation, count: Int, body: @escaping Body)
 
