@@ -191,7 +191,7 @@ extension AdmissionProgram {
     var told: [Headway.Operation] = []
     let next = operations[current].end(
       in: threads[number].batch, isRetained: false, continues: true,
-      tellReady: { reference, _ in told.append(reference.takeRetainedValue()) }, leaving: { $0() })
+      tellReady: { ready, _ in ready.forEach { told.append($0.takeRetainedValue()) } }, leaving: { $0() })
     threads[number].batch.releaseKept()
     for operation in operations { operation.queueLinks.home = nil }
     for operation in told where collectsLater { admission.becameReady(operation) }

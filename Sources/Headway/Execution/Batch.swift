@@ -33,7 +33,7 @@ final class Batch: @unchecked Sendable {
   private(set) var executor: (any WorkExecutor)?
 
   /// Where the queue's operations run.
-  private var placement = Placement(quality: .default, hasClasses: false)
+  private(set) var placement = Placement(quality: .default, hasClasses: false)
   /// The class of the batch's thread, where classes matter.
   private(set) var workerClass = WorkerClass.normal
   /// How many operations it had when it began.

@@ -8,12 +8,16 @@ extension OperationQueue {
   ) {
     // Here and below, unretained in the closure, for which it would be retained each time.
     let reference = OperationReference(operation)
+    update(notifyingLater: &notifications) { $0.becameReady(reference) }
+  }
+
+  /// As ``operationBecameReady(_:notifyingLater:)``, for several at once.
+  final func operationsBecameReady(
+    _ references: [OperationReference], notifyingLater notifications: inout PendingNotifications
+  ) {
+    guard !references.isEmpty else { return }
     update(notifyingLater: &notifications) { state in
-      reference._withUnsafeGuaranteedRef { operation in
-        let place = operation.admission.place
-        state.admission.becameReady(operation)
-        if place != operation.admission.place { state.record { .ready(reference.operation) } }
-      }
+      for reference in references { state.becameReady(reference) }
     }
   }
 

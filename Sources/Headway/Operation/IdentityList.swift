@@ -24,6 +24,9 @@ struct IdentityList {
     }
   }
 
+  /// Whether looking an element up takes an index.
+  var isLong: Bool { if case .many = storage { true } else { false } }
+
   var elements: [OperationReference] {
     switch storage {
     case .none: []

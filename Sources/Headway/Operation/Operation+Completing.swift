@@ -26,19 +26,29 @@ extension Operation {
     submitCompletionBlock(block, queue)
   }
 
-  /// Sends the completion block of an operation that has ended to the pool; when it has run, the dependencies are
-  /// released, which it may ask for.
+  /// Sends the completion block of an operation that has ended to the pool.
   final func submitCompletionBlock(_ block: (@Sendable () -> Void)?, _ queue: OperationQueue?) {
     guard let block else { return }
-    let work = PoolBlock {
-      block()
-      ReleasedChain.release(self.takeDependencies())
-    }
     let (executor, placement) =
       queue?.state.withLock { ($0.executor, $0.admission.placement) } ?? (
         nil, Placement(quality: .default, hasClasses: true)
       )
-    if let executor { return executor.submit(work, count: 1) }
-    WorkerPool.pool(of: placement.workerClass(of: self)).submit(work, count: 1)
+    submitCompletionBlock(block, executor, placement)
+  }
+
+  /// Sends the completion block of an operation that has ended to what runs its queue, or else to the pool.
+  final func submitCompletionBlock(
+    _ block: @escaping @Sendable () -> Void, _ executor: (any WorkExecutor)?, _ placement: Placement
+  ) {
+    guard let executor else {
+      return CompletionBlocks.blocks(of: placement.workerClass(of: self)).submit(block, of: self)
+    }
+    executor.submit(PoolBlock { self.runCompletionBlock(block) }, count: 1)
+  }
+
+  /// Runs the completion block, and then releases the dependencies, which it may ask for.
+  final func runCompletionBlock(_ block: () -> Void) {
+    block()
+    ReleasedChain.release(takeDependencies())
   }
 }

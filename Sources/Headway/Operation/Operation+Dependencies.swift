@@ -14,7 +14,12 @@ extension Operation {
       // Whoever ends it from now on looks into its links.
       let hasFinished = operation.state.announceLink().phase == .finished
       if requiresSuccess, !hasFinished { theirs.madeDetails.successDependents.append(WeakOperation(self)) }
-      guard !links.isClosed, !links.dependencies.contains(OperationReference(operation)) else {
+      // Of a long list's two ends, the other is mostly short.
+      let isListed =
+        links.dependencies.isLong && !hasFinished
+        ? theirs.dependents.contains(OperationReference(self))
+        : links.dependencies.contains(OperationReference(operation))
+      guard !links.isClosed, !isListed else {
         return (.none, hasFinished)
       }
       // A finished dependency is listed and not counted.

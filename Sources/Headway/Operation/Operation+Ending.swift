@@ -44,11 +44,7 @@ extension Operation {
     let queue = before.isEnqueued ? queueLinks.home?.takeUnretainedValue() : nil
     var notifications = PendingNotifications()
     // Those that override `isReady` are asked below.
-    ending.ready.forEach { reference in
-      reference._withUnsafeGuaranteedRef { operation in
-        if !operation.overridesIsReady { operation.tellQueueIfReady(notifyingLater: &notifications) }
-      }
-    }
+    Self.tellQueues(of: ending.ready, notifyingLater: &notifications)
     let heldBack = queue?.operationFinished(self, closing: batch, notifyingLater: &notifications) ?? []
     let rare = ending.rare
     let isNotified = !before.isObserved && rare?.doomed.isEmpty != false
@@ -113,14 +109,14 @@ extension Operation {
   ///   - batch: The batch.
   ///   - isRetained: The caller has retained the operation. Otherwise it may have been freed when this returns.
   ///   - continues: The thread may continue with what becomes ready.
-  ///   - tellReady: Called with each operation that became ready and of which its queue has to hear at once; it takes
-  ///     over the ownership.
+  ///   - tellReady: Called with the operations that became ready and of which their queues have to hear at once; it
+  ///     takes over the ownership.
   ///   - leave: Takes what is to be done when the thread holds nothing of the queue's, since it may take long.
   /// - Returns: The operation with which the thread continues, retained; it has begun, and the queue has not heard of
   ///   it.
   final func end(
     in batch: Batch, isRetained: Bool, continues: Bool,
-    tellReady: (OperationReference, inout PendingNotifications) -> Void = Operation.tellReady,
+    tellReady: (borrowing ReadyDependents, inout PendingNotifications) -> Void = Operation.tellReady,
     leaving leave: (@escaping () -> Void) -> Void
   ) -> OperationReference? {
     let reference = OperationReference(self)
@@ -151,10 +147,12 @@ extension Operation {
     var next = ending.ready.only
     if !continues || next?._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) != true {
       next = nil
-      ending.ready.forEach { if !batch.publish(readied: $0) { tellReady($0, &later) } }
+      var untold = ReadyDependents()
+      ending.ready.forEach { if !batch.publish(readied: $0) { untold.append($0) } }
+      if !untold.isEmpty { tellReady(untold, &later) }
     }
     wakeWaiters(settledFrom: word, isNotified: true)
-    if let block = ending.rare?.completionBlock { submitCompletionBlock(block, batch.home?.takeUnretainedValue()) }
+    if let block = ending.rare?.completionBlock { submitCompletionBlock(block, batch.executor, batch.placement) }
     ending.releaseDependencies(in: batch)
     if ending.runsUserCodeWhenReleased || !later.isEmpty {
       // Captured as a value: a captured variable would be an allocation for each operation.
@@ -167,13 +165,15 @@ extension Operation {
     return next
   }
 
-  /// Tells an operation's queue that it is ready, and releases it, or leaves that to the notifications.
-  static func tellReady(_ reference: OperationReference, _ notifications: inout PendingNotifications) {
-    reference._withUnsafeGuaranteedRef { operation in
-      operation.tellQueueIfReady(notifyingLater: &notifications)
-      if operation.state.current.isObserved { notifications.append(ObservedChange(.isReady), of: operation) }
-      if !operation.isPlainBlock { notifications.keep(operation) }
+  /// Tells the queues of operations that they are ready, and releases them, or leaves that to the notifications.
+  static func tellReady(_ ready: borrowing ReadyDependents, _ notifications: inout PendingNotifications) {
+    tellQueues(of: ready, notifyingLater: &notifications)
+    ready.forEach { reference in
+      reference._withUnsafeGuaranteedRef { operation in
+        if operation.state.current.isObserved { notifications.append(ObservedChange(.isReady), of: operation) }
+        if !operation.isPlainBlock { notifications.keep(operation) }
+      }
+      reference.release()
     }
-    reference.release()
   }
 }

@@ -18,6 +18,37 @@ extension Operation {
     queue?.operationBecameReady(self, notifyingLater: &notifications)
   }
 
+  /// How many operations a queue is told of at once, so that its lock is not held for long.
+  private static let mostToldAtOnce = 64
+
+  /// Tells the queues of operations whose last dependency has finished; but not of those that override ``isReady``,
+  /// which are to be asked.
+  ///
+  /// - Parameters:
+  ///   - ready: The operations, which the caller has retained.
+  ///   - notifications: Takes what observers of the queues are to be notified of.
+  static func tellQueues(of ready: borrowing ReadyDependents, notifyingLater notifications: inout PendingNotifications)
+  {
+    if let only = ready.only {
+      return only._withUnsafeGuaranteedRef { operation in
+        if !operation.overridesIsReady { operation.tellQueueIfReady(notifyingLater: &notifications) }
+      }
+    }
+    var (group, groupQueue): ([OperationReference], OperationQueue?) = ([], nil)
+    ready.forEach { reference in
+      reference._withUnsafeGuaranteedRef { operation in
+        guard !operation.overridesIsReady, let queue = operation.queue else { return }
+        if queue !== groupQueue || group.count == mostToldAtOnce {
+          groupQueue?.operationsBecameReady(group, notifyingLater: &notifications)
+          group.removeAll(keepingCapacity: true)
+          groupQueue = queue
+        }
+        group.append(reference)
+      }
+    }
+    groupQueue?.operationsBecameReady(group, notifyingLater: &notifications)
+  }
+
   /// Asks ``isReady`` once more, since an override may answer otherwise than before, and notes the answer for its
   /// queue.
   ///

@@ -90,6 +90,8 @@ struct ReadyDependents: ~Copyable {
     }
   }
 
+  var isEmpty: Bool { first == nil }
+
   /// The one, if there is just one.
   var only: OperationReference? { others == nil ? first : nil }
 

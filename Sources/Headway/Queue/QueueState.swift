@@ -114,6 +114,15 @@ struct QueueState {
     return true
   }
 
+  /// The operation's last dependency has finished.
+  mutating func becameReady(_ reference: OperationReference) {
+    reference._withUnsafeGuaranteedRef { operation in
+      let place = operation.admission.place
+      admission.becameReady(operation)
+      if place != operation.admission.place { record { .ready(reference.operation) } }
+    }
+  }
+
   /// Works out for how many more workers to send, and so whether the inbox is served.
   ///
   /// A thread that pushes to the inbox looks afterwards whether it is served; when it no longer is, the inbox is looked

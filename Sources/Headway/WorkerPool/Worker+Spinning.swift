@@ -2,6 +2,16 @@ import CHeadway
 import Dispatch
 import Synchronization
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
 extension Worker {
   /// For how long a worker that has found nothing more to do in a queue looks for it, in nanoseconds, before it sleeps:
   /// about what it takes to fall asleep and to be woken.
@@ -21,6 +31,8 @@ extension Worker {
     var isInVain = false
     queue.spin {
       for _ in 0..<16 { headway_pause() }
+      // A thread that was woken by the end of the last operation may wait for this very processor.
+      sched_yield()
       isInVain = DispatchTime.now().uptimeNanoseconds >= end
       return !isInVain && !pool.workWaits.load(ordering: .relaxed)
     }
