@@ -40,10 +40,9 @@ extension Operation {
   final func submitCompletionBlock(
     _ block: @escaping @Sendable () -> Void, _ executor: (any WorkExecutor)?, _ placement: Placement
   ) {
-    guard let executor else {
-      return CompletionBlocks.blocks(of: placement.workerClass(of: self)).submit(block, of: self)
-    }
-    executor.submit(PoolBlock { self.runCompletionBlock(block) }, count: 1)
+    let work = PoolBlock { self.runCompletionBlock(block) }
+    guard let executor else { return WorkerPool.pool(of: placement.workerClass(of: self)).submit(work, count: 1) }
+    executor.submit(work, count: 1)
   }
 
   /// Runs the completion block, and then releases the dependencies, which it may ask for.
