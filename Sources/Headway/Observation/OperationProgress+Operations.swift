@@ -10,7 +10,7 @@ extension OperationExtensions {
     if let progress = existingProgress { return progress }
     // It may get handlers and observers.
     state.announceUserObject()
-    let made = OperationProgress(totalUnitCount: 0)
+    let made = OperationProgress(totalUnitCount: expectedUnitCount)
     made.cancellationHandler = { [weak self] in self?.cancel() }
     return links.withLock { links in
       if let progress = links.madeDetails.progress { return progress }
@@ -21,7 +21,7 @@ extension OperationExtensions {
 }
 
 extension Operation {
-  fileprivate final var existingProgress: OperationProgress? { links.withLock { $0.details?.progress } }
+  final var existingProgress: OperationProgress? { links.withLock { $0.details?.progress } }
 }
 
 extension OperationQueue {

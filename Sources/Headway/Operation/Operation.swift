@@ -100,6 +100,9 @@ open class Operation: @unchecked Sendable {
   /// Whether the operation ends when ``main()`` returns, and so never before.
   var endsWithMain: Bool { !overridesIsFinished }
 
+  /// The total of the operation's progress, where that is known before the start.
+  var expectedUnitCount: Int64 { 0 }
+
   // MARK: States
 
   /// Whether nothing but its queue keeps the operation from starting: all dependencies have finished, or it was

@@ -1,0 +1,124 @@
+/// A graph in flat arrays, as its runs read it.
+struct GraphLayout: Sendable {
+  /// What each node does.
+  let blocks: ContiguousArray<GraphBlock>
+
+  /// Where each node's successors begin in `successors`; and at last their number.
+  let starts: ContiguousArray<UInt32>
+
+  /// The successors of all nodes, one node's after the other's.
+  ///
+  /// A node that waits for no other than that has the bit `isOnlyEdge`: its counter is not looked at.
+  let successors: ContiguousArray<UInt32>
+
+  /// What the slots of a run have at its start: of a node that waits, the number of its predecessors; of one that does
+  /// not, a source, the next source, or `none`.
+  let slots: ContiguousArray<UInt32>
+
+  /// The first source, or `none`.
+  let firstSource: UInt32
+
+  /// More than one node waits for none.
+  var hasSeveralSources: Bool { firstSource != Self.none && slots[Int(firstSource)] != Self.none }
+
+  private let names: ContiguousArray<(node: Int, name: String)>
+
+  /// The bit in a successor that waits for this edge alone.
+  static let isOnlyEdge: UInt32 = 1 << 31
+
+  /// In place of a node.
+  static let none = UInt32.max
+
+  var nodeCount: Int { blocks.count }
+
+  init(_ builder: borrowing OperationGraph.Builder) throws {
+    blocks = builder.blocks
+    names = builder.names
+    let (edges, count) = (builder.edges, builder.blocks.count)
+    // Two numbers of 32 bits are less than a pointer, and nobody has the memory for more.
+    require(count < Int(Self.isOnlyEdge) && edges.count < Int(UInt32.max), "A graph has less than 2³¹ nodes.")
+
+    var slots = ContiguousArray(repeating: UInt32(0), count: count)
+    // One further, so that filling the successors in leaves the starts where they belong.
+    var starts = ContiguousArray(repeating: UInt32(0), count: count + 2)
+    for edge in edges {
+      slots[Int(edge.to)] += 1
+      starts[Int(edge.from) + 2] += 1
+    }
+    for node in 0..<count { starts[node + 2] += starts[node + 1] }
+    successors = ContiguousArray(unsafeUninitializedCapacity: edges.count) { successors, filled in
+      for edge in edges {
+        let position = Int(starts[Int(edge.from) + 1])
+        starts[Int(edge.from) + 1] += 1
+        let bit = slots[Int(edge.to)] == 1 ? Self.isOnlyEdge : 0
+        (successors.baseAddress! + position).initialize(to: edge.to | bit)
+      }
+      filled = edges.count
+    }
+    starts.removeLast()
+    self.starts = starts
+
+    var source = Self.none
+    for node in stride(from: count - 1, through: 0, by: -1) where slots[node] == 0 {
+      slots[node] = source
+      source = UInt32(node)
+    }
+    firstSource = source
+    self.slots = slots
+    if builder.hasBackwardEdge, let cycle = findCycle(edges) {
+      let nodes = cycle.map { OperationGraph.Node(number: $0) }
+      throw OperationGraphError(
+        code: .cycle, nodes: nodes, nodeNames: nodes.map { name(of: $0) }, underlyingError: nil)
+    }
+  }
+
+  func name(of node: OperationGraph.Node) -> String {
+    var (low, high) = (0, names.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if names[middle].node < node.number { low = middle + 1 } else { high = middle }
+    }
+    return low < names.count && names[low].node == node.number ? names[low].name : "node \(node.number)"
+  }
+
+  /// The successors of a node.
+  func successors(of node: Int) -> some Sequence<Int> {
+    successors[Int(starts[node])..<Int(starts[node + 1])].lazy.map { Int($0 & ~Self.isOnlyEdge) }
+  }
+
+  // MARK: Cycles
+
+  /// The nodes of a cycle, each before the one that waits for it; nil if there is none.
+  private func findCycle(_ edges: ContiguousArray<GraphEdge>) -> [Int]? {
+    // Removes nodes that wait for none, until all that are left wait for one that is left.
+    var left = ContiguousArray(repeating: 0, count: nodeCount)
+    for edge in edges { left[Int(edge.to)] += 1 }
+    var free = left.indices.filter { left[$0] == 0 }
+    var removed = 0
+    while let node = free.popLast() {
+      removed += 1
+      for successor in successors(of: node) {
+        left[successor] -= 1
+        if left[successor] == 0 { free.append(successor) }
+      }
+    }
+    guard removed < nodeCount else { return nil }
+    var predecessors: [Int: Int] = [:]
+    for edge in edges where left[Int(edge.from)] > 0 && left[Int(edge.to)] > 0 {
+      predecessors[Int(edge.to)] = Int(edge.from)
+    }
+    // Backwards, until it comes to where it has been.
+    var path: [Int] = []
+    var positions: [Int: Int] = [:]
+    var node = predecessors.keys.min()
+    while let current = node, positions[current] == nil {
+      positions[current] = path.count
+      path.append(current)
+      node = predecessors[current]
+    }
+    let cycle = Array(path[(node.flatMap { positions[$0] } ?? 0)...].reversed())
+    // From the node that was added first.
+    let first = cycle.indices.min { cycle[$0] < cycle[$1] } ?? 0
+    return Array(cycle[first...] + cycle[..<first])
+  }
+}

@@ -1,0 +1,72 @@
+import Synchronization
+
+/// What one thread of a run has to itself; other threads look at it when they are out of work.
+struct GraphPlace: ~Copyable {
+  /// Nodes that could begin, and that this thread or another takes.
+  let stack = GraphStack()
+
+  /// A thread has the place.
+  ///
+  /// A thread takes a free place by an exchange. There are as many as threads may take part, so there is one.
+  let isTaken = Atomic(false)
+
+  /// How many nodes the threads that had the place have executed.
+  ///
+  /// Only the thread that has the place writes it. Relaxed: the end of the run orders it; before that it is for
+  /// progress alone.
+  let executedCount = Atomic(0)
+
+  /// So that places of different threads are in different cache lines, and in different pairs of them, which processors
+  /// fetch together.
+  private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
+  private let morePadding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
+
+  /// For the next run.
+  func reset() {
+    stack.reset(to: GraphLayout.none)
+    executedCount.store(0, ordering: .relaxed)
+  }
+}
+
+/// The places of a run.
+struct GraphPlaces: @unchecked Sendable {  // Atomic; the run that owns the memory holds it for all who use it.
+  private let places: UnsafeMutablePointer<GraphPlace>
+  let count: Int
+
+  init(count: Int) {
+    places = .allocate(capacity: count)
+    for position in 0..<count { (places + position).initialize(to: GraphPlace()) }
+    self.count = count
+  }
+
+  func deallocate() { places.deallocate() }
+
+  @inline(__always)
+  subscript(position: Int) -> GraphPlace {
+    @inline(__always) unsafeAddress { UnsafePointer(places + position) }
+  }
+
+  /// Takes a free place.
+  func take() -> Int {
+    while true {
+      for position in 0..<count {
+        // With the release of the place by the thread before: its count is seen.
+        if !self[position].isTaken.exchange(true, ordering: .acquiring) { return position }
+      }
+    }
+  }
+
+  /// Whether a thread has nodes for others.
+  @inline(__always)
+  var hasNodes: Bool {
+    for position in 0..<count where !self[position].stack.isEmpty { return true }
+    return false
+  }
+
+  /// How many nodes have been executed.
+  var executedCount: Int {
+    var sum = 0
+    for position in 0..<count { sum += self[position].executedCount.load(ordering: .relaxed) }
+    return sum
+  }
+}

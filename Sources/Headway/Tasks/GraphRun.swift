@@ -1,0 +1,179 @@
+import Synchronization
+
+/// The state that the threads of a run share.
+///
+/// A *participant* is a thread that takes part, or is on its way to that: the thread that started the operation, and
+/// workers of the pool that others have summoned. It is *busy* while it executes nodes or takes some; it *searches* when
+/// there are none to take; and it leaves when it has searched for a while. Nodes that could begin are in the stacks of
+/// busy participants, who execute them themselves if nobody else does: so a run never waits for a thread to come, and
+/// no thread waits for the end of a run. The one that ceases to be busy last ends the operation, since nodes are left
+/// only while there is one that is ready, or runs; workers that come later find nobody busy, and leave.
+///
+/// What others may take is never left to a thread that is inside a block: who shares nodes looks how many participants
+/// there are, and summons another; who leaves does so first, and then looks for nodes once more.
+///
+/// `Models/graph.pml` has this protocol.
+final class GraphRun: PoolWork, @unchecked Sendable {
+  // `busy`, `participants`, `isStopped`, slots and places are atomic. The thread that begins a run sets the rest, while
+  // no other takes part: those that come later get to it through `busy`, and so after that. The one that ends a run
+  // releases it, when nobody is busy, and so nobody reads it.
+
+  let slots: GraphSlots
+  private(set) var places: GraphPlaces
+
+  private(set) var operation: GraphRunOperation?
+  private(set) var queue: OperationQueue?
+  private var executor: any WorkExecutor = WorkerPool.shared
+  private var workerClass = WorkerClass.normal
+  /// How many participants there may be.
+  private(set) var limit = 1
+  /// Where the run goes when all have left.
+  private var home: SpareGraphRuns?
+
+  /// Participants that hold nodes or may take some.
+  ///
+  /// Each change releases what the thread did, and acquires what others did before: the last to leave has seen it all.
+  private let busy = Atomic(0)
+
+  /// Participants; when there are none, nobody uses the run.
+  private let participants = Atomic(0)
+
+  /// A participant has seen that the run is to end early.
+  private let isStopped = Atomic(false)
+
+  init(nodeCount: Int, placeCount: Int) {
+    slots = GraphSlots(count: nodeCount)
+    places = GraphPlaces(count: placeCount)
+  }
+
+  deinit {
+    slots.deallocate()
+    places.deallocate()
+  }
+
+  // MARK: Beginning and ending
+
+  /// Begins a run of an operation, of which the calling thread, which is the only one that uses the run, is the first
+  /// participant; it has the place 0.
+  func begin(_ operation: GraphRunOperation, limit: Int, home: SpareGraphRuns) {
+    if places.count < limit {
+      places.deallocate()
+      places = GraphPlaces(count: limit)
+    }
+    self.operation = operation
+    self.home = home
+    self.limit = limit
+    queue = ThreadContext.queue
+    executor = queue?.executor ?? WorkerPool.shared
+    workerClass = Worker.current?.pool.workerClass ?? .normal
+    slots.reset(to: operation.graph.layout.slots)
+    for position in 0..<places.count { places[position].reset() }
+    places[0].stack.reset(to: operation.graph.layout.firstSource)
+    places[0].isTaken.store(true, ordering: .relaxed)
+    isStopped.store(false, ordering: .relaxed)
+    participants.store(1, ordering: .relaxed)
+    busy.store(1, ordering: .releasing)
+  }
+
+  /// The thread has no nodes any more, and doesn't count as busy from now on; true if nobody does.
+  func becomeIdle() -> Bool {
+    guard busy.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return false }
+    (operation, queue, executor) = (nil, nil, WorkerPool.shared)
+    return true
+  }
+
+  /// Counts the thread as busy, unless nobody is: then the run is over.
+  func becomeBusy() -> Bool {
+    var count = busy.load(ordering: .relaxed)
+    while count > 0 {
+      let (exchanged, original) = busy.weakCompareExchange(
+        expected: count, desired: count + 1, successOrdering: .acquiring, failureOrdering: .relaxed)
+      if exchanged { return true }
+      count = original
+    }
+    return false
+  }
+
+  var isOver: Bool { busy.load(ordering: .relaxed) == 0 }
+
+  /// The run is to end early: what has not begun is not run.
+  func stop() { isStopped.store(true, ordering: .relaxed) }
+
+  // MARK: Participants
+
+  /// Sends for one more thread, unless as many as may be take part, or as many are on their way as are busy.
+  ///
+  /// Called after nodes were shared; in one order with that, and with what ``leave()`` does.
+  @inline(__always)
+  func summonIfUseful() {
+    if limit > 1, participants.load(ordering: .sequentiallyConsistent) < limit { summon() }
+  }
+
+  @inline(never)
+  private func summon() {
+    let count = participants.load(ordering: .relaxed)
+    guard count < min(limit, 2 * busy.load(ordering: .relaxed)),
+      participants.compareExchange(expected: count, desired: count + 1, ordering: .relaxed).exchanged
+    else { return }
+    executor.submit(self, count: 1, on: workerClass)
+  }
+
+  /// The thread leaves.
+  ///
+  /// - Returns: Whether it is to come back, since others have shared nodes, and may have counted on it; it counts as a
+  ///   participant then.
+  func leave() -> Bool {
+    // Releases all that the thread did; the last to leave acquires it, and hands the run on.
+    let left = participants.subtract(1, ordering: .sequentiallyConsistent).newValue
+    guard left > 0 else {
+      let home = self.home
+      self.home = nil
+      home?.put(self)
+      return false
+    }
+    return !isOver && !isStopped.load(ordering: .relaxed) && places.hasNodes && rejoin()
+  }
+
+  private func rejoin() -> Bool {
+    var count = participants.load(ordering: .relaxed)
+    while count > 0, count < limit {
+      let (exchanged, original) = participants.weakCompareExchange(
+        expected: count, desired: count + 1, successOrdering: .acquiring, failureOrdering: .relaxed)
+      if exchanged { return true }
+      count = original
+    }
+    return false
+  }
+
+  /// How often a thread looks for nodes before it leaves: about 20 microseconds.
+  ///
+  /// For a thread to come takes about as long, and the one that sends for it a quarter of that.
+  private static let looksBeforeLeaving = 500
+
+  /// Looks for nodes that others have shared, for a while; true if there are any, and then the thread is busy.
+  func search() -> Bool {
+    for _ in 0..<Self.looksBeforeLeaving {
+      if isOver || isStopped.load(ordering: .relaxed) { return false }
+      if places.hasNodes { return becomeBusy() }
+      pause()
+    }
+    return false
+  }
+}
+
+/// Runs that have ended, whose memory others of the same graph use.
+final class SpareGraphRuns: Sendable {
+  private let runs = Guarded<[GraphRun]>([])
+
+  /// More than that run side by side only now and then: the rest is freed.
+  private static let mostRuns = 4
+
+  func take() -> GraphRun? { runs.withLock { $0.popLast() } }
+
+  func put(_ run: GraphRun) {
+    runs.withLock { runs in
+      // Nothing is freed under the lock: the caller has the run, too.
+      if runs.count < Self.mostRuns { runs.append(run) }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Dispatch
+
+/// When a node ran.
+struct GraphNodeTime {
+  /// In nanoseconds of uptime; 0 if the node was not run.
+  var start: UInt64 = 0
+  var end: UInt64 = 0
+  var thread = 0
+}
+
+extension OperationGraph {
+  /// When a node ran, and where.
+  public struct NodeTime: Sendable, CustomStringConvertible {
+    /// The node.
+    public let node: Node
+
+    /// Its name, or `node` and its number.
+    public let name: String
+
+    /// The number of the thread among those that ran nodes at the same time, from 0: that which started the operation is
+    /// 0 at first.
+    public let thread: Int
+
+    /// When the block was called, counted from the start of the operation.
+    public let start: Duration
+
+    /// How long it took.
+    public let duration: Duration
+
+    /// One line: `‘render’ on thread 1: 0.003 seconds after 0.005 seconds`.
+    public var description: String { "‘\(name)’ on thread \(thread): \(duration) after \(start)" }
+  }
+}
+
+extension GraphRunOperation {
+  /// When each node that was run was, in the order of their starts.
+  ///
+  /// Empty before the operation has finished, and if ``recordsTimes`` is false.
+  ///
+  /// - Complexity: O(*n* log *n*) in the number of nodes.
+  public var nodeTimes: [OperationGraph.NodeTime] {
+    // The end of the operation publishes what all threads have written.
+    guard state.current.phase == .finished, let times else { return [] }
+    return (0..<graph.nodeCount).filter { times[$0].start != 0 }.sorted { times[$0].start < times[$1].start }.map {
+      let (node, time) = (OperationGraph.Node(number: $0), times[$0])
+      return OperationGraph.NodeTime(
+        node: node, name: graph.name(of: node), thread: time.thread,
+        start: .nanoseconds(time.start - beginning), duration: .nanoseconds(time.end - time.start))
+    }
+  }
+
+  func beginRecording() {
+    guard recordsTimes else { return }
+    let times = UnsafeMutablePointer<GraphNodeTime>.allocate(capacity: graph.nodeCount)
+    times.initialize(repeating: GraphNodeTime(), count: graph.nodeCount)
+    self.times = times
+    beginning = DispatchTime.now().uptimeNanoseconds
+  }
+
+  func recordTime(of node: Int, from start: UInt64, at position: Int) {
+    times?[node] = GraphNodeTime(start: start, end: DispatchTime.now().uptimeNanoseconds, thread: position)
+  }
+}

@@ -1,0 +1,101 @@
+import Synchronization
+
+/// An operation that runs each node of an ``OperationGraph`` once.
+///
+/// ``OperationGraph/operation(maxConcurrentNodeCount:recordsTimes:)`` makes it.
+///
+/// The thread that starts the operation executes nodes, and workers of the pool help it where several could run at
+/// once. It never waits for them: if none comes, it does all by itself. When it finds no more to do, it is free, and the
+/// operation ends on the thread that executed the last node. In the limit of its queue, the operation counts as one.
+///
+/// Inside the blocks, ``OperationQueue/current`` is the queue of this operation. They run at its quality of service and
+/// ``Operation/threadPriority``.
+///
+/// *Cancelling* the operation is seen between nodes: what has not begun is not run, and the operation ends when the
+/// blocks that have begun do. *The first error* that a block throws does the same, and ``Operation/error`` is an
+/// ``OperationGraphError`` that names the node. *Progress* counts nodes.
+public final class GraphRunOperation: Operation, @unchecked Sendable {
+  // `reportedCount` is atomic; the memory of `times` is made before the run and freed with the operation, and the thread
+  // that executes a node alone writes the element of that node; the rest does not change.
+
+  /// The graph.
+  public let graph: OperationGraph
+
+  /// How many nodes may run at once.
+  public let maxConcurrentNodeCount: Int
+
+  /// Whether ``nodeTimes`` are recorded.
+  public let recordsTimes: Bool
+
+  /// How many nodes the progress has been told of.
+  private let reportedCount = Atomic(0)
+
+  /// When each node ran, by its number.
+  var times: UnsafeMutablePointer<GraphNodeTime>?
+  /// When the run began, in nanoseconds of uptime.
+  var beginning: UInt64 = 0
+
+  init(of graph: OperationGraph, limit: Int, recordsTimes: Bool) {
+    self.graph = graph
+    maxConcurrentNodeCount = limit
+    self.recordsTimes = recordsTimes
+  }
+
+  deinit { times?.deallocate() }
+
+  /// True: the work may go on after ``Operation/start()`` has returned, on other threads.
+  public override var isAsynchronous: Bool { true }
+
+  override var endsWithMain: Bool { false }
+
+  override var expectedUnitCount: Int64 { Int64(graph.nodeCount) }
+
+  // MARK: The run
+
+  /// No more places than that are made, so that looking through them takes no longer than what it saves.
+  private static let mostPlaces = 256
+
+  override func run() {
+    guard graph.nodeCount > 0 else { return end() }
+    beginRecording()
+    let limit = min(maxConcurrentNodeCount, graph.nodeCount, Self.mostPlaces)
+    let run = graph.spareRuns.take() ?? GraphRun(nodeCount: graph.nodeCount, placeCount: limit)
+    run.begin(self, limit: limit, home: graph.spareRuns)
+    run.runOnFirstThread(self)
+  }
+
+  /// Calls `body` at the thread priority that was asked for.
+  func atThreadPriority(_ body: () -> Void) {
+    guard state.current.hasThreadPriority, let worker = Worker.current else { return body() }
+    worker.withPriority(threadPriority, body)
+  }
+
+  /// All nodes have been executed, or what has not begun is not to be.
+  func endRun(executedCount: Int) {
+    reportProgress(executedCount)
+    end()
+  }
+
+  func nodeFailed(_ node: OperationGraph.Node, _ error: any Error) {
+    // It has seen that it is to end early, which is no failure.
+    if error is CancellationError, state.current.endsGraphRun { return }
+    recordError(
+      OperationGraphError(
+        code: .nodeFailed, nodes: [node], nodeNames: [graph.name(of: node)], underlyingError: error))
+  }
+
+  // MARK: Progress
+
+  /// Somebody may have asked for the progress: of a hundredth of the nodes, or each of few, it hears.
+  func noteProgress(of run: GraphRun, _ executedCount: Int) {
+    if executedCount % max(1, graph.nodeCount / 100) == 0 { reportProgress(run.places.executedCount) }
+  }
+
+  private func reportProgress(_ executedCount: Int) {
+    guard state.current.hasUserObjects, let progress = existingProgress else { return }
+    // Threads may come with their counts in another order: what one has reported, another does not report again.
+    // Relaxed: it is but a number.
+    let (before, after) = reportedCount.max(executedCount, ordering: .relaxed)
+    if after > before { progress.complete(unitCount: Int64(after - before)) }
+  }
+}

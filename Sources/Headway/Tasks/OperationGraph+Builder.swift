@@ -1,0 +1,99 @@
+extension OperationGraph {
+  /// Takes the nodes and the edges of a graph that is being created.
+  ///
+  /// ``OperationGraph/init(_:)`` hands it to its block. Nothing here is checked but that nodes are there: cycles are found
+  /// at the end.
+  public struct Builder: ~Copyable {
+    var blocks: ContiguousArray<GraphBlock> = []
+    var edges: ContiguousArray<GraphEdge> = []
+    /// In the order of the nodes.
+    var names: ContiguousArray<(node: Int, name: String)> = []
+    /// Without an edge to a node from itself or from a later one, there is no cycle.
+    var hasBackwardEdge = false
+
+    init() {}
+
+    /// How many nodes were added.
+    public var nodeCount: Int { blocks.count }
+
+    /// Makes room, so that adding so many does not move what was added before.
+    ///
+    /// - Parameters:
+    ///   - nodes: How many nodes there will be.
+    ///   - edges: How many edges there will be.
+    public mutating func reserveCapacity(nodes: Int, edges: Int = 0) {
+      blocks.reserveCapacity(nodes)
+      self.edges.reserveCapacity(edges)
+    }
+
+    /// Adds a node.
+    ///
+    /// - Parameters:
+    ///   - name: What to call it in errors, times and descriptions.
+    ///   - predecessors: The nodes that it waits for.
+    ///   - block: What it does, on a thread of the pool or the one that started the operation. It is called once in each
+    ///     run. An error ends the run: nodes that have not begun are not run, and the operation fails with an
+    ///     ``OperationGraphError`` that names the node.
+    /// - Returns: The node.
+    /// - Complexity: O(*n*) in the number of predecessors.
+    @discardableResult
+    public mutating func addNode(
+      _ name: String? = nil, after predecessors: [Node] = [], block: @escaping @Sendable () throws -> Void
+    ) -> Node {
+      add(.plain(block), name, predecessors)
+    }
+
+    /// Adds a node whose block looks at the run.
+    ///
+    /// - Parameters:
+    ///   - name: What to call it in errors, times and descriptions.
+    ///   - predecessors: The nodes that it waits for.
+    ///   - block: What it does, on a thread of the pool or the one that started the operation. It is called once in each
+    ///     run, with the context of that. An error ends the run: nodes that have not begun are not run, and the operation
+    ///     fails with an ``OperationGraphError`` that names the node.
+    /// - Returns: The node.
+    /// - Complexity: O(*n*) in the number of predecessors.
+    @discardableResult
+    public mutating func addNode(
+      _ name: String? = nil, after predecessors: [Node] = [], block: @escaping @Sendable (Context) throws -> Void
+    ) -> Node {
+      add(.contextual(block), name, predecessors)
+    }
+
+    /// Has a node wait for another.
+    ///
+    /// An edge that is added twice changes nothing.
+    ///
+    /// - Parameters:
+    ///   - predecessor: The node that is to end first.
+    ///   - successor: The node that waits.
+    /// - Complexity: O(1).
+    public mutating func addEdge(from predecessor: Node, to successor: Node) {
+      require(
+        predecessor.number < blocks.count && successor.number < blocks.count,
+        "addEdge(from:to:) with a node of another graph: this one has \(blocks.count) nodes.")
+      if predecessor.number >= successor.number { hasBackwardEdge = true }
+      edges.append(GraphEdge(from: UInt32(predecessor.number), to: UInt32(successor.number)))
+    }
+
+    @inline(__always)
+    private mutating func add(_ block: GraphBlock, _ name: String?, _ predecessors: [Node]) -> Node {
+      let node = Node(number: blocks.count)
+      blocks.append(block)
+      if let name { names.append((node.number, name)) }
+      for predecessor in predecessors { addEdge(from: predecessor, to: node) }
+      return node
+    }
+  }
+}
+
+/// What a node does.
+enum GraphBlock: Sendable {
+  case plain(@Sendable () throws -> Void)
+  case contextual(@Sendable (OperationGraph.Context) throws -> Void)
+}
+
+struct GraphEdge {
+  let from: UInt32
+  let to: UInt32
+}

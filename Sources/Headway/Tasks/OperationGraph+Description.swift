@@ -1,0 +1,45 @@
+extension OperationGraph {
+  /// The graph in DOT, the language of Graphviz: `dot -Tsvg` draws it.
+  ///
+  /// ```text
+  /// digraph {
+  ///   0 [label="load"]
+  ///   1 [label="render\nthread 0, 0.0015 seconds"]
+  ///   0 -> 1
+  /// }
+  /// ```
+  ///
+  /// - Parameter times: When nodes ran, from ``GraphRunOperation/nodeTimes``; their labels say so.
+  /// - Returns: The description, one line per node and one per edge.
+  /// - Complexity: O(*n*) in the number of nodes and edges.
+  public func dotDescription(times: [NodeTime] = []) -> String {
+    var lines = ["digraph {"]
+    let notes = Dictionary(times.map { ($0.node.number, $0) }) { first, _ in first }
+    for number in 0..<nodeCount {
+      var label = quoted(name(of: Node(number: number)))
+      if let time = notes[number] { label += "\\nthread \(time.thread), \(time.duration)" }
+      lines.append("  \(number) [label=\"\(label)\"]")
+    }
+    for number in 0..<nodeCount {
+      for successor in layout.successors(of: number) { lines.append("  \(number) -> \(successor)") }
+    }
+    return (lines + ["}"]).joined(separator: "\n") + "\n"
+  }
+
+  private func quoted(_ name: String) -> String {
+    var text = ""
+    for character in name {
+      switch character {
+      case "\"", "\\": text += "\\\(character)"
+      case "\n": text += "\\n"
+      default: text.append(character)
+      }
+    }
+    return text
+  }
+}
+
+extension OperationGraph: CustomStringConvertible {
+  /// How many nodes and edges there are: `graph of 4 nodes and 4 edges`.
+  public var description: String { "graph of \(nodeCount) nodes and \(edgeCount) edges" }
+}

@@ -1,0 +1,342 @@
+import Dispatch
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// How the operation of a graph runs, ends, fails and is cancelled.
+@Suite("Runs of operation graphs", .hangLimit) struct OperationGraphRunTests {
+  /// Three rows of four nodes; each waits for all of the row before.
+  private func rows(_ body: @escaping @Sendable (OperationGraph.Context) throws -> Void) throws -> OperationGraph {
+    try OperationGraph { graph in
+      var row: [OperationGraph.Node] = []
+      for _ in 0..<3 { row = (0..<4).map { _ in graph.addNode(after: row, block: body) } }
+    }
+  }
+
+  // MARK: Queues
+
+  enum Kind: CaseIterable {
+    case usual, serial, utility, background, underlying, suspended, observed, tracked
+  }
+
+  @Test("a graph runs in every kind of queue", arguments: Kind.allCases) func queues(_ kind: Kind) throws {
+    let queue = OperationQueue()
+    switch kind {
+    case .usual: break
+    case .serial: queue.maxConcurrentOperationCount = 1
+    case .utility: queue.qualityOfService = .utility
+    case .background: queue.qualityOfService = .background
+    case .underlying: queue.underlyingQueue = DispatchQueue(label: "underlying")
+    case .suspended: queue.isSuspended = true
+    case .observed: break
+    case .tracked: queue.progress.totalUnitCount = 3
+    }
+    let events = kind == .observed ? queue.events.makeAsyncIterator() : nil
+    let ran = Atomic(0)
+    let isElsewhere = Atomic(false)
+    let graph = try rows { context in
+      ran.add(1, ordering: .relaxed)
+      if OperationQueue.current !== queue { isElsewhere.store(true, ordering: .relaxed) }
+    }
+    let operations = (0..<3).map { _ in graph.operation() }
+    for operation in operations { queue.addOperation(operation) }
+    #expect(kind != .suspended || ran.load(ordering: .relaxed) == 0)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(ran.load(ordering: .relaxed) == 36)
+    let ranElsewhere = isElsewhere.load(ordering: .relaxed)
+    #expect(!ranElsewhere)
+    #expect(operations.allSatisfy { $0.outcome.isSuccess })
+    #expect(kind != .tracked || queue.progress.fractionCompleted == 1)
+    withExtendedLifetime(events) {}
+  }
+
+  @Test("a graph runs between barriers") func barriers() throws {
+    let queue = OperationQueue()
+    let record = EventRecorder<String>()
+    let graph = try rows { _ in record.record("node") }
+    queue.addBarrierBlock { record.record("before") }
+    queue.addOperation(graph.operation())
+    queue.addBarrierBlock { record.record("after") }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(record.events == ["before"] + Array(repeating: "node", count: 12) + ["after"])
+  }
+
+  @Test("a graph that is started by hand runs, and ends on whichever thread is last") func byHand() throws {
+    let ran = Atomic(0)
+    let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
+    let operation = graph.operation()
+    #expect(operation.isAsynchronous)
+    operation.start()
+    operation.waitUntilFinished()
+    #expect(ran.load(ordering: .relaxed) == 12)
+  }
+
+  @Test("a graph counts as one in the limit of its queue, until its last node has run") func oneInLimit() throws {
+    let queue = OperationQueue(limit: 1)
+    let (started, end) = (Gate(), Gate())
+    let graph = try OperationGraph { graph in
+      for _ in 0..<2 {
+        graph.addNode {
+          started.open()
+          end.wait()
+        }
+      }
+    }
+    let operation = graph.operation()
+    let next = BlockOperation { #expect(operation.isFinished) }
+    queue.addOperation(operation)
+    queue.addOperation(next)
+    started.wait()
+    #expect(queue.operationCount == 2 && !next.isExecuting)
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(next.outcome.isSuccess)
+  }
+
+  @Test("a graph of a queue with an executor of its own runs all nodes in one step if no helper comes")
+  func executor() throws {
+    let executor = StepExecutor()
+    let queue = OperationQueue()
+    executor.attach(queue)
+    let ran = Atomic(0)
+    let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
+    let operation = graph.operation(maxConcurrentNodeCount: 4)
+    queue.addOperation(operation)
+    #expect(executor.step())
+    #expect(operation.isFinished && ran.load(ordering: .relaxed) == 12)
+    executor.run()
+    #expect(ran.load(ordering: .relaxed) == 12)
+  }
+
+  @Test("dependencies hold from and to a graph") func dependencies() throws {
+    let record = EventRecorder<String>()
+    let graph = try rows { _ in record.record("node") }
+    let (before, operation) = (BlockOperation { record.record("before") }, graph.operation())
+    let after = BlockOperation { record.record("after") }
+    operation.addDependency(before)
+    after.addDependency(operation)
+    OperationQueue().addOperations([after, operation, before], waitUntilFinished: true)
+    #expect(record.events == ["before"] + Array(repeating: "node", count: 12) + ["after"])
+  }
+
+  // MARK: Cancelling
+
+  @Test("a cancellation is seen between nodes") func cancelling() throws {
+    let (started, end) = (Gate(), Gate())
+    let record = EventRecorder<String>()
+    let graph = try OperationGraph { graph in
+      let first = graph.addNode { (context: OperationGraph.Context) in
+        started.open()
+        end.wait()
+        record.record(context.isCancelled ? "cancelled" : "not cancelled")
+        try context.checkCancellation()
+      }
+      graph.addNode(after: [first]) { record.record("second") }
+    }
+    let operation = graph.operation()
+    let queue = OperationQueue()
+    queue.addOperation(operation)
+    started.wait()
+    operation.cancel()
+    #expect(!operation.isFinished)
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(record.events == ["cancelled"])
+    #expect(operation.outcome.isCancelled && operation.error == nil)
+  }
+
+  @Test("a graph that is cancelled before its start runs nothing, and runs again later") func cancelledBefore() throws {
+    let ran = Atomic(0)
+    let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
+    let operation = graph.operation()
+    operation.cancel()
+    let queue = OperationQueue()
+    queue.addOperations([operation], waitUntilFinished: true)
+    #expect(ran.load(ordering: .relaxed) == 0)
+    #expect(operation.outcome.isCancelled)
+    queue.addOperations([graph.operation()], waitUntilFinished: true)
+    #expect(ran.load(ordering: .relaxed) == 12)
+  }
+
+  @Test("a node that cancels the operation is the last that begins, where one runs at a time")
+  func cancellingItself() throws {
+    let ran = Atomic(0)
+    let graph = try rows { context in if ran.add(1, ordering: .relaxed).newValue == 5 { context.operation.cancel() } }
+    for _ in 0..<10 {
+      ran.store(0, ordering: .relaxed)
+      let operation = graph.operation(maxConcurrentNodeCount: 1)
+      operation.start()
+      #expect(operation.outcome.isCancelled)
+      #expect(ran.load(ordering: .relaxed) == 5)
+    }
+  }
+
+  // MARK: Errors
+
+  @Test("the first error ends the run, and names the node") func failing() throws {
+    let record = EventRecorder<String>()
+    let graph = try OperationGraph { graph in
+      let load = graph.addNode("load") { record.record("load") }
+      let parse = graph.addNode("parse", after: [load]) {
+        record.record("parse")
+        throw Mishap()
+      }
+      graph.addNode("store", after: [parse]) { record.record("store") }
+    }
+    let operation = graph.operation()
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+    #expect(record.events == ["load", "parse"])
+    let error = try #require(operation.error as? OperationGraphError)
+    #expect(error.code == .nodeFailed && error.nodeNames == ["parse"] && error.nodes.map(\.number) == [1])
+    #expect(error.underlyingError as? Mishap == Mishap())
+    #expect("\(error)".hasPrefix("node ‘parse’ has failed: Mishap"))
+    if case .failure? = operation.outcome {} else { Issue.record("\(String(describing: operation.outcome))") }
+  }
+
+  @Test("a block that runs when another fails sees it") func failingBeside() throws {
+    let isRunning = Gate()
+    let graph = try OperationGraph { graph in
+      graph.addNode("slow") { (context: OperationGraph.Context) in
+        isRunning.open()
+        while !context.isCancelled { yieldThread() }
+        try context.checkCancellation()
+      }
+      graph.addNode("fails") {
+        isRunning.wait()
+        throw Mishap()
+      }
+    }
+    let operation = graph.operation(maxConcurrentNodeCount: 2)
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+    #expect((operation.error as? OperationGraphError)?.nodeNames == ["fails"])
+  }
+
+  // MARK: Progress and times
+
+  @Test("progress counts nodes") func progress() throws {
+    let graph = try rows { context in
+      let progress = context.operation.progress
+      // Its own node has not been counted, but some time before each of the row before has.
+      #expect(progress.completedUnitCount <= 11 && progress.totalUnitCount == 12)
+    }
+    let fractions = EventRecorder<Double>()
+    let operation = graph.operation(maxConcurrentNodeCount: 1)
+    #expect(operation.progress.totalUnitCount == 12)
+    let token = operation.progress.observe { fractions.record($0.fractionCompleted) }
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+    #expect(operation.progress.isFinished && operation.progress.completedUnitCount == 12)
+    #expect(fractions.events == (1...12).map { Double($0) / 12 })
+    let parallel = graph.operation(maxConcurrentNodeCount: 3)
+    OperationQueue().addOperations([parallel], waitUntilFinished: true)
+    #expect(parallel.progress.completedUnitCount == 12)
+    _ = token
+  }
+
+  @Test("times are recorded where that was asked for") func times() throws {
+    let graph = try OperationGraph { graph in
+      let first = graph.addNode("first") {}
+      graph.addNode("\"second\"\\\n", after: [first]) {}
+      graph.addNode(after: [first]) { throw Mishap() }
+    }
+    let silent = graph.operation(maxConcurrentNodeCount: 1)
+    silent.start()
+    #expect(silent.nodeTimes.isEmpty && !silent.recordsTimes)
+    let operation = graph.operation(maxConcurrentNodeCount: 1, recordsTimes: true)
+    #expect(operation.nodeTimes.isEmpty)
+    operation.start()
+    let times = operation.nodeTimes
+    #expect(times.first?.name == "first" && times.allSatisfy { $0.thread == 0 && $0.start >= .zero })
+    #expect(times.contains { $0.name == "node 2" })
+    #expect(times[0].description == "‘first’ on thread 0: \(times[0].duration) after \(times[0].start)")
+    #expect(
+      graph.dotDescription() == """
+        digraph {
+          0 [label="first"]
+          1 [label="\\"second\\"\\\\\\n"]
+          2 [label="node 2"]
+          0 -> 1
+          0 -> 2
+        }
+
+        """)
+    #expect(graph.dotDescription(times: times).contains(#"0 [label="first\nthread 0, "#))
+  }
+
+  // MARK: Memory
+
+  @Test("a graph and its runs are freed, with what their blocks hold") func memory() throws {
+    let census = Crowd()
+    do {
+      let graph: OperationGraph = try {
+        let members = (0..<10).map { _ in CountedMember(census) }
+        return try OperationGraph { graph in
+          var row: [OperationGraph.Node] = []
+          for member in members { row = [graph.addNode(after: row) { _ = member }, graph.addNode(after: row) {}] }
+        }
+      }()
+      let queue = OperationQueue()
+      for _ in 0..<20 { queue.addOperations([graph.operation()], waitUntilFinished: true) }
+      #expect(census.now == 10)
+    }
+    #expect(census.eventuallyEmpty())
+  }
+
+  @Test("an operation is freed when its run is over") func operationMemory() throws {
+    let graph = try rows { _ in }
+    let queue = OperationQueue()
+    weak var last: GraphRunOperation?
+    for _ in 0..<100 {
+      let operation = graph.operation()
+      last = operation
+      queue.addOperations([operation], waitUntilFinished: true)
+    }
+    #expect(eventually { last == nil })
+  }
+
+  // MARK: Stress
+
+  @Test("runs that are cancelled, fail and succeed side by side come to their ends") func stress() throws {
+    let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 200
+    let seed = SystemRandomNumberGenerator().seed()
+    var generator = SeededGenerator(seed: seed)
+    let graph = try RandomGraph(seed: generator.next())
+    let (queue, others) = (OperationQueue(), OperationQueue())
+    let failsAt = Atomic(-1)
+    let failing = try OperationGraph { graph in
+      var row: [OperationGraph.Node] = []
+      for _ in 0..<10 {
+        row = (0..<10).map { _ in
+          graph.addNode(after: row) { context in
+            if context.node.number == failsAt.load(ordering: .relaxed) { throw Mishap() }
+          }
+        }
+      }
+    }
+    for round in 0..<rounds {
+      failsAt.store(Int.random(in: 0..<200, using: &generator), ordering: .relaxed)
+      let whole = graph.graph.operation(maxConcurrentNodeCount: Int.random(in: 1...5, using: &generator))
+      let parts = (0..<4).map { _ in
+        failing.operation(maxConcurrentNodeCount: Int.random(in: 1...5, using: &generator))
+      }
+      queue.addOperations([whole] + parts, waitUntilFinished: false)
+      let victim = parts[Int.random(in: 0..<4, using: &generator)]
+      others.addOperation { victim.cancel() }
+      queue.waitUntilAllOperationsAreFinished()
+      let fault = graph.fault()
+      #expect(fault == nil, "Seed \(seed), round \(round)")
+      #expect(whole.outcome.isSuccess && parts.allSatisfy(\.isFinished), "Seed \(seed), round \(round)")
+    }
+    others.waitUntilAllOperationsAreFinished()
+  }
+}
+
+extension SystemRandomNumberGenerator {
+  /// A seed, for tests that print it.
+  fileprivate func seed() -> UInt64 {
+    var generator = self
+    return generator.next()
+  }
+}
