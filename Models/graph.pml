@@ -1,0 +1,225 @@
+/* A run of a graph by several threads (section "Graph" of README.md).
+
+   part                stands for
+   Starter             GraphRunOperation.run(), of one operation after the other, with the same counters
+   Helper              a worker that the pool sends: GraphRun.runOnWorker
+   stay                GraphRun.participate: take, steal, execute, become idle, search, leave
+   busy                threads that hold nodes or may take some; the one that makes it 0 ends the operation
+   participants        busy threads, those that search, those on their way; the one that makes it 0 puts the counters by
+
+   The graph: 0 before 1 and 2, both before 3; with SOURCES, 0 before none. A stack is the set of its nodes, and each of its changes a step, as the
+   tag in its word makes it. With STOPPER, the operation is cancelled at some time. With WAITS, the block of 1 waits
+   until that of 2 has begun: so a node that could begin must not stay where its thread does not get at it. Left out:
+   weak memory, the order of nodes, how long a thread searches (it may give up at any look).
+
+   Proved: each node begins once a run, after those before it, and none after the end, which comes once, after all
+   that began; the counters are put by once, with no thread inside; all come to their ends. */
+
+#ifndef LIMIT
+#define LIMIT 2
+#endif
+#ifndef RUNS
+#define RUNS 2
+#endif
+#ifndef HELPERS
+#define HELPERS 2
+#endif
+#ifndef SENT
+#define SENT 0                          /* helpers on their way from the start, as after nodes shared before */
+#endif
+#define PLACES 3
+#define NONE 9
+#ifdef SOURCES
+#define FIRST 7
+#else
+#define FIRST 1
+#endif
+#define ALL 15
+
+byte stack[PLACES]; bool taken[PLACES];
+byte left[4], busy, participants, coming, begun, done, ended, runs; bool stopped, spare = true;
+
+#define bit(n) (1 << (n))
+#define anything (stack[0] != 0 || stack[1] != 0 || stack[2] != 0)
+
+#define LOCALS byte place, node = NONE, victim, hand, ready, seen; bool isLast, isOver, entered
+
+/* Takes the lowest of a set of nodes. */
+inline takeLowest(set) {
+  node = 0;
+  do :: (set & bit(node)) == 0 -> node++ :: else -> break od;
+  set = set & ~bit(node)
+}
+
+inline countDown(n) {
+  d_step {
+    left[n]--;
+    if :: left[n] == 0 -> ready = ready | bit(n) :: else fi
+  }
+}
+
+/* Sends for another thread, unless as many as may be take part, or enough are on their way. */
+inline summon() {
+  seen = participants;
+  if
+  :: seen < LIMIT && seen < 2 * busy ->
+    atomic {
+      if :: participants == seen -> participants++; coming++ :: else fi
+    }
+  :: else
+  fi
+}
+
+inline enter() {
+  d_step {
+    entered = busy > 0;
+    if :: entered -> busy++ :: else fi
+  }
+}
+
+inline becomeIdle() {
+  atomic {
+    busy--; isLast = busy == 0;
+    if :: isLast -> ended++; assert((stopped || done == ALL) && begun == done && ended == runs) :: else fi
+  }
+}
+
+/* The node that the thread executes next, or none. */
+inline take() {
+  atomic {
+    if :: stack[place] != 0 -> takeLowest(stack[place]) :: else fi
+  }
+  victim = 0;
+  do
+  :: node == NONE && victim < LIMIT ->
+    /* All of another's stack; a part is put back. */
+    d_step { hand = stack[victim]; stack[victim] = 0 }
+    if
+    :: hand != 0 ->
+      atomic { takeLowest(hand) }
+      if :: hand != 0 -> d_step { stack[victim] = stack[victim] | hand; hand = 0 } :: else fi;
+      if :: anything -> summon() :: else fi
+    :: else -> victim++
+    fi
+  :: else -> break
+  od;
+  victim = 0
+}
+
+inline execute() {
+  atomic {
+    assert(ended == runs - 1 && (begun & bit(node)) == 0);
+    assert((node == 0 || FIRST != 1 || (done & 1) != 0) && (node != 3 || (done & 6) == 6));
+    begun = begun | bit(node)
+  }
+#ifdef WAITS
+  if :: node == 1 -> (begun & 4) != 0 || stopped :: else fi;
+#endif
+  d_step { done = done | bit(node) }
+  if
+  :: node == 0 && FIRST == 1 -> countDown(1); countDown(2)
+  :: node == 1 || node == 2 -> countDown(3)
+  :: else
+  fi;
+  atomic {
+    node = NONE;
+    if :: ready != 0 -> takeLowest(ready) :: else fi
+  }
+  if
+  :: ready != 0 ->
+    d_step { stack[place] = stack[place] | ready; ready = 0 }
+    summon()
+  :: else
+  fi
+}
+
+inline detach() {
+  d_step { taken[place] = false; participants--; isOver = participants == 0; entered = false }
+  if
+  :: isOver -> d_step { assert(ended == runs && busy == 0 && coming == 0 && !spare); spare = true }
+#ifndef FAULT_NO_SECOND_LOOK
+  /* Another thread may have shared nodes meanwhile, and counted on this one. */
+  :: !isOver && anything && !stopped ->
+    atomic {
+      if :: participants > 0 && participants < LIMIT && busy > 0 -> participants++; coming++ :: else fi
+    }
+#endif
+  :: else
+  fi
+}
+
+/* The thread counts as busy. */
+inline stay() {
+  do
+  :: if :: node == NONE && !stopped -> take() :: else fi;
+    if
+    :: node != NONE && !stopped -> execute()
+    :: else ->
+      node = NONE;
+      becomeIdle();
+      if :: isLast -> break :: else fi;
+      /* Searches; or gives up. */
+      if
+      :: anything && !stopped ->
+#ifdef FAULT_EARLY_TAKE
+        /* Takes a node, and counts as busy after that. */
+        atomic {
+          entered = true;
+          if
+          :: stack[0] != 0 -> takeLowest(stack[0])
+          :: stack[0] == 0 && stack[1] != 0 -> takeLowest(stack[1])
+          :: else
+          fi
+        }
+        busy++
+#else
+        enter()
+#endif
+      :: entered = false
+      fi;
+      if :: !entered -> break :: else fi
+    fi
+  od;
+  detach()
+}
+
+active proctype Starter() {
+  LOCALS;
+  do
+  :: runs < RUNS ->
+    atomic { spare -> spare = false }
+    d_step {
+      runs++; begun = 0; done = 0; stopped = false; left[0] = 0; left[1] = 1; left[2] = 1; left[3] = 2;
+      stack[0] = FIRST; stack[1] = 0; stack[2] = 0; place = 0; taken[0] = true; busy = 1;
+      participants = 1 + SENT; coming = SENT
+    }
+#ifdef SOURCES
+    summon();
+#endif
+    stay()
+  :: else -> break
+  od;
+  spare; assert(ended == RUNS)
+}
+
+active [HELPERS] proctype Helper() {
+  LOCALS;
+end:
+  do
+  :: d_step { coming > 0 -> coming-- }
+    atomic {
+      place = 0;
+      do :: taken[place] -> place++; assert(place < LIMIT) :: else -> break od;
+      taken[place] = true
+    }
+    enter();
+    if :: entered -> stay() :: else -> detach() fi
+  od
+}
+
+#ifdef STOPPER
+active proctype Stopper() {
+end:
+  d_step { runs > 0 && ended < runs -> stopped = true }
+}
+#endif
