@@ -18,22 +18,33 @@ struct OneTBB {
   }
 
   template <typename Body>
-  void run(const DependencyGraph &description, Body body) {
+  struct Graph {
     using Node = flow::continue_node<flow::continue_msg>;
     flow::graph graph;
     std::deque<Node> nodes;  // Nodes cannot be moved.
     std::vector<Node *> first;
-    for (std::size_t node = 0; node < description.node_count(); ++node) {
-      nodes.emplace_back(graph, [body](const flow::continue_msg &) { body(); });
-      bool waits = false;
-      description.for_each_dependency(node, [&](int dependency) {
-        flow::make_edge(nodes[dependency], nodes.back());
-        waits = true;
-      });
-      if (!waits) first.push_back(&nodes.back());
+
+    Graph(OneTBB &, const DependencyGraph &description, Body body) {
+      for (std::size_t node = 0; node < description.node_count(); ++node) {
+        nodes.emplace_back(graph, [body](const flow::continue_msg &) { body(); });
+        bool waits = false;
+        description.for_each_dependency(node, [&](int dependency) {
+          flow::make_edge(nodes[dependency], nodes.back());
+          waits = true;
+        });
+        if (!waits) first.push_back(&nodes.back());
+      }
     }
-    for (Node *node : first) node->try_put(flow::continue_msg());
-    graph.wait_for_all();
+
+    void run() {
+      for (Node *node : first) node->try_put(flow::continue_msg());
+      graph.wait_for_all();
+    }
+  };
+
+  template <typename Body>
+  void run(const DependencyGraph &description, Body body) {
+    Graph<Body>(*this, description, body).run();
   }
 };
 

@@ -15,15 +15,25 @@ struct Taskflow {
   }
 
   template <typename Body>
-  void run(const DependencyGraph &graph, Body body) {
+  struct Graph {
+    tf::Executor &executor;
     tf::Taskflow taskflow;
-    std::vector<tf::Task> tasks;
-    tasks.reserve(graph.node_count());
-    for (std::size_t node = 0; node < graph.node_count(); ++node) {
-      tasks.push_back(taskflow.emplace(body));
-      graph.for_each_dependency(node, [&](int dependency) { tasks[dependency].precede(tasks.back()); });
+
+    Graph(Taskflow &rival, const DependencyGraph &graph, Body body) : executor(rival.executor) {
+      std::vector<tf::Task> tasks;
+      tasks.reserve(graph.node_count());
+      for (std::size_t node = 0; node < graph.node_count(); ++node) {
+        tasks.push_back(taskflow.emplace(body));
+        graph.for_each_dependency(node, [&](int dependency) { tasks[dependency].precede(tasks.back()); });
+      }
     }
-    executor.run(taskflow).wait();
+
+    void run() { executor.run(taskflow).wait(); }
+  };
+
+  template <typename Body>
+  void run(const DependencyGraph &graph, Body body) {
+    Graph<Body>(*this, graph, body).run();
   }
 };
 

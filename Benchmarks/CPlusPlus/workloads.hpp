@@ -1,5 +1,6 @@
 // The workloads that the rivals in C++ take part in, the same as in Sources/SchedulerBenchmark/Workloads. A rival is a
-// class with `independent(count, body)` and `run(graph, body)`, each of which builds, runs and frees.
+// class with `independent(count, body)` and `run(graph, body)`, each of which builds, runs and frees, and with a class
+// `Graph<Body>`, made from the rival, a graph and a body, whose `run()` runs what was built once more.
 //
 // Usage of the programs: PROGRAM WORKLOAD COUNT. They print a line of JSON, with nanoseconds an operation.
 
@@ -12,7 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -64,29 +65,62 @@ struct DependencyGraph {
     graph.add_node(middle);
     return graph;
   }
+
+  // Each node waits for up to `most` different ones, chosen at random among the `reach` before it.
+  static DependencyGraph random(int count, int most = 4, int reach = 1000) {
+    std::mt19937_64 generator(42);
+    DependencyGraph graph;
+    for (int node = 0; node < count; ++node) {
+      const int wanted = node == 0 ? 0 : generator() % (most + 1), width = std::min(node, reach);
+      std::vector<int> dependencies;
+      for (int index = 0; index < wanted; ++index) dependencies.push_back(node - 1 - generator() % width);
+      std::sort(dependencies.begin(), dependencies.end());
+      dependencies.erase(std::unique(dependencies.begin(), dependencies.end()), dependencies.end());
+      graph.add_node(dependencies);
+    }
+    return graph;
+  }
+
+  // By the name of a workload: `chain`, `graph-chain`, `graph-again-chain`.
+  static DependencyGraph named(const std::string &workload, int count) {
+    const std::string shape = workload.substr(workload.rfind('-') + 1);
+    if (shape == "chain") return chain(count);
+    if (shape == "grid") return grid(count);
+    if (shape == "fan") return fan(count);
+    return shape == "random" ? random(count) : DependencyGraph();
+  }
 };
 
-template <typename Rival>
-double nanoseconds_each(const std::string &workload, int count, Rival &rival) {
-  DependencyGraph graph;
-  if (workload == "chain") graph = DependencyGraph::chain(count);
-  if (workload == "grid") graph = DependencyGraph::grid(count);
-  if (workload == "fan") graph = DependencyGraph::fan(count);
-  std::atomic<int> ran{0};
-  auto body = [&ran] { ran.fetch_add(1, std::memory_order_relaxed); };
+inline void require(int ran, int count) {
+  if (ran == count) return;
+  std::fprintf(stderr, "%d bodies ran in place of %d\n", ran, count);
+  std::exit(1);
+}
+
+template <typename Run>
+double nanoseconds_each(int count, Run run) {
   malloc_trim(0);
   const auto start = std::chrono::steady_clock::now();
-  if (workload == "independent") {
-    rival.independent(count, body);
-  } else {
-    rival.run(graph, body);
-  }
+  run();
   const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
-  if (ran != count) {
-    std::fprintf(stderr, "%d bodies ran in place of %d\n", ran.load(), count);
-    std::exit(1);
-  }
   return time.count() / count;
+}
+
+// Builds, runs and frees.
+template <typename Rival>
+double nanoseconds_each(const std::string &workload, int count, Rival &rival) {
+  const DependencyGraph graph = DependencyGraph::named(workload, count);
+  std::atomic<int> ran{0};
+  auto body = [&ran] { ran.fetch_add(1, std::memory_order_relaxed); };
+  const double each = nanoseconds_each(count, [&] {
+    if (workload == "independent") {
+      rival.independent(count, body);
+    } else {
+      rival.run(graph, body);
+    }
+  });
+  require(ran, count);
+  return each;
 }
 
 // A warm-up of a tenth, then small counts as often as makes a million, at most a hundred times and within a second.
@@ -94,18 +128,31 @@ template <typename Rival>
 int measure(int argument_count, char **arguments) {
   const std::string workload = argument_count == 3 ? arguments[1] : "";
   const int count = argument_count == 3 ? std::atoi(arguments[2]) : 0;
-  const char *const known[] = {"independent", "chain", "grid", "fan"};
-  if (count < 1 || std::find(std::begin(known), std::end(known), workload) == std::end(known)) {
-    std::fprintf(stderr, "usage: %s independent|chain|grid|fan COUNT\n", arguments[0]);
+  const std::string workloads = " independent chain grid fan graph-chain graph-grid graph-random graph-again-chain "
+                                "graph-again-grid graph-again-random ";
+  if (count < 1 || workloads.find(" " + workload + " ") == std::string::npos) {
+    std::fprintf(stderr, "usage: %s WORKLOAD COUNT\nworkloads:%s\n", arguments[0], workloads.c_str());
     return 2;
   }
   Rival rival;
-  nanoseconds_each(workload, std::max(1000, count / 10), rival);
+  const DependencyGraph description = DependencyGraph::named(workload, count);
+  const bool is_again = workload.rfind("graph-again-", 0) == 0;
+  std::atomic<int> ran{0};
+  auto body = [&ran] { ran.fetch_add(1, std::memory_order_relaxed); };
+  typename Rival::template Graph<decltype(body)> graph(rival, is_again ? description : DependencyGraph(), body);
+  if (is_again) {
+    graph.run();
+  } else {
+    nanoseconds_each(workload, std::max(1000, count / 10), rival);
+  }
   std::printf("{\"figures\":{},\"samples\":[");
   const int repetitions = std::max(1, std::min(100, 1'000'000 / count));
   double spent = 0;
   for (int repetition = 0; repetition < repetitions && spent < 1e9; ++repetition) {
-    const double each = nanoseconds_each(workload, count, rival);
+    ran = 0;
+    const double each =
+        is_again ? nanoseconds_each(count, [&] { graph.run(); }) : nanoseconds_each(workload, count, rival);
+    if (is_again) require(ran, count);
     spent += each * count;
     std::printf("%s%.3f", repetition == 0 ? "" : ",", each);
   }

@@ -26,6 +26,9 @@ def judge(results):
             ("one, many that wait for it, one that waits for all", "fan", 0.6))],
         *[against_cplusplus(results, title, workload) for title, workload in (
             ("chain of dependencies", "chain"), ("grid, three dependencies each", "grid"))],
+        *[against_cplusplus(results, f"OperationGraph, {what}: {shape}", f"{workload}-{shape}", 0.7)
+          for what, workload in (("build and run", "graph"), ("run again", "graph-again"))
+          for shape in ("chain", "grid", "random")],
         *[against(results, f"{title}, against Dispatch", workload, "dispatch", most) for title, workload, most in (
             ("cancel all waiting", "cancellation", 1), ("one at a time", "one-at-a-time", 0.6),
             ("1,000 queues", "many-queues", 0.6), ("pipeline of three queues", "pipeline", 0.6),
@@ -62,11 +65,11 @@ def against(results, work, workload, rival, most):
     return Verdict(work, f"{ours / theirs:.2f} ×", needed, ours / theirs <= most)
 
 
-def against_cplusplus(results, work, workload):
+def against_cplusplus(results, work, workload, most=1):
     """Taskflow is the one to reach; oneTBB is in its place where it is not there."""
     rival = "taskflow" if results.median(workload, "taskflow") else "onetbb"
     name = {"taskflow": "Taskflow", "onetbb": "oneTBB, in place of Taskflow"}[rival]
-    return against(results, f"{work}, against {name}", workload, rival, 1)
+    return against(results, f"{work}, against {name}", workload, rival, most)
 
 
 def against_best(results, work, workload, rivals, most):

@@ -10,6 +10,7 @@ CPLUSPLUS = ("onetbb", "taskflow")
 QUEUES = ("headway", "dispatch", "foundation")
 KINDS = ("subclass", "asynchronous", "name", "completion-block")
 OBSERVED = ("key-path-observed", "events-observed", "progress-observed")
+REUSABLE_GRAPHS = tuple(f"graph{again}-{shape}" for again in ("", "-again") for shape in ("chain", "grid", "random"))
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ def full():
     cases += as_written(("headway", "dispatch"), 300_000, observed=30_000)
     cases += each("fan", SWIFT + CPLUSPLUS, 200_000) + each("arrivals", (*QUEUES, "pool"), 5_000)
     cases += each("grid", SWIFT + CPLUSPLUS, 100_000) + each("one-operation", (*QUEUES, "pool"), 5_000)
+    for workload in REUSABLE_GRAPHS:
+        cases += each(workload, ("headway", *CPLUSPLUS), 100_000)
     cases += [Case("sleepers", "headway", 200), Case("processor-bound", "headway", 8)]
     cases += each("waiting-memory", (*QUEUES, "pool"), million, 2)
     cases += each("interactive-latency", QUEUES, 300) + each("fairness", QUEUES, 20_000)
@@ -80,6 +83,8 @@ def quick():
     two = ("headway", "dispatch")
     cases = each("independent", SWIFT + CPLUSPLUS, 100_000) + [Case("independent", "foundation", 20_000, 1)]
     cases += each("chain", SWIFT + CPLUSPLUS, 100_000) + each("grid", SWIFT + CPLUSPLUS, 20_000)
+    for workload in REUSABLE_GRAPHS:
+        cases += each(workload, ("headway", *CPLUSPLUS), 20_000)
     cases += each("one-operation", two, 1_000) + each("waiting-memory", QUEUES, 100_000, 1)
     cases += [Case("sleepers", "headway", 200, 1), Case("processor-bound", "headway", 8, 1)]
     for count in (1_000, 10_000, 100_000):

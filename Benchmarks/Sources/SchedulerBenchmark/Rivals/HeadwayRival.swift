@@ -1,6 +1,6 @@
 import Headway
 
-struct HeadwayRival: IndependentRival, GraphRival, FanRival, QueueRival, CancellingRival {
+struct HeadwayRival: IndependentRival, GraphRival, FanRival, ReusableGraphRival, QueueRival, CancellingRival {
   let name = "headway"
 
   func run(count: Int, body: @escaping Body) {
@@ -20,9 +20,33 @@ struct HeadwayRival: IndependentRival, GraphRival, FanRival, QueueRival, Cancell
     OperationQueue().addOperations(operations, waitUntilFinished: true)
   }
 
+  func makeGraph(_ graph: DependencyGraph, body: @escaping Body) -> any ReusableGraph {
+    HeadwayGraph(graph, body)
+  }
+
   func makeQueue(width: QueueWidth, urgency: Urgency) -> any WorkQueue { HeadwayQueue(width: width, urgency: urgency) }
 
   func makeCancellableQueue() -> any CancellableQueue { HeadwayQueue(width: .many, urgency: .usual) }
+}
+
+private final class HeadwayGraph: ReusableGraph {
+  private let queue = OperationQueue()
+  private let graph: OperationGraph
+
+  init(_ description: DependencyGraph, _ body: @escaping Body) {
+    let made = try? OperationGraph { graph in
+      var nodes: [OperationGraph.Node] = []
+      nodes.reserveCapacity(description.nodeCount)
+      for number in 0..<description.nodeCount {
+        let node = graph.addNode(block: body)
+        for dependency in description.dependencies(of: number) { graph.addEdge(from: nodes[Int(dependency)], to: node) }
+        nodes.append(node)
+      }
+    }
+    graph = made!  // Nodes wait for earlier ones alone, so there is no cycle.
+  }
+
+  func run() { queue.addOperations([graph.operation()], waitUntilFinished: true) }
 }
 
 private final class HeadwayQueue: CancellableQueue {

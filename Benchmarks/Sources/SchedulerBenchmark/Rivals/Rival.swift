@@ -52,6 +52,17 @@ protocol ObservableRival: Rival {
   func runObserved(_ observation: Observation, count: Int, body: @escaping Body)
 }
 
+/// Lays a graph out once, and runs it as often as one likes.
+protocol ReusableGraphRival: Rival {
+  /// Builds what stands for the nodes, each of which runs the body.
+  func makeGraph(_ graph: DependencyGraph, body: @escaping Body) -> any ReusableGraph
+}
+
+protocol ReusableGraph: AnyObject {
+  /// Returns when the body of each node has run.
+  func run()
+}
+
 /// Has queues to which work is added while others run.
 protocol QueueRival: Rival {
   func makeQueue(width: QueueWidth, urgency: Urgency) -> any WorkQueue

@@ -4,10 +4,11 @@ struct Workload: Sendable {
   /// Runs it with that rival, at that size; nothing when the rival has no way to do it.
   let measure: @Sendable (_ rival: any Rival, _ count: Int) -> Report?
 
-  static let all: [Workload] = [
-    .independent, .chain, .grid, .deepGraph, .wideGraph, .mix, .oneOperation, .oneAfterRest, .sleepers,
-    .processorBound, .waitingMemory, .dependentMemory, .growth, .besideWaiting, .oneAtATime, .pipeline, .cancellation,
-    .manyQueues, .interactiveLatency, .fairness, .holdUp, .soak, .subclass, .asynchronous, .withName,
-    .withCompletionBlock, .fan, .keyPathObserved, .eventsObserved, .progressObserved, .subclassMemory, .arrivals,
-  ]
+  static let all: [Workload] =
+    [
+      .independent, .chain, .grid, .deepGraph, .wideGraph, .mix, .oneOperation, .oneAfterRest, .sleepers,
+      .processorBound, .waitingMemory, .dependentMemory, .growth, .besideWaiting, .oneAtATime, .pipeline, .cancellation,
+      .manyQueues, .interactiveLatency, .fairness, .holdUp, .soak, .subclass, .asynchronous, .withName,
+      .withCompletionBlock, .fan, .keyPathObserved, .eventsObserved, .progressObserved, .subclassMemory, .arrivals,
+    ] + reusableGraphs
 }
