@@ -9,8 +9,8 @@
 
    The graph: 0 before 1 and 2, both before 3; with SOURCES, 0 before none. A stack is the set of its nodes, and each of its changes a step, as the
    tag in its word makes it. With STOPPER, the operation is cancelled at some time. With WAITS, the block of 1 waits
-   until that of 2 has begun: so a node that could begin must not stay where its thread does not get at it. Left out:
-   weak memory, the order of nodes, how long a thread searches (it may give up at any look).
+   until that of 2 has begun: so a node that could begin must not stay where its thread does not get at it. With MAKES_WAY, a
+   helper may leave its nodes to others at any time, and come again. Left out: weak memory, the order of nodes, how long a thread searches (it may give up at any look).
 
    Proved: each node begins once a run, after those before it, and none after the end, which comes once, after all
    that began; the counters are put by once, with no thread inside; all come to their ends. */
@@ -42,7 +42,7 @@ byte left[4], busy, participants, coming, begun, done, ended, runs; bool stopped
 #define bit(n) (1 << (n))
 #define anything (stack[0] != 0 || stack[1] != 0 || stack[2] != 0)
 
-#define LOCALS byte place, node = NONE, victim, hand, ready, seen; bool isLast, isOver, entered
+#define LOCALS byte place, node = NONE, victim, hand, ready, seen; bool isLast, isOver, entered, wayMade
 
 /* Takes the lowest of a set of nodes. */
 inline takeLowest(set) {
@@ -77,11 +77,30 @@ inline enter() {
   }
 }
 
+/* One that made way may have left nodes, which the last one finds. */
 inline becomeIdle() {
-  atomic {
-    busy--; isLast = busy == 0;
-    if :: isLast -> ended++; assert((stopped || done == ALL) && begun == done && ended == runs) :: else fi
+  d_step { busy--; isLast = busy == 0 }
+#ifndef FAULT_NO_LAST_LOOK
+  if :: isLast && anything && !stopped -> busy = 1; isLast = false; entered = true :: else -> entered = false fi;
+#else
+  entered = false;
+#endif
+  if
+  :: isLast -> atomic { ended++; assert((stopped || done == ALL) && begun == done && ended == runs) }
+  :: else
+  fi
+}
+
+/* The thread, which has shared all nodes that it has, leaves for other work; another comes behind that. */
+inline makeWay() {
+  d_step {
+    isOver = busy > 1;
+    if :: isOver -> busy-- :: else fi
   }
+  if
+  :: isOver -> d_step { taken[place] = false; coming++; wayMade = true }
+  :: else
+  fi
 }
 
 /* The node that the thread executes next, or none. */
@@ -160,7 +179,8 @@ inline stay() {
       if :: isLast -> break :: else fi;
       /* Searches; or gives up. */
       if
-      :: anything && !stopped ->
+      :: entered -> skip
+      :: !entered && anything && !stopped ->
 #ifdef FAULT_EARLY_TAKE
         /* Takes a node, and counts as busy after that. */
         atomic {
@@ -175,12 +195,18 @@ inline stay() {
 #else
         enter()
 #endif
-      :: entered = false
+      :: !entered -> skip
       fi;
       if :: !entered -> break :: else fi
     fi
+#ifdef MAKES_WAY
+  :: place > 0 && !stopped && node != NONE ->
+    d_step { stack[place] = stack[place] | bit(node); node = NONE }
+    makeWay();
+    if :: wayMade -> break :: else fi
+#endif
   od;
-  detach()
+  if :: wayMade -> wayMade = false :: else -> detach() fi
 }
 
 active proctype Starter() {

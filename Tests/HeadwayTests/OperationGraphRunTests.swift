@@ -265,6 +265,36 @@ import Testing
     #expect(graph.dotDescription(times: times).contains(#"0 [label="first\nthread 0, "#))
   }
 
+  // MARK: Beside other work
+
+  @Test("workers that the pool needs elsewhere leave their nodes to others, and every node runs")
+  func makingWay() throws {
+    let rounds = min(100, environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 100)
+    let (queue, others) = (OperationQueue(), OperationQueue())
+    let (ran, ranBeside) = (EventRecorder<Int>(), EventRecorder<Int>())
+    // After a wait more workers are at work than may be, and one has to leave.
+    let graph = try OperationGraph { graph in
+      var row: [OperationGraph.Node] = []
+      for _ in 0..<10 {
+        row = (0..<10).map { column in
+          graph.addNode(after: Array(row.prefix(column))) { context in
+            ran.record(context.node.number)
+            guard column.isMultiple(of: 3) else { return }
+            let operation = BlockOperation { ranBeside.record(column) }
+            others.addOperation(operation)
+            operation.waitUntilFinished()
+          }
+        }
+      }
+    }
+    for round in 1...rounds {
+      let operations = (2...4).map { graph.operation(maxConcurrentNodeCount: $0) }
+      queue.addOperations(operations, waitUntilFinished: true)
+      #expect(operations.allSatisfy { $0.outcome.isSuccess })
+      #expect(ran.count == round * 300 && ranBeside.count == round * 120)
+    }
+  }
+
   // MARK: Memory
 
   @Test("a graph and its runs are freed, with what their blocks hold") func memory() throws {

@@ -1,7 +1,7 @@
 /// A graph in flat arrays, as its runs read it.
 struct GraphLayout: Sendable {
   /// What each node does.
-  let blocks: ContiguousArray<GraphBlock>
+  let blocks: GraphBlocks
 
   /// Where each node's successors begin in `successors`; and at last their number.
   let starts: ContiguousArray<UInt32>
@@ -86,6 +86,19 @@ struct GraphLayout: Sendable {
     successors[Int(starts[node])..<Int(starts[node + 1])].lazy.map { Int($0 & ~Self.isOnlyEdge) }
   }
 
+  /// Calls `body` with what a run reads, without the checks of arrays.
+  func withTables(_ body: (GraphTables) -> Void) {
+    withExtendedLifetime(blocks) {
+      starts.withUnsafeBufferPointer { starts in
+        successors.withUnsafeBufferPointer { successors in
+          // There is one at least, behind those of all nodes.
+          guard let starts = starts.baseAddress else { return }
+          body(GraphTables(blocks: blocks.start, starts: starts, successors: successors))
+        }
+      }
+    }
+  }
+
   // MARK: Cycles
 
   /// The nodes of a cycle, each before the one that waits for it; nil if there is none.
@@ -120,5 +133,25 @@ struct GraphLayout: Sendable {
     // From the node that was added first.
     let first = cycle.indices.min { cycle[$0] < cycle[$1] } ?? 0
     return Array(cycle[first...] + cycle[..<first])
+  }
+}
+
+/// The arrays of a layout, while a thread of a run uses them.
+struct GraphTables {
+  let blocks: UnsafePointer<GraphBlock>
+  fileprivate let starts: UnsafePointer<UInt32>
+  fileprivate let successors: UnsafeBufferPointer<UInt32>
+
+  fileprivate init(
+    blocks: UnsafePointer<GraphBlock>, starts: UnsafePointer<UInt32>, successors: UnsafeBufferPointer<UInt32>
+  ) {
+    (self.blocks, self.starts, self.successors) = (blocks, starts, successors)
+  }
+
+  /// The successors of a node, with the bit of each that waits for no other.
+  @inline(__always)
+  func successors(of node: UInt32) -> UnsafeBufferPointer<UInt32> {
+    let (start, end) = (Int(starts[Int(node)]), Int(starts[Int(node) + 1]))
+    return UnsafeBufferPointer(start: successors.baseAddress.map { $0 + start }, count: end - start)
   }
 }

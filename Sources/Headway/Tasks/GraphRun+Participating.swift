@@ -6,9 +6,9 @@ extension GraphRun {
   /// A worker has come; or, for nil, a thread of the queue's executor.
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
     var hasTakenPart = false
-    var staysAway = false
-    while !staysAway {
-      var executedCount: Int?
+    var comesBack = true
+    while comesBack {
+      var end = Participation.idle
       var operation: GraphRunOperation?
       if becomeBusy() {
         // While a thread is busy, it is there.
@@ -16,12 +16,11 @@ extension GraphRun {
         hasTakenPart = true
         operation.map { operation in
           ThreadContext.run(operation, in: queue) {
-            executedCount = participate(at: places.take(), in: operation)
+            end = participate(at: lanes.take(), in: operation, helper: Worker.current)
           }
         }
       }
-      staysAway = !leave()
-      if let executedCount { operation?.endRun(executedCount: executedCount) }
+      comesBack = leave(after: end, of: operation)
     }
     return hasTakenPart
   }
@@ -29,26 +28,51 @@ extension GraphRun {
   /// What the thread does that has begun the run.
   func runOnFirstThread(_ operation: GraphRunOperation) {
     if operation.graph.layout.hasSeveralSources { summonIfUseful() }
-    let executedCount = participate(at: 0, in: operation)
-    let comesBack = leave()
-    if let executedCount { operation.endRun(executedCount: executedCount) }
-    if comesBack { _ = runOnWorker(of: nil, atMost: 1) }
+    let end = participate(at: 0, in: operation, helper: nil)
+    if leave(after: end, of: operation) { _ = runOnWorker(of: nil, atMost: 1) }
   }
 
-  /// What a busy thread does: executes nodes, until there are none to be found.
-  ///
-  /// - Returns: How many nodes were executed in all, if the thread is the last: it is to leave, and then to end the
-  ///   operation.
-  private func participate(at position: Int, in operation: GraphRunOperation) -> Int? {
-    var isLast = false
-    operation.atThreadPriority {
-      repeat {
-        executeNodes(at: position, in: operation)
-        isLast = becomeIdle()
-      } while !isLast && search()
+  /// How a thread has ceased to be busy.
+  private enum Participation {
+    case idle
+    /// Another worker comes in its place.
+    case madeWay
+    /// It was the last one; so many nodes were executed in all.
+    case last(executedCount: Int)
+  }
+
+  /// - Returns: Whether the thread is to come back.
+  private func leave(after end: Participation, of operation: GraphRunOperation?) -> Bool {
+    switch end {
+    case .idle: return leave()
+    case .madeWay: return false
+    case .last(let executedCount):
+      // First, so that who waits for the end finds the memory to be used again.
+      _ = leave()
+      operation?.endRun(executedCount: executedCount)
+      return false
     }
-    places[position].isTaken.store(false, ordering: .releasing)
-    return isLast ? places.executedCount : nil
+  }
+
+  /// What a busy thread does: executes nodes, until there are none to be found, or the pool needs it elsewhere.
+  private func participate(at position: Int, in operation: GraphRunOperation, helper: Worker?) -> Participation {
+    var end = Participation.idle
+    operation.atThreadPriority {
+      while true {
+        if executeNodes(at: position, in: operation, helper) {
+          end = .madeWay
+          return
+        }
+        switch becomeIdle() {
+        case .busy: continue
+        case .idle: if search() { continue }
+        case .last: end = .last(executedCount: lanes.executedCount)
+        }
+        lanes[position].isTaken.store(false, ordering: .releasing)
+        return
+      }
+    }
+    return end
   }
 
   /// Tells the processor that the thread spins.
@@ -57,31 +81,52 @@ extension GraphRun {
   // MARK: Nodes
 
   /// Executes nodes until there are none to take, or the run is to end early.
-  private func executeNodes(at position: Int, in operation: GraphRunOperation) {
-    let (layout, slots, none) = (operation.graph.layout, self.slots, GraphLayout.none)
+  ///
+  /// - Returns: Whether the helper has made way for other work.
+  private func executeNodes(at position: Int, in operation: GraphRunOperation, _ helper: Worker?) -> Bool {
+    var hasMadeWay = false
+    operation.graph.layout.withTables { tables in
+      hasMadeWay = executeNodes(at: position, in: operation, helper, tables)
+    }
+    return hasMadeWay
+  }
+
+  private func executeNodes(
+    at position: Int, in operation: GraphRunOperation, _ helper: Worker?, _ tables: GraphTables
+  ) -> Bool {
+    let (lanes, slots, none) = (self.lanes, self.slots, GraphLayout.none)
     let isShared = limit > 1
-    var executedCount = places[position].executedCount.load(ordering: .relaxed)
+    let turnEnd = helper == nil ? .max : DispatchTime.now().uptimeNanoseconds + Self.turn
+    var executedCount = lanes[position].executedCount.load(ordering: .relaxed)
     var node = none
     while true {
       let word = operation.state.current
       if word.rawValue & OperationWord.needsAttentionOfGraphRun != 0 {
-        if word.endsGraphRun { return stop() }
+        if word.endsGraphRun {
+          stop()
+          return false
+        }
         operation.noteProgress(of: self, executedCount)
       }
       if node == none {
-        node = isShared ? places[position].stack.pop(slots) : places[position].stack.popAlone(slots)
+        node = isShared ? lanes[position].stack.pop(slots) : lanes[position].stack.popAlone(slots)
         if node == none, isShared { node = steal(at: position) }
-        if node == none { return }
+        if node == none { return false }
       }
 
-      execute(node, at: position, in: operation, layout)
+      if operation.recordsTimes {
+        let start = DispatchTime.now().uptimeNanoseconds
+        execute(node, in: operation, tables)
+        operation.recordTime(of: Int(node), from: start, at: position)
+      } else {
+        execute(node, in: operation, tables)
+      }
       executedCount += 1
-      places[position].executedCount.store(executedCount, ordering: .relaxed)
+      lanes[position].executedCount.store(executedCount, ordering: .relaxed)
 
       // Goes on with the first successor that this made ready, and shares the others.
       var (next, first, last) = (none, none, none)
-      for index in Int(layout.starts[Int(node)])..<Int(layout.starts[Int(node) + 1]) {
-        let entry = layout.successors[index]
+      for entry in tables.successors(of: node) {
         let successor = entry & ~GraphLayout.isOnlyEdge
         guard entry != successor || countDown(slots, successor, isShared) else { continue }
         if next == none {
@@ -94,15 +139,23 @@ extension GraphRun {
       }
       if first != none {
         if isShared {
-          places[position].stack.push(first, last: last, slots)
+          lanes[position].stack.push(first, last: last, slots)
           summonIfUseful()
         } else {
-          places[position].stack.pushAlone(first, last: last, slots)
+          lanes[position].stack.pushAlone(first, last: last, slots)
         }
       }
       node = next
+      if let helper, helper.isNeededElsewhere(turnEnd) {
+        if node != none { lanes[position].stack.push(node, last: node, slots) }
+        node = none
+        if makeWay(from: position) { return true }
+      }
     }
   }
+
+  /// How long a helper stays at least if other work waits: as long as at a queue.
+  private static let turn: UInt64 = 1_000_000
 
   /// A predecessor of a node has ended; true if it was the last.
   @inline(__always)
@@ -117,20 +170,13 @@ extension GraphRun {
   }
 
   @inline(__always)
-  private func execute(
-    _ node: UInt32, at position: Int, in operation: GraphRunOperation, _ layout: GraphLayout
-  ) {
-    let start = operation.recordsTimes ? DispatchTime.now().uptimeNanoseconds : 0
+  private func execute(_ node: UInt32, in operation: GraphRunOperation, _ tables: GraphTables) {
     do {
-      switch layout.blocks[Int(node)] {
-      case .plain(let block): try block()
-      case .contextual(let block):
-        try block(OperationGraph.Context(operation: operation, node: OperationGraph.Node(number: Int(node))))
-      }
+      try tables.blocks[Int(node)](
+        OperationGraph.Context(operation: operation, node: OperationGraph.Node(number: Int(node))))
     } catch {
       operation.nodeFailed(OperationGraph.Node(number: Int(node)), error)
     }
-    if operation.recordsTimes { operation.recordTime(of: Int(node), from: start, at: position) }
   }
 
   /// How many nodes a thread leaves to the one from which it takes others, at most; of fewer than twice as many, half.
@@ -142,11 +188,11 @@ extension GraphRun {
   private func steal(at position: Int) -> UInt32 {
     for distance in 1..<max(2, limit) {
       let victim = (position + distance) % limit
-      let first = places[victim].stack.takeAll()
+      let first = lanes[victim].stack.takeAll()
       guard first != GraphLayout.none else { continue }
       let node = divide(first, victim, position)
       // Whoever comes next may find the rest.
-      if places.hasNodes { summonIfUseful() }
+      if lanes.hasNodes { summonIfUseful() }
       return node
     }
     return GraphLayout.none
@@ -160,7 +206,7 @@ extension GraphRun {
       end = slots[end].load(ordering: .relaxed)
       if end != GraphLayout.none { end = slots[end].load(ordering: .relaxed) }
     }
-    if left > 0 { places[victim].stack.push(first, last: last, slots) }
+    if left > 0 { lanes[victim].stack.push(first, last: last, slots) }
     let rest = slots[middle].load(ordering: .relaxed)
     if rest != GraphLayout.none { append(rest, position) }
     return middle
@@ -168,14 +214,23 @@ extension GraphRun {
 
   /// Puts nodes on the stack of a thread, which nearly always is empty.
   private func append(_ first: UInt32, _ position: Int) {
-    if places[position].stack.putIfEmpty(first) { return }
+    if lanes[position].stack.putIfEmpty(first) { return }
     var last = first
     while case let next = slots[last].load(ordering: .relaxed), next != GraphLayout.none { last = next }
-    places[position].stack.push(first, last: last, slots)
+    lanes[position].stack.push(first, last: last, slots)
   }
 }
 
 extension OperationWord {
   /// The run of a graph is to end early, or somebody may have asked for its progress.
   static let needsAttentionOfGraphRun = cancelled | failed | userObjects
+}
+
+extension Worker {
+  /// Whether other work waits, and the worker's turn is over; or more workers are at work than may be.
+  @inline(__always)
+  fileprivate func isNeededElsewhere(_ turnEnd: UInt64) -> Bool {
+    leavesSoon.load(ordering: .relaxed)
+      || pool.workWaits.load(ordering: .relaxed) && DispatchTime.now().uptimeNanoseconds > turnEnd
+  }
 }

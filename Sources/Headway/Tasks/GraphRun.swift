@@ -9,17 +9,20 @@ import Synchronization
 /// no thread waits for the end of a run. The one that ceases to be busy last ends the operation, since nodes are left
 /// only while there is one that is ready, or runs; workers that come later find nobody busy, and leave.
 ///
+/// A worker that the pool needs elsewhere makes way: it leaves its nodes on its stack. So the one that ceases to be busy
+/// last looks for such nodes first.
+///
 /// What others may take is never left to a thread that is inside a block: who shares nodes looks how many participants
 /// there are, and summons another; who leaves does so first, and then looks for nodes once more.
 ///
 /// `Models/graph.pml` has this protocol.
 final class GraphRun: PoolWork, @unchecked Sendable {
-  // `busy`, `participants`, `isStopped`, slots and places are atomic. The thread that begins a run sets the rest, while
+  // `busy`, `participants`, `isStopped`, slots and lanes are atomic. The thread that begins a run sets the rest, while
   // no other takes part: those that come later get to it through `busy`, and so after that. The one that ends a run
   // releases it, when nobody is busy, and so nobody reads it.
 
   let slots: GraphSlots
-  private(set) var places: GraphPlaces
+  private(set) var lanes: GraphLanes
 
   private(set) var operation: GraphRunOperation?
   private(set) var queue: OperationQueue?
@@ -41,24 +44,24 @@ final class GraphRun: PoolWork, @unchecked Sendable {
   /// A participant has seen that the run is to end early.
   private let isStopped = Atomic(false)
 
-  init(nodeCount: Int, placeCount: Int) {
+  init(nodeCount: Int, laneCount: Int) {
     slots = GraphSlots(count: nodeCount)
-    places = GraphPlaces(count: placeCount)
+    lanes = GraphLanes(count: laneCount)
   }
 
   deinit {
     slots.deallocate()
-    places.deallocate()
+    lanes.deallocate()
   }
 
   // MARK: Beginning and ending
 
   /// Begins a run of an operation, of which the calling thread, which is the only one that uses the run, is the first
-  /// participant; it has the place 0.
+  /// participant; it has the lane 0.
   func begin(_ operation: GraphRunOperation, limit: Int, home: SpareGraphRuns) {
-    if places.count < limit {
-      places.deallocate()
-      places = GraphPlaces(count: limit)
+    if lanes.count < limit {
+      lanes.deallocate()
+      lanes = GraphLanes(count: limit)
     }
     self.operation = operation
     self.home = home
@@ -67,19 +70,57 @@ final class GraphRun: PoolWork, @unchecked Sendable {
     executor = queue?.executor ?? WorkerPool.shared
     workerClass = Worker.current?.pool.workerClass ?? .normal
     slots.reset(to: operation.graph.layout.slots)
-    for position in 0..<places.count { places[position].reset() }
-    places[0].stack.reset(to: operation.graph.layout.firstSource)
-    places[0].isTaken.store(true, ordering: .relaxed)
+    for position in 0..<lanes.count { lanes[position].reset() }
+    lanes[0].stack.reset(to: operation.graph.layout.firstSource)
+    lanes[0].isTaken.store(true, ordering: .relaxed)
     isStopped.store(false, ordering: .relaxed)
     participants.store(1, ordering: .relaxed)
     busy.store(1, ordering: .releasing)
   }
 
-  /// The thread has no nodes any more, and doesn't count as busy from now on; true if nobody does.
-  func becomeIdle() -> Bool {
-    guard busy.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return false }
+  /// What a thread does next that has no nodes any more.
+  enum Idleness {
+    /// It doesn't count as busy: others do.
+    case idle
+    /// It is busy: another thread has made way, and left nodes.
+    case busy
+    /// Nobody is busy: the run is over.
+    case last
+  }
+
+  /// The thread has found no nodes to take.
+  func becomeIdle() -> Idleness {
+    guard busy.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return .idle }
+    // From here on nobody else becomes busy.
+    guard isStopped.load(ordering: .relaxed) || !lanes.hasNodes else {
+      busy.store(1, ordering: .releasing)
+      return .busy
+    }
     (operation, queue, executor) = (nil, nil, WorkerPool.shared)
-    return true
+    return .last
+  }
+
+  /// The thread, which has put all its nodes on its stack, ceases to be busy and leaves them to others; a worker comes
+  /// in its place, behind the other work of the pool.
+  ///
+  /// - Parameter position: The thread's lane.
+  /// - Returns: False if nobody else is busy: then the thread has to go on.
+  func makeWay(from position: Int) -> Bool {
+    // Once the thread is not busy, these may be another run's.
+    let (executor, workerClass) = (executor, workerClass)
+    var count = busy.load(ordering: .relaxed)
+    while count > 1 {
+      let (exchanged, original) = busy.weakCompareExchange(
+        expected: count, desired: count - 1, successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
+      if exchanged {
+        // Before the worker in its place comes, which takes one.
+        lanes[position].isTaken.store(false, ordering: .releasing)
+        executor.submit(self, count: 1, on: workerClass)
+        return true
+      }
+      count = original
+    }
+    return false
   }
 
   /// Counts the thread as busy, unless nobody is: then the run is over.
@@ -131,7 +172,7 @@ final class GraphRun: PoolWork, @unchecked Sendable {
       home?.put(self)
       return false
     }
-    return !isOver && !isStopped.load(ordering: .relaxed) && places.hasNodes && rejoin()
+    return !isOver && !isStopped.load(ordering: .relaxed) && lanes.hasNodes && rejoin()
   }
 
   private func rejoin() -> Bool {
@@ -154,7 +195,7 @@ final class GraphRun: PoolWork, @unchecked Sendable {
   func search() -> Bool {
     for _ in 0..<Self.looksBeforeLeaving {
       if isOver || isStopped.load(ordering: .relaxed) { return false }
-      if places.hasNodes { return becomeBusy() }
+      if lanes.hasNodes { return becomeBusy() }
       pause()
     }
     return false

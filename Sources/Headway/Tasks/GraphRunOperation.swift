@@ -52,14 +52,14 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
 
   // MARK: The run
 
-  /// No more places than that are made, so that looking through them takes no longer than what it saves.
-  private static let mostPlaces = 256
+  /// No more lanes than that are made, so that looking through them takes no longer than what it saves.
+  private static let mostLanes = 256
 
   override func run() {
     guard graph.nodeCount > 0 else { return end() }
     beginRecording()
-    let limit = min(maxConcurrentNodeCount, graph.nodeCount, Self.mostPlaces)
-    let run = graph.spareRuns.take() ?? GraphRun(nodeCount: graph.nodeCount, placeCount: limit)
+    let limit = min(maxConcurrentNodeCount, graph.nodeCount, Self.mostLanes)
+    let run = graph.spareRuns.take() ?? GraphRun(nodeCount: graph.nodeCount, laneCount: limit)
     run.begin(self, limit: limit, home: graph.spareRuns)
     run.runOnFirstThread(self)
   }
@@ -88,7 +88,7 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
 
   /// Somebody may have asked for the progress: of a hundredth of the nodes, or each of few, it hears.
   func noteProgress(of run: GraphRun, _ executedCount: Int) {
-    if executedCount % max(1, graph.nodeCount / 100) == 0 { reportProgress(run.places.executedCount) }
+    if executedCount % max(1, graph.nodeCount / 100) == 0 { reportProgress(run.lanes.executedCount) }
   }
 
   private func reportProgress(_ executedCount: Int) {

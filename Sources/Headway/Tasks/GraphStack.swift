@@ -121,7 +121,9 @@ struct GraphSlots: @unchecked Sendable {  // Atomic; the run that owns the memor
   func reset(to values: ContiguousArray<UInt32>) {
     values.withUnsafeBytes { bytes in
       // An atomic number is laid out as the number.
-      if let start = bytes.baseAddress { UnsafeMutableRawPointer(slots).copyMemory(from: start, byteCount: bytes.count) }
+      if let start = bytes.baseAddress {
+        UnsafeMutableRawPointer(slots).copyMemory(from: start, byteCount: bytes.count)
+      }
     }
   }
 }

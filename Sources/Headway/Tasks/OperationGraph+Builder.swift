@@ -4,7 +4,7 @@ extension OperationGraph {
   /// ``OperationGraph/init(_:)`` hands it to its block. Nothing here is checked but that nodes are there: cycles are found
   /// at the end.
   public struct Builder: ~Copyable {
-    var blocks: ContiguousArray<GraphBlock> = []
+    let blocks = GraphBlocks()
     var edges: ContiguousArray<GraphEdge> = []
     /// In the order of the nodes.
     var names: ContiguousArray<(node: Int, name: String)> = []
@@ -77,7 +77,7 @@ extension OperationGraph {
     }
 
     @inline(__always)
-    private mutating func add(_ block: GraphBlock, _ name: String?, _ predecessors: [Node]) -> Node {
+    private mutating func add(_ block: consuming GraphBlock, _ name: String?, _ predecessors: [Node]) -> Node {
       let node = Node(number: blocks.count)
       blocks.append(block)
       if let name { names.append((node.number, name)) }
@@ -85,12 +85,6 @@ extension OperationGraph {
       return node
     }
   }
-}
-
-/// What a node does.
-enum GraphBlock: Sendable {
-  case plain(@Sendable () throws -> Void)
-  case contextual(@Sendable (OperationGraph.Context) throws -> Void)
 }
 
 struct GraphEdge {

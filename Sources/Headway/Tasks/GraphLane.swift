@@ -1,22 +1,22 @@
 import Synchronization
 
 /// What one thread of a run has to itself; other threads look at it when they are out of work.
-struct GraphPlace: ~Copyable {
+struct GraphLane: ~Copyable {
   /// Nodes that could begin, and that this thread or another takes.
   let stack = GraphStack()
 
-  /// A thread has the place.
+  /// A thread has the lane.
   ///
-  /// A thread takes a free place by an exchange. There are as many as threads may take part, so there is one.
+  /// A thread takes a free lane by an exchange. There are as many as threads may take part, so there is one.
   let isTaken = Atomic(false)
 
-  /// How many nodes the threads that had the place have executed.
+  /// How many nodes the threads that had the lane have executed.
   ///
-  /// Only the thread that has the place writes it. Relaxed: the end of the run orders it; before that it is for
+  /// Only the thread that has the lane writes it. Relaxed: the end of the run orders it; before that it is for
   /// progress alone.
   let executedCount = Atomic(0)
 
-  /// So that places of different threads are in different cache lines, and in different pairs of them, which processors
+  /// So that lanes of different threads are in different cache lines, and in different pairs of them, which processors
   /// fetch together.
   private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
   private let morePadding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
@@ -28,29 +28,29 @@ struct GraphPlace: ~Copyable {
   }
 }
 
-/// The places of a run.
-struct GraphPlaces: @unchecked Sendable {  // Atomic; the run that owns the memory holds it for all who use it.
-  private let places: UnsafeMutablePointer<GraphPlace>
+/// The lanes of a run.
+struct GraphLanes: @unchecked Sendable {  // Atomic; the run that owns the memory holds it for all who use it.
+  private let lanes: UnsafeMutablePointer<GraphLane>
   let count: Int
 
   init(count: Int) {
-    places = .allocate(capacity: count)
-    for position in 0..<count { (places + position).initialize(to: GraphPlace()) }
+    lanes = .allocate(capacity: count)
+    for position in 0..<count { (lanes + position).initialize(to: GraphLane()) }
     self.count = count
   }
 
-  func deallocate() { places.deallocate() }
+  func deallocate() { lanes.deallocate() }
 
   @inline(__always)
-  subscript(position: Int) -> GraphPlace {
-    @inline(__always) unsafeAddress { UnsafePointer(places + position) }
+  subscript(position: Int) -> GraphLane {
+    @inline(__always) unsafeAddress { UnsafePointer(lanes + position) }
   }
 
-  /// Takes a free place.
+  /// Takes a free lane.
   func take() -> Int {
     while true {
       for position in 0..<count {
-        // With the release of the place by the thread before: its count is seen.
+        // With the release of the lane by the thread before: its count is seen.
         if !self[position].isTaken.exchange(true, ordering: .acquiring) { return position }
       }
     }

@@ -1,0 +1,52 @@
+import Headway
+import Synchronization
+
+/// What the nodes work on: a run begins with what the one before has left.
+final class Account: Sendable {
+  private let balance = Mutex(100.0)
+
+  func grow(by percent: Double) { balance.withLock { $0 *= 1 + percent / 100 } }
+  var rounded: Int { Int(balance.withLock { $0 }.rounded()) }
+}
+
+struct Overdrawn: Error {}
+
+let accounts = [Account(), Account()]
+let queue = OperationQueue()
+
+let year = try OperationGraph { graph in
+  let interest = accounts.enumerated().map { number, account in
+    graph.addNode("interest \(number)") { account.grow(by: 5) }
+  }
+  let fee = graph.addNode("fee", after: interest) { accounts[0].grow(by: -1) }
+  graph.addNode("report", after: [fee]) { print(accounts.map(\.rounded)) }
+}
+print(year)
+for _ in 1...3 { queue.addOperations([year.operation()], waitUntilFinished: true) }
+
+// One thread, with times. How long it took differs each time; in which order it ran does not, here.
+let recorded = year.operation(maxConcurrentNodeCount: 1, recordsTimes: true)
+recorded.start()
+print(recorded.nodeTimes.count, "nodes, the last:", recorded.nodeTimes.last?.name ?? "none")
+
+print(year.dotDescription(), terminator: "")
+
+// The first error ends the run, and names the node.
+let transfer = try OperationGraph { graph in
+  let check = graph.addNode("check") { throw Overdrawn() }
+  graph.addNode("pay", after: [check]) { print("not printed") }
+}
+let failing = transfer.operation()
+queue.addOperations([failing], waitUntilFinished: true)
+if let error = failing.error { print(error) }
+
+// Nodes that wait for each other are found when the graph is built.
+do {
+  _ = try OperationGraph { graph in
+    let egg = graph.addNode("egg") {}
+    let hen = graph.addNode("hen", after: [egg]) {}
+    graph.addEdge(from: hen, to: egg)
+  }
+} catch {
+  print(error)
+}

@@ -1,0 +1,49 @@
+/// What a node does.
+///
+/// Not copyable: a copy would count references, which costs more than all else that a run does for a node.
+enum GraphBlock: ~Copyable {
+  case plain(@Sendable () throws -> Void)
+  case contextual(@Sendable (OperationGraph.Context) throws -> Void)
+
+  /// Calls the block.
+  @inline(__always)
+  borrowing func callAsFunction(_ context: @autoclosure () -> OperationGraph.Context) throws {
+    switch self {
+    case .plain(let block): try block()
+    case .contextual(let block): try block(context())
+    }
+  }
+}
+
+/// The blocks of a graph, by the numbers of their nodes.
+final class GraphBlocks: @unchecked Sendable {
+  // The builder, which one thread uses, appends; after that nothing changes.
+
+  private var blocks: UnsafeMutablePointer<GraphBlock>
+  private var capacity = 16
+  private(set) var count = 0
+
+  init() { blocks = .allocate(capacity: capacity) }
+
+  deinit {
+    blocks.deinitialize(count: count)
+    blocks.deallocate()
+  }
+
+  func append(_ block: consuming GraphBlock) {
+    if count == capacity { reserveCapacity(2 * capacity) }
+    (blocks + count).initialize(to: block)
+    count += 1
+  }
+
+  func reserveCapacity(_ wanted: Int) {
+    guard wanted > capacity else { return }
+    let larger = UnsafeMutablePointer<GraphBlock>.allocate(capacity: wanted)
+    larger.moveInitialize(from: blocks, count: count)
+    blocks.deallocate()
+    (blocks, capacity) = (larger, wanted)
+  }
+
+  /// The first block; there are ``count``, which live as long as this.
+  var start: UnsafePointer<GraphBlock> { UnsafePointer(blocks) }
+}
