@@ -5,12 +5,14 @@
    Helper              a worker that the pool sends: GraphRun.runOnWorker
    stay                GraphRun.participate: take, steal, execute, become idle, search, leave
    busy                threads that hold nodes or may take some; the one that makes it 0 ends the operation
-   participants        busy threads, those that search, those on their way; the one that makes it 0 puts the counters by
+   participants        busy threads, those that search, those on their way: not more than LIMIT
+   users               the same, and those that are about to leave; the one that makes it 0 puts the counters by
 
-   The graph: 0 before 1 and 2, both before 3; with SOURCES, 0 before none. A stack is the set of its nodes, and each of its changes a step, as the
-   tag in its word makes it. With STOPPER, the operation is cancelled at some time. With WAITS, the block of 1 waits
-   until that of 2 has begun: so a node that could begin must not stay where its thread does not get at it. With MAKES_WAY, a
-   helper may leave its nodes to others at any time, and come again. Left out: weak memory, the order of nodes, how long a thread searches (it may give up at any look).
+   The graph: 0 before 1 and 2, both before 3; with SOURCES, 0 before none. A stack is the set of its nodes, and each of
+   its changes a step, as the tag in its word makes it. With STOPPER, the operation is cancelled at some time. With WAITS,
+   the block of 1 waits until that of 2 has begun: so a node that could begin must not stay where its thread does not get
+   at it. With MAKES_WAY, a helper may leave its nodes to others at any time, and come again. Left out: weak memory, the
+   order of nodes, how long a thread searches (it may give up at any look).
 
    Proved: each node begins once a run, after those before it, and none after the end, which comes once, after all
    that began; the counters are put by once, with no thread inside; all come to their ends. */
@@ -37,7 +39,7 @@
 #define ALL 15
 
 byte stack[PLACES]; bool taken[PLACES];
-byte left[4], busy, participants, coming, begun, done, ended, runs; bool stopped, spare = true;
+byte left[4], busy, participants, users, coming, begun, done, ended, runs; bool stopped, spare = true;
 
 #define bit(n) (1 << (n))
 #define anything (stack[0] != 0 || stack[1] != 0 || stack[2] != 0)
@@ -64,7 +66,7 @@ inline summon() {
   if
   :: seen < LIMIT && seen < 2 * busy ->
     atomic {
-      if :: participants == seen -> participants++; coming++ :: else fi
+      if :: participants == seen -> participants++; users++; coming++ :: else fi
     }
   :: else
   fi
@@ -153,16 +155,26 @@ inline execute() {
 }
 
 inline detach() {
-  d_step { taken[place] = false; participants--; isOver = participants == 0; entered = false }
-  if
-  :: isOver -> d_step { assert(ended == runs && busy == 0 && coming == 0 && !spare); spare = true }
+  d_step { taken[place] = false; participants--; entered = false; isOver = true }
 #ifndef FAULT_NO_SECOND_LOOK
-  /* Another thread may have shared nodes meanwhile, and counted on this one. */
-  :: !isOver && anything && !stopped ->
-    atomic {
-      if :: participants > 0 && participants < LIMIT && busy > 0 -> participants++; coming++ :: else fi
+  /* Another thread may have shared nodes meanwhile, and counted on this one, which is as one that is sent for then. */
+  if
+  :: busy > 0 && anything && !stopped ->
+    d_step {
+      if :: participants < LIMIT -> participants++; coming++; isOver = false :: else fi
     }
+  :: else
+  fi;
 #endif
+  if
+  :: isOver ->
+    d_step {
+      users--;
+      if
+      :: users == 0 -> assert(ended == runs && busy == 0 && coming == 0 && participants == 0 && !spare); spare = true
+      :: else
+      fi
+    }
   :: else
   fi
 }
@@ -217,7 +229,7 @@ active proctype Starter() {
     d_step {
       runs++; begun = 0; done = 0; stopped = false; left[0] = 0; left[1] = 1; left[2] = 1; left[3] = 2;
       stack[0] = FIRST; stack[1] = 0; stack[2] = 0; place = 0; taken[0] = true; busy = 1;
-      participants = 1 + SENT; coming = SENT
+      participants = 1 + SENT; users = 1 + SENT; coming = SENT
     }
 #ifdef SOURCES
     summon();

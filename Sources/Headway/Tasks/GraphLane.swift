@@ -47,9 +47,11 @@ struct GraphLanes: @unchecked Sendable {  // Atomic; the run that owns the memor
   }
 
   /// Takes a free lane.
-  func take() -> Int {
+  ///
+  /// - Parameter limit: Of so many, since of a run before, with a higher limit, there may be more.
+  func take(of limit: Int) -> Int {
     while true {
-      for position in 0..<count {
+      for position in 0..<limit {
         // With the release of the lane by the thread before: its count is seen.
         if !self[position].isTaken.exchange(true, ordering: .acquiring) { return position }
       }

@@ -16,7 +16,7 @@ extension GraphRun {
         hasTakenPart = true
         operation.map { operation in
           ThreadContext.run(operation, in: queue) {
-            end = participate(at: lanes.take(), in: operation, helper: Worker.current)
+            end = participate(at: lanes.take(of: limit), in: operation, helper: Worker.current)
           }
         }
       }

@@ -38,8 +38,11 @@ final class GraphRun: PoolWork, @unchecked Sendable {
   /// Each change releases what the thread did, and acquires what others did before: the last to leave has seen it all.
   private let busy = Atomic(0)
 
-  /// Participants; when there are none, nobody uses the run.
+  /// Participants.
   private let participants = Atomic(0)
+
+  /// Participants, and threads that are about to leave: when there are none, nobody uses the run, and another may begin.
+  private let users = Atomic(0)
 
   /// A participant has seen that the run is to end early.
   private let isStopped = Atomic(false)
@@ -75,6 +78,7 @@ final class GraphRun: PoolWork, @unchecked Sendable {
     lanes[0].isTaken.store(true, ordering: .relaxed)
     isStopped.store(false, ordering: .relaxed)
     participants.store(1, ordering: .relaxed)
+    users.store(1, ordering: .relaxed)
     busy.store(1, ordering: .releasing)
   }
 
@@ -156,6 +160,8 @@ final class GraphRun: PoolWork, @unchecked Sendable {
     guard count < min(limit, 2 * busy.load(ordering: .relaxed)),
       participants.compareExchange(expected: count, desired: count + 1, ordering: .relaxed).exchanged
     else { return }
+    // Relaxed: the caller is one, so there is one.
+    users.add(1, ordering: .relaxed)
     executor.submit(self, count: 1, on: workerClass)
   }
 
@@ -164,22 +170,22 @@ final class GraphRun: PoolWork, @unchecked Sendable {
   /// - Returns: Whether it is to come back, since others have shared nodes, and may have counted on it; it counts as a
   ///   participant then.
   func leave() -> Bool {
-    // Releases all that the thread did; the last to leave acquires it, and hands the run on.
-    let left = participants.subtract(1, ordering: .sequentiallyConsistent).newValue
-    guard left > 0 else {
+    participants.subtract(1, ordering: .sequentiallyConsistent)
+    if !isOver, !isStopped.load(ordering: .relaxed), lanes.hasNodes, rejoin() { return true }
+    // Releases all that the thread did; the last one acquires it, and hands the run on.
+    if users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
       let home = self.home
       self.home = nil
       home?.put(self)
-      return false
     }
-    return !isOver && !isStopped.load(ordering: .relaxed) && lanes.hasNodes && rejoin()
+    return false
   }
 
   private func rejoin() -> Bool {
     var count = participants.load(ordering: .relaxed)
-    while count > 0, count < limit {
+    while count < limit {
       let (exchanged, original) = participants.weakCompareExchange(
-        expected: count, desired: count + 1, successOrdering: .acquiring, failureOrdering: .relaxed)
+        expected: count, desired: count + 1, ordering: .relaxed)
       if exchanged { return true }
       count = original
     }
