@@ -49,6 +49,7 @@ struct GraphLanes: @unchecked Sendable {  // Atomic; the run that owns the memor
   /// Takes a free lane.
   ///
   /// - Parameter limit: Of so many, since of a run before, with a higher limit, there may be more.
+  /// - Returns: Its position.
   func take(of limit: Int) -> Int {
     while true {
       for position in 0..<limit {
