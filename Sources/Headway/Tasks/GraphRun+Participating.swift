@@ -47,7 +47,7 @@ extension GraphRun {
     case .idle: return leave()
     case .madeWay: return false
     case .last(let executedCount):
-      // First, so that who waits for the end finds the memory to be used again.
+      // First, so that a thread that waits for the end finds the memory to be used again.
       _ = leave()
       operation?.endRun(executedCount: executedCount)
       return false
@@ -191,7 +191,7 @@ extension GraphRun {
       let first = lanes[victim].stack.takeAll()
       guard first != GraphLayout.none else { continue }
       let node = divide(first, victim, position)
-      // Whoever comes next may find the rest.
+      // Another thread may find the rest.
       if lanes.hasNodes { summonIfUseful() }
       return node
     }

@@ -3,17 +3,19 @@ import Synchronization
 /// The state that the threads of a run share.
 ///
 /// A *participant* is a thread that takes part, or is on its way to that: the thread that started the operation, and
-/// workers of the pool that others have summoned. It is *busy* while it executes nodes or takes some; it *searches* when
-/// there are none to take; and it leaves when it has searched for a while. Nodes that could begin are in the stacks of
-/// busy participants, who execute them themselves if nobody else does: so a run never waits for a thread to come, and
-/// no thread waits for the end of a run. The one that ceases to be busy last ends the operation, since nodes are left
-/// only while there is one that is ready, or runs; workers that come later find nobody busy, and leave.
+/// workers of the pool that others have summoned. It is *busy* while it executes nodes or takes some; it *searches*
+/// when there are none to take; and it leaves when it has searched for a while. Nodes that could begin are in the
+/// stacks of busy participants, which execute them themselves if no other thread does: so a run never waits for a
+/// thread to come, and no thread waits for the end of a run. The one that ceases to be busy last ends the operation,
+/// since nodes are left only while there is one that is ready, or runs; workers that come later find nobody busy, and
+/// leave.
 ///
-/// A worker that the pool needs elsewhere makes way: it leaves its nodes on its stack. So the one that ceases to be busy
-/// last looks for such nodes first.
+/// A worker that the pool needs elsewhere makes way: it leaves its nodes on its stack. So the one that ceases to be
+/// busy last looks for such nodes first.
 ///
-/// What others may take is never left to a thread that is inside a block: who shares nodes looks how many participants
-/// there are, and summons another; who leaves does so first, and then looks for nodes once more.
+/// Nodes that others may take are never left to a thread that is inside a block: a thread that shares nodes looks how
+/// many participants there are, and summons another; one that leaves counts itself out, and then looks for nodes once
+/// more.
 ///
 /// `Models/graph.pml` has this protocol.
 final class GraphRun: PoolWork, @unchecked Sendable {
@@ -41,7 +43,8 @@ final class GraphRun: PoolWork, @unchecked Sendable {
   /// Participants.
   private let participants = Atomic(0)
 
-  /// Participants, and threads that are about to leave: when there are none, nobody uses the run, and another may begin.
+  /// Participants, and threads that are about to leave: when there are none, nobody uses the run, and another may
+  /// begin.
   private let users = Atomic(0)
 
   /// A participant has seen that the run is to end early.

@@ -17,8 +17,8 @@ extension OperationGraph {
     /// Its name, or `node` and its number.
     public let name: String
 
-    /// The number of the thread among those that ran nodes at the same time, from 0: that which started the operation is
-    /// 0 at first.
+    /// The number of the thread among those that ran nodes at the same time, from 0: that which started the operation
+    /// is 0 at first.
     public let thread: Int
 
     /// When the block was called, counted from the start of the operation.

@@ -5,8 +5,9 @@ import Synchronization
 /// ``OperationGraph/operation(maxConcurrentNodeCount:recordsTimes:)`` makes it.
 ///
 /// The thread that starts the operation executes nodes, and workers of the pool help it where several could run at
-/// once. It never waits for them: if none comes, it does all by itself. When it finds no more to do, it is free, and the
-/// operation ends on the thread that executed the last node. In the limit of its queue, the operation counts as one.
+/// once. It never waits for them: if none comes, it does all by itself. When it finds no more to do, it is free, and
+/// the operation ends on the thread that executed the last node. In the limit of its queue, the operation counts as
+/// one.
 ///
 /// Inside the blocks, ``OperationQueue/current`` is the queue of this operation. They run at its quality of service and
 /// ``Operation/threadPriority``.
@@ -15,8 +16,8 @@ import Synchronization
 /// blocks that have begun do. *The first error* that a block throws does the same, and ``Operation/error`` is an
 /// ``OperationGraphError`` that names the node. *Progress* counts nodes.
 public final class GraphRunOperation: Operation, @unchecked Sendable {
-  // `reportedCount` is atomic; the memory of `times` is made before the run and freed with the operation, and the thread
-  // that executes a node alone writes the element of that node; the rest does not change.
+  // `reportedCount` is atomic; the memory of `times` is made before the run and freed with the operation, and the
+  // thread that executes a node alone writes the element of that node; the rest does not change.
 
   /// The graph.
   public let graph: OperationGraph

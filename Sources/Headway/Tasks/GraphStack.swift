@@ -25,7 +25,7 @@ struct GraphStack: ~Copyable {
 
   /// Puts nodes, or none, in place of all, while no other thread uses the stack.
   func reset(to first: UInt32) {
-    // Relaxed: who begins the run publishes it.
+    // Relaxed: the thread that begins the run publishes it.
     word.store(Self.word(after: word.load(ordering: .relaxed), head: first), ordering: .relaxed)
   }
 
@@ -103,8 +103,8 @@ struct GraphStack: ~Copyable {
   }
 }
 
-/// A number for each node of a graph, in a run: how many of its predecessors have not ended; and when none is left, until
-/// it begins, the next node of the stack that it is in.
+/// A number for each node of a graph, in a run: how many of its predecessors have not ended; and when none is left,
+/// until it begins, the next node of the stack that it is in.
 struct GraphSlots: @unchecked Sendable {  // Atomic; the run that owns the memory holds it for all who use it.
   private let slots: UnsafeMutablePointer<Atomic<UInt32>>
 

@@ -1,8 +1,8 @@
 extension OperationGraph {
   /// Takes the nodes and the edges of a graph that is being created.
   ///
-  /// ``OperationGraph/init(_:)`` hands it to its block. Nothing here is checked but that nodes are there: cycles are found
-  /// at the end.
+  /// ``OperationGraph/init(_:)`` hands it to its block. Nothing here is checked but that nodes are there: cycles are
+  /// found at the end.
   public struct Builder: ~Copyable {
     let blocks = GraphBlocks()
     var edges: ContiguousArray<GraphEdge> = []
@@ -31,8 +31,8 @@ extension OperationGraph {
     /// - Parameters:
     ///   - name: What to call it in errors, times and descriptions.
     ///   - predecessors: The nodes that it waits for.
-    ///   - block: What it does, on a thread of the pool or the one that started the operation. It is called once in each
-    ///     run. An error ends the run: nodes that have not begun are not run, and the operation fails with an
+    ///   - block: What it does, on a thread of the pool or the one that started the operation. It is called once in
+    ///     each run. An error ends the run: nodes that have not begun are not run, and the operation fails with an
     ///     ``OperationGraphError`` that names the node.
     /// - Returns: The node.
     /// - Complexity: O(*n*) in the number of predecessors.
@@ -48,9 +48,9 @@ extension OperationGraph {
     /// - Parameters:
     ///   - name: What to call it in errors, times and descriptions.
     ///   - predecessors: The nodes that it waits for.
-    ///   - block: What it does, on a thread of the pool or the one that started the operation. It is called once in each
-    ///     run, with the context of that. An error ends the run: nodes that have not begun are not run, and the operation
-    ///     fails with an ``OperationGraphError`` that names the node.
+    ///   - block: What it does, on a thread of the pool or the one that started the operation. It is called once in
+    ///     each run, with the context of that. An error ends the run: nodes that have not begun are not run, and the
+    ///     operation fails with an ``OperationGraphError`` that names the node.
     /// - Returns: The node.
     /// - Complexity: O(*n*) in the number of predecessors.
     @discardableResult

@@ -1,7 +1,7 @@
 /// Blocks that wait for each other, laid out once and run as often as you like.
 ///
-/// Build the graph from nodes, which are blocks, and edges, each from a node to one that waits for it. Then run it: each
-/// ``operation(maxConcurrentNodeCount:recordsTimes:)`` runs every node once, in any queue.
+/// Build the graph from nodes, which are blocks, and edges, each from a node to one that waits for it. Then run it:
+/// each ``operation(maxConcurrentNodeCount:recordsTimes:)`` runs every node once, in any queue.
 ///
 /// ```swift
 /// let queue = OperationQueue()
@@ -31,8 +31,8 @@ public final class OperationGraph: Sendable {
   /// Creates a graph.
   ///
   /// - Parameter build: Adds the nodes and the edges. Called once, on the calling thread.
-  /// - Throws: ``OperationGraphError`` with the code ``OperationGraphError/Code/cycle``, if nodes wait for each other in
-  ///   a cycle; and what `build` throws.
+  /// - Throws: ``OperationGraphError`` with the code ``OperationGraphError/Code/cycle``, if nodes wait for each other
+  ///   in a cycle; and what `build` throws.
   /// - Complexity: O(*n*) in the number of nodes and edges.
   public init(_ build: (inout Builder) throws -> Void) throws {
     var builder = Builder()
@@ -58,8 +58,8 @@ public final class OperationGraph: Sendable {
   /// - Parameters:
   ///   - maxConcurrentNodeCount: How many nodes may run at once; nil for as many as there are processors. With 1, all
   ///     nodes run on the thread that starts the operation, one after the other.
-  ///   - recordsTimes: The operation keeps when each node ran, and where (``GraphRunOperation/nodeTimes``). That costs a
-  ///     node two looks at the clock, and 24 bytes.
+  ///   - recordsTimes: The operation keeps when each node ran, and where (``GraphRunOperation/nodeTimes``). That costs
+  ///     a node two looks at the clock, and 24 bytes.
   /// - Returns: The operation, in no queue. It holds the graph.
   /// - Precondition: `maxConcurrentNodeCount` is positive.
   /// - Complexity: O(1).
