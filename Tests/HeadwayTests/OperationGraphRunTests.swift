@@ -64,11 +64,11 @@ import Testing
     #expect(record.events == ["before"] + Array(repeating: "node", count: 12) + ["after"])
   }
 
-  @Test("a graph runs in the main queue, with a limit of 1 on the main thread alone", arguments: [1, 3])
+  @Test("a graph runs in the main queue, on the main thread alone", arguments: [1, 3])
   func mainQueue(_ limit: Int) async throws {
     let ran = Atomic(0)
     let graph = try rows { _ in
-      if limit == 1 { dispatchPrecondition(condition: .onQueue(.main)) }
+      dispatchPrecondition(condition: .onQueue(.main))
       if OperationQueue.current === OperationQueue.main { ran.add(1, ordering: .relaxed) }
     }
     let operation = graph.operation(maxConcurrentNodeCount: limit)

@@ -1,3 +1,4 @@
+import Dispatch
 import HeadwayTestKit
 import Synchronization
 import Testing
@@ -102,8 +103,8 @@ import Testing
     executor.runBatch(of: queue)
     #expect(
       events.events == [
-        "0 runs, 3 in the queue", "1 runs, 2 in the queue", "2 runs, 1 in the queue", "0 is freed, 0 in the queue",
-        "1 is freed, 0 in the queue", "2 is freed, 0 in the queue",
+        "0 runs, 3 in the queue", "0 is freed, 2 in the queue", "1 runs, 2 in the queue", "1 is freed, 1 in the queue",
+        "2 runs, 1 in the queue", "2 is freed, 0 in the queue",
       ])
   }
 
@@ -173,5 +174,77 @@ import Testing
     #expect(order.events == ["first", "observed", "finished: true"])
     #expect(cancelled.isFinished && cancelled.isCancelled && failing.error is Fault)
     #expect(queue.operationCount == 0)
+  }
+
+  @Test("O8: what an operation holds is let go of before the next one begins", arguments: [1, 2, -1])
+  func permits(limit: Int) {
+    final class Permitted: Headway.Operation, @unchecked Sendable {
+      let permits: DispatchSemaphore
+
+      init(_ permits: DispatchSemaphore) { self.permits = permits }
+
+      override func main() { permits.wait() }
+
+      deinit { permits.signal() }
+    }
+
+    let (queue, permits) = (OperationQueue(), DispatchSemaphore(value: 1))
+    queue.maxConcurrentOperationCount = limit
+    for _ in 0..<300 { queue.addOperation(Permitted(permits)) }
+    queue.waitUntilAllOperationsAreFinished()
+    permits.wait()
+    permits.signal()
+  }
+
+  @Test("O8: a dependency that is a subclass is let go of before the next operation begins") func dependencyPermits() {
+    final class Permit: Headway.Operation, @unchecked Sendable {
+      let permits: DispatchSemaphore
+
+      init(_ permits: DispatchSemaphore) { self.permits = permits }
+
+      deinit { permits.signal() }
+    }
+
+    let (queue, permits) = (OperationQueue(), DispatchSemaphore(value: 1))
+    queue.isSuspended = true
+    for _ in 0..<100 {
+      let permit = Permit(permits)
+      permit.start()
+      let operation = BlockOperation { permits.wait() }
+      operation.addDependency(permit)
+      queue.addOperation(operation)
+    }
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    permits.wait()
+    permits.signal()
+  }
+
+  @Test("O2: one that holds itself back when a batch has taken it is asked again, as any other") func heldBackInBatch()
+  {
+    final class Held: Headway.Operation, @unchecked Sendable {
+      let isHeld = Atomic(false)
+
+      override var isReady: Bool { super.isReady && !isHeld.load(ordering: .acquiring) }
+    }
+
+    let (queue, executor, order) = (OperationQueue(), VisitExecutor(), EventRecorder<String>())
+    queue.executor = executor
+    let held = Held()
+    queue.addOperation(
+      Plain {
+        order.record("first")
+        held.isHeld.store(true, ordering: .releasing)
+        held.didChangeValue(for: \.isReady)
+      })
+    queue.addOperation(held)
+    executor.runBatch(of: queue)
+    executor.run()
+    #expect(!held.isFinished && queue.operationCount == 1)
+    held.isHeld.store(false, ordering: .releasing)
+    // Nothing is posted: adding another has it asked.
+    queue.addOperation(Plain { order.record("other") })
+    executor.run()
+    #expect(held.isFinished && queue.operationCount == 0 && order.events == ["first", "other"])
   }
 }

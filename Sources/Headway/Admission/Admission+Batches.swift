@@ -118,8 +118,9 @@ extension Admission {
       _ = begin(operation)
       return true
     }
-    // It was given a dependency.
+    // It was given a dependency, or holds itself back.
     operation.admission.place = .waiting
+    noteHeldBack(operation)
     if operation.state.current.isStartable { becameReady(operation) }
     return false
   }

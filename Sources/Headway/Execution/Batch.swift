@@ -39,7 +39,7 @@ final class Batch: @unchecked Sendable {
   /// How many operations it had when it began.
   private var size = 0
   /// What becomes ready may have to be started before what is left.
-  private var keepsOrder = false
+  private(set) var keepsOrder = false
   /// How many operations the thread runs at most, before it asks the queue again.
   private var allowance = 0
   /// Nothing else in the queue can be started: the thread may continue with what the last operation has made ready.
@@ -81,8 +81,7 @@ final class Batch: @unchecked Sendable {
 
   // MARK: Kept objects of users'
 
-  /// What the thread has retained, and is to release when it has nothing of the queue's in hand: that may run users'
-  /// code.
+  /// What the thread has retained, and is to release before it runs another operation: that may run users' code.
   private var kept: [OperationReference] = []
 
   var hasKept: Bool { !kept.isEmpty }
@@ -92,7 +91,7 @@ final class Batch: @unchecked Sendable {
 
   /// Releases what was kept.
   ///
-  /// The batch is closed: what the queue held of it, it has released.
+  /// The end of each has been collected: the queue has released what it held.
   func releaseKept() {
     // Swapped out, since what runs then may visit queues.
     guard !kept.isEmpty else { return }

@@ -27,7 +27,6 @@ extension OperationQueue {
         let hasBegun = next != nil
         // Releasing it may run code of the user's.
         let isKept = reference._withUnsafeGuaranteedRef { !$0.isPlainBlock }
-        if isKept { batch.keep(hasBegun ? reference : reference.retain()) }
         next = reference._withUnsafeGuaranteedRef { operation -> OperationReference? in
           // Somebody may have set the queue's progress since the batch was taken.
           guard hasBegun || trackedProgress == nil && operation.state.beginPlainly() else {
@@ -37,6 +36,7 @@ extension OperationQueue {
             return nil
           }
           batch.noteCurrent(reference)
+          if isKept { batch.keep(hasBegun ? reference : reference.retain()) }
           number += 1
           context.pointee.enter(reference)
           operation.callMain()
@@ -45,6 +45,7 @@ extension OperationQueue {
         }
         if hasBegun || isKept { context.pointee.leave() }
         if hasBegun, !isKept { reference.release() }
+        if batch.hasKept, !isOver { isOver = !releaseKept(of: batch) }
       }
     }
     if !leftOvers.isEmpty {
@@ -53,6 +54,20 @@ extension OperationQueue {
       for leftOver in leftOvers { leftOver() }
     }
     return number
+  }
+
+  /// Releases what the thread of a batch has kept of an operation that it has run, before it runs another: what an
+  /// operation holds is let go of when it has finished, and another may wait for that.
+  ///
+  /// Where the number that may run is limited, the batch has a place of the limit, which code that is called now must
+  /// not keep from others: then that is left to the end of the batch.
+  ///
+  /// - Returns: Whether the thread may go on with its batch.
+  private func releaseKept(of batch: Batch) -> Bool {
+    guard !batch.keepsOrder else { return false }
+    update(collectingBatches: true) { _ in }
+    batch.releaseKept()
+    return true
   }
 
   /// Runs an operation of a batch that does not start plainly: it was cancelled, say, or is observed; false if it can't

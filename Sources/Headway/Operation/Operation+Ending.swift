@@ -145,7 +145,9 @@ extension Operation {
     batch.publish(reference)
     var later = PendingNotifications()
     var next = ending.ready.only
-    if !continues || next?._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) != true {
+    // Not with another in hand: what is kept is released first.
+    let keeps = !isPlainBlock || ending.hasDependenciesToKeep
+    if !continues || keeps || next?._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) != true {
       next = nil
       var untold = ReadyDependents()
       ending.ready.forEach { if !batch.publish(readied: $0) { untold.append($0) } }

@@ -56,6 +56,13 @@ struct OperationEnding: ~Copyable {
     return !rare.cancellationHandlers.isEmpty || !rare.others.isEmpty
   }
 
+  /// Whether the release of a dependency may run users' code.
+  var hasDependenciesToKeep: Bool {
+    var result = false
+    dependencies.forEach { if !$0._withUnsafeGuaranteedRef({ $0.isPlainBlock }) { result = true } }
+    return result
+  }
+
   /// Releases the dependencies, or has the batch of the calling thread keep those whose release may run users' code.
   func releaseDependencies(in batch: Batch) {
     dependencies.forEach { dependency in

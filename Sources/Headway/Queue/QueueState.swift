@@ -165,7 +165,7 @@ struct QueueState {
         released.append(finished: operation)
         if operation._withUnsafeGuaranteedRef({ $0.state.current.hasUserObjects }) { hasUserObjects = true }
       } else {
-        // Not the last reference: the batch's thread keeps one until it has closed the batch, under this lock.
+        // Not the last reference: the batch's thread keeps one until it has had this lock once more.
         operation.release()
       }
       guard isObserved else { return }

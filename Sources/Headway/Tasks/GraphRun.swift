@@ -73,7 +73,7 @@ final class GraphRun: PoolWork, @unchecked Sendable {
     self.home = home
     self.limit = limit
     queue = ThreadContext.queue
-    executor = queue?.executor ?? WorkerPool.shared
+    executor = queue?.executor ?? queue?.underlyingQueue.map { DispatchExecutor(queue: $0) } ?? WorkerPool.shared
     workerClass = Worker.current?.pool.workerClass ?? .normal
     slots.reset(to: operation.graph.layout.slots)
     for position in 0..<lanes.count { lanes[position].reset() }
