@@ -241,6 +241,9 @@ final class Batch: @unchecked Sendable {
     return position < size ? items[position] : nil
   }
 
+  /// Whether ``next()`` has none, unless others have reclaimed it.
+  var isAtEnd: Bool { hasTakenFirst && head.load(ordering: .relaxed) >= size }
+
   /// The operation has begun, in this batch.
   func noteCurrent(_ operation: OperationReference) {
     let number = UInt(bitPattern: finishedCount.load(ordering: .relaxed))

@@ -45,7 +45,8 @@ extension OperationQueue {
         }
         if hasBegun || isKept { context.pointee.leave() }
         if hasBegun, !isKept { reference.release() }
-        if batch.hasKept, !isOver { isOver = !releaseKept(of: batch) }
+        // At the end of the batch, the visit does so.
+        if batch.hasKept, !isOver { isOver = batch.isAtEnd || !releaseKept(of: batch) }
       }
     }
     if !leftOvers.isEmpty {
