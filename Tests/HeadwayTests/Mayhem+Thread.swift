@@ -50,8 +50,8 @@ struct MayhemThread {
     while random(3) > 0 { addDependency() }
   }
 
-  /// On one that was added before, so that there are no circles, through barriers neither: on one that is in its queue's
-  /// lists, since one that is on its way into the inbox may yet come in behind a barrier.
+  /// On one that was added before, so that there are no circles, through barriers neither: on one that is in the lists
+  /// of its queue, since one that is on its way into the inbox may yet come in behind a barrier.
   private mutating func addDependency() {
     guard let draft = drafts.randomElement(using: &generator), let other = mayhem.someOperation(&generator),
       other.state.current.isBooked
