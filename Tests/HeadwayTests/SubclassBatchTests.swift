@@ -176,7 +176,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("O8: what an operation holds is let go of before the next one begins", arguments: [1, 2, -1])
+  @Test("O8: what an operation holds is released before the next one begins", arguments: [1, 2, -1])
   func permits(limit: Int) {
     final class Permitted: Headway.Operation, @unchecked Sendable {
       let permits: DispatchSemaphore
@@ -196,7 +196,10 @@ import Testing
     permits.signal()
   }
 
-  @Test("O8: a dependency that is a subclass is let go of before the next operation begins") func dependencyPermits() {
+  @Test(
+    "O8: what belongs to an operation is released before the next one begins",
+    arguments: ["dependency", "handler", "progress", "plain dependency's progress"])
+  func permitsOfBlocks(kind: String) {
     final class Permit: Headway.Operation, @unchecked Sendable {
       let permits: DispatchSemaphore
 
@@ -209,9 +212,19 @@ import Testing
     queue.isSuspended = true
     for _ in 0..<100 {
       let permit = Permit(permits)
-      permit.start()
       let operation = BlockOperation { permits.wait() }
-      operation.addDependency(permit)
+      switch kind {
+      case "dependency":
+        permit.start()
+        operation.addDependency(permit)
+      case "handler": operation.onCancel { _ = permit }
+      case "progress": operation.progress.cancellationHandler = { _ = permit }
+      default:
+        let dependency = BlockOperation {}
+        dependency.progress.cancellationHandler = { _ = permit }
+        dependency.start()
+        operation.addDependency(dependency)
+      }
       queue.addOperation(operation)
     }
     queue.isSuspended = false

@@ -241,7 +241,9 @@ final class Batch: @unchecked Sendable {
     return position < size ? items[position] : nil
   }
 
-  /// Whether ``next()`` has none, unless others have reclaimed it.
+  /// Whether ``next()`` has none: the thread has taken all, or another has reclaimed the rest.
+  ///
+  /// Relaxed: one that is reclaimed an instant later ``next()`` does not return either.
   var isAtEnd: Bool { hasTakenFirst && head.load(ordering: .relaxed) >= size }
 
   /// The operation has begun, in this batch.
@@ -298,6 +300,9 @@ final class Batch: @unchecked Sendable {
 extension Operation {
   /// Nothing of a subclass's happens when it starts and ends.
   final var isPlainBlock: Bool { type(of: self) == BlockOperation.self }
+
+  /// Whether releasing the last reference to it may run users' code: it is of a subclass, or has objects of users'.
+  final var runsUserCodeWhenFreed: Bool { !isPlainBlock || state.current.hasUserObjects }
 
   /// Whether it may go into a batch: it starts with ``main()`` and ends when that returns, and nothing else of a
   /// subclass's happens then.

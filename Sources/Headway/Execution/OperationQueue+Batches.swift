@@ -25,8 +25,7 @@ extension OperationQueue {
       var isOver = false
       while !isOver, let reference = next ?? batch.next() {
         let hasBegun = next != nil
-        // Releasing it may run code of the user's.
-        let isKept = reference._withUnsafeGuaranteedRef { !$0.isPlainBlock }
+        var isKept = false
         next = reference._withUnsafeGuaranteedRef { operation -> OperationReference? in
           // Somebody may have set the queue's progress since the batch was taken.
           guard hasBegun || trackedProgress == nil && operation.state.beginPlainly() else {
@@ -36,16 +35,20 @@ extension OperationQueue {
             return nil
           }
           batch.noteCurrent(reference)
-          if isKept { batch.keep(hasBegun ? reference : reference.retain()) }
           number += 1
           context.pointee.enter(reference)
           operation.callMain()
+          isKept = operation.runsUserCodeWhenFreed
+          if isKept { batch.keep(hasBegun ? reference : reference.retain()) }
           isOver = batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
-          return operation.end(in: batch, isRetained: hasBegun || isKept, continues: !isOver) { leftOvers.append($0) }
+          return operation.end(in: batch, isRetained: hasBegun || isKept, continues: !isOver && !isKept) {
+            leftOvers.append($0)
+          }
         }
         if hasBegun || isKept { context.pointee.leave() }
         if hasBegun, !isKept { reference.release() }
-        // At the end of the batch, the visit does so.
+        if !leftOvers.isEmpty { isOver = true }
+        // At the end of the batch, the visit releases it.
         if batch.hasKept, !isOver { isOver = batch.isAtEnd || !releaseKept(of: batch) }
       }
     }
@@ -57,8 +60,8 @@ extension OperationQueue {
     return number
   }
 
-  /// Releases what the thread of a batch has kept of an operation that it has run, before it runs another: what an
-  /// operation holds is let go of when it has finished, and another may wait for that.
+  /// Releases what the thread of a batch has kept of an operation that it has run, before it runs another, which may
+  /// wait for what the last one held.
   ///
   /// Where the number that may run is limited, the batch has a place of the limit, which code that is called now must
   /// not keep from others: then that is left to the end of the batch.

@@ -111,7 +111,7 @@ extension Operation {
   ///   - continues: The thread may continue with what becomes ready.
   ///   - tellReady: Called with the operations that became ready and of which their queues have to hear at once; it
   ///     takes over the ownership.
-  ///   - leave: Takes what is to be done when the thread holds nothing of the queue's, since it may take long.
+  ///   - leave: Takes what is to be done next, when the thread holds nothing of the queue's, since it may take long.
   /// - Returns: The operation with which the thread continues, retained; it has begun, and the queue has not heard of
   ///   it.
   final func end(
@@ -145,9 +145,9 @@ extension Operation {
     batch.publish(reference)
     var later = PendingNotifications()
     var next = ending.ready.only
-    // Not with another in hand: what is kept is released first.
-    let keeps = !isPlainBlock || ending.hasDependenciesToKeep
-    if !continues || keeps || next?._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) != true {
+    // Not if users' code is to run first.
+    let runsUserCode = ending.hasDependenciesToKeep || ending.runsUserCodeWhenReleased
+    if !continues || runsUserCode || next?._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) != true {
       next = nil
       var untold = ReadyDependents()
       ending.ready.forEach { if !batch.publish(readied: $0) { untold.append($0) } }
@@ -167,13 +167,13 @@ extension Operation {
     return next
   }
 
-  /// Tells the queues of operations that they are ready, and releases them, or leaves that to the notifications.
+  /// Makes operations ready in their queues, and releases them, or leaves that to the notifications.
   static func tellReady(_ ready: borrowing ReadyDependents, _ notifications: inout PendingNotifications) {
     tellQueues(of: ready, notifyingLater: &notifications)
     ready.forEach { reference in
       reference._withUnsafeGuaranteedRef { operation in
         if operation.state.current.isObserved { notifications.append(ObservedChange(.isReady), of: operation) }
-        if !operation.isPlainBlock { notifications.keep(operation) }
+        if operation.runsUserCodeWhenFreed { notifications.keep(operation) }
       }
       reference.release()
     }

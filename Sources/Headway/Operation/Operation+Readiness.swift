@@ -18,11 +18,11 @@ extension Operation {
     queue?.operationBecameReady(self, notifyingLater: &notifications)
   }
 
-  /// How many operations a queue is told of at once, so that its lock is not held for long.
-  private static let mostToldAtOnce = 64
+  /// How many operations become ready in one update of a queue at most, so that its lock is not held for long.
+  private static let mostReadyAtOnce = 64
 
-  /// Tells the queues of operations whose last dependency has finished; but not of those that override ``isReady``,
-  /// which are to be asked.
+  /// Makes operations ready in their queues whose last dependency has finished; but not those that override
+  /// ``isReady``, which are to be asked.
   ///
   /// - Parameters:
   ///   - ready: The operations, which the caller has retained.
@@ -38,7 +38,7 @@ extension Operation {
     ready.forEach { reference in
       reference._withUnsafeGuaranteedRef { operation in
         guard !operation.overridesIsReady, let queue = operation.queue else { return }
-        if queue !== groupQueue || group.count == mostToldAtOnce {
+        if queue !== groupQueue || group.count == mostReadyAtOnce {
           groupQueue?.operationsBecameReady(group, notifyingLater: &notifications)
           group.removeAll(keepingCapacity: true)
           groupQueue = queue

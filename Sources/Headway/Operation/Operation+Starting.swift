@@ -35,10 +35,15 @@ extension Operation {
   ///
   /// - Returns: Whether it returned without throwing.
   final func runMain() -> Bool {
-    guard state.current.hasThreadPriority, let worker = Worker.current else { return callMain() }
     var hasReturned = false
-    worker.withPriority(threadPriority) { hasReturned = callMain() }
+    atThreadPriority { hasReturned = callMain() }
     return hasReturned
+  }
+
+  /// Calls `body` at the thread priority that was asked for.
+  final func atThreadPriority(_ body: () -> Void) {
+    guard state.current.hasThreadPriority, let worker = Worker.current else { return body() }
+    worker.withPriority(threadPriority, body)
   }
 
   /// Calls ``main()`` and keeps what it throws.

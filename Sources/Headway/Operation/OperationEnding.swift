@@ -59,17 +59,17 @@ struct OperationEnding: ~Copyable {
   /// Whether the release of a dependency may run users' code.
   var hasDependenciesToKeep: Bool {
     var result = false
-    dependencies.forEach { if !$0._withUnsafeGuaranteedRef({ $0.isPlainBlock }) { result = true } }
+    dependencies.forEach { if $0._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) { result = true } }
     return result
   }
 
   /// Releases the dependencies, or has the batch of the calling thread keep those whose release may run users' code.
   func releaseDependencies(in batch: Batch) {
     dependencies.forEach { dependency in
-      if dependency._withUnsafeGuaranteedRef({ $0.isPlainBlock }) {
-        dependency.release()
-      } else {
+      if dependency._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) {
         batch.keep(dependency)
+      } else {
+        dependency.release()
       }
     }
   }

@@ -75,7 +75,7 @@ extension GraphRun {
     return end
   }
 
-  /// Tells the processor that the thread spins.
+  /// Leaves the processor to its neighbour for an instant: the thread spins.
   func pause() { headway_pause() }
 
   // MARK: Nodes

@@ -28,7 +28,7 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
   /// Whether ``nodeTimes`` are recorded.
   public let recordsTimes: Bool
 
-  /// How many nodes the progress has been told of.
+  /// How many nodes the progress has counted.
   private let reportedCount = Atomic(0)
 
   /// When each node ran, by its number.
@@ -65,12 +65,6 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
     run.runOnFirstThread(self)
   }
 
-  /// Calls `body` at the thread priority that was asked for.
-  func atThreadPriority(_ body: () -> Void) {
-    guard state.current.hasThreadPriority, let worker = Worker.current else { return body() }
-    worker.withPriority(threadPriority, body)
-  }
-
   /// All nodes have been executed, or what has not begun is not to be.
   func endRun(executedCount: Int) {
     reportProgress(executedCount)
@@ -87,7 +81,7 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
 
   // MARK: Progress
 
-  /// Somebody may have asked for the progress: of a hundredth of the nodes, or each of few, it hears.
+  /// Somebody may have asked for the progress: it counts each hundredth of the nodes, or each of few.
   func noteProgress(of run: GraphRun, _ executedCount: Int) {
     if executedCount % max(1, graph.nodeCount / 100) == 0 { reportProgress(run.lanes.executedCount) }
   }
