@@ -11,6 +11,8 @@ struct AdmissionThread {
   var popped: Int?
   /// Started in the batch.
   var current: Int?
+  /// The thread has continued with that one.
+  var isContinued = false
   /// None has been taken out of it.
   var isFresh = false
 }
@@ -166,6 +168,7 @@ extension AdmissionProgram {
       model.entries[popped].state = .started
       model.entries[popped].isInRun = true
       threads[number].current = popped
+      threads[number].isContinued = false
       return
     }
     collect()
@@ -190,16 +193,18 @@ extension AdmissionProgram {
     for operation in operations where collectsLater { operation.queueLinks.home = .passUnretained(home) }
     var told: [Headway.Operation] = []
     let next = operations[current].end(
-      in: threads[number].batch, isRetained: false, continues: true,
+      in: threads[number].batch, isContinued: threads[number].isContinued, continues: true,
       tellReady: { ready, _ in ready.forEach { told.append($0.takeRetainedValue()) } }, leaving: { $0() })
     threads[number].batch.releaseKept()
+    // The thread owns what it has run.
+    OperationReference(operations[current]).release()
     for operation in operations { operation.queueLinks.home = nil }
     for operation in told where collectsLater { admission.becameReady(operation) }
     model.entries[current].state = .finished
     if !collectsLater { tellReady(except: wereReady) }
     hasUncollected = true
-    if let next = next?.takeRetainedValue() {
-      try continueRun(with: operations.firstIndex { $0 === next }!, in: number)
+    if let next {
+      try continueRun(with: operations.firstIndex { $0 === next.operation }!, in: number)
     }
   }
 
@@ -216,6 +221,7 @@ extension AdmissionProgram {
     model.entries[operation].state = .started
     model.entries[operation].isInRun = true
     threads[number].current = operation
+    threads[number].isContinued = true
   }
 
   /// Has all threads end what they have begun, and leave their batches.

@@ -158,7 +158,7 @@ struct AdmissionProgram {
     operations[number].end()
     model.entries[number].state = .finished
     tellReady(except: wereReady)
-    admission.finished(operations[number]).release()
+    admission.finished(operations[number])?.release()
   }
 
   private mutating func cancel(_ number: Int) {

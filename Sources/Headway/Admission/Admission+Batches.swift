@@ -22,7 +22,7 @@ extension Admission {
     while batch.count < most, limit == .max || firstReadyClass == workerClass,
       let (operation, level) = first.ready.popFirst(workerClass, where: isFit)
     {
-      operation._withUnsafeGuaranteedRef { $0.admission.place = .taken }
+      operation._withUnsafeGuaranteedRef { members.take($0) }
       batch.append(operation, level: level)
     }
     guard batch.count > 0 else { return false }
@@ -44,13 +44,16 @@ extension Admission {
 
   /// Counts the operations of batches that have finished as such.
   ///
-  /// - Parameter body: Called with each. It is to be released, once no lock is held.
+  /// - Parameter body: Called with each with which a thread continued. It is to be released, once no lock is held.
   mutating func collectFinished(_ body: (inout Admission, OperationReference) -> Void) {
     batches.forEach { batch in
-      while let operation = batch.nextFinished() {
+      let takenCount = batch.collectFinished { operation in
         _ = operation._withUnsafeGuaranteedRef { finished($0) }
         body(&self, operation)
       }
+      members.removeTaken(takenCount)
+      // They were in the first segment, which only grows.
+      first.unfinished -= takenCount
     }
   }
 
@@ -100,6 +103,7 @@ extension Admission {
     batch.reclaim { operation in
       let level = operation.state.current.priorityLevel
       highest = max(highest, level)
+      members.takeBack(operation)
       operation.admission.place = .ready
       operation.admission.workerClass = workerClass(of: operation)
       // It was in the first segment, which only grows.
@@ -111,9 +115,10 @@ extension Admission {
 
   /// Starts an operation of a batch that could not be started plainly, if it can be started.
   ///
-  /// It counts by itself; so the batch, all of which has been collected, is closed.
+  /// It counts by itself; so the batch, all of which has been collected, is closed. The queue takes over the ownership.
   mutating func claimTaken(_ operation: Operation, of batch: Batch) -> Bool {
     close(batch)
+    members.takeBack(operation)
     if operation.state.claim() {
       _ = begin(operation)
       return true

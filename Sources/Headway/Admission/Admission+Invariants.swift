@@ -8,16 +8,23 @@
     func checkInvariants() {
       var found = Findings()
       var previous: OperationReference?
-      members.forEach { reference in
-        let operation = reference.operation
-        check(previous.map { $0.isSame(as: reference.memberPrevious) } ?? (reference.memberPrevious == nil), operation)
-        check(previous.map { $0.sequence < reference.sequence } ?? true, operation)
-        check(operation.state.current.isBooked, operation)
-        found.note(operation, inLaterSegment: laterPosition(of: operation))
-        checkPlace(of: operation)
+      members.list.forEach { reference in
+        checkMember(reference, after: previous, &found)
+        check(previous.map { $0.sequence < reference.sequence } ?? true, reference.operation)
+        check(!reference.operation.admission.wasReturned, reference.operation)
         previous = reference
       }
-      precondition(found.memberCount == members.count, "\(found.memberCount) members are listed, not \(members.count)")
+      previous = nil
+      members.returned.forEach { reference in
+        checkMember(reference, after: previous, &found)
+        check(reference.operation.admission.wasReturned, reference.operation)
+        check(laterPosition(of: reference.operation) == nil, reference.operation)
+        previous = reference
+      }
+      // In batches, and so not to be looked at: their threads may have released them.
+      found.unfinished[-1, default: 0] += members.takenCount
+      let listedCount = members.count - members.takenCount
+      precondition(found.memberCount == listedCount, "\(found.memberCount) members are listed, not \(listedCount)")
       checkLists(found)
       checkSegments(found)
       var activeCount = 0
@@ -26,8 +33,19 @@
         activeCount += 1
       }
       precondition(activeCount == batches.count, "\(activeCount) batches are active, not \(batches.count)")
-      precondition(found.takenCount == 0 || !batches.isEmpty, "operations are in a batch, and there is none")
+      precondition(members.takenCount >= 0, "more operations of batches have finished than were taken")
+      precondition(members.takenCount == 0 || !batches.isEmpty, "operations are in a batch, and there is none")
       PerClass<Int>.forEachClass { precondition(tickets[$0] >= 0, "more tickets were redeemed than issued") }
+    }
+
+    private func checkMember(
+      _ reference: OperationReference, after previous: OperationReference?, _ found: inout Findings
+    ) {
+      let operation = reference.operation
+      check(previous.map { $0.isSame(as: reference.memberPrevious) } ?? (reference.memberPrevious == nil), operation)
+      check(operation.state.current.isBooked, operation)
+      found.note(operation, inLaterSegment: laterPosition(of: operation))
+      checkPlace(of: operation)
     }
 
     /// Checks that no operation that could start is left without a worker on its way.
@@ -54,7 +72,6 @@
     /// What the members say of themselves.
     private struct Findings {
       var memberCount = 0
-      var takenCount = 0
       var runningCount = 0
       var cancelledCount = 0
       var cancelledWithinLimitCount = 0
@@ -68,12 +85,11 @@
         if !operation.admission.isBarrier { unfinished[position ?? -1, default: 0] += 1 }
         switch operation.admission.place {
         case .ready: ready[position ?? -1, default: 0] += 1
-        case .taken: takenCount += 1
         case .running: runningCount += 1
         case .cancelled: cancelledCount += 1
         case .cancelledWithinLimit: cancelledWithinLimitCount += 1
         case .heldBack: heldBackCount += 1
-        case .none, .waiting, .leaving: break
+        case .none, .waiting, .taken, .leaving: break
         }
       }
     }
@@ -81,14 +97,14 @@
     /// Checks what a single place means.
     private func checkPlace(of operation: Operation) {
       let (place, phase) = (operation.admission.place, operation.state.current.phase)
-      check(place != .none, operation)
+      check(place != .none && place != .taken, operation)
       // Only what is in front of the first barrier, and then that barrier, may have been started, but for the
       // cancelled.
-      if [.taken, .running].contains(place) {
+      if place == .running {
         check(laterPosition(of: operation) == nil || operation.state.current.isCancelled, operation)
       }
       if [.running, .leaving].contains(place) { check(phase != .pending, operation) }
-      if operation.admission.isBarrier { check(![.heldBack, .ready, .taken].contains(place), operation) }
+      if operation.admission.isBarrier { check(![.heldBack, .ready].contains(place), operation) }
       if [.cancelled, .cancelledWithinLimit].contains(place) { check(operation.state.current.isCancelled, operation) }
     }
 
@@ -138,16 +154,6 @@
     private func check(_ condition: Bool, _ operation: Operation, line: UInt = #line) {
       // Not `description`, which may be overridden, and takes locks.
       precondition(condition, "\(operation.admission) \(operation.state.current)", line: line)
-    }
-  }
-
-  extension MemberList {
-    fileprivate func forEach(_ body: (OperationReference) -> Void) {
-      var position = first
-      while let reference = position {
-        body(reference)
-        position = reference.memberNext
-      }
     }
   }
 #endif

@@ -47,7 +47,7 @@ extension Admission {
     }
     if limit > 0, started >= limit, operation.state.current.phase == .pending {
       running.forEach { obstacles.any.append($0.operation) }
-      batches.forEach { if let current = $0.runningOperation { obstacles.any.append(current.operation) } }
+      batches.forEach { $0.withRunning { obstacles.any.append($0) } }
       // A thread is between two operations of its batch: that place is not lost.
       if obstacles.any.count < started { obstacles.any = [] }
     }
@@ -57,8 +57,13 @@ extension Admission {
   private func predecessors(of operation: Operation) -> [Operation] {
     let position = laterPosition(of: operation)
     if operation.admission.isBarrier {
-      // Walked towards the front, up to the barrier before it, which waits for what is before that.
+      // Walked towards the front, up to the barrier before it, which waits for what is before that. What is in batches,
+      // or has been, is in the first segment.
       var found: [Operation] = []
+      if position == nil {
+        members.returned.forEach { if !isLeaving($0.operation) { found.append($0.operation) } }
+        batches.forEach { $0.forEachUnfinished { found.append($0) } }
+      }
       var other = OperationReference(operation).memberPrevious
       while let reference = other {
         let member = reference.operation

@@ -14,7 +14,7 @@ struct Admission {
   static let mostAskedAgain = 64
 
   /// All that the queue holds.
-  var members = MemberList()
+  var members = Members()
   /// The segment whose operations may start.
   var first = AdmissionSegment(firstSequence: 0)
   /// The segments behind barriers.
@@ -48,7 +48,7 @@ struct Admission {
   private(set) var placement = Placement(quality: .default, hasClasses: true)
 
   var count: Int { members.count }
-  var operations: [Operation] { members.snapshot }
+  var operations: [Operation] { members.snapshot(with: batches) }
 
   // MARK: What happens to operations
 
@@ -141,7 +141,10 @@ struct Admission {
   /// The operation has finished.
   ///
   /// Gives up ownership: the caller must release the result, once no lock is held.
-  mutating func finished(_ operation: Operation) -> OperationReference {
+  ///
+  /// Nil for an operation in a batch, which the batch's thread owns.
+  mutating func finished(_ operation: Operation) -> OperationReference? {
+    let member = members.remove(operation)
     switch operation.admission.place {
     case .running:
       runningCount -= 1
@@ -163,7 +166,7 @@ struct Admission {
       }
     }
     passFinishedBarriers()
-    return members.remove(operation)
+    return member
   }
 
   // MARK: Held back by themselves

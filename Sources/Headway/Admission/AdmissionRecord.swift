@@ -27,6 +27,8 @@ struct AdmissionRecord {
   var place = Place.none
   /// Whether this is a barrier.
   var isBarrier = false
+  /// Whether it was in a batch, and was put back.
+  var wasReturned = false
   /// The class of workers in whose list of ready operations it is.
   var workerClass = WorkerClass.normal
   /// The priority level under which it is in that list.

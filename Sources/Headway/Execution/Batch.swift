@@ -11,11 +11,15 @@ import Synchronization
 /// ``Operation/fitsBatch``.
 final class Batch: @unchecked Sendable {
   // `items` and `count` change under the queue's lock, by the batch's thread before it begins, or by the thread that
-  // reclaims, which lowers `count`; the batch's thread then goes by `head` and `size`. `finished` and `readied` are
+  // reclaims, which lowers `count`; the batch's thread then goes by `head` and `size`. `continued` and `readied` are
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
-  // queue's lock (acquiring). `collected…`, `…Active`, `lowestLevel`, `lastSequence` and `beginTime` change under the
-  // queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`, `keepsOrder`,
+  // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime` change
+  // under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`, `keepsOrder`,
   // `hasTakenFirst` and `kept` are that thread's.
+  //
+  // Of the operations in `items`, the thread owns those that it takes, and releases each when it has published that it
+  // has finished; those that are reclaimed go back to the queue. So a thread with the queue's lock must not look at an
+  // operation that may have finished, unless it has pinned the batch (`Models/release.pml`).
 
   /// How many operations a batch takes at most.
   static let capacity = 32
@@ -24,7 +28,8 @@ final class Batch: @unchecked Sendable {
   private static let exhausted = Int.max / 2
 
   private let items = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
-  private let finished = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
+  /// Those with which the thread has continued, each at its number among those that have finished.
+  private let continued = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
   private let readied = UnsafeMutablePointer<OperationReference>.allocate(capacity: readiedCapacity)
 
   /// The queue for which the batch is made, which its thread keeps alive.
@@ -63,25 +68,34 @@ final class Batch: @unchecked Sendable {
   private let readiedCount = Atomic<Int>(0)
   private var collectedFinished = 0
   private var collectedReadied = 0
+  /// The thread has to take the queue's lock between publishing the end of an operation and releasing it.
+  ///
+  /// The thread publishes, then looks; who has the lock sets this, then reads what is published. All four are in one
+  /// order (sequentially consistent): so either the one sees that the operation has finished, or the other waits.
+  private let isPinned = Atomic<Bool>(false)
+  /// Somebody observes the queue: it stays pinned.
+  private var isWatched = false
   /// The lowest level of priority among the operations taken, and the number of the last one.
   private(set) var lowestLevel = 0
   private(set) var lastSequence: UInt64 = 0
   /// When the thread took it, in nanoseconds of uptime.
   private(set) var beginTime: UInt64 = 0
-  /// Among those of its queue; there, its neighbours.
+  /// Among those of its queue, which the batch's thread alone changes, and may read without the lock; there, its
+  /// neighbours.
   var isActive = false
   var nextActive: Unmanaged<Batch>?
   var previousActive: Unmanaged<Batch>?
 
   deinit {
     items.deallocate()
-    finished.deallocate()
+    continued.deallocate()
     readied.deallocate()
   }
 
   // MARK: Kept objects of users'
 
-  /// What the thread has retained, and is to release before it runs another operation: that may run users' code.
+  /// What the thread is to release before it runs another operation, and when it holds nothing of the queue's that
+  /// others need: that may run users' code.
   private var kept: [OperationReference] = []
 
   var hasKept: Bool { !kept.isEmpty }
@@ -90,8 +104,6 @@ final class Batch: @unchecked Sendable {
   func keep(_ operation: OperationReference) { kept.append(operation) }
 
   /// Releases what was kept.
-  ///
-  /// The end of each has been collected: the queue has released what it held.
   func releaseKept() {
     // Swapped out, since what runs then may visit queues.
     guard !kept.isEmpty else { return }
@@ -128,6 +140,8 @@ final class Batch: @unchecked Sendable {
     readiedCount.store(0, ordering: .relaxed)
     collectedFinished = 0
     collectedReadied = 0
+    isPinned.store(false, ordering: .relaxed)
+    isWatched = false
     lowestLevel = QueuePriority.highestLevel
   }
 
@@ -166,7 +180,7 @@ final class Batch: @unchecked Sendable {
     return unstarted + readiedCount.load(ordering: .acquiring) - collectedReadied
   }
 
-  /// Takes out what has not been started.
+  /// Takes out what has not been started; `body` takes over the ownership.
   ///
   /// What the batch's thread published before it took its last operation is seen after this: the exchange acquires what
   /// the addition in ``next()`` released.
@@ -178,23 +192,29 @@ final class Batch: @unchecked Sendable {
     count = first
   }
 
-  /// The next operation that has finished and was not collected.
-  func nextFinished() -> OperationReference? {
+  /// Collects what has finished and was not collected.
+  ///
+  /// - Parameter body: Called with each with which the thread continued.
+  /// - Returns: How many have finished of those that the thread had taken.
+  func collectFinished(_ body: (OperationReference) -> Void) -> Int {
+    var takenCount = 0
+    var published = finishedCount.load(ordering: .acquiring)
     while true {
-      let published = finishedCount.load(ordering: .acquiring)
-      if collectedFinished < published {
+      while collectedFinished < published {
+        if collectedFinished < count { takenCount += 1 } else { body(continued[collectedFinished]) }
         collectedFinished += 1
-        return finished[collectedFinished - 1]
       }
       // The one that is being run may have finished an instant ago, and another thread may have seen that.
-      let running = current.load(ordering: .acquiring)
-      // Nor was one published, before another was noted or withdrawn, since the count was read.
-      guard finishedCount.load(ordering: .acquiring) == published else { continue }
-      guard let (operation, number) = Self.operation(running), number == collectedFinished,
-        operation._withUnsafeGuaranteedRef({ $0.state.current.isSettled })
-      else { return nil }
+      guard let operation = pinRunning(), operation._withUnsafeGuaranteedRef({ $0.state.current.isSettled }) else {
+        unpin()
+        let last = finishedCount.load(ordering: .acquiring)
+        guard last > collectedFinished else { return takenCount }
+        published = last
+        continue
+      }
+      if collectedFinished < count { takenCount += 1 } else { body(operation) }
       collectedFinished += 1
-      return operation
+      unpin()
     }
   }
 
@@ -205,12 +225,41 @@ final class Batch: @unchecked Sendable {
     return readied[collectedReadied - 1]
   }
 
-  /// The operation that is being run; alive as long as the lock is held, unless it has been collected.
-  var runningOperation: OperationReference? {
-    guard let (operation, number) = Self.operation(current.load(ordering: .acquiring)), number >= collectedFinished,
-      number >= finishedCount.load(ordering: .acquiring)
+  /// From now on, what is published is released only once the lock is.
+  private func pin() { isPinned.store(true, ordering: .sequentiallyConsistent) }
+
+  private func unpin() { isPinned.store(isWatched, ordering: .releasing) }
+
+  /// Pins the batch, and returns the operation that is being run, if its end was neither published nor collected.
+  private func pinRunning() -> OperationReference? {
+    pin()
+    guard let (operation, number) = Self.operation(current.load(ordering: .acquiring)), number == collectedFinished,
+      number == finishedCount.load(ordering: .sequentiallyConsistent)
     else { return nil }
     return operation
+  }
+
+  /// Calls `body` with the operation that is being run, if there is one.
+  func withRunning(_ body: (Operation) -> Void) {
+    pinRunning()?._withUnsafeGuaranteedRef { body($0) }
+    unpin()
+  }
+
+  /// Calls `body` with each operation that the thread has taken, or is to take, and that has not finished.
+  func forEachUnfinished(_ body: (Operation) -> Void) {
+    pin()
+    var position = max(collectedFinished, finishedCount.load(ordering: .sequentiallyConsistent))
+    while position < count {
+      items[position]._withUnsafeGuaranteedRef { body($0) }
+      position += 1
+    }
+    unpin()
+  }
+
+  /// Somebody observes the queue: the batch's thread says of each end under the lock.
+  func watch() {
+    isWatched = true
+    pin()
   }
 
   // MARK: On the batch's thread
@@ -252,15 +301,26 @@ final class Batch: @unchecked Sendable {
     current.store(UInt(bitPattern: operation.toOpaque()) | number << Self.numberShift, ordering: .releasing)
   }
 
-  /// The current operation ends in another way than by ``publish(_:)``.
+  /// The current operation ends in another way than by being published.
   func withdrawCurrent() { current.store(0, ordering: .releasing) }
 
-  /// The current operation has finished; the queue releases it, or has done so already.
-  func publish(_ operation: OperationReference) {
-    let number = finishedCount.load(ordering: .relaxed)
-    finished[number] = operation
-    finishedCount.store(number + 1, ordering: .releasing)
+  /// The current operation, which the thread had taken, has finished.
+  ///
+  /// If then ``hasToTakeLock``, the thread takes the queue's lock before it releases it.
+  func publishTaken() {
+    finishedCount.store(finishedCount.load(ordering: .relaxed) + 1, ordering: .sequentiallyConsistent)
   }
+
+  /// The current operation, with which the thread continued, has finished; the queue releases it, or has done so
+  /// already.
+  func publish(continued operation: OperationReference) {
+    let number = finishedCount.load(ordering: .relaxed)
+    continued[number] = operation
+    finishedCount.store(number + 1, ordering: .sequentiallyConsistent)
+  }
+
+  /// Whether the thread is to take the queue's lock before it releases what has finished.
+  var hasToTakeLock: Bool { isPinned.load(ordering: .sequentiallyConsistent) }
 
   /// Continues with an operation that became ready, without asking the queue, if it is the only one there is to start.
   ///

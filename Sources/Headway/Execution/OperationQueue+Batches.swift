@@ -20,36 +20,34 @@ extension OperationQueue {
     var number = 0
     var leftOvers: [() -> Void] = []
     ThreadContext.run(in: self, batch) { context in
-      // Retained and begun: the queue releases it when it has been collected as finished.
+      // What the thread continues with has begun. The thread owns what it takes, and what it continues with.
       var next: OperationReference?
       var isOver = false
       while !isOver, let reference = next ?? batch.next() {
-        let hasBegun = next != nil
-        var isKept = false
-        next = reference._withUnsafeGuaranteedRef { operation -> OperationReference? in
+        let isContinued = next != nil
+        next = nil
+        let hasBegun = reference._withUnsafeGuaranteedRef { operation in
           // Somebody may have set the queue's progress since the batch was taken.
-          guard hasBegun || trackedProgress == nil && operation.state.beginPlainly() else {
-            context.pointee.leaveBatch()
-            isOver = true
-            if runTaken(operation, of: batch) { number += 1 }
-            return nil
-          }
+          guard isContinued || trackedProgress == nil && operation.state.beginPlainly() else { return false }
           batch.noteCurrent(reference)
-          number += 1
           context.pointee.enter(reference)
           operation.callMain()
-          isKept = operation.runsUserCodeWhenFreed
-          if isKept { batch.keep(hasBegun ? reference : reference.retain()) }
           isOver = batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
-          return operation.end(in: batch, isRetained: hasBegun || isKept, continues: !isOver && !isKept) {
-            leftOvers.append($0)
-          }
+          let continues = !isOver && !operation.runsUserCodeWhenFreed
+          next = operation.end(in: batch, isContinued: isContinued, continues: continues) { leftOvers.append($0) }
+          return true
         }
-        if hasBegun || isKept { context.pointee.leave() }
-        if hasBegun, !isKept { reference.release() }
+        guard hasBegun else {
+          context.pointee.leaveBatch()
+          if runTaken(reference, of: batch) { number += 1 }
+          return
+        }
+        number += 1
+        context.pointee.leave()
+        // Where the batch is closed by now, its end was no plain one, and the queue has heard.
+        if !isContinued, batch.isActive, batch.hasToTakeLock { noteEnd(of: reference) }
         if !leftOvers.isEmpty { isOver = true }
-        // At the end of the batch, the visit releases it.
-        if batch.hasKept, !isOver { isOver = batch.isAtEnd || !releaseKept(of: batch) }
+        if !release(reference, of: batch, isLast: isOver) { isOver = true }
       }
     }
     if !leftOvers.isEmpty {
@@ -60,27 +58,41 @@ extension OperationQueue {
     return number
   }
 
-  /// Releases what the thread of a batch has kept of an operation that it has run, before it runs another, which may
-  /// wait for what the last one held.
+  /// Releases an operation of a batch that has ended, and what the thread has kept of it, before the thread runs
+  /// another, which may wait for what the last one held.
   ///
-  /// Where the number that may run is limited, the batch has a place of the limit, which code that is called now must
-  /// not keep from others: then that is left to the end of the batch.
+  /// If that may run users' code, and the queue has to hear first of what has finished, it is left to the end of the
+  /// batch: where the number that may run is limited, since the batch has a place of the limit; and after the last one,
+  /// since others may wait until the queue is empty.
   ///
   /// - Returns: Whether the thread may go on with its batch.
-  private func releaseKept(of batch: Batch) -> Bool {
-    guard !batch.keepsOrder else { return false }
-    update(collectingBatches: true) { _ in }
+  private func release(_ reference: OperationReference, of batch: Batch, isLast: Bool) -> Bool {
+    guard batch.hasKept || reference._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) else {
+      reference.release()
+      return true
+    }
+    guard !isLast, !batch.keepsOrder, !batch.isAtEnd else {
+      batch.keep(reference)
+      return false
+    }
+    reference.release()
     batch.releaseKept()
     return true
+  }
+
+  /// Another thread looks at what this one is about to release, or the end of an operation of a batch is an event.
+  private func noteEnd(of reference: OperationReference) {
+    update(collectingBatches: true) { state in state.record { .finished(reference.operation) } }
   }
 
   /// Runs an operation of a batch that does not start plainly: it was cancelled, say, or is observed; false if it can't
   /// be started, since it was given a dependency.
   ///
-  /// Closes the batch.
-  private func runTaken(_ operation: Operation, of batch: Batch) -> Bool {
+  /// Closes the batch, and gives up the ownership of the operation.
+  private func runTaken(_ reference: OperationReference, of batch: Batch) -> Bool {
     var notifications = PendingNotifications()
     let claimed = update(collectingBatches: true, notifyingLater: &notifications) { state -> Operation? in
+      let operation = reference.operation
       guard state.admission.claimTaken(operation, of: batch) else { return nil }
       state.record { .started(operation) }
       return operation

@@ -59,7 +59,7 @@ extension OperationQueue {
       state.record { .finished(reference.operation) }
       return (member, state.admission.nextHeldBack())
     }
-    member.release()
+    member?.release()
     return heldBack
   }
 

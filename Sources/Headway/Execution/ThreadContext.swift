@@ -82,12 +82,6 @@ struct ThreadContext {
   /// The thread is inside no operation of its batch: the last one may have been freed.
   mutating func leave() { operation = nil }
 
-  /// The thread is inside `operation` no longer, which it is about to release.
-  static func leave(_ operation: Unmanaged<Operation>) {
-    guard let current, current.pointee.operation?.toOpaque() == operation.toOpaque() else { return }
-    current.pointee.operation = nil
-  }
-
   /// The batch is closed, and may be used for another visit.
   mutating func leaveBatch() { (operation, batch) = (nil, nil) }
 

@@ -24,6 +24,7 @@ extension OperationQueue {
   final func add(_ observer: any Observer, interest: Interest) -> ObserverList {
     let observers = update(collectingBatches: true) { state in
       state.admission.reclaimBatches()
+      state.admission.batches.forEach { $0.watch() }
       let observers = state.observers ?? ObserverList()
       state.observers = observers
       state.observation.count(interest, 1)

@@ -103,11 +103,12 @@ extension Operation {
 
   /// Ends an operation that `batch` has run, on the thread to which the batch belongs.
   ///
-  /// As ``end()``; but the queue hears of it when it next collects the results of the batch.
+  /// As ``end()``; but the queue hears of it when it next collects the results of the batch. The caller owns the
+  /// operation.
   ///
   /// - Parameters:
   ///   - batch: The batch.
-  ///   - isRetained: The caller has retained the operation. Otherwise it may have been freed when this returns.
+  ///   - isContinued: The thread has continued with the operation; otherwise it had taken it.
   ///   - continues: The thread may continue with what becomes ready.
   ///   - tellReady: Called with the operations that became ready and of which their queues have to hear at once; it
   ///     takes over the ownership.
@@ -115,25 +116,15 @@ extension Operation {
   /// - Returns: The operation with which the thread continues, retained; it has begun, and the queue has not heard of
   ///   it.
   final func end(
-    in batch: Batch, isRetained: Bool, continues: Bool,
+    in batch: Batch, isContinued: Bool, continues: Bool,
     tellReady: (borrowing ReadyDependents, inout PendingNotifications) -> Void = Operation.tellReady,
     leaving leave: (@escaping () -> Void) -> Void
   ) -> OperationReference? {
-    let reference = OperationReference(self)
-    // From then on, a thread that holds the queue's lock may release the operation.
     if state.finishPlainly() {
-      batch.publish(reference)
+      publish(in: batch, isContinued: isContinued)
       return nil
     }
     guard let before = state.finish() else { return nil }
-    // The queue may release the operation as soon as it is settled, which is before this is over.
-    if !isRetained { _ = reference.retain() }
-    defer {
-      if !isRetained {
-        ThreadContext.leave(reference)
-        reference.release()
-      }
-    }
     let ending = links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
     guard !before.isObserved, !before.hasFailed, ending.rare?.doomed.isEmpty != false, !ending.ready.haveToBeAsked
     else {
@@ -142,7 +133,7 @@ extension Operation {
       return nil
     }
     let word = state.settle(isNotified: true)
-    batch.publish(reference)
+    publish(in: batch, isContinued: isContinued)
     var later = PendingNotifications()
     var next = ending.ready.only
     // Not if users' code is to run first.
@@ -165,6 +156,10 @@ extension Operation {
       }
     }
     return next
+  }
+
+  private func publish(in batch: Batch, isContinued: Bool) {
+    if isContinued { batch.publish(continued: OperationReference(self)) } else { batch.publishTaken() }
   }
 
   /// Makes operations ready in their queues, and releases them, or leaves that to the notifications.

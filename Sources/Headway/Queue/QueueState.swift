@@ -161,6 +161,7 @@ struct QueueState {
     defer { hasCollectedUserObjects = hasUserObjects }
     let (isObserved, observers, observation) = (observers != nil, observers, observation)
     admission.collectFinished { admission, operation in
+      // A thread has continued with it.
       if operation._withUnsafeGuaranteedRef({ $0.isPlainBlock }) {
         released.append(finished: operation)
         if operation._withUnsafeGuaranteedRef({ $0.state.current.hasUserObjects }) { hasUserObjects = true }
