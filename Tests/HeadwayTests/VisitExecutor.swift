@@ -39,6 +39,6 @@ final class VisitExecutor: WorkExecutor {
     guard hasFilled else { return }
     _ = queue.runAll(of: batch, nil)
     queue.update(collectingBatches: true) { $0.admission.close(batch) }
-    batch.releaseKept()
+    batch.release()
   }
 }

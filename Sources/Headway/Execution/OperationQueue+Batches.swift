@@ -47,7 +47,7 @@ extension OperationQueue {
         // Where the batch is closed by now, its end was no plain one, and the queue has heard.
         if !isContinued, batch.isActive, batch.hasToTakeLock { noteEnd(of: reference) }
         if !leftOvers.isEmpty { isOver = true }
-        if !release(reference, of: batch, isLast: isOver) { isOver = true }
+        if !release(reference, of: batch, isContinued: isContinued, isLast: isOver) { isOver = true }
       }
     }
     if !leftOvers.isEmpty {
@@ -66,9 +66,12 @@ extension OperationQueue {
   /// since others may wait until the queue is empty.
   ///
   /// - Returns: Whether the thread may go on with its batch.
-  private func release(_ reference: OperationReference, of batch: Batch, isLast: Bool) -> Bool {
+  private func release(
+    _ reference: OperationReference, of batch: Batch, isContinued: Bool, isLast: Bool
+  ) -> Bool {
     guard batch.hasKept || reference._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) else {
-      reference.release()
+      // The queue still has the former.
+      if isContinued { reference.release() } else { batch.keep(plain: reference) }
       return true
     }
     guard !isLast, !batch.keepsOrder, !batch.isAtEnd else {

@@ -118,7 +118,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       choose(from: &$0, request, &released)
     }
     released.release()
-    batch.releaseKept()
+    batch.release()
     if !notifications.isEmpty {
       if case .operation = next { notifications.send(besides: visitor) } else { notifications.send() }
     }
@@ -172,6 +172,6 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       if hasTicket { _ = state.redeemTicket(of: visitor) }
       state.admission.close(batch)
     }
-    batch.releaseKept()
+    batch.release()
   }
 }
