@@ -49,6 +49,9 @@
 #ifndef WAITERS
 #define WAITERS 0       /* their bodies wait until operation TARGET has begun */
 #endif
+#ifndef COMPLETERS
+#define COMPLETERS 0    /* the batch's thread runs code of the user's after their end: it waits for the same */
+#endif
 #ifndef TARGET
 #define TARGET 3
 #endif
@@ -57,6 +60,9 @@
 #endif
 #ifndef SINGLES
 #define SINGLES 0       /* do not go into batches */
+#endif
+#ifndef ADDED
+#define ADDED NONE      /* added by operation 0, while that runs */
 #endif
 #ifndef ADDERS
 #define ADDERS 0        /* each added by a thread of its own; the others are added at once */
@@ -269,6 +275,14 @@ inline issue(c) {                       /* tickets for a class: n is how many op
 #define isServed (tickets[0] + tickets[1] > 0 || started >= LIMIT && !suspended)
 
 inline leave() {
+  if
+#ifndef FAULT_EMPTY
+  :: (booked & ~left) == 0 -> takeIn()
+#endif
+  :: else
+  fi;
+  /* Who waits for the queue to be empty goes on: what an operation has added that has finished is there. */
+  assert((booked & ~left) != 0 || ADDED == NONE || !has(left, 0) || has(booked, ADDED));
   do
   :: issue(0);
 #if CLASSES > 1
@@ -296,6 +310,15 @@ inline begin(x) { assert(!has(begun, x) && !has(left, x)); begun = begun | bit(x
 
 inline perform(x) {
   atomic { inside++; assert(inside <= LIMIT) }
+  if
+  :: x == 0 && ADDED != NONE ->
+     if
+     :: served -> enqueued = enqueued | bit(ADDED); inbox = inbox | bit(ADDED);
+        if :: !served -> enter(); leave() :: served fi
+     :: !served -> enter(); add(ADDED); leave()
+     fi
+  :: else
+  fi;
   if
   :: has(WAITERS, x) ->
 #ifdef LIBRARY_WAIT
@@ -334,7 +357,7 @@ inline end(x) {                         /* up to the dependents: `made` are thos
 inline tellReady() { enter(); becameReady(first(made)); made = rest(made); leave() }
 
 proctype Worker(byte me) {
-  byte new[2], x = NONE, made, walk; bool holds, again;
+  byte new[2], x = NONE, made, walk; bool holds, again, completes;
   byte c = me % CLASSES;
 endIdle:
   atomic { sent[c] > 0 -> sent[c]--; holds = true }
@@ -421,9 +444,10 @@ taken:
   fi;
 runs:
   perform(x); end(x);
-  d_step { batch[me].finished = batch[me].finished | bit(x); x = NONE }
+  d_step { batch[me].finished = batch[me].finished | bit(x); completes = has(COMPLETERS, x); x = NONE }
   if
-  :: d_step { made != 0 && rest(made) == 0 && has(mayContinue, me) -> assert(!hasSuspended); x = first(made) }
+  :: completes -> goto publish
+  :: d_step { !completes && made != 0 && rest(made) == 0 && has(mayContinue, me) -> assert(!hasSuspended); x = first(made) }
      if :: batch[me].head >= batch[me].size && batch[me].readied == 0 && inbox == 0 && c == order(x) :: else ->
        goto publish fi;
      if
@@ -432,7 +456,7 @@ runs:
         goto runs
      :: d_step { phase[x] != PENDING || count[x] != 0 || has(cancelled | OFFERED, x) || !has(booked, x) -> skip }
      fi
-  :: made == 0 || rest(made) != 0 || !has(mayContinue, me)
+  :: !completes && (made == 0 || rest(made) != 0 || !has(mayContinue, me))
   fi;
 publish:
   x = NONE;
@@ -442,6 +466,21 @@ publish:
   :: made != 0 && (LIMIT != 9 || !has(booked & ~cancelled, first(made))) -> tellReady()
   :: made == 0 -> break
   od;
+  if
+  :: completes ->
+     completes = false;
+     if
+     :: batch[me].head < batch[me].size -> skip     /* a read-modify-write: isAtEnd */
+     :: batch[me].head >= batch[me].size ->
+#ifdef FAULT_UNCLOSED
+        skip
+#else
+        enter(); close(me); leave()
+#endif
+     fi;
+     blocked++; (has(begun, TARGET) || SPARE && blocked == W && sent[0] > 0); blocked--
+  :: !completes
+  fi;
 #ifdef EARLY
   if :: goto take :: goto ask fi;
 #else
@@ -525,7 +564,7 @@ init {
 #endif
   }
   enter();
-  do :: x < N -> if :: !has(ADDERS, x) -> add(x) :: else fi; x++ :: else -> x = 0; break od;
+  do :: x < N -> if :: !has(ADDERS, x) && x != ADDED -> add(x) :: else fi; x++ :: else -> x = 0; break od;
   leave();
   /* Where all is quiet, all have left, and nothing is owed. */
   left == ALL && !lock && busy == 0 && inbox == 0 && running == 0 && tickets[0] + tickets[1] == 0

@@ -81,10 +81,10 @@ extension AdmissionProgram {
     admission.collectReadied { $0.release() }
     var count = admission.count
     var isExact = true
-    admission.collectFinished { admission, operation in
+    admission.collectFinished(isCounted: true) { admission, operation in
       count -= 1
       isExact = isExact && admission.count == count
-      operation.release()
+      operation?.release()
     }
     isMiscounted = isMiscounted || !isExact
     hasUncollected = false

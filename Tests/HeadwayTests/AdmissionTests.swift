@@ -45,12 +45,12 @@ import Testing
     admission.isSuspended = false
     #expect(admission.issueTickets()[.normal] == 1)
     operations[0].end()
-    admission.finished(operations[0]).release()
+    admission.finished(operations[0])?.release()
     #expect(admission.issueTickets()[.normal] == 1)
     for operation in operations.dropFirst() {
       _ = admission.next(for: .normal)
       operation.end()
-      admission.finished(operation).release()
+      admission.finished(operation)?.release()
     }
     #expect(admission.count == 0)
   }

@@ -33,7 +33,7 @@ import Testing
 
     admission.redeemTicket(.normal)
     collect(&admission)
-    let next = first.end(in: batch, isRetained: true, continues: true, leaving: { $0() })
+    let next = first.end(in: batch, isContinued: false, continues: true, leaving: { $0() })
     #expect(next == nil, "the thread goes on to what it has taken")
     begin(second, in: batch)
     admission.reclaimBatches()
@@ -50,8 +50,8 @@ import Testing
     // Nobody is left to hear of the ends but the state machine.
     for operation in [second, dependent] { operation.queueLinks.home = nil }
     dependent.end()
-    admission.finished(dependent).release()
-    _ = second.end(in: batch, isRetained: true, continues: false, leaving: { $0() })
+    admission.finished(dependent)?.release()
+    _ = second.end(in: batch, isContinued: false, continues: false, leaving: { $0() })
     collect(&admission)
     admission.close(batch)
     #expect(admission.count == 0)
@@ -84,6 +84,38 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
+  // A visit collects, while it looks for something to do, the end of an operation that has just added another.
+  @Test("Q6: a queue is empty only when what its operations have added has run, whatever the instant") func adding() {
+    let rounds = 10 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
+    let queue = OperationQueue()
+    for round in 0..<rounds {
+      if round % 500 == 0 { noteProgress(of: "Adding from inside", "round \(round)") }
+      let ended = Atomic<Int>(0)
+      let chain = Chain(of: queue) { ended.add(1, ordering: .relaxed) }
+      chain.add(50)
+      queue.waitUntilAllOperationsAreFinished()
+      guard ended.load(ordering: .relaxed) == 51 else {
+        Issue.record("the wait was over after \(ended.load(ordering: .relaxed)) of 51, in round \(round)")
+        return queue.waitUntilAllOperationsAreFinished()
+      }
+    }
+  }
+
+  /// Each operation adds the next one while it runs.
+  private struct Chain: Sendable {
+    let queue: OperationQueue
+    let end: @Sendable () -> Void
+
+    init(of queue: OperationQueue, end: @escaping @Sendable () -> Void) { (self.queue, self.end) = (queue, end) }
+
+    func add(_ remaining: Int) {
+      queue.addOperation {
+        if remaining > 0 { add(remaining - 1) }
+        end()
+      }
+    }
+  }
+
   @Test("P2, T2: what is behind a long operation of a batch is for others once a millisecond is over, and not before")
   func late() {
     let home = OperationQueue()
@@ -105,9 +137,9 @@ import Testing
       #expect(admission.next(for: .normal) === operation)
       operation.queueLinks.home = nil
       operation.end()
-      admission.finished(operation).release()
+      admission.finished(operation)?.release()
     }
-    _ = operations[0].end(in: batch, isRetained: true, continues: false, leaving: { $0() })
+    _ = operations[0].end(in: batch, isContinued: false, continues: false, leaving: { $0() })
     collect(&admission)
     admission.close(batch)
     #expect(admission.count == 0)
@@ -149,6 +181,6 @@ import Testing
 
   private func collect(_ admission: inout Admission) {
     admission.collectReadied { $0.release() }
-    admission.collectFinished { $1.release() }
+    admission.collectFinished(isCounted: true) { $1?.release() }
   }
 }

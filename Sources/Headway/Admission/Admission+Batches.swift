@@ -44,16 +44,24 @@ extension Admission {
 
   /// Counts the operations of batches that have finished as such.
   ///
-  /// - Parameter body: Called with each with which a thread continued. It is to be released, once no lock is held.
-  mutating func collectFinished(_ body: (inout Admission, OperationReference) -> Void) {
+  /// - Parameters:
+  ///   - isCounted: Whether `body` is called for each.
+  ///   - body: Called with each with which a thread continued, which is to be released, once no lock is held; and, if
+  ///     `isCounted`, with nil for each of the others, which the threads own.
+  mutating func collectFinished(isCounted: Bool, _ body: (Admission, OperationReference?) -> Void) {
     batches.forEach { batch in
       let takenCount = batch.collectFinished { operation in
         _ = operation._withUnsafeGuaranteedRef { finished($0) }
-        body(&self, operation)
+        body(self, operation)
       }
-      members.removeTaken(takenCount)
-      // They were in the first segment, which only grows.
-      first.unfinished -= takenCount
+      guard isCounted else {
+        removeTaken(takenCount)
+        return
+      }
+      for _ in 0..<takenCount {
+        removeTaken(1)
+        body(self, nil)
+      }
     }
   }
 
@@ -67,6 +75,12 @@ extension Admission {
         body(operation)
       }
     }
+  }
+
+  /// They were in the first segment, which only grows.
+  private mutating func removeTaken(_ count: Int) {
+    members.removeTaken(count)
+    first.unfinished -= count
   }
 
   // MARK: Reclaiming

@@ -15,7 +15,7 @@ final class Batch: @unchecked Sendable {
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
   // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime` change
   // under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`, `keepsOrder`,
-  // `hasTakenFirst`, `kept` and `plain` are that thread's.
+  // `hasTakenFirst`, `kept`, `plain` and `completionBlock` are that thread's.
   //
   // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it
   // has finished; those that are reclaimed go back to the queue. So a thread with the queue's lock must not look at an
@@ -106,6 +106,21 @@ final class Batch: @unchecked Sendable {
   /// (glibc's lock of its arena; `Benchmarks/README.md`).
   private let plain = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
   private var plainCount = 0
+
+  /// The completion block of the operation that has just ended, which the thread is to run.
+  private var completionBlock: (@Sendable () -> Void)?
+
+  /// Whether the thread can run completion blocks, between two operations.
+  ///
+  /// Where the number that may run is limited, the batch has a place of the limit, which a completion block has not.
+  var runsCompletionBlocks: Bool { executor == nil && !keepsOrder }
+
+  func leave(completionBlock: @escaping @Sendable () -> Void) { self.completionBlock = completionBlock }
+
+  func takeCompletionBlock() -> (@Sendable () -> Void)? {
+    guard completionBlock != nil else { return nil }
+    return completionBlock.take()
+  }
 
   /// Takes over an ownership of an operation.
   func keep(_ operation: OperationReference) { kept.append(operation) }
@@ -318,8 +333,10 @@ final class Batch: @unchecked Sendable {
 
   /// Whether ``next()`` has none: the thread has taken all, or another has reclaimed the rest.
   ///
-  /// Relaxed: one that is reclaimed an instant later ``next()`` does not return either.
-  var isAtEnd: Bool { hasTakenFirst && head.load(ordering: .relaxed) >= size }
+  /// If not, who reclaims the rest later sees what the thread has published by now; so it may run users' code before it
+  /// takes the next. Adding nothing is for that: it releases, as ``next()`` does, what the exchange of
+  /// ``reclaim(_:)`` acquires.
+  var isAtEnd: Bool { hasTakenFirst && head.add(0, ordering: .acquiringAndReleasing).oldValue >= size }
 
   /// The operation has begun, in this batch.
   func noteCurrent(_ operation: OperationReference) {

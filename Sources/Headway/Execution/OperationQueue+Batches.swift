@@ -23,7 +23,7 @@ extension OperationQueue {
       // What the thread continues with has begun. The thread owns what it takes, and what it continues with.
       var next: OperationReference?
       var isOver = false
-      while !isOver, let reference = next ?? batch.next() {
+      while let reference = next ?? (isOver ? nil : batch.next()) {
         let isContinued = next != nil
         next = nil
         let hasBegun = reference._withUnsafeGuaranteedRef { operation in
@@ -32,7 +32,7 @@ extension OperationQueue {
           batch.noteCurrent(reference)
           context.pointee.enter(reference)
           operation.callMain()
-          isOver = batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
+          isOver = isOver || batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
           let continues = !isOver && !operation.runsUserCodeWhenFreed
           next = operation.end(in: batch, isContinued: isContinued, continues: continues) { leftOvers.append($0) }
           return true
@@ -45,7 +45,20 @@ extension OperationQueue {
         number += 1
         context.pointee.leave()
         // Where the batch is closed by now, its end was no plain one, and the queue has heard.
-        if !isContinued, batch.isActive, batch.hasToTakeLock { noteEnd(of: reference) }
+        if !isContinued, batch.isActive, batch.hasToTakeLock, let notifications = noteEnd(of: reference) {
+          leftOvers.append { notifications.send() }
+        }
+        if let block = batch.takeCompletionBlock() {
+          let operation = reference.operation
+          if isOver || batch.isAtEnd {
+            // Others may wait until the queue is empty.
+            leftOvers.append { operation.runCompletionBlock(block) }
+          } else {
+            context.pointee.leaveQueue()
+            operation.runCompletionBlock(block)
+            context.pointee.enter(self)
+          }
+        }
         if !leftOvers.isEmpty { isOver = true }
         if !release(reference, of: batch, isContinued: isContinued, isLast: isOver) { isOver = true }
       }
@@ -84,8 +97,14 @@ extension OperationQueue {
   }
 
   /// Another thread looks at what this one is about to release, or the end of an operation of a batch is an event.
-  private func noteEnd(of reference: OperationReference) {
-    update(collectingBatches: true) { state in state.record { .finished(reference.operation) } }
+  ///
+  /// - Returns: What to notify of, when the thread holds nothing that others may wait for.
+  private func noteEnd(of reference: OperationReference) -> PendingNotifications? {
+    var notifications = PendingNotifications()
+    update(collectingBatches: true, notifyingLater: &notifications) { state in
+      state.record { .finished(reference.operation) }
+    }
+    return notifications.isEmpty ? nil : notifications
   }
 
   /// Runs an operation of a batch that does not start plainly: it was cancelled, say, or is observed; false if it can't

@@ -82,6 +82,12 @@ struct ThreadContext {
   /// The thread is inside no operation of its batch: the last one may have been freed.
   mutating func leave() { operation = nil }
 
+  /// The thread is inside neither an operation nor the queue, between two operations of its batch: it may wait for both,
+  /// since others may reclaim the batch meanwhile.
+  mutating func leaveQueue() { (operation, queue) = (nil, nil) }
+
+  mutating func enter(_ queue: OperationQueue) { self.queue = .passUnretained(queue) }
+
   /// The batch is closed, and may be used for another visit.
   mutating func leaveBatch() { (operation, batch) = (nil, nil) }
 
@@ -93,7 +99,7 @@ struct ThreadContext {
     var position = current
     while let context = position {
       if let batch = context.pointee.batch?.takeUnretainedValue() {
-        context.pointee.queue?.takeUnretainedValue().threadBlocks(in: batch)
+        batch.home?.takeUnretainedValue().threadBlocks(in: batch)
       }
       position = context.pointee.outer
     }

@@ -137,7 +137,9 @@ extension Operation {
     var later = PendingNotifications()
     var next = ending.ready.only
     // Not if users' code is to run first.
-    let runsUserCode = ending.hasDependenciesToKeep || ending.runsUserCodeWhenReleased
+    let completionBlock = ending.rare?.completionBlock
+    let runsUserCode =
+      ending.hasDependenciesToKeep || ending.runsUserCodeWhenReleased || completionBlock != nil
     if !continues || runsUserCode || next?._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) != true {
       next = nil
       var untold = ReadyDependents()
@@ -145,7 +147,13 @@ extension Operation {
       if !untold.isEmpty { tellReady(untold, &later) }
     }
     wakeWaiters(settledFrom: word, isNotified: true)
-    if let block = ending.rare?.completionBlock { submitCompletionBlock(block, batch.executor, batch.placement) }
+    if let completionBlock {
+      if batch.runsCompletionBlocks {
+        batch.leave(completionBlock: completionBlock)
+      } else {
+        submitCompletionBlock(completionBlock, batch.executor, batch.placement)
+      }
+    }
     ending.releaseDependencies(in: batch)
     if ending.runsUserCodeWhenReleased || !later.isEmpty {
       // Captured as a value: a captured variable would be an allocation for each operation.

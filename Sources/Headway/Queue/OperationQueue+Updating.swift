@@ -93,6 +93,8 @@ extension OperationQueue {
 
   /// Under the lock, after the change.
   private func endUpdate(of state: inout QueueState, _ after: inout AfterUpdate) {
+    // The change may have collected the end of one that had added another: then the queue is not empty.
+    if state.admission.count == 0 { state.takeIn(inbox) }
     after.tickets = state.issueTickets(inbox, servesInbox)
     #if DEBUG
       state.admission.checkIfSmall()

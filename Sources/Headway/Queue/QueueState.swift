@@ -160,8 +160,10 @@ struct QueueState {
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
     let (isObserved, observers, observation) = (observers != nil, observers, observation)
-    admission.collectFinished { admission, operation in
-      // A thread has continued with it.
+    admission.collectFinished(isCounted: isObserved) { admission, operation in
+      if isObserved { Self.append(to: observers, observation, of: admission, since: admission.count + 1) }
+      // What its thread owns, it tells of by itself.
+      guard let operation else { return }
       if operation._withUnsafeGuaranteedRef({ $0.isPlainBlock }) {
         released.append(finished: operation)
         if operation._withUnsafeGuaranteedRef({ $0.state.current.hasUserObjects }) { hasUserObjects = true }
@@ -169,9 +171,7 @@ struct QueueState {
         // Not the last reference: the batch's thread keeps one until it has had this lock once more.
         operation.release()
       }
-      guard isObserved else { return }
-      Self.append(to: observers, observation, of: admission, since: admission.count + 1)
-      if observation.listeners > 0 {
+      if isObserved, observation.listeners > 0 {
         observers?.append(ObservedChange(.event, OperationQueueEvent.finished(operation.operation)))
       }
     }

@@ -1,0 +1,110 @@
+import Dispatch
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// Completion blocks of what runs in batches: the batch's thread calls them, between two operations.
+@Suite("Completion blocks in batches", .hangLimit) struct CompletionBatchTests {
+  /// Adds operations with completion blocks to a suspended queue, and resumes it.
+  private func run(
+    in queue: OperationQueue, _ count: Int, work: @escaping @Sendable (Int) -> Void = { _ in },
+    completion: @escaping @Sendable (Int) -> Void
+  ) {
+    queue.isSuspended = true
+    for number in 0..<count {
+      let operation = BlockOperation { work(number) }
+      operation.completionBlock = { completion(number) }
+      queue.addOperation(operation)
+    }
+    queue.isSuspended = false
+  }
+
+  @Test("O8: an operation may wait for what the completion block of the one before it does", arguments: [1, 2, -1])
+  func permits(limit: Int) {
+    let (queue, permits) = (OperationQueue(), DispatchSemaphore(value: 1))
+    queue.maxConcurrentOperationCount = limit
+    run(in: queue, 300, work: { _ in permits.wait() }, completion: { _ in permits.signal() })
+    queue.waitUntilAllOperationsAreFinished()
+    permits.wait()
+    permits.signal()
+  }
+
+  @Test("O8, W4: a completion block may wait for its queue, and for what comes after its operation", arguments: [1, -1])
+  func waits(limit: Int) {
+    let (queue, calls) = (OperationQueue(), EventRecorder<Int>())
+    queue.maxConcurrentOperationCount = limit
+    let next = Mutex<[BlockOperation]>([])
+    queue.isSuspended = true
+    for number in 0..<100 {
+      let operation = BlockOperation {}
+      operation.completionBlock = { [unowned queue] in
+        if number % 10 == 0 { queue.waitUntilAllOperationsAreFinished() }
+        if number % 10 == 5 { next.withLock { $0[number + 1] }.waitUntilFinished() }
+        calls.record(number)
+      }
+      next.withLock { $0.append(operation) }
+      queue.addOperation(operation)
+    }
+    queue.isSuspended = false
+    #expect(eventually { calls.count == 100 })
+    #expect(calls.events.sorted() == Array(0..<100))
+    queue.waitUntilAllOperationsAreFinished()
+    next.withLock { $0 = [] }
+  }
+
+  @Test("O8, Q2: in a completion block there is no current queue, and its operation has finished and left") func inside()
+  {
+    let (queue, executor) = (OperationQueue(), EventRecorder<String>())
+    run(in: queue, 50) { [unowned queue] number in
+      if OperationQueue.current != nil { executor.record("\(number) has a queue") }
+      if queue.operations.count > 49 - number, number == 0 { executor.record("0 is still there") }
+      executor.record("called")
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(eventually { executor.count >= 50 })
+    #expect(executor.events.allSatisfy { $0 == "called" })
+  }
+
+  @Test("O8, W2: no completion block holds up who waits for the queue, or the next operation", arguments: [1, 2, -1])
+  func blocked(limit: Int) {
+    let (queue, gate, done) = (OperationQueue(), Gate(), EventRecorder<Int>())
+    queue.maxConcurrentOperationCount = limit
+    run(in: queue, 40, work: { done.record($0) }, completion: { if $0 % 13 == 0 { gate.wait() } })
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(done.events.sorted() == Array(0..<40))
+    gate.open()
+  }
+
+  @Test("D1: what an operation made ready is not held up by its completion block") func dependents() {
+    let (queue, gate, started) = (OperationQueue(), Gate(), Gate())
+    queue.isSuspended = true
+    let first = BlockOperation {}
+    first.completionBlock = { gate.wait() }
+    let dependent = BlockOperation { started.open() }
+    dependent.addDependency(first)
+    queue.addOperations([first, dependent], waitUntilFinished: false)
+    queue.isSuspended = false
+    started.wait()
+    gate.open()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("O8: each completion block is called once, with its operation freed afterwards") func once() {
+    let (queue, census) = (OperationQueue(), Crowd())
+    let calls = Atomic<Int>(0)
+    for _ in 0..<2_000 {
+      let member = CountedMember(census)
+      let operation = BlockOperation {}
+      operation.completionBlock = {
+        withExtendedLifetime(member) {}
+        calls.add(1, ordering: .relaxed)
+      }
+      queue.addOperation(operation)
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(eventually { calls.load(ordering: .relaxed) == 2_000 })
+    #expect(census.eventuallyEmpty())
+  }
+}
