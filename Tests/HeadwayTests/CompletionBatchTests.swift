@@ -31,7 +31,7 @@ import Testing
     permits.signal()
   }
 
-  @Test("O8, W4: a completion block may wait for its queue, and for what comes after its operation", arguments: [1, -1])
+  @Test("O8, W4: a completion block may wait for its queue, and for what comes after it", arguments: [1, -1])
   func waits(limit: Int) {
     let (queue, calls) = (OperationQueue(), EventRecorder<Int>())
     queue.maxConcurrentOperationCount = limit
@@ -54,8 +54,7 @@ import Testing
     next.withLock { $0 = [] }
   }
 
-  @Test("O8, Q2: in a completion block there is no current queue, and its operation has finished and left") func inside()
-  {
+  @Test("O8, Q2: in a completion block there is no current queue, and its operation has left") func inside() {
     let (queue, executor) = (OperationQueue(), EventRecorder<String>())
     run(in: queue, 50) { [unowned queue] number in
       if OperationQueue.current != nil { executor.record("\(number) has a queue") }

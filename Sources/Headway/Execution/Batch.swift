@@ -13,8 +13,8 @@ final class Batch: @unchecked Sendable {
   // `items` and `count` change under the queue's lock, by the batch's thread before it begins, or by the thread that
   // reclaims, which lowers `count`; the batch's thread then goes by `head` and `size`. `continued` and `readied` are
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
-  // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime` change
-  // under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`, `keepsOrder`,
+  // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime`
+  // change under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`, `keepsOrder`,
   // `hasTakenFirst`, `kept`, `plain` and `completionBlock` are that thread's.
   //
   // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it

@@ -82,8 +82,8 @@ struct ThreadContext {
   /// The thread is inside no operation of its batch: the last one may have been freed.
   mutating func leave() { operation = nil }
 
-  /// The thread is inside neither an operation nor the queue, between two operations of its batch: it may wait for both,
-  /// since others may reclaim the batch meanwhile.
+  /// The thread is inside neither an operation nor the queue, between two operations of its batch: it may wait for
+  /// both, since others may reclaim the batch meanwhile.
   mutating func leaveQueue() { (operation, queue) = (nil, nil) }
 
   mutating func enter(_ queue: OperationQueue) { self.queue = .passUnretained(queue) }
