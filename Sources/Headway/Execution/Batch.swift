@@ -14,8 +14,8 @@ final class Batch: @unchecked Sendable {
   // reclaims, which lowers `count`; the batch's thread then goes by `head` and `size`. `continued` and `readied` are
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
   // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime`
-  // change under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`, `keepsOrder`,
-  // `hasTakenFirst`, `kept`, `plain` and `completionBlock` are that thread's.
+  // change under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`,
+  // `keepsOrder`, `hasTakenFirst`, `kept`, `plain` and `completionBlock` are that thread's.
   //
   // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it
   // has finished; those that are reclaimed go back to the queue. So a thread with the queue's lock must not look at an

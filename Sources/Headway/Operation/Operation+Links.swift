@@ -13,8 +13,8 @@ extension Operation {
   ///    dependent: both lists change under both locks.
   /// 2. So whoever holds a dependency's lock may read the atomic state of everything in its list.
   /// 3. An operation in the list whose state says `enqueued` is owned by its queue, or by a thread that has it in a
-  ///    batch, either of which releases it only after rule 1; so under the dependency's lock such an operation, and only
-  ///    such, may be retained, as long as this dependency has not been counted down.
+  ///    batch, either of which releases it only after rule 1; so under the dependency's lock such an operation, and
+  ///    only such, may be retained, as long as this dependency has not been counted down.
   struct Links: @unchecked Sendable {  // Used under the lock only, and so may be changed while another lock is held.
     /// In the order in which they were added; emptied at the end.
     ///
