@@ -37,7 +37,26 @@ enum ObservedKey: Equatable, Sendable {
   ///
   /// A final subclass that overrides the property has a key path of its own for it, which is not recognised: its
   /// observers look at every change.
-  init<Object: Operation>(_ keyPath: AnyKeyPath, of: Object.Type) {
+  init<Object: Operation>(_ keyPath: AnyKeyPath, of type: Object.Type) {
+    self.init(keyPath) { ObservedKey(comparing: keyPath, of: type) }
+  }
+
+  /// The key for a key path of a queue.
+  init<Object: OperationQueue>(_ keyPath: AnyKeyPath, of type: Object.Type) {
+    self.init(keyPath) { ObservedKey(comparing: keyPath, of: type) }
+  }
+
+  /// The key that was found for the key path before, or the one that `compare` finds.
+  private init(_ keyPath: AnyKeyPath, _ compare: () -> ObservedKey) {
+    if let known = KnownKeyPaths.key(of: keyPath) {
+      self = known
+    } else {
+      self = compare()
+      KnownKeyPaths.note(self, of: keyPath)
+    }
+  }
+
+  private init<Object: Operation>(comparing keyPath: AnyKeyPath, of: Object.Type) {
     switch keyPath {
     case \Object.isCancelled: self = .isCancelled
     case \Object.isAsynchronous, \Object.isConcurrent: self = .isAsynchronous
@@ -52,8 +71,7 @@ enum ObservedKey: Equatable, Sendable {
     }
   }
 
-  /// The key for a key path of a queue.
-  init<Object: OperationQueue>(_ keyPath: AnyKeyPath, of: Object.Type) {
+  private init<Object: OperationQueue>(comparing keyPath: AnyKeyPath, of: Object.Type) {
     switch keyPath {
     case \Object.operations: self = .operations
     case \Object.operationCount: self = .operationCount
