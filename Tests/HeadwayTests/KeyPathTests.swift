@@ -74,7 +74,8 @@ import Testing
       let operation = Counting()
       let told = EventRecorder<Int>()
       let tokens = [
-        finished(of: operation), operation.observe(\.count, options: .new) { _, change in told.record(change.newValue!) },
+        finished(of: operation),
+        operation.observe(\.count, options: .new) { _, change in told.record(change.newValue!) },
       ]
       operation.count = 7
       operation.start()

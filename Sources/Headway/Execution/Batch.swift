@@ -15,7 +15,7 @@ final class Batch: @unchecked Sendable {
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
   // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime`
   // change under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`,
-  // `keepsOrder`, `hasTakenFirst`, `kept`, `plain` and `completionBlock` are that thread's.
+  // `keepsOrder`, `hasTakenFirst`, `kept`, `plain`, `completionBlock` and `observedEnd` are that thread's.
   //
   // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it
   // has finished; those that are reclaimed go back to the queue. So a thread with the queue's lock must not look at an
@@ -120,6 +120,15 @@ final class Batch: @unchecked Sendable {
   func takeCompletionBlock() -> (@Sendable () -> Void)? {
     guard completionBlock != nil else { return nil }
     return completionBlock.take()
+  }
+
+  /// The end of the operation that has just ended, of which the thread is to notify its observers.
+  private var observedEnd: (before: OperationWord, observers: ObserverList?)?
+
+  func leave(observedEnd before: OperationWord, _ observers: ObserverList?) { observedEnd = (before, observers) }
+
+  func takeObservedEnd() -> (before: OperationWord, observers: ObserverList?)? {
+    observedEnd == nil ? nil : observedEnd.take()
   }
 
   /// Takes over an ownership of an operation.

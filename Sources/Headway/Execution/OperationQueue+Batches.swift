@@ -48,16 +48,8 @@ extension OperationQueue {
         if !isContinued, batch.isActive, batch.hasToTakeLock, let notifications = noteEnd(of: reference) {
           leftOvers.append { notifications.send() }
         }
-        if let block = batch.takeCompletionBlock() {
-          let operation = reference.operation
-          if isOver || batch.isAtEnd {
-            // Others may wait until the queue is empty.
-            leftOvers.append { operation.runCompletionBlock(block) }
-          } else {
-            context.pointee.leaveQueue()
-            operation.runCompletionBlock(block)
-            context.pointee.enter(self)
-          }
+        runUsersCode(after: reference.operation, of: batch, context, isLast: isOver || !leftOvers.isEmpty) {
+          leftOvers.append($0)
         }
         if !leftOvers.isEmpty { isOver = true }
         if !release(reference, of: batch, isContinued: isContinued, isLast: isOver) { isOver = true }
@@ -69,6 +61,40 @@ extension OperationQueue {
       for leftOver in leftOvers { leftOver() }
     }
     return number
+  }
+
+  /// Notifies the observers of an operation of a batch that has ended, or runs its completion block.
+  ///
+  /// Either may take long, and wait for others: see ``release(_:of:isContinued:isLast:)``.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - batch: The batch.
+  ///   - context: The thread's.
+  ///   - isLast: The thread leaves the batch.
+  ///   - leave: Takes what is to be done when the thread holds nothing of the queue's.
+  private func runUsersCode(
+    after operation: Operation, of batch: Batch, _ context: UnsafeMutablePointer<ThreadContext>, isLast: Bool,
+    leaving leave: (@escaping () -> Void) -> Void
+  ) {
+    if let end = batch.takeObservedEnd() {
+      if isLast || batch.keepsOrder || batch.isAtEnd {
+        leave { ThreadContext.run(operation, in: self) { operation.notifyEnd(from: end.before, end.observers) } }
+      } else {
+        context.pointee.enter(OperationReference(operation))
+        operation.notifyEnd(from: end.before, end.observers)
+        context.pointee.leave()
+      }
+    }
+    if let block = batch.takeCompletionBlock() {
+      if isLast || batch.isAtEnd {
+        leave { operation.runCompletionBlock(block) }
+      } else {
+        context.pointee.leaveQueue()
+        operation.runCompletionBlock(block)
+        context.pointee.enter(self)
+      }
+    }
   }
 
   /// Releases an operation of a batch that has ended, and what the thread has kept of it, before the thread runs

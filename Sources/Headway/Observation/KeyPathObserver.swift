@@ -57,7 +57,7 @@ public struct ObservedValueChange<Value> {
 extension ObservedValueChange: Sendable where Value: Sendable {}
 
 /// An observer of one property.
-final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Sendable {
+final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer, @unchecked Sendable {
   // `last` and `hasToldPrior` belong to the thread that notifies; the list of observers hands that role on under its
   // lock. A key path never changes.
 
@@ -66,7 +66,7 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
   private let key: ObservedKey
   private let options: ObservationOptions
   private let handler: Handler
-  private let value: (Object) -> Value
+  private let keyPath: KeyPath<Root, Value>
   private let end = Atomic<Bool>(false)
   private var last: Value?
   /// The observer has been told that a change is to come, and not yet of the change.
@@ -76,17 +76,15 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
   ///
   /// - Parameters:
   ///   - key: The key.
+  ///   - keyPath: The property. Its root is a class of which `Object` is, or a subclass.
   ///   - options: Which values come with a change.
   ///   - handler: What to call.
-  ///   - value: Reads the property, by key path.
-  init(
-    _ key: ObservedKey, _ options: ObservationOptions, _ handler: @escaping Handler,
-    value: @escaping (Object) -> Value
-  ) {
+  init(_ key: ObservedKey, _ keyPath: KeyPath<Root, Value>, _ options: ObservationOptions, _ handler: @escaping Handler)
+  {
     self.key = key
+    self.keyPath = keyPath
     self.options = options
     self.handler = handler
-    self.value = value
   }
 
   var hasEnded: Bool { end.load(ordering: .acquiring) }
@@ -95,23 +93,29 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
 
   var wantsPrior: Bool { options.contains(.prior) }
 
+  var skipsStart: Bool {
+    switch key {
+    case .isFinished, .isCancelled, .isAsynchronous, .dependencies, .queuePriority, .completionBlock: true
+    default: false
+    }
+  }
+
   func begin(with object: AnyObject, _ state: ObservedChange?) {
-    let object = unsafeDowncast(object, to: Object.self)
-    let first = state.flatMap { carriedValue(of: $0) } ?? value(object)
+    let first = state.flatMap { carriedValue(of: $0) } ?? value(of: object)
     last = first
-    if options.contains(.initial) { tell(object, new: first, old: nil) }
+    if options.contains(.initial) { tell(unsafeDowncast(object, to: Object.self), new: first, old: nil) }
   }
 
   func receive(_ change: ObservedChange, of object: AnyObject) {
     guard concerns(change.key) else { return }
-    let object = unsafeDowncast(object, to: Object.self)
-    let new = carriedValue(of: change) ?? value(object)
+    let new = carriedValue(of: change) ?? value(of: object)
     let old = last
     // One that was announced and has not happened is over, too.
     let hasToldPrior = hasToldPrior
     if change.key == key { self.hasToldPrior = false }
     if let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) { return }
     self.hasToldPrior = false
+    let object = unsafeDowncast(object, to: Object.self)
     if wantsPrior, !hasToldPrior { tellPrior(object) }
     last = new
     tell(object, new: new, old: old)
@@ -131,14 +135,34 @@ final class KeyPathObserver<Object: AnyObject, Value>: Observer, @unchecked Send
     return true
   }
 
+  /// Values are flags: what concerns those is done without what the runtime needs for values in general.
+  private var hasFlags: Bool { Value.self == Bool.self }
+
+  private func value(of object: AnyObject) -> Value {
+    if hasFlags, let flag = flag(of: object) { return unsafeBitCast(flag, to: Value.self) }
+    return unsafeDowncast(object, to: Root.self)[keyPath: keyPath]
+  }
+
+  /// What the key path would find, for those properties that are observed most.
+  private func flag(of object: AnyObject) -> Bool? {
+    switch key {
+    case .isFinished: unsafeDowncast(object, to: Operation.self).isFinished
+    case .isExecuting: unsafeDowncast(object, to: Operation.self).isExecuting
+    case .isCancelled: unsafeDowncast(object, to: Operation.self).isCancelled
+    default: nil
+    }
+  }
+
   /// The value that came with the change, if it is of this property.
   private func carriedValue(of change: ObservedChange) -> Value? {
-    guard change.key == key, let value = change.value else { return nil }
-    return value as? Value
+    guard change.key == key else { return nil }
+    if hasFlags, let flag = change.flag { return unsafeBitCast(flag, to: Value.self) }
+    return change.value.flatMap { $0 as? Value }
   }
 
   /// Whether two values are equal; nil if such values can't be compared.
   private func isEqual(_ one: Value, _ other: Value) -> Bool? {
+    if hasFlags { return unsafeBitCast(one, to: Bool.self) == unsafeBitCast(other, to: Bool.self) }
     guard let one = one as? any Equatable else { return nil }
     func compare<Comparable: Equatable>(_ one: Comparable) -> Bool { one == other as? Comparable }
     return compare(one)

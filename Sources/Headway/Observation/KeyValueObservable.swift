@@ -35,7 +35,8 @@ extension KeyValueObservable where Self: Operation {
     _ keyPath: KeyPath<Operation, Value>, options: ObservationOptions = [],
     changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
   ) -> ObservationToken {
-    observe(KeyPathObserver(ObservedKey(keyPath, of: Operation.self), options, changeHandler) { $0[keyPath: keyPath] })
+    let key = ObservedKey(keyPath, of: Operation.self)
+    return ObservationToken(add(KeyPathObserver(key, keyPath, options, changeHandler)))
   }
 
   /// Calls `changeHandler` when a property that a subclass has added changes.
@@ -52,16 +53,8 @@ extension KeyValueObservable where Self: Operation {
     _ keyPath: KeyPath<Self, Value>, options: ObservationOptions = [],
     changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
   ) -> ObservationToken {
-    observe(KeyPathObserver(ObservedKey(keyPath, of: Self.self), options, changeHandler) { $0[keyPath: keyPath] })
-  }
-
-  private func observe<Value>(_ observer: KeyPathObserver<Self, Value>) -> ObservationToken {
-    let observers = add(observer)
-    return ObservationToken { [weak observer, weak observers] in
-      guard let observer else { return }
-      observer.setEnded()
-      observers?.remove(observer)
-    }
+    let key = ObservedKey(keyPath, of: Self.self)
+    return ObservationToken(add(KeyPathObserver(key, keyPath, options, changeHandler)))
   }
 
   /// Announces that a property that the subclass has added is about to change.
@@ -99,7 +92,7 @@ extension KeyValueObservable where Self: OperationQueue {
     changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
   ) -> ObservationToken {
     let key = ObservedKey(keyPath, of: Self.self)
-    let observer = KeyPathObserver<Self, Value>(key, options, changeHandler) { $0[keyPath: keyPath] }
+    let observer = KeyPathObserver(key, keyPath, options, changeHandler)
     let observers = add(observer, interest: .value(key))
     return ObservationToken { [weak self, weak observer, weak observers] in
       guard let observer, let observers else { return }

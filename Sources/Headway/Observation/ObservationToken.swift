@@ -4,9 +4,20 @@ import Synchronization
 ///
 /// Keep it in a property, or in a variable that lives as long as you want to be notified.
 public final class ObservationToken: Sendable {
-  private let end: Mutex<(@Sendable () -> Void)?>
+  private enum End {
+    case call(@Sendable () -> Void)
+    /// The list holds nothing any more once its object has ended, or is freed.
+    case removal(from: ObserverList, number: UInt64)
+  }
 
-  init(end: @escaping @Sendable () -> Void) { self.end = Mutex(end) }
+  private let end: Mutex<End?>
+
+  init(end: @escaping @Sendable () -> Void) { self.end = Mutex(.call(end)) }
+
+  /// Creates a token that removes an observer from a list; or one for which nothing is to be done.
+  init(_ place: (list: ObserverList, number: UInt64)?) {
+    end = Mutex(place.map { .removal(from: $0.list, number: $0.number) })
+  }
 
   deinit { invalidate() }
 
@@ -15,11 +26,12 @@ public final class ObservationToken: Sendable {
   /// May be called from any thread, even from the observer itself. A call that is under way on another thread may still
   /// finish. Doing it again changes nothing.
   public func invalidate() {
-    let end = end.withLock { end in
-      defer { end = nil }
-      return end
+    let end = end.withLock { $0.take() }
+    switch end {
+    case .call(let body): body()
+    case .removal(let list, let number): list.remove(number)
+    case nil: break
     }
-    end?()
   }
 }
 

@@ -92,22 +92,45 @@ struct OwnKeyPath: Equatable, @unchecked Sendable {  // A key path never changes
 
 /// One change, to be told to observers.
 struct ObservedChange: Sendable {
+  private enum Content: Sendable {
+    case none
+    case flag(Bool)
+    case other(any Sendable)
+  }
+
   let key: ObservedKey
-  /// What the property became, where that is known; else it is read when it is told.
-  let value: (any Sendable)?
+  private let content: Content
   /// The change has been announced, and is still to come.
   let isPrior: Bool
 
   init(_ key: ObservedKey, _ value: (any Sendable)? = nil) {
     self.key = key
-    self.value = value
+    content = value.map { .other($0) } ?? .none
+    isPrior = false
+  }
+
+  init(_ key: ObservedKey, _ flag: Bool) {
+    self.key = key
+    content = .flag(flag)
     isPrior = false
   }
 
   /// An announced change that is still to come.
   init(before key: ObservedKey) {
     self.key = key
-    value = nil
+    content = .none
     isPrior = true
   }
+
+  /// What the property became, where that is known; else it is read when it is told.
+  var value: (any Sendable)? {
+    switch content {
+    case .none: nil
+    case .flag(let flag): flag
+    case .other(let value): value
+    }
+  }
+
+  /// The same, if it is true or false.
+  var flag: Bool? { if case .flag(let flag) = content { flag } else { nil } }
 }

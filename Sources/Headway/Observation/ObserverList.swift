@@ -6,6 +6,7 @@ import Synchronization
 protocol Observer: AnyObject, Sendable {
   /// The observation has ended: there are no more notifications.
   var hasEnded: Bool { get }
+  func setEnded()
   /// From now on, it is notified of changes.
   ///
   /// - Parameters:
@@ -15,6 +16,8 @@ protocol Observer: AnyObject, Sendable {
   func begin(with object: AnyObject, _ state: ObservedChange?)
   /// Something has changed.
   func receive(_ change: ObservedChange, of object: AnyObject)
+  /// It need not hear when the operation becomes ready, nor when it starts.
+  var skipsStart: Bool { get }
   /// It wants to hear of changes that are still to come.
   var wantsPrior: Bool { get }
   /// A change has been announced, and is still to come.
@@ -22,6 +25,8 @@ protocol Observer: AnyObject, Sendable {
 }
 
 extension Observer {
+  var skipsStart: Bool { false }
+
   var wantsPrior: Bool { false }
 
   func receivePrior(_ key: ObservedKey, of object: AnyObject) {}
@@ -34,30 +39,80 @@ extension Observer {
 /// that one: observers may call anything, even what leads to further changes of the same object.
 final class ObserverList: Sendable {
   private enum Item {
-    case begin(any Observer, ObservedChange?)
+    case begin(Entry, ObservedChange?)
     case change(ObservedChange)
-    case call(@Sendable () -> Void)
+    /// All observers are to be removed, and the operation is to hear that they have been notified of its end.
+    case end(Operation)
+  }
+
+  private struct Entry {
+    let observer: any Observer
+    /// Which it is of all that were ever added.
+    let number: UInt64
+  }
+
+  /// In the order of adding; mostly one, which takes no memory of its own.
+  private struct Entries {
+    private var first: Entry?
+    private var others: [Entry] = []
+
+    mutating func append(_ entry: Entry) { if first == nil { first = entry } else { others.append(entry) } }
+
+    func forEach(_ body: (any Observer) -> Void) {
+      guard let first else { return }
+      body(first.observer)
+      for other in others { body(other.observer) }
+    }
+
+    mutating func remove(where condition: (Entry) -> Bool) -> Entry? {
+      if let entry = first, condition(entry) {
+        first = others.isEmpty ? nil : others.removeFirst()
+        return entry
+      }
+      return others.firstIndex(where: condition).map { others.remove(at: $0) }
+    }
   }
 
   private struct State {
-    var observers: [any Observer] = []
+    var observers = Entries()
     var items = FirstInFirstOut<Item>()
     var isNotifying = false
     /// An observer that wants to hear of changes to come has been added.
     var tellsPrior = false
+    var lastNumber: UInt64 = 0
+
+    mutating func entry(of observer: any Observer) -> Entry {
+      lastNumber += 1
+      if observer.wantsPrior { tellsPrior = true }
+      return Entry(observer: observer, number: lastNumber)
+    }
+
+    /// The calling thread is to notify at once, if no other does and nothing waits.
+    mutating func takeTurn() -> Bool {
+      guard !isNotifying, items.isEmpty else { return false }
+      isNotifying = true
+      return true
+    }
   }
 
   // Protected by its lock, under which nothing is called and no other lock is taken.
   private let state = Guarded(State())
 
+  // MARK: Appending
+
   /// Adds an observer, which is notified of what is appended from now on.
   ///
   /// - Parameters:
   ///   - observer: The observer.
-  ///   - state: What it begins with; needed where changes carry values that are taken down under another lock.
-  func add(_ observer: any Observer, _ state: ObservedChange? = nil) { append(.begin(observer, state)) }
+  ///   - change: What it begins with; needed where changes carry values that are taken down under another lock.
+  func add(_ observer: any Observer, _ change: ObservedChange? = nil) {
+    state.withLock { state in
+      let entry = state.entry(of: observer)
+      state.items.append(.begin(entry, change))
+    }
+  }
 
-  func append(_ change: ObservedChange) { append(.change(change)) }
+  func append(_ change: ObservedChange) { state.withLock { $0.items.append(.change(change)) } }
 
   /// Appends a change that is still to come.
   ///
@@ -69,41 +124,98 @@ final class ObserverList: Sendable {
     }
   }
 
-  /// Calls `body` when the observers have been notified of everything that was appended before.
-  func append(_ body: @escaping @Sendable () -> Void) { append(.call(body)) }
-
-  private func append(_ item: Item) { state.withLock { $0.items.append(item) } }
+  // MARK: Notifying
 
   /// Notifies the observers of what waits, or leaves it to the thread that does so already.
   func notify(of object: AnyObject) {
-    guard var next = next(hasTurn: false) else { return }
+    guard let next = next(hasTurn: false) else { return }
     NotificationContext.run(notifyingOf: object) {
-      while true {
-        switch next.item {
-        case .begin(let observer, let state):
-          if !observer.hasEnded { observer.begin(with: object, state) }
-        case .change(let change):
-          for observer in next.observers where !observer.hasEnded {
-            if change.isPrior {
-              observer.receivePrior(change.key, of: object)
-            } else {
-              observer.receive(change, of: object)
-            }
-          }
-        case .call(let body):
-          body()
-        }
-        guard let following = self.next(hasTurn: true) else { return }
-        next = following
+      notify(of: object, next)
+      notifyOfRest(of: object)
+    }
+  }
+
+  /// Adds an observer, which begins before this returns, unless another thread is notifying; then that thread has it
+  /// begin.
+  ///
+  /// - Returns: The number with which it can be removed.
+  func add(_ observer: any Observer, beginningWith object: AnyObject) -> UInt64 {
+    let (number, hasTurn) = state.withLock { state in
+      let entry = state.entry(of: observer)
+      let hasTurn = state.takeTurn()
+      if hasTurn { state.observers.append(entry) } else { state.items.append(.begin(entry, nil)) }
+      return (entry.number, hasTurn)
+    }
+    if hasTurn {
+      NotificationContext.run(notifyingOf: object) {
+        observer.begin(with: object, nil)
+        notifyOfRest(of: object)
+      }
+    } else {
+      notify(of: object)
+    }
+    return number
+  }
+
+  /// Notifies the observers of changes that have happened, or leaves it to the thread that notifies already.
+  ///
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - ended: The operation, if that is its end: afterwards, its observers are removed, and it hears of that.
+  ///   - changes: Calls what it is given with each change.
+  func notify(of object: AnyObject, ending ended: Operation? = nil, _ changes: ((ObservedChange) -> Void) -> Void) {
+    // Mostly no other thread notifies: then the changes need not be in a list.
+    let observers = state.withLock { state -> Entries? in
+      if state.takeTurn() { return state.observers }
+      changes { state.items.append(.change($0)) }
+      if let ended { state.items.append(.end(ended)) }
+      return nil
+    }
+    guard let observers else { return notify(of: object) }
+    NotificationContext.run(notifyingOf: object) {
+      changes { Self.notify(observers, of: object, $0) }
+      if let ended { end(ended) }
+      notifyOfRest(of: object)
+    }
+  }
+
+  /// The calling thread is the one that notifies.
+  private func notifyOfRest(of object: AnyObject) {
+    while let next = next(hasTurn: true) { notify(of: object, next) }
+  }
+
+  private func notify(of object: AnyObject, _ next: (item: Item, observers: Entries)) {
+    switch next.item {
+    case .begin(let entry, let change):
+      if !entry.observer.hasEnded { entry.observer.begin(with: object, change) }
+    case .change(let change):
+      Self.notify(next.observers, of: object, change)
+    case .end(let operation):
+      end(operation)
+    }
+  }
+
+  private static func notify(_ observers: Entries, of object: AnyObject, _ change: ObservedChange) {
+    observers.forEach { observer in
+      guard !observer.hasEnded else { return }
+      if change.isPrior {
+        observer.receivePrior(change.key, of: object)
+      } else {
+        observer.receive(change, of: object)
       }
     }
+  }
+
+  private func end(_ operation: Operation) {
+    removeAll()
+    operation.observersWereNotified()
   }
 
   /// Takes the next item.
   ///
   /// - Parameter hasTurn: The calling thread is the one that notifies.
   /// - Returns: The item and those to notify; nil when there is none, or when another thread is at it.
-  private func next(hasTurn: Bool) -> (item: Item, observers: [any Observer])? {
+  private func next(hasTurn: Bool) -> (item: Item, observers: Entries)? {
     state.withLock { state in
       guard hasTurn || !state.isNotifying else { return nil }
       guard let item = state.items.popFirst() else {
@@ -111,26 +223,37 @@ final class ObserverList: Sendable {
         return nil
       }
       state.isNotifying = true
-      if case .begin(let observer, _) = item {
-        state.observers.append(observer)
-        if observer.wantsPrior { state.tellsPrior = true }
-      }
+      if case .begin(let entry, _) = item, !entry.observer.hasEnded { state.observers.append(entry) }
       return (item, state.observers)
     }
   }
 
+  // MARK: Removing
+
   /// Removes an observer.
   func remove(_ observer: any Observer) {
-    let removed = state.withLock { state -> (any Observer)? in
-      state.observers.firstIndex { $0 === observer }.map { state.observers.remove(at: $0) }
-    }
+    let removed = state.withLock { $0.observers.remove { $0.observer === observer } }
     _ = removed  // Released after the lock.
+  }
+
+  /// Removes an observer, which is not notified any more when this returns, but for a call that is under way.
+  ///
+  /// - Parameter number: Its number.
+  func remove(_ number: UInt64) {
+    let removed = state.withLock { state -> Entry? in
+      if let entry = state.observers.remove(where: { $0.number == number }) { return entry }
+      for position in 0..<state.items.count {
+        if case .begin(let entry, _) = state.items[position], entry.number == number { return entry }
+      }
+      return nil
+    }
+    removed?.observer.setEnded()
   }
 
   /// Removes all.
   func removeAll() {
     let removed = state.withLock { state in
-      defer { state.observers = [] }
+      defer { state.observers = Entries() }
       return state.observers
     }
     _ = removed

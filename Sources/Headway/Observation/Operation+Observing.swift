@@ -3,12 +3,12 @@ import Synchronization
 extension Operation {
   /// Adds an observer.
   ///
-  /// - Returns: The list in which it is, or nil when the operation has finished: then the observer has been notified of
-  ///   the last state, and that was all.
-  final func add(_ observer: any Observer) -> ObserverList? {
+  /// - Returns: The list in which it is, and its number there; or nil when the operation has finished: then the observer
+  ///   has been notified of the last state, and that was all.
+  final func add(_ observer: any Observer) -> (list: ObserverList, number: UInt64)? {
     // Announced before the observer reads the state: a change is in what it reads, or it is notified of it, or both,
     // and the same value comes once.
-    let word = state.announceObserver()
+    let word = state.announceObserver(skipsStart: observer.skipsStart)
     let observers = links.withLock { links -> ObserverList? in
       guard word.phase != .finished, !links.isClosed else { return nil }
       if let observers = links.details?.observers { return observers }
@@ -20,9 +20,12 @@ extension Operation {
       observer.begin(with: self, nil)
       return nil
     }
-    observers.add(observer)
-    observers.notify(of: self)
-    return observers
+    return (observers, observers.add(observer, beginningWith: self))
+  }
+
+  /// Releases the observers of an operation that is freed: their tokens know the list.
+  final func removeObservers() {
+    if state.current.isObserved { links.withLock { $0.details?.observers }?.removeAll() }
   }
 
   /// Notifies the observers, if there are any, of changes that have happened.
@@ -45,7 +48,6 @@ extension Operation {
   /// Called with no lock held.
   final func notify(_ changes: [ObservedChange]) {
     guard let observers = links.withLock({ $0.details?.observers }) else { return }
-    for change in changes { observers.append(change) }
-    observers.notify(of: self)
+    observers.notify(of: self) { changes.forEach($0) }
   }
 }

@@ -34,14 +34,8 @@ public struct OperationStates: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> Iterator {
     let (stream, continuation) = AsyncStream.makeStream(of: OperationState.self)
     let observer = StateObserver(continuation)
-    let observers = operation.add(observer)
     return Iterator(
-      states: stream.makeAsyncIterator(),
-      token: ObservationToken {
-        observer.setEnded()
-        observers?.remove(observer)
-      },
-      operation: operation)
+      states: stream.makeAsyncIterator(), token: ObservationToken(operation.add(observer)), operation: operation)
   }
 
   /// Gives the states of an operation one after the other.
@@ -93,11 +87,11 @@ private final class StateObserver: Observer, @unchecked Sendable {
     switch change.key {
     case .isReady where last == .pending || last == .ready:
       yield(unsafeDowncast(object, to: Operation.self).isReady ? .ready : .pending)
-    case .isExecuting where change.value as? Bool == true && last != .finished:
+    case .isExecuting where change.flag == true && last != .finished:
       // It was ready, whether or not somebody said so.
       if last == .pending { yield(.ready) }
       yield(.executing)
-    case .isFinished where change.value as? Bool == true:
+    case .isFinished where change.flag == true:
       yield(.finished)
     default:
       break

@@ -81,30 +81,30 @@ extension Operation {
   }
 
   /// Notifies the observers of the end; and then wakes those who wait for that.
-  private func notifyEnd(from before: OperationWord, _ observers: ObserverList?) {
-    guard let observers else { return wakeWaiters(notifiedFrom: state.markNotified()) }
-    // What led here another thread may be about to notify of; it must come first, and comes once.
-    if before.isCancelled { observers.append(ObservedChange(.isCancelled, true)) }
-    if before.isCancelled || !before.isReady { observers.append(ObservedChange(.isReady)) }
-    if before.phase == .executing {
-      if !before.announcesExecuting { observers.append(ObservedChange(.isExecuting, true)) }
-      observers.append(ObservedChange(.isExecuting, false))
-    }
-    observers.append(ObservedChange(.isFinished, true))
+  final func notifyEnd(from before: OperationWord, _ observers: ObserverList?) {
+    guard let observers else { return observersWereNotified() }
     // If another thread is notifying them at this moment, that one goes on with this.
-    observers.append {
-      observers.removeAll()
-      self.wakeWaiters(notifiedFrom: self.state.markNotified())
+    observers.notify(of: self, ending: self) { notify in
+      // What led here another thread may be about to notify of; it must come first, and comes once.
+      if before.isCancelled { notify(ObservedChange(.isCancelled, true)) }
+      notify(ObservedChange(.isReady))
+      if before.phase == .executing {
+        if !before.announcesExecuting { notify(ObservedChange(.isExecuting, true)) }
+        notify(ObservedChange(.isExecuting, false))
+      }
+      notify(ObservedChange(.isFinished, true))
     }
-    observers.notify(of: self)
   }
+
+  /// Wakes those who wait until the observers have been notified of the end.
+  final func observersWereNotified() { wakeWaiters(notifiedFrom: state.markNotified()) }
 
   // MARK: In a batch
 
   /// Ends an operation that `batch` has run, on the thread to which the batch belongs.
   ///
-  /// As ``end()``; but the queue hears of it when it next collects the results of the batch. The caller owns the
-  /// operation.
+  /// As ``end()``; but the queue hears of it when it next collects the results of the batch, and to notify observers
+  /// is left to the caller, by way of the batch. The caller owns the operation.
   ///
   /// - Parameters:
   ///   - batch: The batch.
@@ -126,29 +126,31 @@ extension Operation {
     }
     guard let before = state.finish() else { return nil }
     let ending = links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
-    guard !before.isObserved, !before.hasFailed, ending.rare?.doomed.isEmpty != false, !ending.ready.haveToBeAsked
+    guard !before.hasFailed, ending.rare?.doomed.isEmpty != false, !ending.ready.haveToBeAsked
     else {
       batch.withdrawCurrent()
       conclude(ending, from: before, in: batch)
       return nil
     }
-    let word = state.settle(isNotified: true)
+    let isNotified = !before.isObserved
+    let word = state.settle(isNotified: isNotified)
     publish(in: batch, isContinued: isContinued)
     var later = PendingNotifications()
     var next = ending.ready.only
     // Not if users' code is to run first.
     let completionBlock = ending.rare?.completionBlock
     let runsUserCode =
-      ending.hasDependenciesToKeep || ending.runsUserCodeWhenReleased || completionBlock != nil
+      !isNotified || completionBlock != nil || ending.hasDependenciesToKeep || ending.runsUserCodeWhenReleased
     if !continues || runsUserCode || next?._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) != true {
       next = nil
       var untold = ReadyDependents()
       ending.ready.forEach { if !batch.publish(readied: $0) { untold.append($0) } }
       if !untold.isEmpty { tellReady(untold, &later) }
     }
-    wakeWaiters(settledFrom: word, isNotified: true)
+    wakeWaiters(settledFrom: word, isNotified: isNotified)
     if let completionBlock {
-      if batch.runsCompletionBlocks {
+      // Observers may wait for what it does, and it for them.
+      if isNotified, batch.runsCompletionBlocks {
         batch.leave(completionBlock: completionBlock)
       } else {
         submitCompletionBlock(completionBlock, batch.executor, batch.placement)
@@ -159,10 +161,12 @@ extension Operation {
       // Captured as a value: a captured variable would be an allocation for each operation.
       let rare = ending.rare
       leave { [later] in
-        later.send()
+        // Those who are notified may wait for this operation, of whose end this thread has still to notify.
+        if isNotified { later.send() } else { NotificationContext.run(notifyingOf: self) { later.send() } }
         withExtendedLifetime(rare) {}
       }
     }
+    if !isNotified { batch.leave(observedEnd: before, ending.rare?.observers) }
     return next
   }
 

@@ -60,7 +60,10 @@ open class Operation: @unchecked Sendable {
   /// Creates an operation with normal priority, in no queue, that depends on nothing.
   public init() {}
 
-  deinit { releaseDependenciesOfUnreferencedOperation() }
+  deinit {
+    removeObservers()
+    releaseDependenciesOfUnreferencedOperation()
+  }
 
   // MARK: Work
 

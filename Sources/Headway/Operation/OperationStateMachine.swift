@@ -232,8 +232,13 @@ struct OperationStateMachine: ~Copyable {
   /// Announces a waiter; returns the word before.
   func announceWaiter() -> OperationWord { set(OperationWord.hasWaiters) }
 
-  /// Announces an observer; returns the word before.
-  func announceObserver() -> OperationWord { set(OperationWord.observed) }
+  /// Announces an observer.
+  ///
+  /// - Parameter skipsStart: It need not hear when the operation becomes ready, nor when it starts.
+  /// - Returns: The word before.
+  func announceObserver(skipsStart: Bool) -> OperationWord {
+    set(skipsStart ? OperationWord.observed : OperationWord.observed | OperationWord.observesStart)
+  }
 
   /// Announces that the end has to look into the links; returns the word before.
   func announceLink() -> OperationWord { set(OperationWord.linked) }

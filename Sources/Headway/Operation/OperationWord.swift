@@ -57,13 +57,15 @@ struct OperationWord {
   static let userObjects: UInt64 = 1 << 29
   /// The base's part of a start is over, and the subclass is to say when the operation has finished.
   static let started: UInt64 = 1 << 30
+  /// Somebody observes when the operation becomes ready, or when it starts.
+  static let observesStart: UInt64 = 1 << 31
   /// The upper half counts the dependencies that have not finished.
   static let oneDependency: UInt64 = 1 << 32
 
   static let initial = OperationWord(rawValue: UInt64(QueuePriority.normal.level) << priorityShift)
 
   /// Where one of these is set, an operation can't be started without further thought.
-  static let startsSpecially = cancelled | heldBack | observed | hasThreadPriority | doomed
+  static let startsSpecially = cancelled | heldBack | observesStart | hasThreadPriority | doomed
   /// Where one of these is set, more is to be done at the end than to say so.
   static let endsSpecially = linked | hasWaiters | observed | hasCancellationHandlers | failed
 
