@@ -15,7 +15,7 @@ final class Batch: @unchecked Sendable {
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
   // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime`
   // change under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`,
-  // `keepsOrder`, `hasTakenFirst`, `kept`, `plain`, `completionBlock` and `observedEnd` are that thread's.
+  // `keepsOrder`, `hasTakenFirst`, `kept`, `plain`, `completionBlock` and `untoldEnd` are that thread's.
   //
   // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it
   // has finished; those that are reclaimed go back to the queue. So a thread with the queue's lock must not look at an
@@ -122,14 +122,12 @@ final class Batch: @unchecked Sendable {
     return completionBlock.take()
   }
 
-  /// The end of the operation that has just ended, of which the thread is to notify its observers.
-  private var observedEnd: (before: OperationWord, observers: ObserverList?)?
+  /// The end of the operation that has just ended, of which the thread is to notify.
+  private var untoldEnd: UntoldEnd?
 
-  func leave(observedEnd before: OperationWord, _ observers: ObserverList?) { observedEnd = (before, observers) }
+  func leave(_ end: UntoldEnd) { untoldEnd = end }
 
-  func takeObservedEnd() -> (before: OperationWord, observers: ObserverList?)? {
-    observedEnd == nil ? nil : observedEnd.take()
-  }
+  func takeUntoldEnd() -> UntoldEnd? { untoldEnd == nil ? nil : untoldEnd.take() }
 
   /// Takes over an ownership of an operation.
   func keep(_ operation: OperationReference) { kept.append(operation) }
@@ -382,7 +380,7 @@ final class Batch: @unchecked Sendable {
   func begin(readied operation: Operation) -> Bool {
     guard mayContinue.load(ordering: .relaxed), finishedCount.load(ordering: .relaxed) < allowance,
       head.load(ordering: .relaxed) >= size, readiedCount.load(ordering: .relaxed) == 0, isMine(operation),
-      home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty && $0.trackedProgress == nil }) == true,
+      home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == true,
       placement.workerClass(of: operation) == workerClass
     else { return false }
     return operation.state.beginPlainly(ifNeverReady: true)

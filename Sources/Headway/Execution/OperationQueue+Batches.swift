@@ -27,10 +27,10 @@ extension OperationQueue {
         let isContinued = next != nil
         next = nil
         let hasBegun = reference._withUnsafeGuaranteedRef { operation in
-          // Somebody may have set the queue's progress since the batch was taken.
-          guard isContinued || trackedProgress == nil && operation.state.beginPlainly() else { return false }
+          guard isContinued || operation.state.beginPlainly() else { return false }
           batch.noteCurrent(reference)
           context.pointee.enter(reference)
+          startUnit(of: operation)
           operation.callMain()
           isOver = isOver || batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
           let continues = !isOver && !operation.runsUserCodeWhenFreed
@@ -48,7 +48,7 @@ extension OperationQueue {
         if !isContinued, batch.isActive, batch.hasToTakeLock, let notifications = noteEnd(of: reference) {
           leftOvers.append { notifications.send() }
         }
-        runUsersCode(after: reference.operation, of: batch, context, isLast: isOver || !leftOvers.isEmpty) {
+        runUsersCode(after: reference, of: batch, context, isLast: isOver || !leftOvers.isEmpty) {
           leftOvers.append($0)
         }
         if !leftOvers.isEmpty { isOver = true }
@@ -63,30 +63,32 @@ extension OperationQueue {
     return number
   }
 
-  /// Notifies the observers of an operation of a batch that has ended, or runs its completion block.
+  /// Notifies of the end of an operation of a batch, or runs its completion block.
   ///
   /// Either may take long, and wait for others: see ``release(_:of:isContinued:isLast:)``.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - reference: The operation.
   ///   - batch: The batch.
   ///   - context: The thread's.
   ///   - isLast: The thread leaves the batch.
   ///   - leave: Takes what is to be done when the thread holds nothing of the queue's.
   private func runUsersCode(
-    after operation: Operation, of batch: Batch, _ context: UnsafeMutablePointer<ThreadContext>, isLast: Bool,
+    after reference: OperationReference, of batch: Batch, _ context: UnsafeMutablePointer<ThreadContext>, isLast: Bool,
     leaving leave: (@escaping () -> Void) -> Void
   ) {
-    if let end = batch.takeObservedEnd() {
+    if let end = batch.takeUntoldEnd() {
+      let operation = reference.operation
       if isLast || batch.keepsOrder || batch.isAtEnd {
-        leave { ThreadContext.run(operation, in: self) { operation.notifyEnd(from: end.before, end.observers) } }
+        leave { ThreadContext.run(operation, in: self) { operation.notify(of: end) } }
       } else {
-        context.pointee.enter(OperationReference(operation))
-        operation.notifyEnd(from: end.before, end.observers)
+        context.pointee.enter(reference)
+        operation.notify(of: end)
         context.pointee.leave()
       }
     }
     if let block = batch.takeCompletionBlock() {
+      let operation = reference.operation
       if isLast || batch.isAtEnd {
         leave { operation.runCompletionBlock(block) }
       } else {

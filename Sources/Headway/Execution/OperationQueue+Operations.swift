@@ -51,7 +51,7 @@ extension OperationQueue {
     _ operation: Operation, closing batch: Batch?, notifyingLater notifications: inout PendingNotifications
   ) -> [Operation] {
     // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
-    if completesUnit(operation) { trackedProgress?.countUnit(of: operation) }
+    _ = countUnit(of: operation)
     let (reference, closed) = (OperationReference(operation), batch.map { Unmanaged.passUnretained($0) })
     let (member, heldBack) = update(collectingBatches: closed != nil, notifyingLater: &notifications) { state in
       closed?._withUnsafeGuaranteedRef { state.admission.close($0) }
@@ -62,17 +62,6 @@ extension OperationQueue {
     member?.release()
     return heldBack
   }
-
-  /// An operation starts: its own progress counts from now on.
-  final func startUnit(of operation: Operation) {
-    if completesUnit(operation) { trackedProgress?.startUnit(of: operation) }
-  }
-
-  /// Whether an operation is one of the units of the queue's progress: barriers are not, since nobody counts them when
-  /// setting the total.
-  ///
-  /// A barrier is one from before anybody else knows it, so this can be read without the lock.
-  private func completesUnit(_ operation: Operation) -> Bool { !operation.admission.isBarrier }
 }
 
 extension OperationQueue: PoolWork {

@@ -93,7 +93,6 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     let maySpin: Bool
     let hadTicket: Bool
     let wasSpinning: Bool
-    let tracksProgress: Bool
   }
 
   /// Asks the queue what to run.
@@ -104,8 +103,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   /// - Returns: What there is.
   private mutating func next(atMost mostCount: Int, maySpin: Bool) -> Next {
     let request = Request(
-      mostCount: min(mostCount, pace.allowance), maySpin: maySpin, hadTicket: hasTicket, wasSpinning: isSpinning,
-      tracksProgress: queue.trackedProgress != nil)
+      mostCount: min(mostCount, pace.allowance), maySpin: maySpin, hadTicket: hasTicket, wasSpinning: isSpinning)
     (hasTicket, isSpinning) = (false, false)
     return next(request)
   }
@@ -141,7 +139,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     for isSecondTry in [false, true] {
       // Not with anything of the queue's in hand.
       if state.takeHasCollectedUserObjects() { return .again }
-      if state.allowsBatches, !request.tracksProgress,
+      if state.allowsBatches,
         state.admission.fill(
           batch, atMost: request.mostCount, indivisible: pace.indivisible, at: now, where: { $0.fitsBatch })
       {

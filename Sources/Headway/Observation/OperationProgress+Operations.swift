@@ -8,15 +8,18 @@ extension OperationExtensions {
   /// that.
   public var progress: OperationProgress {
     if let progress = existingProgress { return progress }
-    // It may get handlers and observers.
+    // It may get handlers and observers. Before there is one, so that the thread that starts the operation, or ends it,
+    // looks for it; or this one sees that it has.
     state.announceUserObject()
     let made = OperationProgress(totalUnitCount: expectedUnitCount)
     made.cancellationHandler = { [weak self] in self?.cancel() }
-    return links.withLock { links in
+    let progress = links.withLock { links in
       if let progress = links.madeDetails.progress { return progress }
       links.madeDetails.progress = made
       return made
     }
+    if state.current.isRunning { queue?.startUnit(of: self, with: progress) }
+    return progress
   }
 }
 
@@ -25,13 +28,48 @@ extension Operation {
 }
 
 extension OperationQueue {
-  /// The progress, if somebody has set how much there is to do.
+  /// The progress, if somebody has set how much there is to do; the queue keeps it alive.
   ///
-  /// Seen without a lock when nobody has asked for the progress yet.
-  final var trackedProgress: OperationProgress? {
-    guard hasProgress.load(ordering: .acquiring), let progress = knownProgress.withLock({ $0 }) else { return nil }
-    return progress.tracksOperations ? progress : nil
+  /// Seen without a lock.
+  final var trackedProgress: Unmanaged<OperationProgress>? {
+    guard let pointer = progressPointer.load(ordering: .acquiring) else { return nil }
+    let progress = Unmanaged<OperationProgress>.fromOpaque(pointer)
+    return progress._withUnsafeGuaranteedRef { $0.tracksOperations } ? progress : nil
   }
+
+  /// An operation starts: its own progress counts from now on, if it has one already.
+  final func startUnit(of operation: Operation) {
+    guard let tracked = trackedProgress, operation.completesUnit, operation.state.current.hasUserObjects,
+      let progress = operation.existingProgress
+    else { return }
+    tracked._withUnsafeGuaranteedRef { $0.adopt(progress) }
+  }
+
+  /// The progress of an operation that is running was asked for: what it would know, had it been made at the start.
+  fileprivate final func startUnit(of operation: Operation, with progress: OperationProgress) {
+    guard let tracked = trackedProgress, operation.completesUnit else { return }
+    tracked._withUnsafeGuaranteedRef { tracked in
+      tracked.adopt(progress)
+      if tracked.isCancelled, operation.isCancelled { progress.cancel() }
+      if tracked.isPaused { progress.pause() }
+    }
+  }
+
+  /// An operation has finished, and is about to leave the queue: that completes one unit.
+  ///
+  /// - Returns: The progress, if it is to notify of that: ``OperationProgress/notifyIfFurther()`` is to follow.
+  final func countUnit(of operation: Operation) -> Unmanaged<OperationProgress>? {
+    guard let tracked = trackedProgress, operation.completesUnit else { return nil }
+    return tracked._withUnsafeGuaranteedRef { $0.countUnit(of: operation) } ? tracked : nil
+  }
+}
+
+extension Operation {
+  /// Whether it is one of the units of its queue's progress: barriers are not, since nobody counts them when setting
+  /// the total.
+  ///
+  /// A barrier is one from before anybody else knows it, so this can be read without the lock.
+  fileprivate final var completesUnit: Bool { !admission.isBarrier }
 }
 
 extension OperationProgress {
@@ -40,17 +78,62 @@ extension OperationProgress {
   /// Relaxed: setting the total while operations run tracks those that start after it was seen.
   fileprivate var tracksOperations: Bool { hasTotal.load(ordering: .relaxed) }
 
-  /// As the progress of a queue: an operation starts, and its own progress counts as a fraction of one unit.
-  func startUnit(of operation: Operation) { adopt(operation.progress) }
+  /// What a progress is for that of a queue, under whose lock it changes.
+  enum UnitState: UInt8, AtomicRepresentable {
+    /// Nothing, so far.
+    case none
+    /// It stands for a unit.
+    case adopted
+    /// The operation has finished, and its unit was counted.
+    case counted
+  }
+
+  /// As the progress of a queue: `child`, that of an operation that runs, counts as a fraction of one unit, unless it is
+  /// a part of something already.
+  ///
+  /// A cancellation here was of what there was then, so it does not reach this child.
+  fileprivate func adopt(_ child: OperationProgress) {
+    // The operation may finish at any moment, if this is not the thread that runs it.
+    let isAdopted = state.withLock { state in
+      guard child.unitState.load(ordering: .relaxed) == .none else { return false }
+      child.unitState.store(.adopted, ordering: .relaxed)
+      state.children.append((child, 1))
+      return true
+    }
+    guard isAdopted else { return }
+    if child.setParent(self) {
+      // Nobody is notified: the operation has been claimed, and observers may wait for it.
+      if child.isFinished { _ = count(child) }
+    } else {
+      state.withLock { state in
+        guard child.unitState.load(ordering: .relaxed) == .adopted,
+          let position = state.children.lastIndex(where: { $0.progress === child })
+        else { return }
+        child.unitState.store(.none, ordering: .relaxed)
+        state.children.remove(at: position)
+      }
+    }
+  }
 
   /// As the progress of a queue: an operation has finished, which completes one unit.
   ///
-  /// Notifies nobody: ``notifyIfFurther()`` is to follow.
-  func countUnit(of operation: Operation) {
-    if let progress = operation.existingProgress, progress.parent === self {
-      _ = count(progress)
-    } else {
-      state.withLock { $0.completed += 1 }
+  /// - Returns: Whether another hundredth may be done by it.
+  fileprivate func countUnit(of operation: Operation) -> Bool {
+    // Who asks for the progress first from now on sees that the operation has finished.
+    let child = operation.state.current.hasUserObjects ? operation.existingProgress : nil
+    let isPart = child.map { $0.parent === self } ?? false
+    return state.withLock { state in
+      let before = child?.unitState.exchange(.counted, ordering: .relaxed) ?? .none
+      if isPart || before == .adopted {
+        // Counted already, if it has done all of its own units.
+        let position = state.children.firstIndex { $0.progress === child }
+        if let position { state.completed += state.children.remove(at: position).pendingUnits }
+      } else {
+        state.completed += 1
+      }
+      // The fractions of children are not looked at. All units may be complete again, and the parent have to hear.
+      return !state.children.isEmpty || state.isTelling || state.completed >= state.total
+        || Double(state.completed) / Double(state.total) * 100 >= Double(state.toldHundredth + 1)
     }
   }
 }

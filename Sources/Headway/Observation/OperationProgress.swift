@@ -43,6 +43,9 @@ public final class OperationProgress: Sendable {
   /// Whether there is anything to track: one load on the path of every operation.
   let hasTotal: Atomic<Bool>
 
+  /// What this is for the progress of a queue; protected by the lock of that.
+  let unitState = Atomic(UnitState.none)
+
   /// Creates a progress that has no parent.
   ///
   /// - Parameter totalUnitCount: How many units there are to do; 0 or less when that is not known.
@@ -137,20 +140,10 @@ public final class OperationProgress: Sendable {
     take(child, pendingUnitCount)
   }
 
-  /// Makes `child` stand for one unit, unless it is a part of something already.
-  ///
-  /// A cancellation here was of what there was then, so it does not reach this child.
-  func adopt(_ child: OperationProgress) {
-    guard child.setParent(self) else { return }
-    state.withLock { $0.children.append((child, 1)) }
-    // Nobody is notified: the operation has been claimed, and observers may wait for it.
-    if child.isFinished { _ = count(child) }
-  }
-
   /// The progress of which this is a part.
   var parent: OperationProgress? { state.withLock { $0.parent } }
 
-  private func setParent(_ parent: OperationProgress) -> Bool {
+  func setParent(_ parent: OperationProgress) -> Bool {
     // The old parent is returned: the last reference to it may be this one, which must not be dropped under the lock.
     let old = state.withLock { state in
       let old = state.parent

@@ -72,7 +72,7 @@ extension Operation {
     for operation in heldBack { operation.reconsiderReadiness() }
     if let rare = ending.rare { cancelDoomed(rare.doomed) }
     notifications.send()
-    queue?.trackedProgress?.notifyIfFurther()
+    queue?.trackedProgress?._withUnsafeGuaranteedRef { $0.notifyIfFurther() }
     ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.notifyIfObserved([ObservedChange(.isReady)]) } }
     if before.hasFailed, let error { queue?.reportFailure(of: self, error) }
     if !isNotified { notifyEnd(from: before, ending.rare?.observers) }
@@ -81,7 +81,7 @@ extension Operation {
   }
 
   /// Notifies the observers of the end; and then wakes those who wait for that.
-  final func notifyEnd(from before: OperationWord, _ observers: ObserverList?) {
+  private func notifyEnd(from before: OperationWord, _ observers: ObserverList?) {
     guard let observers else { return observersWereNotified() }
     // If another thread is notifying them at this moment, that one goes on with this.
     observers.notify(of: self, ending: self) { notify in
@@ -95,6 +95,17 @@ extension Operation {
       notify(ObservedChange(.isFinished, true))
     }
   }
+
+  /// Notifies those of the end whom a batch has left to be notified.
+  final func notify(of end: UntoldEnd) {
+    guard end.before.isObserved else { return notifyProgress(of: end) }
+    NotificationContext.run(notifyingOf: self) {
+      notifyProgress(of: end)
+      notifyEnd(from: end.before, end.observers)
+    }
+  }
+
+  private func notifyProgress(of end: UntoldEnd) { end.progress?._withUnsafeGuaranteedRef { $0.notifyIfFurther() } }
 
   /// Wakes those who wait until the observers have been notified of the end.
   final func observersWereNotified() { wakeWaiters(notifiedFrom: state.markNotified()) }
@@ -120,7 +131,8 @@ extension Operation {
     tellReady: (borrowing ReadyDependents, inout PendingNotifications) -> Void = Operation.tellReady,
     leaving leave: (@escaping () -> Void) -> Void
   ) -> OperationReference? {
-    if state.finishPlainly() {
+    let queue = batch.home
+    if queue?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, state.finishPlainly() {
       publish(in: batch, isContinued: isContinued)
       return nil
     }
@@ -132,6 +144,8 @@ extension Operation {
       conclude(ending, from: before, in: batch)
       return nil
     }
+    // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
+    let progress = queue?._withUnsafeGuaranteedRef { $0.countUnit(of: self) }
     let isNotified = !before.isObserved
     let word = state.settle(isNotified: isNotified)
     publish(in: batch, isContinued: isContinued)
@@ -140,7 +154,8 @@ extension Operation {
     // Not if users' code is to run first.
     let completionBlock = ending.rare?.completionBlock
     let runsUserCode =
-      !isNotified || completionBlock != nil || ending.hasDependenciesToKeep || ending.runsUserCodeWhenReleased
+      !isNotified || progress != nil || completionBlock != nil || ending.hasDependenciesToKeep
+      || ending.runsUserCodeWhenReleased
     if !continues || runsUserCode || next?._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) != true {
       next = nil
       var untold = ReadyDependents()
@@ -150,7 +165,7 @@ extension Operation {
     wakeWaiters(settledFrom: word, isNotified: isNotified)
     if let completionBlock {
       // Observers may wait for what it does, and it for them.
-      if isNotified, batch.runsCompletionBlocks {
+      if isNotified, progress == nil, batch.runsCompletionBlocks {
         batch.leave(completionBlock: completionBlock)
       } else {
         submitCompletionBlock(completionBlock, batch.executor, batch.placement)
@@ -166,7 +181,9 @@ extension Operation {
         withExtendedLifetime(rare) {}
       }
     }
-    if !isNotified { batch.leave(observedEnd: before, ending.rare?.observers) }
+    if !isNotified || progress != nil {
+      batch.leave(UntoldEnd(before: before, observers: ending.rare?.observers, progress: progress))
+    }
     return next
   }
 
@@ -185,4 +202,12 @@ extension Operation {
       reference.release()
     }
   }
+}
+
+/// The end of an operation in a batch, of which somebody is to be notified.
+struct UntoldEnd {
+  let before: OperationWord
+  let observers: ObserverList?
+  /// That of the queue, which keeps it alive.
+  let progress: Unmanaged<OperationProgress>?
 }

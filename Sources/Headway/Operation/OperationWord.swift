@@ -82,6 +82,8 @@ struct OperationWord {
   var isNotified: Bool { rawValue & Self.notified != 0 }
   /// Whether releasing the operation may run users' code, apart from that of its class.
   var hasUserObjects: Bool { rawValue & (Self.userObjects | Self.failed | Self.observed) != 0 }
+  /// A queue, or `start()`, has begun with it, and it has not finished.
+  var isRunning: Bool { phase == .starting || phase == .executing }
   var isDoomed: Bool { rawValue & Self.doomed != 0 }
   /// What ``Operation/isFinished`` says, which overrides may ask.
   var saysFinished: Bool { phase == .finished || rawValue & Self.started != 0 }

@@ -36,7 +36,8 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Made when it is first asked for: it refers back to the queue weakly, which makes counting references slower.
   let knownProgress = Guarded<OperationProgress?>(nil)
-  let hasProgress = Atomic<Bool>(false)
+  /// The same, to be looked at without the lock.
+  let progressPointer = Atomic<UnsafeRawPointer?>(nil)
 
   /// The progress of what the queue runs.
   ///
@@ -53,7 +54,7 @@ open class OperationQueue: @unchecked Sendable {
       let made = OperationProgress(totalUnitCount: 0)
       made.cancellationHandler = { [weak self] in self?.cancelAllOperations() }
       known = made
-      hasProgress.store(true, ordering: .releasing)
+      progressPointer.store(Unmanaged.passUnretained(made).toOpaque(), ordering: .releasing)
       return made
     }
   }

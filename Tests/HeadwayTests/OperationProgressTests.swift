@@ -1,0 +1,145 @@
+import HeadwayTestKit
+import Testing
+
+@testable import Headway
+
+/// An operation has a progress once somebody asks for it.
+@Suite("Progress of operations", .hangLimit) struct OperationProgressTests {
+  private static func tracked(total: Int64, limit: Int = -1) -> OperationQueue {
+    let queue = OperationQueue(limit: limit)
+    queue.progress.totalUnitCount = total
+    return queue
+  }
+
+  @Test("Q10: an operation for whose progress nobody asks has none, and is a unit") func unasked() {
+    let queue = Self.tracked(total: 100)
+    let operations = (0..<100).map { _ in BlockOperation {} }
+    queue.addOperations(operations, waitUntilFinished: true)
+    #expect(operations.allSatisfy { $0.existingProgress == nil })
+    #expect(queue.progress.isFinished && queue.progress.fractionCompleted == 1)
+  }
+
+  @Test("Q10: a progress that is asked for before the start counts with its fraction", arguments: [1, -1])
+  func before(limit: Int) {
+    let queue = Self.tracked(total: 2, limit: limit)
+    let (begun, go) = (Gate(), Gate())
+    let operation = BlockOperation {
+      begun.open()
+      go.wait()
+    }
+    operation.progress.totalUnitCount = 4
+    operation.progress.completedUnitCount = 2
+    #expect(queue.progress.fractionCompleted == 0)
+    queue.addOperation(operation)
+    begun.wait()
+    #expect(queue.progress.fractionCompleted == 0.25 && queue.progress.completedUnitCount == 0)
+    go.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(queue.progress.fractionCompleted == 0.5 && queue.progress.completedUnitCount == 1)
+  }
+
+  @Test("Q10: a progress that is asked for while the operation runs counts with its fraction from then on")
+  func during() {
+    let queue = Self.tracked(total: 2)
+    let (begun, go) = (Gate(), Gate())
+    let operation = BlockOperation {
+      begun.open()
+      go.wait()
+    }
+    queue.addOperation(operation)
+    begun.wait()
+    operation.progress.totalUnitCount = 2
+    operation.progress.completedUnitCount = 1
+    #expect(queue.progress.fractionCompleted == 0.25)
+    queue.progress.pause()
+    #expect(operation.progress.isPaused)
+    operation.progress.completedUnitCount = 2
+    #expect(queue.progress.completedUnitCount == 1 && queue.progress.fractionCompleted == 0.5)
+    go.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(queue.progress.completedUnitCount == 1, "a unit is not counted twice")
+  }
+
+  @Test("Q10: a progress that is asked for late knows that the queue's was paused or cancelled") func late() {
+    let queue = Self.tracked(total: 2)
+    let (begun, go) = (Gate(), Gate())
+    let operation = BlockOperation {
+      begun.open()
+      go.wait()
+    }
+    queue.addOperation(operation)
+    begun.wait()
+    queue.progress.pause()
+    queue.progress.cancel()
+    #expect(operation.isCancelled && operation.progress.isCancelled && operation.progress.isPaused)
+    go.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(queue.progress.completedUnitCount == 1)
+  }
+
+  @Test("Q10: a progress that is asked for after the end is no part of the queue's") func after() {
+    let queue = Self.tracked(total: 2)
+    let operation = BlockOperation {}
+    queue.addOperations([operation], waitUntilFinished: true)
+    operation.progress.totalUnitCount = 2
+    operation.progress.completedUnitCount = 1
+    #expect(queue.progress.fractionCompleted == 0.5 && queue.progress.completedUnitCount == 1)
+  }
+
+  @Test("Q10: the progress of an operation that is a part of another's stays that, and the operation is a unit")
+  func partOfAnother() {
+    let queue = Self.tracked(total: 1)
+    let whole = OperationProgress(totalUnitCount: 10)
+    let operation = BlockOperation {}
+    whole.addChild(operation.progress, withPendingUnitCount: 5)
+    queue.addOperations([operation], waitUntilFinished: true)
+    #expect(queue.progress.isFinished && whole.fractionCompleted == 0)
+    operation.progress.totalUnitCount = 1
+    operation.progress.completedUnitCount = 1
+    #expect(whole.completedUnitCount == 5 && queue.progress.completedUnitCount == 1)
+  }
+
+  @Test("Q10: each operation is one unit, however its progress is asked for and completed at its end")
+  func concurrency() {
+    for round in 0..<100 {
+      let queue = Self.tracked(total: 40, limit: round % 3 == 0 ? 2 : -1)
+      let operations = (0..<40).map { number in
+        number % 4 == 0
+          ? SelfAware { operation in
+            operation.progress.totalUnitCount = 2
+            operation.progress.completedUnitCount = Int64(round % 3)
+          } : BlockOperation {}
+      }
+      let meeting = Meeting(of: 2)
+      let asking = OperationQueue()
+      asking.addOperation {
+        meeting.attend()
+        for operation in operations {
+          let progress = operation.progress
+          progress.totalUnitCount = 2
+          progress.complete(unitCount: 1)
+        }
+      }
+      meeting.attend()
+      queue.addOperations(operations, waitUntilFinished: true)
+      queue.waitUntilAllOperationsAreFinished()
+      asking.waitUntilAllOperationsAreFinished()
+      #expect(queue.progress.completedUnitCount == 40 && queue.progress.fractionCompleted == 1)
+    }
+  }
+
+  @Test("Q10: observers hear of hundredths in order, and of the end, from what runs in batches", arguments: [2, -1])
+  func observers(limit: Int) {
+    let queue = Self.tracked(total: 5_000, limit: limit)
+    let whole = OperationProgress(totalUnitCount: 2)
+    whole.addChild(queue.progress, withPendingUnitCount: 1)
+    let told = EventRecorder<Double>()
+    let token = queue.progress.observe { told.record($0.fractionCompleted) }
+    for _ in 0..<5_000 { queue.addOperation {} }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(queue.progress.isFinished)
+    #expect(eventually { whole.completedUnitCount == 1 && told.events.last == 1 })
+    #expect(told.events == told.events.sorted() && told.count <= 100)
+    token.invalidate()
+  }
+}
