@@ -12,22 +12,15 @@ extension OperationQueue {
   /// A queue that waits for another's operations is still often, and goes on soon; so nothing is looked at while there
   /// is progress.
   final func lookForStallIfIdle() {
-    let isDue = state.withLock { state in
-      guard state.observation.listeners > 0 else { return false }
-      guard state.admission.isIdle else {
-        state.observation.hasReportedStall = false
-        return false
-      }
-      guard !state.observation.isLookingForStall, !state.observation.hasReportedStall else { return false }
-      state.observation.isLookingForStall = true
-      return true
-    }
-    if isDue { lookForStall(after: Self.firstLook) }
+    if state.withLock({ $0.beginToLookForStall() }) { lookForStall() }
   }
+
+  /// Has the queue looked at a little later, which ``QueueState/beginToLookForStall()`` has called for.
+  final func lookForStall() { lookForStall(after: Self.firstLook) }
 
   private func lookForStall(after milliseconds: Int) {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
-      guard let self, self.lookForStall() else { return }
+      guard let self, self.reportStall() else { return }
       self.lookForStall(after: min(milliseconds * 2, Self.longestPause))
     }
   }
@@ -35,7 +28,7 @@ extension OperationQueue {
   /// Reports a stall, if there is one.
   ///
   /// - Returns: Whether to look again later: nothing goes on, and the queue waits for something that may happen.
-  private func lookForStall() -> Bool {
+  private func reportStall() -> Bool {
     let held = state.withLock { state -> [Operation]? in
       guard state.observation.listeners > 0, state.admission.isIdle else { return nil }
       return state.admission.operations
@@ -43,17 +36,18 @@ extension OperationQueue {
     let graph = WaitGraph(of: held ?? [])
     let isStalled = held?.allSatisfy { graph.isStuck($0) } == true
     let cycle = isStalled ? held?.first.flatMap { graph.cycle(from: $0) } : nil
-    let (looksAgain, observers) = state.withLock { state -> (Bool, ObserverList?) in
+    let (looksAgain, observers, buffers) = state.withLock { state -> (Bool, ObserverList?, EventBuffers?) in
       guard held != nil, state.admission.isIdle else {
         state.observation.isLookingForStall = false
-        return (false, nil)
+        return (false, nil, nil)
       }
-      guard let cycle else { return (true, nil) }
+      guard let cycle else { return (true, nil, nil) }
       state.observation.isLookingForStall = false
       state.observation.hasReportedStall = true
       state.record { .stalled(cycle: cycle) }
-      return (false, state.observers)
+      return (false, state.observers, state.eventBuffers)
     }
+    buffers?.wake()
     observers?.notify(of: self)
     return looksAgain
   }
@@ -61,5 +55,19 @@ extension OperationQueue {
   /// The operations of this queue that must finish before this one can start.
   final func obstacles(of operation: Operation) -> AdmissionObstacles {
     update(collectingBatches: true) { $0.admission.obstacles(of: operation) }
+  }
+}
+
+extension QueueState {
+  /// Whether somebody listens to events and nothing in the queue goes on, so that it is to be looked at; once.
+  mutating func beginToLookForStall() -> Bool {
+    guard observation.listeners > 0 else { return false }
+    guard admission.isIdle else {
+      observation.hasReportedStall = false
+      return false
+    }
+    guard !observation.isLookingForStall, !observation.hasReportedStall else { return false }
+    observation.isLookingForStall = true
+    return true
   }
 }

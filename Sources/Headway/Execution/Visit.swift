@@ -156,7 +156,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       state.admission.reclaimBatches()
       state.collectBatches(&released)
     }
-    guard request.maySpin, !state.hasSpinningWorker, state.observers == nil else { return .nothing }
+    guard request.maySpin, !state.hasSpinningWorker, !state.isObserved else { return .nothing }
     state.admission.issueTicket(workerClass)
     state.hasSpinningWorker = true
     queue.spinSignal.store(false, ordering: .relaxed)

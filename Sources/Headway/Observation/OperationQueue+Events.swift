@@ -58,14 +58,15 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
   ///
   /// - Returns: An iterator.
   public func makeAsyncIterator() -> Iterator {
-    let (stream, continuation) = AsyncStream.makeStream(of: OperationQueueEvent.self)
-    let end = EventStreamEnd(continuation)
-    return Iterator(events: stream.makeAsyncIterator(), token: queue.listen { end.continuation.yield($0) })
+    let buffer = EventBuffer()
+    return Iterator(buffer: buffer, token: queue.listen(with: buffer))
   }
 
   /// Gives the events of a queue one after the other.
   public struct Iterator: AsyncIteratorProtocol {
-    var events: AsyncStream<OperationQueueEvent>.AsyncIterator
+    let buffer: EventBuffer
+    /// Taken from the buffer, the last one first.
+    var events: [OperationQueueEvent] = []
     let token: ObservationToken
 
     /// The next event, or nil when the task is cancelled.
@@ -78,7 +79,9 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
     /// - Parameter actor: The isolation of the caller.
     /// - Returns: The event.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationQueueEvent? {
-      await events.next(isolation: actor)
+      if let event = events.popLast() { return event }
+      events = await buffer.take(isolation: actor)
+      return events.popLast()
     }
   }
 }
@@ -96,15 +99,27 @@ extension OperationQueue {
       self?.remove(observer, from: observers, interest: .events)
     }
   }
-}
 
-/// Ends the stream when the queue is freed, which releases its listeners.
-private final class EventStreamEnd: Sendable {
-  let continuation: AsyncStream<OperationQueueEvent>.Continuation
-
-  init(_ continuation: AsyncStream<OperationQueueEvent>.Continuation) { self.continuation = continuation }
-
-  deinit { continuation.finish() }
+  /// Has the buffer take in each event from now on, until the queue is freed.
+  ///
+  /// - Returns: A token that ends that when it is released.
+  fileprivate final func listen(with buffer: EventBuffer) -> ObservationToken {
+    update(collectingBatches: true) { state in
+      state.admission.reclaimBatches()
+      state.admission.batches.forEach { $0.watch() }
+      state.eventBuffers = .adding(buffer, to: state.eventBuffers)
+      state.observation.listeners += 1
+    }
+    lookForStallIfIdle()
+    return ObservationToken { [weak self] in
+      let removed = self?.state.withLock { state in
+        defer { state.eventBuffers = state.eventBuffers?.removing(buffer) }
+        state.observation.listeners -= 1
+        return state.eventBuffers
+      }
+      _ = removed  // Released after the lock.
+    }
+  }
 }
 
 /// Hands the events on.

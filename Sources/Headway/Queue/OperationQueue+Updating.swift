@@ -9,6 +9,9 @@ extension OperationQueue {
   private struct AfterUpdate: ~Copyable {
     var tickets = PerClass(0)
     var observers: ObserverList?
+    var eventBuffers: EventBuffers?
+    /// The queue is to be looked at for a stall.
+    var looksForStall = false
     var released = ReleasedOperations()
     var rare: Rare?
     /// How many operations the queue held, when the update began and before the change was made.
@@ -83,7 +86,7 @@ extension OperationQueue {
     after.oldCount = state.admission.count
     if state.observers != nil { after.observers = state.observers }
     state.takeIn(inbox)
-    if collectsBatches || after.observers != nil {
+    if collectsBatches || state.isObserved {
       state.collectBatches(&after.released)
       // What those added that have finished, before they did.
       state.takeIn(inbox)
@@ -107,6 +110,10 @@ extension OperationQueue {
       (rare.executor, rare.underlyingQueue, rare.generation) = (state.executor, state.underlyingQueue, state.generation)
     }
     if after.observers != nil { state.noteCount(since: after.count) }
+    if state.eventBuffers != nil {
+      after.eventBuffers = state.eventBuffers
+      after.looksForStall = state.beginToLookForStall()
+    }
     let isEmpty = state.admission.count == 0
     if isEmpty, !state.waiters.isEmpty { after.madeRare.waiters = state.waiters.removeAll() }
     after.ownership = (after.oldCount == 0 ? 1 : 0) - (isEmpty ? 1 : 0)
@@ -118,6 +125,8 @@ extension OperationQueue {
     if !after.tickets.isZero { sendForWorkers(after) }
     if after.rare != nil { after.rare?.waiters.forEach { $0.wake() } }
     after.released.release()
+    if after.eventBuffers != nil { after.eventBuffers?.wake() }
+    if after.looksForStall { lookForStall() }
     if after.observers != nil, let observers = after.observers { notifications.append(observers, of: self) }
     if after.ownership < 0 { Unmanaged.passUnretained(self).release() }
   }

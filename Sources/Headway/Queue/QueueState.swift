@@ -18,6 +18,8 @@ struct QueueState {
   var servesInbox = false
   /// Nil while nobody observes: one branch for each change.
   var observers: ObserverList?
+  /// Nil while nobody listens to events by way of a buffer.
+  var eventBuffers: EventBuffers?
   var observation = OperationQueue.Observation()
 
   var qualityOfService: QualityOfService { admission.placement.quality }
@@ -25,12 +27,15 @@ struct QueueState {
   /// Whether something runs the operations in place of the pool.
   var runsElsewhere: Bool { executor != nil || underlyingQueue != nil }
 
+  /// Whether somebody observes, or listens to events.
+  var isObserved: Bool { observers != nil || eventBuffers != nil }
+
   /// Whether threads may take batches of operations: nobody wants to know of each one by itself.
-  var allowsBatches: Bool { observers == nil && underlyingQueue == nil && admission.heldBack.first == nil }
+  var allowsBatches: Bool { !isObserved && underlyingQueue == nil && admission.heldBack.first == nil }
 
   /// Whether operations may come in by way of the inbox: nobody wants to know of each one at once.
   private var allowsInbox: Bool {
-    observers == nil && underlyingQueue == nil && executor == nil && admission.heldBack.first == nil
+    !isObserved && underlyingQueue == nil && executor == nil && admission.heldBack.first == nil
   }
 
   /// Sets the quality of service, and takes into account what runs the operations.
@@ -159,7 +164,7 @@ struct QueueState {
     }
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
-    let (isObserved, observers, observation) = (observers != nil, observers, observation)
+    let (isObserved, observers, eventBuffers, observation) = (isObserved, observers, eventBuffers, observation)
     admission.collectFinished(isCounted: isObserved) { admission, operation in
       if isObserved { Self.append(to: observers, observation, of: admission, since: admission.count + 1) }
       // What its thread owns, it tells of by itself.
@@ -172,7 +177,7 @@ struct QueueState {
         operation.release()
       }
       if isObserved, observation.listeners > 0 {
-        observers?.append(ObservedChange(.event, OperationQueueEvent.finished(operation.operation)))
+        Self.append(.finished(operation.operation), to: observers, eventBuffers)
       }
     }
   }
@@ -181,7 +186,14 @@ struct QueueState {
 
   /// Notes an event, if somebody listens to them.
   mutating func record(_ event: () -> OperationQueueEvent) {
-    if observers != nil, observation.listeners > 0 { note(.event, event()) }
+    if observation.listeners > 0 { Self.append(event(), to: observers, eventBuffers) }
+  }
+
+  private static func append(
+    _ event: OperationQueueEvent, to observers: ObserverList?, _ eventBuffers: EventBuffers?
+  ) {
+    eventBuffers?.append(event)
+    observers?.append(ObservedChange(.event, event))
   }
 
   /// Notes a change, if somebody observes.

@@ -1,0 +1,137 @@
+import HeadwayTestKit
+import Testing
+
+@testable import Headway
+
+@Suite("Events of a queue", .hangLimit) struct EventTests {
+  /// Takes so many ends, and returns all events until then.
+  private static func events(
+    until count: Int, _ events: inout OperationQueueEvents.Iterator
+  ) async -> [OperationQueueEvent] {
+    var (taken, ends): ([OperationQueueEvent], Int) = ([], 0)
+    while ends < count, let event = await events.next() {
+      taken.append(event)
+      if case .finished = event { ends += 1 }
+    }
+    return taken
+  }
+
+  private static func checkOrder(_ events: [OperationQueueEvent], of operations: [Operation]) {
+    var steps: [Operation: [String]] = [:]
+    for event in events {
+      switch event {
+      case .added(let operation): steps[operation, default: []].append("added")
+      case .ready(let operation): steps[operation, default: []].append("ready")
+      case .started(let operation): steps[operation, default: []].append("started")
+      case .finished(let operation): steps[operation, default: []].append("finished")
+      default: Issue.record("\(event)")
+      }
+    }
+    #expect(steps.count == operations.count)
+    for operation in operations { #expect(steps[operation] == ["added", "ready", "started", "finished"]) }
+  }
+
+  @Test("Q14: each operation is added, ready, started and finished, in this order, whoever listens when")
+  func order() async {
+    let queue = OperationQueue()
+    var (first, second) = (queue.events.makeAsyncIterator(), queue.events.makeAsyncIterator())
+    let operations = (0..<2_000).map { _ in BlockOperation {} }
+    for position in operations.indices where position % 10 != 0 {
+      operations[position].addDependency(operations[position - 1])
+    }
+    async let adding: Void = {
+      for operation in operations { queue.addOperation(operation) }
+    }()
+    // One listens all the while, the other takes all at once.
+    let heard = await Self.events(until: 2_000, &first)
+    await adding
+    Self.checkOrder(heard, of: operations)
+    #expect(await Self.events(until: 2_000, &second) == heard)
+    var position: [Operation: Int] = [:]
+    for (number, event) in heard.enumerated() {
+      if case .started(let operation) = event { position[operation] = number }
+    }
+    for operation in operations {
+      for dependency in operation.dependencies { #expect(position[dependency]! < position[operation]!) }
+    }
+  }
+
+  @Test("Q14: a listener that begins while operations run hears of what happens from then on") func late() async {
+    let queue = OperationQueue()
+    for _ in 0..<50 {
+      let operations = (0..<100).map { _ in BlockOperation {} }
+      queue.addOperations(operations, waitUntilFinished: false)
+      var events = queue.events.makeAsyncIterator()
+      let last = BlockOperation {}
+      operations.forEach { last.addDependency($0) }
+      queue.addOperation(last)
+      var ends: Set<Operation> = []
+      while !ends.contains(last), let event = await events.next() {
+        if case .finished(let operation) = event { #expect(ends.insert(operation).inserted) }
+      }
+      #expect(ends.contains(last))
+    }
+  }
+
+  @Test("Q14: an iteration ends when its task is cancelled, and nothing is kept for it then") func cancelling() async {
+    let queue = OperationQueue()
+    let begun = Gate()
+    let listening = Task { [queue] in
+      var count = 0
+      for await _ in queue.events {
+        count += 1
+        if count == 4 { begun.open() }
+      }
+      return count
+    }
+    while queue.state.withLock({ $0.eventBuffers == nil }) { await Task.yield() }
+    queue.addOperation {}
+    await begun.opened()
+    listening.cancel()
+    #expect(await listening.value == 4)
+    #expect(queue.state.withLock { $0.eventBuffers == nil && $0.observation.listeners == 0 })
+    queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+  }
+
+  @Test("Q14: an iteration in a task that was cancelled gives what is there, and ends")
+  func cancelledBefore() async throws {
+    let queue = OperationQueue()
+    let operation = BlockOperation {}
+    let heard = try await Task { [queue] in
+      var events = queue.events.makeAsyncIterator()
+      queue.addOperation(operation)
+      try await queue.finished()
+      withUnsafeCurrentTask { $0?.cancel() }
+      var heard: [OperationQueueEvent] = []
+      while let event = await events.next() { heard.append(event) }
+      return heard
+    }.value
+    #expect(heard == [.added(operation), .ready(operation), .started(operation), .finished(operation)])
+  }
+
+  @Test("Q14: an iteration ends when the queue is freed, after all that happened before") func freed() async {
+    var queue: OperationQueue? = OperationQueue()
+    var events = queue!.events.makeAsyncIterator()
+    let operation = BlockOperation {}
+    queue!.addOperation(operation)
+    queue = nil
+    var heard: [OperationQueueEvent] = []
+    while let event = await events.next() { heard.append(event) }
+    #expect(heard == [.added(operation), .ready(operation), .started(operation), .finished(operation)])
+    #expect(await events.next() == nil)
+  }
+
+  @Test("Q14: events that nobody takes are released with their iterator") func released() async throws {
+    let queue = OperationQueue()
+    weak var held: Operation?
+    do {
+      let events = queue.events.makeAsyncIterator()
+      let operation = BlockOperation {}
+      held = operation
+      queue.addOperation(operation)
+      try await queue.finished()
+      withExtendedLifetime(events) {}
+    }
+    while held != nil { await Task.yield() }
+  }
+}
