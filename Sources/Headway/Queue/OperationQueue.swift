@@ -20,7 +20,8 @@ import Synchronization
 /// Every member may be used from any thread.
 open class OperationQueue: @unchecked Sendable {
   // What protects the state: `state` has a lock, under which nothing is called that is not in this module and no other
-  // lock is taken, but those of the list of observers and of the buffers of events. `knownProgress` has a lock of its own.
+  // lock is taken, but those of the list of observers and of the buffers of events. `knownProgress` has a lock of its
+  // own.
   //
   // Members that Foundation's class lets subclasses override are open, and so have to be here; what they do is in the
   // extension that is about it.
