@@ -6,9 +6,9 @@ import Synchronization
 /// ``ObservedKey`` have to be made, each time anew. The table has room for a few key paths of properties of this
 /// module's, which refer to nothing of the user's; a new one takes the place of another.
 ///
-/// Used without a lock. A key path that is in the table is kept alive by it, and is released after it was taken out. So
-/// an address that a thread finds is that of its own key path, if it is the same: no other object can have it while both
-/// are alive; and an entry that was taken out before the thread's key path was made is not found any more.
+/// Used without a lock. A key path that is in the table is kept alive by it, and is released after it was taken out.
+/// So an address that a thread finds is that of its own key path, if it is the same: no other object can have it while
+/// both are alive; and an entry that was taken out before the thread's key path was made is not found any more.
 enum KnownKeyPaths {
   private static let bitsOfCount: UInt64 = 6
   /// Each is an address, with the position of the key in ``keys`` in the bits of ``positionBits``; 0 while it is empty.

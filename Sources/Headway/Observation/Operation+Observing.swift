@@ -3,8 +3,8 @@ import Synchronization
 extension Operation {
   /// Adds an observer.
   ///
-  /// - Returns: The list in which it is, and its number there; or nil when the operation has finished: then the observer
-  ///   has been notified of the last state, and that was all.
+  /// - Returns: The list in which it is, and its number there; or nil when the operation has finished: then the
+  ///   observer has been notified of the last state, and that was all.
   final func add(_ observer: any Observer) -> (list: ObserverList, number: UInt64)? {
     // Announced before the observer reads the state: a change is in what it reads, or it is notified of it, or both,
     // and the same value comes once.

@@ -88,8 +88,8 @@ extension OperationProgress {
     case counted
   }
 
-  /// As the progress of a queue: `child`, that of an operation that runs, counts as a fraction of one unit, unless it is
-  /// a part of something already.
+  /// As the progress of a queue: `child`, that of an operation that runs, counts as a fraction of one unit, unless it
+  /// is a part of something already.
   ///
   /// A cancellation here was of what there was then, so it does not reach this child.
   fileprivate func adopt(_ child: OperationProgress) {
