@@ -60,6 +60,29 @@ import Testing
     #expect(queue.progress.completedUnitCount == 1, "a unit is not counted twice")
   }
 
+  @Test("Q10: cancelling a queue's progress cancels what runs, whether or not it has one", arguments: [false, true])
+  func cancelled(isAskedFor: Bool) {
+    let queue = Self.tracked(total: 2)
+    let (begun, go) = (Gate(), Gate())
+    let running = BlockOperation {
+      begun.open()
+      go.wait()
+    }
+    if isAskedFor { running.progress.totalUnitCount = 1 }
+    // In place of the one that cancels all.
+    queue.progress.cancellationHandler = {}
+    queue.addOperation(running)
+    begun.wait()
+    let waiting = BlockOperation {}
+    waiting.addDependency(running)
+    queue.addOperation(waiting)
+    queue.progress.cancel()
+    #expect(running.isCancelled && !waiting.isCancelled)
+    go.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(!waiting.isCancelled)
+  }
+
   @Test("Q10: a progress that is asked for late knows that the queue's was paused or cancelled") func late() {
     let queue = Self.tracked(total: 2)
     let (begun, go) = (Gate(), Gate())

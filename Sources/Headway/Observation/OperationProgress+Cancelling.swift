@@ -51,12 +51,13 @@ extension OperationProgress {
   ///
   /// It is cancelled for good: doing it again changes nothing and calls nothing.
   public func cancel() {
-    let (handler, children) = state.withLock { state -> (Handler?, [OperationProgress]) in
-      guard !exchange(&state.isCancelled, true) else { return (nil, []) }
-      return (state.cancellationHandler, state.children.map(\.progress))
+    let (handler, children, unitCancellation) = state.withLock { state -> (Handler?, [OperationProgress], Handler?) in
+      guard !exchange(&state.isCancelled, true) else { return (nil, [], nil) }
+      return (state.cancellationHandler, state.children.map(\.progress), state.unitCancellation)
     }
     handler?()
     for child in children { child.cancel() }
+    unitCancellation?()
   }
 
   /// Marks the work and its parts as paused and calls their handlers, on the calling thread.

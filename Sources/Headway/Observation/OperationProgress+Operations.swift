@@ -55,6 +55,17 @@ extension OperationQueue {
     }
   }
 
+  /// Cancels the operations that run and that nobody has asked for a progress, as their progress would.
+  ///
+  /// O(*n*) in the number of operations in the queue.
+  final func cancelRunningUnits() {
+    guard trackedProgress != nil else { return }
+    for operation in operations
+    where operation.completesUnit && operation.state.current.isRunning && operation.existingProgress == nil {
+      operation.cancel()
+    }
+  }
+
   /// An operation has finished, and is about to leave the queue: that completes one unit.
   ///
   /// - Returns: The progress, if it is to notify of that: ``OperationProgress/notifyIfFurther()`` is to follow.

@@ -35,6 +35,8 @@ public final class OperationProgress: Sendable {
     var cancellationHandler: (@Sendable () -> Void)?
     var pausingHandler: (@Sendable () -> Void)?
     var resumingHandler: (@Sendable () -> Void)?
+    /// As the progress of a queue: cancels the units that run and have no progress of their own.
+    var unitCancellation: (@Sendable () -> Void)?
   }
 
   // Protected by its lock, under which nothing is called and no other lock is taken.

@@ -54,6 +54,7 @@ open class OperationQueue: @unchecked Sendable {
       if let known { return known }
       let made = OperationProgress(totalUnitCount: 0)
       made.cancellationHandler = { [weak self] in self?.cancelAllOperations() }
+      made.state.withLock { $0.unitCancellation = { [weak self] in self?.cancelRunningUnits() } }
       known = made
       progressPointer.store(Unmanaged.passUnretained(made).toOpaque(), ordering: .releasing)
       return made
