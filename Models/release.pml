@@ -6,6 +6,7 @@
    Lister          OperationQueue.operations
    Watcher         the first observer of the queue
    Reclaimer       a thread that reclaims what the batch has not started, and so takes over the ownership
+   Limiter         the same, which sets a limit: a thread that runs users' code in between is to have no place of it
 
    The thread owns what it has taken, and releases it when it has published that it has finished; the queue's lock
    protects the others from each other, and not from that. Each access to what is used without the lock is a step.
@@ -22,25 +23,47 @@
 
 #define lockQueue() atomic { !lock -> lock = true }
 #define NONE 15
+#define INSIDE 0
+#define OUTSIDE 1
+#define ENDED 2
 
 bool lock;
 /* Under the lock. */
-byte size = N, collected, taken = N;
-bool observed;
+byte size = N, collected, taken = N, collectedReadied;
+bool observed, isActive = true;
 /* Used without the lock. */
-byte current = NONE, finished, head = 1;
+byte current = NONE, finished, head = 1, readied, presence = INSIDE;
 bool settled[N], pinned;
 /* What the proof needs. */
 byte owners[N] = 1, events, reclaimed, watchedFrom = NONE;
+bool limited;
 
 #define bit(x) (1 << (x))
 
+/* An end is counted: an event, if the batch is watched; the operation is alive. */
+inline note(x) {
+  if
+  :: observed && watchedFrom != NONE && x >= watchedFrom ->
+     assert(owners[x] > 0 && !((events >> x) & 1)); events = events | bit(x)
+  :: else
+  fi
+}
+
 /* Under the lock: Batch.nextFinished until there is none. What may have finished an instant ago is looked at. */
 inline collect() {
+  ends = false;
+#ifndef FAULT_LATE_END
+  d_step { if :: isActive && head >= size && presence == OUTSIDE -> presence = ENDED; ends = true :: else fi };
+#endif
+  if :: isActive -> collectedReadied = readied :: else fi;
+#ifdef FAULT_LATE_END
+  d_step { if :: isActive && head >= size && presence == OUTSIDE -> presence = ENDED; ends = true :: else fi };
+#endif
   do
   :: d_step { seen = finished }
      if
-     :: d_step { collected < seen -> assert(taken > 0); collected++; taken-- }
+     :: d_step { collected < seen ->
+          assert(taken > 0); note(collected); collected++; taken-- }
      :: collected >= seen ->
 #ifndef FAULT_LATE_PIN
         pinned = true;
@@ -56,7 +79,7 @@ inline collect() {
            :: running != NONE && running == collected ->
               d_step { assert(owners[running] > 0); isOver = settled[running] }
               if
-              :: isOver -> d_step { collected++; taken--; isOver = false }
+              :: isOver -> d_step { note(collected); collected++; taken--; isOver = false }
               :: else -> break
               fi
            :: else -> break
@@ -65,11 +88,12 @@ inline collect() {
      fi
   od;
   running = NONE; seen = 0;
+  if :: ends -> isActive = false :: else fi;
   pinned = observed
 }
 
 proctype Runner() {
-  byte x, seen, running = NONE; bool isOver;
+  byte x, seen, running = NONE; bool isOver, ends;
   do
   :: x < N ->
      if
@@ -92,10 +116,23 @@ proctype Runner() {
         isOver = false;
         lockQueue();
         collect();
-        d_step { if :: observed -> events = events | bit(x) :: else fi }
         lock = false
      :: else
      fi;
+     readied++;
+#ifdef LIMITER
+     presence = OUTSIDE;
+#ifdef FAULT_UNLOOKED
+     if :: skip ->
+#else
+     if :: head < size ->
+#endif
+        assert(!limited || presence == ENDED);     /* users' code */
+        assert(!limited || presence == ENDED)
+     :: else
+     fi;
+     if :: d_step { presence == OUTSIDE -> presence = INSIDE } :: presence == ENDED fi;
+#endif
      d_step { assert(owners[x] > 0); owners[x]-- };
      x++
   :: x >= N -> break
@@ -103,12 +140,13 @@ proctype Runner() {
   /* The visit closes the batch. */
   lockQueue();
   collect();
-  assert(taken == 0);
+  isActive = false;
+  assert(taken == 0 && collectedReadied == readied);
   lock = false
 }
 
 proctype Collector() {
-  byte seen, running = NONE, x; bool isOver;
+  byte seen, running = NONE, x; bool isOver, ends;
   /* Has waited for one of them. */
   if :: settled[0] -> x = 0 :: settled[1] -> x = 1 fi;
   lockQueue();
@@ -118,14 +156,15 @@ proctype Collector() {
 }
 
 proctype Lister() {
-  byte seen, running = NONE, x, listed; bool isOver;
+  byte seen, running = NONE, x, listed; bool isOver, ends;
   lockQueue();
   collect();
 #ifdef FAULT_UNPINNED
   x = collected;
 #else
   pinned = true;
-  x = (finished > collected -> finished : collected);
+  x = (observed -> watchedFrom : finished);
+  x = (x > collected -> x : collected);
 #endif
   do
   :: d_step { x < size -> assert(owners[x] > 0); owners[x]++; listed = listed | bit(x); x++ }
@@ -142,12 +181,12 @@ proctype Lister() {
 }
 
 proctype Watcher() {
-  byte seen, running = NONE; bool isOver;
+  byte seen, running = NONE; bool isOver, ends;
   lockQueue();
   collect();
   observed = true;
   pinned = true;
-  watchedFrom = finished;
+  watchedFrom = (finished > collected -> finished : collected);
   lock = false
 }
 
@@ -160,6 +199,22 @@ proctype Reclaimer() {
     :: first < size -> size--; taken--; reclaimed = reclaimed | bit(size)
     :: else -> break
     od }
+  lock = false
+}
+
+proctype Limiter() {
+  byte first, seen, running = NONE; bool isOver, ends;
+  lockQueue();
+  d_step {
+    first = head; head = 7;
+    do
+    :: first < size -> size--; taken--; reclaimed = reclaimed | bit(size)
+    :: else -> break
+    od }
+  lock = false;
+  lockQueue();
+  collect();
+  limited = true;
   lock = false
 }
 
@@ -177,6 +232,9 @@ init {
 #endif
 #ifdef RECLAIMER
     run Reclaimer();
+#endif
+#ifdef LIMITER
+    run Limiter();
 #endif
   }
   /* At rest: each was released by its thread or reclaimed, and those who watched have heard. */

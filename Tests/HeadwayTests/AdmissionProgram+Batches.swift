@@ -81,10 +81,10 @@ extension AdmissionProgram {
     admission.collectReadied { $0.release() }
     var count = admission.count
     var isExact = true
-    admission.collectFinished(isCounted: true) { admission, operation in
+    admission.collectFinished(isObserved: true) { admission, operation, isContinued in
       count -= 1
       isExact = isExact && admission.count == count
-      operation?.release()
+      if isContinued { operation?.release() }
     }
     isMiscounted = isMiscounted || !isExact
     hasUncollected = false

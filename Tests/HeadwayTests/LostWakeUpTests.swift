@@ -181,6 +181,6 @@ import Testing
 
   private func collect(_ admission: inout Admission) {
     admission.collectReadied { $0.release() }
-    admission.collectFinished(isCounted: true) { $1?.release() }
+    admission.collectFinished(isObserved: false) { $2 ? $1?.release() : () }
   }
 }

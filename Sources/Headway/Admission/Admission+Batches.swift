@@ -45,42 +45,40 @@ extension Admission {
   /// Counts the operations of batches that have finished as such.
   ///
   /// - Parameters:
-  ///   - isCounted: Whether `body` is called for each.
+  ///   - isObserved: Whether `body` is called for each.
   ///   - body: Called with each with which a thread continued, which is to be released, once no lock is held; and, if
-  ///     `isCounted`, with nil for each of the others, which the threads own.
-  mutating func collectFinished(isCounted: Bool, _ body: (Admission, OperationReference?) -> Void) {
+  ///     `isObserved`, for each of the others, which the threads own, with the operation if it is alive.
+  mutating func collectFinished(
+    isObserved: Bool, _ body: (Admission, OperationReference?, _ isContinued: Bool) -> Void
+  ) {
     batches.forEach { batch in
-      let takenCount = batch.collectFinished { operation in
-        _ = operation._withUnsafeGuaranteedRef { finished($0) }
-        body(self, operation)
+      while let next = batch.nextFinished(isSingle: isObserved) {
+        switch next {
+        case .taken(let count, let operation):
+          members.removeTaken(count)
+          // They were in the first segment, which only grows.
+          first.unfinished -= count
+          if isObserved { body(self, operation, false) }
+        case .continued(let operation):
+          _ = operation._withUnsafeGuaranteedRef { finished($0) }
+          body(self, operation, true)
+        }
       }
-      guard isCounted else {
-        removeTaken(takenCount)
-        return
-      }
-      for _ in 0..<takenCount {
-        removeTaken(1)
-        body(self, nil)
-      }
+      if batch.isEnded { batches.remove(batch) }
     }
   }
 
-  /// Puts what became ready by the operations of batches among the ready.
+  /// Puts what became ready by the operations of batches among the ready; ``collectFinished(isObserved:_:)`` follows.
   ///
   /// - Parameter body: Called with each. It is to be released, once no lock is held.
   mutating func collectReadied(_ body: (OperationReference) -> Void) {
     batches.forEach { batch in
+      batch.endIfOutside()
       while let operation = batch.nextReadied() {
         operation._withUnsafeGuaranteedRef { becameReady($0) }
         body(operation)
       }
     }
-  }
-
-  /// They were in the first segment, which only grows.
-  private mutating func removeTaken(_ count: Int) {
-    members.removeTaken(count)
-    first.unfinished -= count
   }
 
   // MARK: Reclaiming

@@ -60,18 +60,22 @@ extension Admission {
       // Walked towards the front, up to the barrier before it, which waits for what is before that. What is in batches,
       // or has been, is in the first segment.
       var found: [Operation] = []
-      if position == nil {
-        members.returned.forEach { if !isLeaving($0.operation) { found.append($0.operation) } }
-        batches.forEach { $0.forEachUnfinished { found.append($0) } }
-      }
+      var isInFirstSegment = true
       var other = OperationReference(operation).memberPrevious
       while let reference = other {
         let member = reference.operation
         if !isLeaving(member) {
           found.append(member)
-          if member.admission.isBarrier { break }
+          if member.admission.isBarrier {
+            isInFirstSegment = false
+            break
+          }
         }
         other = reference.memberPrevious
+      }
+      if isInFirstSegment {
+        members.returned.forEach { if !isLeaving($0.operation) { found.append($0.operation) } }
+        batches.forEach { $0.forEachUnfinished { found.append($0) } }
       }
       return found.reversed()
     }

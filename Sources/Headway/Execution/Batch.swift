@@ -73,14 +73,20 @@ final class Batch: @unchecked Sendable {
   /// The thread publishes, then looks; who has the lock sets this, then reads what is published. All four are in one
   /// order (sequentially consistent): so either the one sees that the operation has finished, or the other waits.
   private let isPinned = Atomic<Bool>(false)
-  /// Somebody observes the queue: it stays pinned.
+  /// Somebody observes the queue: it stays pinned, and the operations that end from this number on are alive until the
+  /// thread has had the queue's lock.
   private var isWatched = false
+  private var watchedFrom = 0
+  /// Where the thread is, as far as the queue goes: see ``leave()``.
+  private let presence = Atomic<Presence>(.inside)
+  /// It has ended in its thread's place, once what is published has been collected.
+  private(set) var isEnded = false
   /// The lowest level of priority among the operations taken, and the number of the last one.
   private(set) var lowestLevel = 0
   private(set) var lastSequence: UInt64 = 0
   /// When the thread took it, in nanoseconds of uptime.
   private(set) var beginTime: UInt64 = 0
-  /// Among those of its queue, which the batch's thread alone changes, and may read without the lock; there, its
+  /// Among those of its queue, which the batch's thread may read without the lock while it is inside; there, its
   /// neighbours.
   var isActive = false
   var nextActive: Unmanaged<Batch>?
@@ -187,6 +193,8 @@ final class Batch: @unchecked Sendable {
     collectedReadied = 0
     isPinned.store(false, ordering: .relaxed)
     isWatched = false
+    presence.store(.inside, ordering: .relaxed)
+    isEnded = false
     lowestLevel = QueuePriority.highestLevel
   }
 
@@ -231,35 +239,45 @@ final class Batch: @unchecked Sendable {
   /// the addition in ``next()`` released.
   func reclaim(_ body: (Operation) -> Void) {
     stopContinuing()
-    let first = head.exchange(Self.exhausted, ordering: .acquiringAndReleasing)
+    let first = head.exchange(Self.exhausted, ordering: .sequentiallyConsistent)
     guard first < count else { return }
     for position in first..<count { items[position]._withUnsafeGuaranteedRef { body($0) } }
     count = first
   }
 
-  /// Collects what has finished and was not collected.
+  /// What has finished and was not collected.
+  enum Finished {
+    /// Some that the thread had taken; if the batch is watched, and it is one by itself, the operation.
+    case taken(count: Int, OperationReference?)
+    /// One with which the thread continued.
+    case continued(OperationReference)
+  }
+
+  /// The next that have finished and were not collected.
   ///
-  /// - Parameter body: Called with each with which the thread continued.
-  /// - Returns: How many have finished of those that the thread had taken.
-  func collectFinished(_ body: (OperationReference) -> Void) -> Int {
-    var takenCount = 0
-    var published = finishedCount.load(ordering: .acquiring)
+  /// - Parameter isSingle: One at a time; otherwise, all at once that the thread had taken.
+  func nextFinished(isSingle: Bool) -> Finished? {
     while true {
-      while collectedFinished < published {
-        if collectedFinished < count { takenCount += 1 } else { body(continued[collectedFinished]) }
-        collectedFinished += 1
+      let number = collectedFinished
+      let published = finishedCount.load(ordering: .acquiring)
+      if number < published {
+        guard number < count else {
+          collectedFinished += 1
+          return .continued(continued[number])
+        }
+        collectedFinished = isSingle ? number + 1 : min(published, count)
+        return .taken(
+          count: collectedFinished - number, isWatched && number >= watchedFrom ? items[number] : nil)
       }
       // The one that is being run may have finished an instant ago, and another thread may have seen that.
       guard let operation = pinRunning(), operation._withUnsafeGuaranteedRef({ $0.state.current.isSettled }) else {
         unpin()
-        let last = finishedCount.load(ordering: .acquiring)
-        guard last > collectedFinished else { return takenCount }
-        published = last
+        guard finishedCount.load(ordering: .acquiring) > collectedFinished else { return nil }
         continue
       }
-      if collectedFinished < count { takenCount += 1 } else { body(operation) }
-      collectedFinished += 1
       unpin()
+      collectedFinished += 1
+      return number < count ? .taken(count: 1, isWatched ? operation : nil) : .continued(operation)
     }
   }
 
@@ -296,7 +314,9 @@ final class Batch: @unchecked Sendable {
   /// Calls `body` with each operation that the thread has taken, or is to take, and that has not finished.
   func forEachUnfinished(_ body: (Operation) -> Void) {
     pin()
-    var position = max(collectedFinished, finishedCount.load(ordering: .sequentiallyConsistent))
+    // Those that are watched are there until they are counted as finished.
+    var position = max(
+      collectedFinished, isWatched ? watchedFrom : finishedCount.load(ordering: .sequentiallyConsistent))
     while position < count {
       items[position]._withUnsafeGuaranteedRef { body($0) }
       position += 1
@@ -304,10 +324,22 @@ final class Batch: @unchecked Sendable {
     unpin()
   }
 
-  /// Somebody observes the queue: the batch's thread says of each end under the lock.
+  /// Somebody observes the queue: the end of each operation is collected while that is alive.
   func watch() {
+    guard !isWatched else { return }
     isWatched = true
     pin()
+    watchedFrom = finishedCount.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// Ends the batch in its thread's place, if the thread runs users' code between two operations and comes back to find
+  /// that all has been reclaimed: then it is to have no place of the queue's limit.
+  ///
+  /// To be called before what became ready is collected, so that nothing is published after that.
+  func endIfOutside() {
+    guard head.load(ordering: .relaxed) >= count else { return }
+    isEnded =
+      presence.compareExchange(expected: .outside, desired: .ended, ordering: .sequentiallyConsistent).exchanged
   }
 
   // MARK: On the batch's thread
@@ -338,12 +370,36 @@ final class Batch: @unchecked Sendable {
     return position < size ? items[position] : nil
   }
 
-  /// Whether ``next()`` has none: the thread has taken all, or another has reclaimed the rest.
+  fileprivate enum Presence: UInt8, AtomicRepresentable {
+    /// The thread is at the batch, or will be.
+    case inside
+    /// It runs users' code, and comes back.
+    case outside
+    /// Another thread has ended the batch.
+    case ended
+  }
+
+  /// The thread is about to run users' code between two operations, if there is a next one; ``comeBack()`` follows.
   ///
-  /// If not, who reclaims the rest later sees what the thread has published by now; so it may run users' code before it
-  /// takes the next. Adding nothing is for that: it releases, as ``next()`` does, what the exchange of
-  /// ``reclaim(_:)`` acquires.
-  var isAtEnd: Bool { hasTakenFirst && head.add(0, ordering: .acquiringAndReleasing).oldValue >= size }
+  /// If ``next()`` has none, because the thread has taken all, or another has reclaimed the rest, the thread is to close
+  /// the batch first. Otherwise, who reclaims the rest later sees what the thread has published by now: adding nothing
+  /// releases, as ``next()`` does, what the exchange of ``reclaim(_:)`` acquires. It also sees that the thread is
+  /// outside, and may end the batch, so that the thread keeps no place of the queue's limit: the thread says where it
+  /// is, then looks at the head, and who reclaims changes the head, then looks where the thread is. All four are in one
+  /// order (sequentially consistent; `Models/release.pml`).
+  func leave() -> Bool {
+    presence.store(.outside, ordering: .sequentiallyConsistent)
+    if hasTakenFirst, head.add(0, ordering: .sequentiallyConsistent).oldValue < size { return true }
+    _ = comeBack()
+    return false
+  }
+
+  /// The users' code has returned.
+  ///
+  /// - Returns: Whether the batch goes on.
+  func comeBack() -> Bool {
+    presence.compareExchange(expected: .outside, desired: .inside, ordering: .sequentiallyConsistent).exchanged
+  }
 
   /// The operation has begun, in this batch.
   func noteCurrent(_ operation: OperationReference) {

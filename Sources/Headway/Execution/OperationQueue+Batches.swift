@@ -45,12 +45,10 @@ extension OperationQueue {
         number += 1
         context.pointee.leave()
         // Where the batch is closed by now, its end was no plain one, and the queue has heard.
-        if !isContinued, batch.isActive, batch.hasToTakeLock, let notifications = noteEnd(of: reference) {
+        if !isContinued, batch.isActive, batch.hasToTakeLock, let notifications = collect() {
           leftOvers.append { notifications.send() }
         }
-        runUsersCode(after: reference, of: batch, context, isLast: isOver || !leftOvers.isEmpty) {
-          leftOvers.append($0)
-        }
+        if !runUsersCode(after: reference, of: batch, context, isLast: isOver, &leftOvers) { isOver = true }
         if !leftOvers.isEmpty { isOver = true }
         if !release(reference, of: batch, isContinued: isContinued, isLast: isOver) { isOver = true }
       }
@@ -58,7 +56,8 @@ extension OperationQueue {
     if !leftOvers.isEmpty {
       // They may run code of the user's: the thread holds nothing of the queue's meanwhile.
       update(collectingBatches: true) { $0.admission.close(batch) }
-      for leftOver in leftOvers { leftOver() }
+      // What the next one waits for, the last one may hold.
+      while !leftOvers.isEmpty { leftOvers.removeFirst()() }
     }
     return number
   }
@@ -72,31 +71,38 @@ extension OperationQueue {
   ///   - batch: The batch.
   ///   - context: The thread's.
   ///   - isLast: The thread leaves the batch.
-  ///   - leave: Takes what is to be done when the thread holds nothing of the queue's.
+  ///   - leftOvers: Takes what is to be done when the thread holds nothing of the queue's.
+  /// - Returns: Whether the thread may go on with its batch.
   private func runUsersCode(
     after reference: OperationReference, of batch: Batch, _ context: UnsafeMutablePointer<ThreadContext>, isLast: Bool,
-    leaving leave: (@escaping () -> Void) -> Void
-  ) {
+    _ leftOvers: inout [() -> Void]
+  ) -> Bool {
     if let end = batch.takeUntoldEnd() {
       let operation = reference.operation
-      if isLast || batch.keepsOrder || batch.isAtEnd {
-        leave { ThreadContext.run(operation, in: self) { operation.notify(of: end) } }
-      } else {
-        context.pointee.enter(reference)
-        operation.notify(of: end)
-        context.pointee.leave()
+      guard !isLast, leftOvers.isEmpty, !batch.keepsOrder, batch.leave() else {
+        leftOvers.append { ThreadContext.run(operation, in: self) { operation.notify(of: end) } }
+        return false
       }
+      context.pointee.enter(reference)
+      operation.notify(of: end)
+      context.pointee.leave()
+      return batch.comeBack()
     }
-    if let block = batch.takeCompletionBlock() {
-      let operation = reference.operation
-      if isLast || batch.isAtEnd {
-        leave { operation.runCompletionBlock(block) }
-      } else {
-        context.pointee.leaveQueue()
-        operation.runCompletionBlock(block)
-        context.pointee.enter(self)
-      }
+    guard let block = batch.takeCompletionBlock() else { return true }
+    let operation = reference.operation
+    guard leftOvers.isEmpty, !batch.hasKept else {
+      // It may wait for what this thread has still to do.
+      operation.submitCompletionBlock(block, batch.executor, batch.placement)
+      return true
     }
+    guard !isLast, batch.leave() else {
+      leftOvers.append { operation.runCompletionBlock(block) }
+      return false
+    }
+    context.pointee.leaveQueue()
+    operation.runCompletionBlock(block)
+    context.pointee.enter(self)
+    return batch.comeBack()
   }
 
   /// Releases an operation of a batch that has ended, and what the thread has kept of it, before the thread runs
@@ -115,23 +121,21 @@ extension OperationQueue {
       if isContinued { reference.release() } else { batch.keep(plain: reference) }
       return true
     }
-    guard !isLast, !batch.keepsOrder, !batch.isAtEnd else {
+    guard !isLast, !batch.keepsOrder, batch.leave() else {
       batch.keep(reference)
       return false
     }
     reference.release()
     batch.releaseKept()
-    return true
+    return batch.comeBack()
   }
 
-  /// Another thread looks at what this one is about to release, or the end of an operation of a batch is an event.
+  /// Another thread looks at what this one is about to release, or somebody observes the queue: collects its end.
   ///
   /// - Returns: What to notify of, when the thread holds nothing that others may wait for.
-  private func noteEnd(of reference: OperationReference) -> PendingNotifications? {
+  private func collect() -> PendingNotifications? {
     var notifications = PendingNotifications()
-    update(collectingBatches: true, notifyingLater: &notifications) { state in
-      state.record { .finished(reference.operation) }
-    }
+    update(collectingBatches: true, notifyingLater: &notifications) { _ in }
     return notifications.isEmpty ? nil : notifications
   }
 

@@ -193,6 +193,9 @@ extension OperationQueue {
       state.note(.maxConcurrentOperationCount, limit)
       return state.admission.nextHeldBack()
     }
+    // Threads that run users' code between two operations of their batches, all of which are reclaimed now, have no
+    // place of the limit any more.
+    update(collectingBatches: true) { _ in }
     askAgain(heldBack)
   }
 

@@ -165,19 +165,20 @@ struct QueueState {
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
     let (isObserved, observers, eventBuffers, observation) = (isObserved, observers, eventBuffers, observation)
-    admission.collectFinished(isCounted: isObserved) { admission, operation in
-      if isObserved { Self.append(to: observers, observation, of: admission, since: admission.count + 1) }
-      // What its thread owns, it tells of by itself.
-      guard let operation else { return }
+    admission.collectFinished(isObserved: isObserved) { admission, operation, isContinued in
+      if isObserved {
+        Self.append(to: observers, observation, of: admission, since: admission.count + 1)
+        if observation.listeners > 0, let operation {
+          Self.append(.finished(operation.operation), to: observers, eventBuffers)
+        }
+      }
+      guard isContinued, let operation else { return }
       if operation._withUnsafeGuaranteedRef({ $0.isPlainBlock }) {
         released.append(finished: operation)
         if operation._withUnsafeGuaranteedRef({ $0.state.current.hasUserObjects }) { hasUserObjects = true }
       } else {
         // Not the last reference: the batch's thread keeps one until it has had this lock once more.
         operation.release()
-      }
-      if isObserved, observation.listeners > 0 {
-        Self.append(.finished(operation.operation), to: observers, eventBuffers)
       }
     }
   }
