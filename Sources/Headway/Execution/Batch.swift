@@ -256,6 +256,7 @@ final class Batch: @unchecked Sendable {
   /// The next that have finished and were not collected.
   ///
   /// - Parameter isSingle: One at a time; otherwise, all at once that the thread had taken.
+  /// - Returns: What has finished, or nil if nothing has.
   func nextFinished(isSingle: Bool) -> Finished? {
     while true {
       let number = collectedFinished
