@@ -382,12 +382,14 @@ final class Batch: @unchecked Sendable {
 
   /// The thread is about to run users' code between two operations, if there is a next one; ``comeBack()`` follows.
   ///
-  /// If ``next()`` has none, because the thread has taken all, or another has reclaimed the rest, the thread is to close
-  /// the batch first. Otherwise, who reclaims the rest later sees what the thread has published by now: adding nothing
-  /// releases, as ``next()`` does, what the exchange of ``reclaim(_:)`` acquires. It also sees that the thread is
-  /// outside, and may end the batch, so that the thread keeps no place of the queue's limit: the thread says where it
-  /// is, then looks at the head, and who reclaims changes the head, then looks where the thread is. All four are in one
-  /// order (sequentially consistent; `Models/release.pml`).
+  /// If ``next()`` has none, because the thread has taken all, or another has reclaimed the rest, the thread is to
+  /// close the batch first. Otherwise, who reclaims the rest later sees what the thread has published by now: adding
+  /// nothing releases, as ``next()`` does, what the exchange of ``reclaim(_:)`` acquires. It also sees that the thread
+  /// is outside, and may end the batch, so that the thread keeps no place of the queue's limit: the thread says where
+  /// it is, then looks at the head, and who reclaims changes the head, then looks where the thread is. All four are in
+  /// one order (sequentially consistent; `Models/release.pml`).
+  ///
+  /// - Returns: Whether there is a next one.
   func leave() -> Bool {
     presence.store(.outside, ordering: .sequentiallyConsistent)
     if hasTakenFirst, head.add(0, ordering: .sequentiallyConsistent).oldValue < size { return true }
