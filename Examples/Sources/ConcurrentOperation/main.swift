@@ -43,7 +43,6 @@ func show(_ makeOperation: (@escaping @Sendable () -> Void) -> Operation) {
   let first = makeOperation {}
   let second = BlockOperation { print("The dependent runs") }
   second.addDependency(first)
-  tokens = printChanges(of: first)
   queue.addOperations([second, first], waitUntilFinished: true)
   withExtendedLifetime(tokens) {}
 }
