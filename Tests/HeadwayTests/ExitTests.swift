@@ -29,6 +29,8 @@ import Testing
       await #expect(processExitsWith: .success) {
         let isOver = Self.keepBusy()
         for number in 0..<20 {
+          // A fork of a process that ThreadSanitizer watches takes seconds.
+          noteProgress(of: "Forks", "\(number)")
           let child = forkProcess()
           if child == 0 {
             if number % 2 == 0 { _exit(7) }
