@@ -172,25 +172,6 @@ import Testing
     }
   }
 
-  @Test("K2, W2: an observer of the queue may wait for an operation whose end is observed, too") func bothObserved() {
-    for _ in 0..<20 {
-      let (queue, begun, go, told) = (OperationQueue(), Gate(), Gate(), Gate())
-      let operation = BlockOperation {
-        begun.open()
-        go.wait()
-      }
-      let ofEnd = operation.observe(\.isFinished) { _, _ in told.open() }
-      queue.addOperation(operation)
-      begun.wait()
-      let ofCount = queue.observe(\.operationCount) { _, _ in operation.waitUntilFinished() }
-      go.open()
-      told.wait()
-      operation.waitUntilFinished()
-      queue.waitUntilAllOperationsAreFinished()
-      for token in [ofEnd, ofCount] { token.invalidate() }
-    }
-  }
-
   @Test("Q14: who begins to listen hears of no end that was before") func endsBefore() {
     let queue = OperationQueue()
     for _ in 0..<100 {

@@ -241,17 +241,13 @@ final class ObserverList: Sendable {
   /// - Parameter number: Its number.
   func remove(_ number: UInt64) {
     let removed = state.withLock { state -> Entry? in
-      var found = state.observers.remove { $0.number == number }
-      if found == nil {
-        for position in 0..<state.items.count {
-          if case .begin(let entry, _) = state.items[position], entry.number == number { found = entry }
-        }
+      if let entry = state.observers.remove(where: { $0.number == number }) { return entry }
+      for position in 0..<state.items.count {
+        if case .begin(let entry, _) = state.items[position], entry.number == number { return entry }
       }
-      // Under the lock, so that one that waits to begin is not begun.
-      found?.observer.setEnded()
-      return found
+      return nil
     }
-    _ = removed  // Released after the lock.
+    removed?.observer.setEnded()
   }
 
   /// Removes all.
