@@ -91,7 +91,7 @@ import Testing
       tokens.append(dependent.observe(\.isReady) { dependent, _ in if dependent.isReady { told.open() } })
       other.addOperation(dependent)
     case "dependent":
-      // It finishes, and leaves its queue, before it is told.
+      // It finishes, and leaves its queue, before its observers are notified.
       let dependent = Freed { told.open() }
       dependent.addDependency(operation!)
       other.isSuspended = false
@@ -116,7 +116,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("K2: the list of operations and their number shrink by one at a time, whoever collects the ends")
+  @Test("K2: the list of operations and their number shrink by one at a time")
   func shrinking() {
     for _ in 0..<20 {
       let (queue, go, begun) = (OperationQueue(), Gate(), EventRecorder<Int>())
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("Q14: of what runs when somebody begins to listen, the end is told of before its dependents start")
+  @Test("Q14: what runs when somebody begins to listen is reported as finished before its dependents start")
   func listening() {
     for _ in 0..<20 {
       let (queue, begun, go) = (OperationQueue(), Gate(), Gate())

@@ -31,7 +31,7 @@ import Testing
     for operation in operations { #expect(steps[operation] == ["added", "ready", "started", "finished"]) }
   }
 
-  @Test("Q14: each operation is added, ready, started and finished, in this order, whoever listens when")
+  @Test("Q14: each operation is added, ready, started and finished, in this order, for every listener")
   func order() async {
     let queue = OperationQueue()
     var (first, second) = (queue.events.makeAsyncIterator(), queue.events.makeAsyncIterator())

@@ -11,6 +11,16 @@ import Testing
     return queue
   }
 
+  /// An operation that says when it has begun, and goes on until the second gate is open.
+  private static func heldOperation() -> (BlockOperation, begun: Gate, go: Gate) {
+    let (begun, go) = (Gate(), Gate())
+    let operation = BlockOperation {
+      begun.open()
+      go.wait()
+    }
+    return (operation, begun, go)
+  }
+
   @Test("Q10: an operation for whose progress nobody asks has none, and is a unit") func unasked() {
     let queue = Self.tracked(total: 100)
     let operations = (0..<100).map { _ in BlockOperation {} }
@@ -22,11 +32,7 @@ import Testing
   @Test("Q10: a progress that is asked for before the start counts with its fraction", arguments: [1, -1])
   func before(limit: Int) {
     let queue = Self.tracked(total: 2, limit: limit)
-    let (begun, go) = (Gate(), Gate())
-    let operation = BlockOperation {
-      begun.open()
-      go.wait()
-    }
+    let (operation, begun, go) = Self.heldOperation()
     operation.progress.totalUnitCount = 4
     operation.progress.completedUnitCount = 2
     #expect(queue.progress.fractionCompleted == 0)
@@ -41,11 +47,7 @@ import Testing
   @Test("Q10: a progress that is asked for while the operation runs counts with its fraction from then on")
   func during() {
     let queue = Self.tracked(total: 2)
-    let (begun, go) = (Gate(), Gate())
-    let operation = BlockOperation {
-      begun.open()
-      go.wait()
-    }
+    let (operation, begun, go) = Self.heldOperation()
     queue.addOperation(operation)
     begun.wait()
     operation.progress.totalUnitCount = 2
@@ -63,11 +65,7 @@ import Testing
   @Test("Q10: cancelling a queue's progress cancels what runs, whether or not it has one", arguments: [false, true])
   func cancelled(isAskedFor: Bool) {
     let queue = Self.tracked(total: 2)
-    let (begun, go) = (Gate(), Gate())
-    let running = BlockOperation {
-      begun.open()
-      go.wait()
-    }
+    let (running, begun, go) = Self.heldOperation()
     if isAskedFor { running.progress.totalUnitCount = 1 }
     // In place of the one that cancels all.
     queue.progress.cancellationHandler = {}
@@ -85,11 +83,7 @@ import Testing
 
   @Test("Q10: a progress that is asked for late knows that the queue's was paused or cancelled") func late() {
     let queue = Self.tracked(total: 2)
-    let (begun, go) = (Gate(), Gate())
-    let operation = BlockOperation {
-      begun.open()
-      go.wait()
-    }
+    let (operation, begun, go) = Self.heldOperation()
     queue.addOperation(operation)
     begun.wait()
     queue.progress.pause()

@@ -90,7 +90,7 @@ struct OwnKeyPath: Equatable, @unchecked Sendable {  // A key path never changes
   init(_ keyPath: AnyKeyPath) { self.keyPath = keyPath }
 }
 
-/// One change, to be told to observers.
+/// One change, of which observers are to be notified.
 struct ObservedChange: Sendable {
   private enum Content: Sendable {
     case none
@@ -122,7 +122,7 @@ struct ObservedChange: Sendable {
     isPrior = true
   }
 
-  /// What the property became, where that is known; else it is read when it is told.
+  /// What the property became, where that is known; else it is read when the observers are notified.
   var value: (any Sendable)? {
     switch content {
     case .none: nil

@@ -241,13 +241,17 @@ final class ObserverList: Sendable {
   /// - Parameter number: Its number.
   func remove(_ number: UInt64) {
     let removed = state.withLock { state -> Entry? in
-      if let entry = state.observers.remove(where: { $0.number == number }) { return entry }
-      for position in 0..<state.items.count {
-        if case .begin(let entry, _) = state.items[position], entry.number == number { return entry }
+      var found = state.observers.remove { $0.number == number }
+      if found == nil {
+        for position in 0..<state.items.count {
+          if case .begin(let entry, _) = state.items[position], entry.number == number { found = entry }
+        }
       }
-      return nil
+      // Under the lock: one that waits to begin is not put among the others any more.
+      found?.observer.setEnded()
+      return found
     }
-    removed?.observer.setEnded()
+    _ = removed  // Released after the lock.
   }
 
   /// Removes all.
