@@ -105,7 +105,8 @@ import Testing
     if isAlone { queue.addOperation(operation!) } else { add(operation!, amongOthersTo: queue) }
     if kind == "observer of the queue" {
       begun.wait()
-      tokens.append(queue.observe(\.operationCount) { _, _ in done.wait() })
+      // This thread may notify, too, while it adds the observer.
+      tokens.append(queue.observe(\.operationCount) { _, _ in if told.isOpen { done.wait() } })
       told.open()
     }
     operation = nil
@@ -169,6 +170,25 @@ import Testing
       #expect(eventually { events.count == 401 })
       #expect(events.events.first == "first")
       token.invalidate()
+    }
+  }
+
+  @Test("K2, W2: an observer of the queue may wait for an operation whose end is observed, too") func bothObserved() {
+    for _ in 0..<20 {
+      let (queue, begun, go, told) = (OperationQueue(), Gate(), Gate(), Gate())
+      let operation = BlockOperation {
+        begun.open()
+        go.wait()
+      }
+      let ofEnd = operation.observe(\.isFinished) { _, _ in told.open() }
+      queue.addOperation(operation)
+      begun.wait()
+      let ofCount = queue.observe(\.operationCount) { _, _ in operation.waitUntilFinished() }
+      go.open()
+      told.wait()
+      operation.waitUntilFinished()
+      queue.waitUntilAllOperationsAreFinished()
+      for token in [ofEnd, ofCount] { token.invalidate() }
     }
   }
 

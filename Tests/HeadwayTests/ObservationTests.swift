@@ -255,6 +255,77 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test("K1, K2: an observer that is added while another thread notifies is told of what changes from then on")
+  func addedWhileOthersAreNotified() {
+    let (inside, goOn) = (Gate(), Gate())
+    let operation = AsynchronousOperation()
+    let ofPriority = operation.observe(\.queuePriority) { _, _ in
+      inside.open()
+      goOn.wait()
+    }
+    operation.start()
+    let changer = OperationQueue()
+    changer.addOperation { operation.queuePriority = .high }
+    inside.wait()
+    let changes = EventRecorder<String>()
+    let ofEnd = operation.observe(\.isFinished) { _, _ in changes.record("end") }
+    let initially = operation.observe(\.isFinished, options: [.initial, .new]) { _, change in
+      changes.record("\(change.newValue.map { "\($0)" } ?? "-")")
+    }
+    let name = EventRecorder(of: operation, \.name)
+    operation.finish()
+    operation.name = "later"
+    goOn.open()
+    changer.waitUntilAllOperationsAreFinished()
+    operation.waitUntilFinished()
+    #expect(changes.events.sorted() == ["end", "false", "true"])
+    #expect(name.events.first == .some(nil))
+    withExtendedLifetime((ofPriority, ofEnd, initially)) {}
+  }
+
+  @Test("K1, K2: whoever observes before the end hears of it, in whichever step that is") func addedBesideTheEnd() {
+    for _ in 0..<200 {
+      let operation = AsynchronousOperation()
+      operation.start()
+      let finisher = OperationQueue()
+      let changes = EventRecorder<Bool>()
+      // Reading the state is the first step.
+      let isOver = operation.isFinished
+      finisher.addOperation { operation.finish() }
+      let token = operation.observe(\.isFinished, options: .new) { _, change in changes.record(change.newValue!) }
+      let wasOver = operation.isFinished && changes.events.isEmpty
+      finisher.waitUntilAllOperationsAreFinished()
+      operation.waitUntilFinished()
+      #expect(!isOver && (changes.events == [true] || wasOver))
+      withExtendedLifetime(token) {}
+    }
+  }
+
+  @Test("K3: states that begin while another thread notifies leave out none from then on")
+  func statesWhileOthersAreNotified() async throws {
+    let (inside, goOn) = (Gate(), Gate())
+    let (operation, dependency) = (AsynchronousOperation(), BlockOperation {})
+    operation.addDependency(dependency)
+    let token = operation.observe(\.queuePriority) { _, _ in
+      inside.open()
+      goOn.wait()
+    }
+    let changer = OperationQueue()
+    changer.addOperation { operation.queuePriority = .high }
+    await inside.opened()
+    let states = operation.states.makeAsyncIterator()
+    dependency.start()
+    operation.start()
+    operation.finish()
+    goOn.open()
+    var all: [OperationState] = []
+    var iterator = states
+    while let state = await iterator.next() { all.append(state) }
+    #expect(all.first == .pending && all.last == .finished)
+    try await changer.finished()
+    withExtendedLifetime(token) {}
+  }
+
   @Test("K3: states yields the state now and each later one, and ends after finished") func states() async {
     let executor = StepExecutor()
     let queue = OperationQueue()

@@ -81,6 +81,48 @@ import Testing
     #expect(!waiting.isCancelled)
   }
 
+  @Test("Q10: cancelling a queue's progress cancels a progress that is asked for at that moment")
+  func askedForMeanwhile() {
+    let queue = Self.tracked(total: 1)
+    let (begun, go) = (Gate(), Gate())
+    let running = BlockOperation {
+      begun.open()
+      go.wait()
+    }
+    queue.progress.cancellationHandler = { _ = running.progress }
+    queue.addOperation(running)
+    begun.wait()
+    queue.progress.cancel()
+    #expect(running.isCancelled && running.progress.isCancelled)
+    go.open()
+    queue.waitUntilAllOperationsAreFinished()
+    queue.progress.cancellationHandler = nil
+  }
+
+  @Test(
+    "Q10: what starts while the queue's progress is paused knows that, whenever it is asked", arguments: [false, true])
+  func paused(isAskedForBefore: Bool) {
+    let queue = Self.tracked(total: 1)
+    queue.progress.pause()
+    let found = EventRecorder<Bool>()
+    let operation = BlockOperation()
+    operation.addExecutionBlock { [unowned operation] in found.record(operation.progress.isPaused) }
+    if isAskedForBefore { operation.progress.totalUnitCount = 1 }
+    queue.addOperations([operation], waitUntilFinished: true)
+    #expect(found.events == [true])
+  }
+
+  @Test("Q10: a progress that is a part of another is never a part of the queue's") func foreign() {
+    let queue = Self.tracked(total: 1)
+    let whole = OperationProgress(totalUnitCount: 1)
+    let operation = BlockOperation {}
+    operation.progress.totalUnitCount = 10
+    operation.progress.completedUnitCount = 9
+    whole.addChild(operation.progress, withPendingUnitCount: 1)
+    queue.addOperations([operation], waitUntilFinished: true)
+    #expect(queue.progress.completedUnitCount == 1 && whole.fractionCompleted == 0.9)
+  }
+
   @Test("Q10: a progress that is asked for late knows that the queue's was paused or cancelled") func late() {
     let queue = Self.tracked(total: 2)
     let (operation, begun, go) = Self.heldOperation()

@@ -19,6 +19,8 @@ extension OperationQueue {
   final func runAll(of batch: Batch, _ worker: Worker?) -> Int {
     var number = 0
     var leftOvers: [() -> Void] = []
+    // The one that the left-overs are of.
+    var last: Operation?
     ThreadContext.run(in: self, batch) { context in
       // What the thread continues with has begun. The thread owns what it takes, and what it continues with.
       var next: OperationReference?
@@ -46,16 +48,20 @@ extension OperationQueue {
         context.pointee.leave()
         // Where the batch is closed by now, its end was no plain one, and the queue has heard.
         if !isContinued, batch.isActive, batch.hasToTakeLock, let notifications = collect() {
+          // Below, it is sent for this operation; this is that the thread leaves the batch.
           leftOvers.append { notifications.send() }
         }
         if !runUsersCode(after: reference, of: batch, context, isLast: isOver, &leftOvers) { isOver = true }
-        if !leftOvers.isEmpty { isOver = true }
+        if !leftOvers.isEmpty { (isOver, last) = (true, reference.operation) }
         if !release(reference, of: batch, isContinued: isContinued, isLast: isOver) { isOver = true }
       }
     }
-    if !leftOvers.isEmpty {
+    if let last {
       // They may run code of the user's: the thread holds nothing of the queue's meanwhile.
-      update(collectingBatches: true) { $0.admission.close(batch) }
+      var notifications = PendingNotifications()
+      update(collectingBatches: true, notifyingLater: &notifications) { $0.admission.close(batch) }
+      // Who is notified may wait for this operation, of whose end this thread may have still to notify.
+      NotificationContext.run(notifyingOf: last) { notifications.send() }
       // What the next one waits for, the last one may hold.
       while !leftOvers.isEmpty { leftOvers.removeFirst()() }
     }

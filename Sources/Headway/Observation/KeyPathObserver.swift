@@ -58,8 +58,8 @@ extension ObservedValueChange: Sendable where Value: Sendable {}
 
 /// An observer of one property.
 final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer, @unchecked Sendable {
-  // `last` and `hasToldPrior` belong to the thread that notifies; the list of observers hands that role on under its
-  // lock. A key path never changes.
+  // `last` and `hasToldPrior` belong to the thread that adds the observer, and then to the one that notifies; the list
+  // of observers hands that role on under its lock. A key path never changes.
 
   typealias Handler = @Sendable (Object, ObservedValueChange<Value>) -> Void
 
@@ -100,23 +100,33 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     }
   }
 
+  func prepare(with object: AnyObject) { last = value(of: object) }
+
   func begin(with object: AnyObject, _ state: ObservedChange?) {
-    let first = state.flatMap { carriedValue(of: $0) } ?? value(of: object)
+    let carried = state.flatMap { carriedValue(of: $0) }
+    let first = carried ?? last ?? value(of: object)
     last = first
     if options.contains(.initial) { tell(unsafeDowncast(object, to: Object.self), new: first, old: nil) }
+    guard carried == nil, !hasEnded else { return }
+    let now = value(of: object)
+    if isEqual(first, now) == false { tell(unsafeDowncast(object, to: Object.self), of: now, after: first) }
   }
 
   func receive(_ change: ObservedChange, of object: AnyObject) {
     guard concerns(change.key) else { return }
     let new = carriedValue(of: change) ?? value(of: object)
     let old = last
-    // One that was announced and has not happened is over, too.
-    let hasToldPrior = hasToldPrior
-    if change.key == key { self.hasToldPrior = false }
-    if let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) { return }
-    self.hasToldPrior = false
-    let object = unsafeDowncast(object, to: Object.self)
+    if let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) {
+      // What was announced and has not happened is over, too.
+      if change.key == key { hasToldPrior = false }
+      return
+    }
+    tell(unsafeDowncast(object, to: Object.self), of: new, after: old)
+  }
+
+  private func tell(_ object: Object, of new: Value, after old: Value?) {
     if wantsPrior, !hasToldPrior { tellPrior(object) }
+    hasToldPrior = false
     last = new
     tell(object, new: new, old: old)
   }

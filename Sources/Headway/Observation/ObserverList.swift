@@ -7,12 +7,14 @@ protocol Observer: AnyObject, Sendable {
   /// The observation has ended: there are no more notifications.
   var hasEnded: Bool { get }
   func setEnded()
+  /// Takes down what the observer begins with; called by the thread that adds it, which is not the one that notifies.
+  func prepare(with object: AnyObject)
   /// From now on, it is notified of changes.
   ///
   /// - Parameters:
   ///   - object: The object.
-  ///   - state: What the observer begins with, if it was taken down when the observer was added; else it reads the
-  ///     object.
+  ///   - state: What the observer begins with, if it was taken down under the object's lock; else the object may have
+  ///     changed since ``prepare(with:)``, without any change that is to come.
   func begin(with object: AnyObject, _ state: ObservedChange?)
   /// Something has changed.
   func receive(_ change: ObservedChange, of object: AnyObject)
@@ -25,6 +27,8 @@ protocol Observer: AnyObject, Sendable {
 }
 
 extension Observer {
+  func prepare(with object: AnyObject) {}
+
   var skipsStart: Bool { false }
 
   var wantsPrior: Bool { false }
@@ -135,8 +139,8 @@ final class ObserverList: Sendable {
     }
   }
 
-  /// Adds an observer, which begins before this returns, unless another thread is notifying; then that thread has it
-  /// begin.
+  /// Adds an observer that is prepared, which begins before this returns, unless another thread is notifying; then that
+  /// thread has it begin.
   ///
   /// - Returns: The number with which it can be removed.
   func add(_ observer: any Observer, beginningWith object: AnyObject) -> UInt64 {

@@ -9,6 +9,7 @@ extension Operation {
     // Announced before the observer reads the state: a change is in what it reads, or it is notified of it, or both,
     // and the same value comes once.
     let word = state.announceObserver(skipsStart: observer.skipsStart)
+    observer.prepare(with: self)
     let observers = links.withLock { links -> ObserverList? in
       guard word.phase != .finished, !links.isClosed else { return nil }
       if let observers = links.details?.observers { return observers }

@@ -61,9 +61,11 @@ public struct OperationStates: AsyncSequence, Sendable {
 
 /// Turns the changes of which observers are notified into states.
 private final class StateObserver: Observer, @unchecked Sendable {
-  // `last` belongs to the thread that notifies; the list of observers hands that role on under its lock.
+  // `first` and `last` belong to the thread that adds the observer, and then to the one that notifies; the list of
+  // observers hands that role on under its lock.
   private let continuation: AsyncStream<OperationState>.Continuation
   private let end = Atomic<Bool>(false)
+  private var first: OperationState?
   private var last: OperationState?
 
   init(_ continuation: AsyncStream<OperationState>.Continuation) { self.continuation = continuation }
@@ -72,24 +74,25 @@ private final class StateObserver: Observer, @unchecked Sendable {
 
   func setEnded() { end.store(true, ordering: .releasing) }
 
+  func prepare(with object: AnyObject) { first = Self.state(of: object) }
+
   func begin(with object: AnyObject, _ state: ObservedChange?) {
+    if let first { yield(first) }
+    yield(Self.state(of: object))
+  }
+
+  private static func state(of object: AnyObject) -> OperationState {
     let operation = unsafeDowncast(object, to: Operation.self)
-    if operation.isFinished {
-      yield(.finished)
-    } else if operation.isExecuting {
-      yield(.executing)
-    } else {
-      yield(operation.isReady ? .ready : .pending)
-    }
+    if operation.isFinished { return .finished }
+    if operation.isExecuting { return .executing }
+    return operation.isReady ? .ready : .pending
   }
 
   func receive(_ change: ObservedChange, of object: AnyObject) {
     switch change.key {
     case .isReady where last == .pending || last == .ready:
       yield(unsafeDowncast(object, to: Operation.self).isReady ? .ready : .pending)
-    case .isExecuting where change.flag == true && last != .finished:
-      // It was ready, whether or not somebody said so.
-      if last == .pending { yield(.ready) }
+    case .isExecuting where change.flag == true:
       yield(.executing)
     case .isFinished where change.flag == true:
       yield(.finished)
@@ -99,7 +102,9 @@ private final class StateObserver: Observer, @unchecked Sendable {
   }
 
   private func yield(_ state: OperationState) {
-    guard state != last else { return }
+    guard state != last, last != .finished else { return }
+    // It was ready, whether or not somebody said so.
+    if state == .executing, last == .pending { continuation.yield(.ready) }
     last = state
     continuation.yield(state)
     if state == .finished { continuation.finish() }

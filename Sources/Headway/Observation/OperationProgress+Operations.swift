@@ -50,19 +50,23 @@ extension OperationQueue {
     guard let tracked = trackedProgress, operation.completesUnit else { return }
     tracked._withUnsafeGuaranteedRef { tracked in
       tracked.adopt(progress)
+      // The progress can be found by now: either the thread that cancels all finds it, or this one that it has.
       if tracked.isCancelled, operation.isCancelled { progress.cancel() }
-      if tracked.isPaused { progress.pause() }
     }
   }
 
-  /// Cancels the operations that run and that nobody has asked for a progress, as their progress would.
+  /// Cancels the operations that run, by their progress or, where nobody has asked for one, as that would; but not
+  /// those whose progress is a part of another.
   ///
   /// O(*n*) in the number of operations in the queue.
   final func cancelRunningUnits() {
-    guard trackedProgress != nil else { return }
-    for operation in operations
-    where operation.completesUnit && operation.state.current.isRunning && operation.existingProgress == nil {
-      operation.cancel()
+    guard let tracked = trackedProgress?.toOpaque() else { return }
+    for operation in operations where operation.completesUnit && operation.state.current.isRunning {
+      if operation.existingProgress == nil { operation.cancel() }
+      // Another thread may have asked for it meanwhile.
+      guard let progress = operation.existingProgress else { continue }
+      let parent = progress.parent.map { Unmanaged.passUnretained($0).toOpaque() }
+      if parent == nil || parent == tracked { progress.cancel() }
     }
   }
 
@@ -93,6 +97,8 @@ extension OperationProgress {
   enum UnitState: UInt8, AtomicRepresentable {
     /// Nothing, so far.
     case none
+    /// It is about to be made a part.
+    case coming
     /// It stands for a unit.
     case adopted
     /// The operation has finished, and its unit was counted.
@@ -105,25 +111,30 @@ extension OperationProgress {
   /// A cancellation here was of what there was then, so it does not reach this child.
   fileprivate func adopt(_ child: OperationProgress) {
     // The operation may finish at any moment, if this is not the thread that runs it.
-    let isAdopted = state.withLock { state in
-      guard child.unitState.load(ordering: .relaxed) == .none else { return false }
-      child.unitState.store(.adopted, ordering: .relaxed)
+    let isComing = state.withLock { _ in child.unitState.move(from: .none, to: .coming) }
+    guard isComing else { return }
+    guard child.setParent(self) else {
+      return state.withLock { _ in _ = child.unitState.move(from: .coming, to: .none) }
+    }
+    let (isAdopted, isPaused) = state.withLock { state in
+      guard child.unitState.move(from: .coming, to: .adopted) else { return (false, false) }
       state.children.append((child, 1))
-      return true
+      return (true, state.isPaused)
     }
-    guard isAdopted else { return }
-    if child.setParent(self) {
-      // Nobody is notified: the operation has been claimed, and observers may wait for it.
-      if child.isFinished { _ = count(child) }
-    } else {
-      state.withLock { state in
-        guard child.unitState.load(ordering: .relaxed) == .adopted,
-          let position = state.children.lastIndex(where: { $0.progress === child })
-        else { return }
-        child.unitState.store(.none, ordering: .relaxed)
-        state.children.remove(at: position)
-      }
+    // The unit was counted meanwhile.
+    guard isAdopted else { return child.removeParent() }
+    // No handler is called, and nobody is notified: the operation has been claimed, and they may wait for it.
+    if isPaused { child.state.withLock { $0.isPaused = true } }
+    if child.isFinished { _ = count(child) }
+  }
+
+  private func removeParent() {
+    // Released after the lock.
+    let old = state.withLock { state in
+      defer { state.parent = nil }
+      return state.parent
     }
+    _ = old
   }
 
   /// As the progress of a queue: an operation has finished, which completes one unit.
@@ -135,7 +146,7 @@ extension OperationProgress {
     let isPart = child.map { $0.parent === self } ?? false
     return state.withLock { state in
       let before = child?.unitState.exchange(.counted, ordering: .relaxed) ?? .none
-      if isPart || before == .adopted {
+      if before == .adopted || (isPart && before == .none) {
         // Counted already, if it has done all of its own units.
         let position = state.children.firstIndex { $0.progress === child }
         if let position { state.completed += state.children.remove(at: position).pendingUnits }
@@ -146,5 +157,12 @@ extension OperationProgress {
       return !state.children.isEmpty || state.isTelling || state.completed >= state.total
         || Double(state.completed) / Double(state.total) * 100 >= Double(state.toldHundredth + 1)
     }
+  }
+}
+
+extension Atomic<OperationProgress.UnitState> {
+  /// Under the lock of the queue's progress; whether it was so.
+  fileprivate borrowing func move(from old: Value, to new: Value) -> Bool {
+    compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
   }
 }

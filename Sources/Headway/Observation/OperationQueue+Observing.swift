@@ -19,9 +19,18 @@ extension OperationQueue {
   /// What an observer wants to hear of.
   enum Interest {
     case value(ObservedKey), events
+
+    /// What the observer begins with is in the queue's state.
+    fileprivate var isCarried: Bool {
+      switch self {
+      case .value(.name), .value(.own), .value(.unknown): false
+      default: true
+      }
+    }
   }
 
   final func add(_ observer: any Observer, interest: Interest) -> ObserverList {
+    if !interest.isCarried { observer.prepare(with: self) }
     let observers = update(collectingBatches: true) { state in
       state.admission.reclaimBatches()
       state.admission.batches.forEach { $0.watch() }
