@@ -1,6 +1,8 @@
-import Headway
+import HeadwayTestKit
 import Synchronization
 import Testing
+
+@testable import Headway
 
 @Suite("Pool", .hangLimit) struct PoolTests {
   // In a process of its own: it takes all the threads that the pool gives to blocked work.
@@ -42,6 +44,33 @@ import Testing
     other.addOperation { isOver.store(true, ordering: .releasing) }
     other.waitUntilAllOperationsAreFinished()
     busy.waitUntilAllOperationsAreFinished()
+  }
+
+  // In a process of its own, where nothing else is at work.
+  @Test("T2: busy work does not keep out another queue's while an operation is blocked, either")
+  func busyBesideBlocked() async {
+    await #expect(processExitsWith: .success) {
+      let (busy, other) = (OperationQueue(), OperationQueue())
+      let end = Gate()
+      let spinning = Atomic<Int>(0)
+      let isOver = Atomic<Bool>(false)
+      // When it blocks, another spins in its place.
+      busy.addOperation {
+        while spinning.load(ordering: .acquiring) < ProcessorCount.usable - 1 {}
+        end.wait()
+      }
+      for _ in 0..<(8 * ProcessorCount.usable) {
+        busy.addOperation {
+          spinning.add(1, ordering: .acquiringAndReleasing)
+          while !isOver.load(ordering: .acquiring) {}
+        }
+      }
+      while spinning.load(ordering: .acquiring) < ProcessorCount.usable {}
+      other.addOperation { isOver.store(true, ordering: .releasing) }
+      try await other.finished()
+      end.open()
+      try await busy.finished()
+    }
   }
 
   @Test("T2: an endless stream of short work in one queue does not keep out another's") func stream() {

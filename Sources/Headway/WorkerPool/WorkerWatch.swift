@@ -15,7 +15,9 @@ struct WorkerWatch {
   private static let window: (usual: UInt64, blind: UInt64) = (1_000_000, 10_000_000)
   /// A worker that used less than this part of the time is blocked; one that used more than half of it computes.
   private static let blockedShare: (usual: UInt64, blind: UInt64) = (4, 20)
-  /// For how many looks work waits, with no worker blocked, before one more worker helps out.
+  /// For how long work waits and none is taken, in nanoseconds, before one more worker helps out.
+  ///
+  /// Longer than it takes to find that workers are blocked, whose place others get.
   private static let patience: UInt64 = 20_000_000
 
   private var pause = shortestPause
@@ -78,7 +80,7 @@ struct WorkerWatch {
       }
     }
     var history = pools[pool.workerClass]
-    if history.taken != taken || !sight.blocked.isEmpty || !hasWork {
+    if history.taken != taken || !hasWork {
       (history.taken, history.standsSince) = (taken, now)
     }
     if now - history.standsSince >= Self.patience {
@@ -132,6 +134,6 @@ struct PoolSight {
   var blocked: [(worker: Worker, sleepCount: UInt64)] = []
   var computing: [(worker: Worker, sleepCount: UInt64)] = []
   var isSomeBusy = false
-  /// No work has been taken for long, and no worker is blocked: one more may be at work.
+  /// No work has been taken for long: one more may be at work.
   var helpsOut = false
 }
