@@ -11,8 +11,9 @@
    The thread owns what it has taken, and releases it when it has published that it has finished; the queue's lock
    protects the others from each other, and not from that. Each access to what is used without the lock is a step.
 
-   Left out: weak memory (all four orders in question are sequentially consistent); what the batch continues with, which
-   the queue owns until it has been collected.
+   Left out: weak memory (all four orders in question are sequentially consistent); who owns what the batch continues
+   with: the queue does until it has been collected. With CONTINUES the thread may have begun such a one when it releases
+   the one before.
 
    Proved: nothing is looked at or retained that has been released; each is collected once; who has seen that an
    operation has finished finds it collected by the update that follows; who watches hears of each end from then on. */
@@ -93,7 +94,7 @@ inline collect() {
 }
 
 proctype Runner() {
-  byte x, seen, running = NONE; bool isOver, ends;
+  byte x, seen, running = NONE; bool isOver, ends, next;
   do
   :: x < N ->
      if
@@ -120,7 +121,20 @@ proctype Runner() {
      :: else
      fi;
      readied++;
+#ifdef CONTINUES
+     /* What became ready has begun, if there is nothing else to start. */
+     if :: head >= size -> next = true :: next = false fi;
+#endif
 #ifdef LIMITER
+     if
+#ifndef FAULT_CONTINUED
+     :: next -> goto released               /* its users' code runs after the next one */
+#endif
+     :: else -> skip
+#ifdef FAULT_CONTINUED
+     :: next -> skip
+#endif
+     fi;
      presence = OUTSIDE;
 #ifdef FAULT_UNLOOKED
      if :: skip ->
@@ -133,6 +147,8 @@ proctype Runner() {
      fi;
      if :: d_step { presence == OUTSIDE -> presence = INSIDE } :: presence == ENDED fi;
 #endif
+released:
+     assert(!next || isActive);             /* it is to be published here */
      d_step { assert(owners[x] > 0); owners[x]-- };
      x++
   :: x >= N -> break

@@ -192,6 +192,21 @@ import Testing
     }
   }
 
+  @Test("K2, W2: what a cancellation handler holds may wait, as it is freed, for the operation whose end is observed")
+  func handlerWaits() {
+    let (queue, told) = (OperationQueue(), Gate())
+    let operation = BlockOperation {}
+    let token = operation.observe(\.isFinished) { _, _ in told.open() }
+    do {
+      let freed = Freed { [weak operation] in operation?.waitUntilFinished() }
+      operation.onCancel { _ = freed }
+    }
+    queue.addOperation(operation)
+    told.wait()
+    queue.waitUntilAllOperationsAreFinished()
+    token.invalidate()
+  }
+
   @Test("Q14: who begins to listen hears of no end that was before") func endsBefore() {
     let queue = OperationQueue()
     for _ in 0..<100 {

@@ -435,10 +435,13 @@ final class Batch: @unchecked Sendable {
   ///
   /// One that has been among the ready ones before may be in a batch, which must not find it finished.
   ///
+  /// The head first: if it is where it is because another thread has reclaimed the rest, which has to start before,
+  /// then this sees that it may not continue.
+  ///
   /// - Returns: Whether it has begun.
   func begin(readied operation: Operation) -> Bool {
-    guard mayContinue.load(ordering: .relaxed), finishedCount.load(ordering: .relaxed) < allowance,
-      head.load(ordering: .relaxed) >= size, readiedCount.load(ordering: .relaxed) == 0, isMine(operation),
+    guard head.load(ordering: .acquiring) >= size, mayContinue.load(ordering: .relaxed),
+      finishedCount.load(ordering: .relaxed) < allowance, readiedCount.load(ordering: .relaxed) == 0, isMine(operation),
       home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == true,
       placement.workerClass(of: operation) == workerClass
     else { return false }

@@ -48,22 +48,29 @@ extension OperationQueue {
         context.pointee.leave()
         // Where the batch is closed by now, its end was no plain one, and the queue has heard.
         if !isContinued, batch.isActive, batch.hasToTakeLock, let notifications = collect() {
-          // Below, it is sent for this operation; this is that the thread leaves the batch.
-          leftOvers.append { notifications.send() }
+          if next == nil {
+            leftOvers.append { notifications.send() }
+          } else {
+            notifications.send(besides: .pool(batch.workerClass))
+          }
         }
         if !runUsersCode(after: reference, of: batch, context, isLast: isOver, &leftOvers) { isOver = true }
         if !leftOvers.isEmpty { (isOver, last) = (true, reference.operation) }
-        if !release(reference, of: batch, isContinued: isContinued, isLast: isOver) { isOver = true }
+        // Where the thread has begun the next one, which is in this batch, the batch must not be ended in its place.
+        let staysInside = isOver || next != nil
+        if !release(reference, of: batch, isContinued: isContinued, isLast: staysInside) { isOver = true }
       }
     }
     if let last {
       // They may run code of the user's: the thread holds nothing of the queue's meanwhile.
       var notifications = PendingNotifications()
       update(collectingBatches: true, notifyingLater: &notifications) { $0.admission.close(batch) }
-      // Who is notified may wait for this operation, of whose end this thread may have still to notify.
-      NotificationContext.run(notifyingOf: last) { notifications.send() }
-      // What the next one waits for, the last one may hold.
-      while !leftOvers.isEmpty { leftOvers.removeFirst()() }
+      // What runs here may wait for this operation, of whose end this thread may have still to notify.
+      NotificationContext.run(notifyingOf: last) {
+        notifications.send()
+        // What the next one waits for, the last one may hold.
+        while !leftOvers.isEmpty { leftOvers.removeFirst()() }
+      }
     }
     return number
   }
