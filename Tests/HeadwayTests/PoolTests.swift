@@ -73,6 +73,33 @@ import Testing
     }
   }
 
+  // As above.
+  @Test("T2: busy work does not keep out a queue whose only thread is blocked")
+  func busyBesideBlockedOfSameQueue() async {
+    await #expect(processExitsWith: .success) {
+      let (busy, other) = (OperationQueue(), OperationQueue())
+      let (begun, end) = (Gate(), Gate())
+      let spinning = Atomic<Int>(0)
+      let isOver = Atomic<Bool>(false)
+      other.addOperation {
+        begun.open()
+        end.wait()
+      }
+      await begun.opened()
+      for _ in 0..<ProcessorCount.usable {
+        busy.addOperation {
+          spinning.add(1, ordering: .acquiringAndReleasing)
+          while !isOver.load(ordering: .acquiring) {}
+        }
+      }
+      while spinning.load(ordering: .acquiring) < ProcessorCount.usable {}
+      other.addOperation { isOver.store(true, ordering: .releasing) }
+      try await busy.finished()
+      end.open()
+      try await other.finished()
+    }
+  }
+
   @Test("T2: an endless stream of short work in one queue does not keep out another's") func stream() {
     let (busy, other) = (OperationQueue(), OperationQueue())
     let isOver = Atomic<Bool>(false)

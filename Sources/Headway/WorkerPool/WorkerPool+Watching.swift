@@ -83,7 +83,10 @@ extension WorkerPool {
 extension WorkerPool.State {
   /// Whether work waits for which no worker is at work.
   fileprivate var hasUnvisitedWork: Bool {
-    let visited = Set(workers.lazy.compactMap(\.visit))
+    let visited = visited
     return work.works.contains { !visited.contains(ObjectIdentifier($0)) }
   }
+
+  /// The work for which workers are at work, and not blocked.
+  var visited: Set<ObjectIdentifier> { Set(workers.lazy.filter { $0.status == .working }.compactMap(\.visit)) }
 }

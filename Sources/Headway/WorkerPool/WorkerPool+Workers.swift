@@ -152,7 +152,7 @@ extension WorkerPool.State {
     // When more are at work than may be, because blocked ones have come back, this one goes.
     guard helpsOut, atWork == width + 1 else { return nil }
     helpsOut = false
-    let visited = Set(workers.lazy.compactMap(\.visit))
+    let visited = visited
     return work.popFirst { !visited.contains(ObjectIdentifier($0)) }
   }
 

@@ -23,6 +23,8 @@ struct WorkerWatch {
   private var pause = shortestPause
   private var lastLook: UInt64 = 0
   private var pools = PerClass(PoolHistory())
+  /// The classes that were looked at last time, a bit for each.
+  private var watched: UInt8 = 0
 
   private struct PoolHistory {
     var taken: UInt64 = 0
@@ -50,11 +52,14 @@ struct WorkerWatch {
     var (remaining, isQuiet, works) = (UInt8(0), true, false)
     for workerClass in WorkerClass.allCases where classes & workerClass.bit != 0 {
       let pool = WorkerPool.pool(of: workerClass)
+      // Since when it was not looked at, nothing is known.
+      if watched & workerClass.bit == 0 { pools[workerClass].standsSince = now }
       if look(at: pool, now) { isQuiet = false }
       guard let hasWork = pool.continuesWatch() else { continue }
       remaining |= workerClass.bit
       works = works || hasWork
     }
+    watched = remaining
     pause = isQuiet ? min(pause * 2, works ? Self.longestPause.working : Self.longestPause.idle) : Self.shortestPause
     return remaining
   }
