@@ -112,6 +112,23 @@ import Testing
     #expect(found.events == [true])
   }
 
+  @Test("Q10: a resume beside a start reaches what starts, whatever the instant") func resumed() {
+    let queue = Self.tracked(total: 2_000)
+    let resumer = OperationQueue()
+    for _ in 0..<2_000 {
+      let go = Gate()
+      let operation = BlockOperation { go.wait() }
+      _ = operation.progress
+      queue.progress.pause()
+      resumer.addOperation { queue.progress.resume() }
+      queue.addOperation(operation)
+      resumer.waitUntilAllOperationsAreFinished()
+      #expect(eventually { !operation.progress.isPaused })
+      go.open()
+      operation.waitUntilFinished()
+    }
+  }
+
   @Test("Q10: a progress that is a part of another is never a part of the queue's") func foreign() {
     let queue = Self.tracked(total: 1)
     let whole = OperationProgress(totalUnitCount: 1)

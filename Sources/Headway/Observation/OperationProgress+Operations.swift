@@ -116,15 +116,15 @@ extension OperationProgress {
     guard child.setParent(self) else {
       return state.withLock { _ in _ = child.unitState.move(from: .coming, to: .none) }
     }
-    let (isAdopted, isPaused) = state.withLock { state in
-      guard child.unitState.move(from: .coming, to: .adopted) else { return (false, false) }
+    let isAdopted = state.withLock { state in
+      guard child.unitState.move(from: .coming, to: .adopted) else { return false }
       state.children.append((child, 1))
-      return (true, state.isPaused)
+      return true
     }
     // The unit was counted meanwhile.
     guard isAdopted else { return child.removeParent() }
     // No handler is called, and nobody is notified: the operation has been claimed, and they may wait for it.
-    if isPaused { child.state.withLock { $0.isPaused = true } }
+    hand(isPausedTo: child) { isPaused in child.state.withLock { $0.isPaused = isPaused } }
     if child.isFinished { _ = count(child) }
   }
 

@@ -156,13 +156,25 @@ public final class OperationProgress: Sendable {
   }
 
   private func take(_ child: OperationProgress, _ pendingUnitCount: Int64) {
-    let (isCancelled, isPaused) = state.withLock { state in
+    let isCancelled = state.withLock { state in
       state.children.append((child, pendingUnitCount))
-      return (state.isCancelled, state.isPaused)
+      return state.isCancelled
     }
     if isCancelled { child.cancel() }
-    if isPaused { child.pause() }
+    hand(isPausedTo: child) { isPaused in if isPaused { child.pause() } else { child.resume() } }
     if child.isFinished { complete(child) } else { notifyIfFurther() }
+  }
+
+  /// A new part, which is not paused, is paused if this is.
+  ///
+  /// Another thread may pause or resume this meanwhile, before it found the part, or before the part was paused: so
+  /// this looks again.
+  func hand(isPausedTo child: OperationProgress, _ set: (Bool) -> Void) {
+    var isHanded = false
+    while isPaused != isHanded {
+      isHanded.toggle()
+      set(isHanded)
+    }
   }
 
   /// Turns what was pending for `child` into completed units, if it has not been.
