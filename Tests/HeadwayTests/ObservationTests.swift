@@ -283,6 +283,73 @@ import Testing
     withExtendedLifetime((ofPriority, ofEnd, initially)) {}
   }
 
+  @Test("K2: an observer that is added while another thread notifies hears each change once, and none twice")
+  func addedLateHearsOnce() {
+    let (inside, goOn, begun, end) = (Gate(), Gate(), Gate(), Gate())
+    let operation = BlockOperation {
+      begun.open()
+      end.wait()
+    }
+    let ofCancellation = operation.observe(\.isCancelled) { _, _ in
+      inside.open()
+      goOn.wait()
+    }
+    let (queue, changer) = (OperationQueue(), OperationQueue())
+    queue.addOperation(operation)
+    begun.wait()
+    changer.addOperation { operation.cancel() }
+    inside.wait()
+    let executing = EventRecorder(of: operation, \.isExecuting)
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    goOn.open()
+    changer.waitUntilAllOperationsAreFinished()
+    operation.waitUntilFinished()
+    #expect(executing.events == [true, false])
+
+    let (named, insideQueue, goOnThere) = (OperationQueue(), Gate(), Gate())
+    named.name = "a"
+    let ofLimit = named.observe(\.maxConcurrentOperationCount) { _, _ in
+      insideQueue.open()
+      goOnThere.wait()
+    }
+    changer.addOperation { named.maxConcurrentOperationCount = 3 }
+    insideQueue.wait()
+    let names = EventRecorder(of: named, \.name)
+    named.name = nil
+    named.name = "c"
+    goOnThere.open()
+    changer.waitUntilAllOperationsAreFinished()
+    #expect(names.events == ["a", nil, "c"])
+    withExtendedLifetime((ofCancellation, ofLimit)) {}
+  }
+
+  @Test("K1: what can't be compared is told as it changes while the observer is added") func incomparable() {
+    final class Changing: Operation, @unchecked Sendable {
+      let answer = Mutex<@Sendable () -> Int>({ 0 })
+      let whileAsked = Mutex<(@Sendable () -> Void)?>(nil)
+      var closure: @Sendable () -> Int {
+        let before = answer.withLock { $0 }
+        whileAsked.withLock { action in
+          defer { action = nil }
+          return action
+        }?()
+        return before
+      }
+    }
+    let operation = Changing()
+    operation.whileAsked.withLock {
+      $0 = { [unowned operation] in
+        operation.answer.withLock { $0 = { 1 } }
+        operation.didChangeValue(for: \.closure)
+      }
+    }
+    let told = EventRecorder<Int>()
+    let token = operation.observe(\.closure, options: [.initial, .new]) { _, change in told.record(change.newValue!()) }
+    #expect(told.events.last == 1)
+    withExtendedLifetime(token) {}
+  }
+
   @Test("K1, K2: whoever observes before the end hears of it, in whichever step that is") func addedBesideTheEnd() {
     for _ in 0..<200 {
       let operation = AsynchronousOperation()

@@ -58,8 +58,8 @@ extension ObservedValueChange: Sendable where Value: Sendable {}
 
 /// An observer of one property.
 final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer, @unchecked Sendable {
-  // `last` and `hasToldPrior` belong to the thread that adds the observer, and then to the one that notifies; the list
-  // of observers hands that role on under its lock. A key path never changes.
+  // `last`, `hasExecuted` and `hasToldPrior` belong to the thread that adds the observer, and then to the one that
+  // notifies; the list of observers hands that role on under its lock. A key path never changes.
 
   typealias Handler = @Sendable (Object, ObservedValueChange<Value>) -> Void
 
@@ -69,6 +69,8 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   private let keyPath: KeyPath<Root, Value>
   private let end = Atomic<Bool>(false)
   private var last: Value?
+  /// The operation has executed, and the observer has begun after that.
+  private var hasExecuted = false
   /// The observer has been told that a change is to come, and not yet of the change.
   private var hasToldPrior = false
 
@@ -103,17 +105,25 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   func prepare(with object: AnyObject) { last = value(of: object) }
 
   func begin(with object: AnyObject, _ state: ObservedChange?) {
-    let carried = state.flatMap { carriedValue(of: $0) }
-    let first = carried ?? last ?? value(of: object)
+    if let state, let carried = carriedValue(of: state) { return begin(with: object, carried) }
+    let now = value(of: object)
+    // Where values can't be compared, each change is told; what came before is in the value now.
+    guard let last, isEqual(last, now) == false else { return begin(with: object, now) }
+    begin(with: object, last)
+    guard !hasEnded else { return }
+    noteEndOfExecution(from: last, to: now)
+    tell(unsafeDowncast(object, to: Object.self), of: now, after: last)
+  }
+
+  private func begin(with object: AnyObject, _ first: Value) {
     last = first
     if options.contains(.initial) { tell(unsafeDowncast(object, to: Object.self), new: first, old: nil) }
-    guard carried == nil, !hasEnded else { return }
-    let now = value(of: object)
-    if isEqual(first, now) == false { tell(unsafeDowncast(object, to: Object.self), of: now, after: first) }
   }
 
   func receive(_ change: ObservedChange, of object: AnyObject) {
     guard concerns(change.key) else { return }
+    // An operation executes once: this says what led to its end, of which the observer has heard.
+    if hasExecuted, change.key == .isExecuting, change.flag == true { return }
     let new = carriedValue(of: change) ?? value(of: object)
     let old = last
     if let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) {
@@ -122,6 +132,12 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
       return
     }
     tell(unsafeDowncast(object, to: Object.self), of: new, after: old)
+  }
+
+  /// Notes that an operation has ceased to execute before the list of changes says that it began.
+  private func noteEndOfExecution(from old: Value, to new: Value) {
+    guard key == .isExecuting, let old = old as? Bool, let new = new as? Bool else { return }
+    hasExecuted = old && !new
   }
 
   private func tell(_ object: Object, of new: Value, after old: Value?) {

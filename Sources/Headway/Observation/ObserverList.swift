@@ -81,6 +81,8 @@ final class ObserverList: Sendable {
     var observers = Entries()
     var items = FirstInFirstOut<Item>()
     var isNotifying = false
+    /// The operation has ended, and its observers have been removed: no more are kept.
+    var isOver = false
     /// An observer that wants to hear of changes to come has been added.
     var tellsPrior = false
     var lastNumber: UInt64 = 0
@@ -147,7 +149,7 @@ final class ObserverList: Sendable {
     let (number, hasTurn) = state.withLock { state in
       let entry = state.entry(of: observer)
       let hasTurn = state.takeTurn()
-      if hasTurn { state.observers.append(entry) } else { state.items.append(.begin(entry, nil)) }
+      if !hasTurn { state.items.append(.begin(entry, nil)) } else if !state.isOver { state.observers.append(entry) }
       return (entry.number, hasTurn)
     }
     if hasTurn {
@@ -211,7 +213,7 @@ final class ObserverList: Sendable {
   }
 
   private func end(_ operation: Operation) {
-    removeAll()
+    removeAll(isOver: true)
     operation.observersWereNotified()
   }
 
@@ -227,7 +229,7 @@ final class ObserverList: Sendable {
         return nil
       }
       state.isNotifying = true
-      if case .begin(let entry, _) = item, !entry.observer.hasEnded { state.observers.append(entry) }
+      if case .begin(let entry, _) = item, !entry.observer.hasEnded, !state.isOver { state.observers.append(entry) }
       return (item, state.observers)
     }
   }
@@ -259,8 +261,11 @@ final class ObserverList: Sendable {
   }
 
   /// Removes all.
-  func removeAll() {
+  ///
+  /// - Parameter isOver: Observers that are added from now on begin, and are not kept.
+  func removeAll(isOver: Bool = false) {
     let removed = state.withLock { state in
+      if isOver { state.isOver = true }
       defer { state.observers = Entries() }
       return state.observers
     }

@@ -23,7 +23,7 @@ extension OperationQueue {
     /// What the observer begins with is in the queue's state.
     fileprivate var isCarried: Bool {
       switch self {
-      case .value(.name), .value(.own), .value(.unknown): false
+      case .value(.own), .value(.unknown): false
       default: true
       }
     }
@@ -93,6 +93,8 @@ extension QueueState {
     case .operations: ObservedChange(key, admission.operations)
     case .maxConcurrentOperationCount: ObservedChange(key, maxConcurrentOperationCount)
     case .isSuspended: ObservedChange(key, admission.isSuspended)
+    // No name is a value, too.
+    case .name: ObservedChange(key, name as any Sendable)
     default: nil
     }
   }

@@ -236,7 +236,7 @@ open class OperationQueue: @unchecked Sendable {
       guard !isMain else { return }
       update { state in
         state.name = newValue
-        state.note(.name, newValue)
+        state.note(.name, newValue as any Sendable)
       }
     }
   }
