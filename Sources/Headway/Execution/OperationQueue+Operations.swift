@@ -52,6 +52,7 @@ extension OperationQueue {
   ) -> [Operation] {
     // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
     _ = countUnit(of: operation)
+    if let failure = operation.failure { noteFailure(failure) }
     let (reference, closed) = (OperationReference(operation), batch.map { Unmanaged.passUnretained($0) })
     let (member, heldBack) = update(collectingBatches: closed != nil, notifyingLater: &notifications) { state in
       closed?._withUnsafeGuaranteedRef { state.admission.close($0) }

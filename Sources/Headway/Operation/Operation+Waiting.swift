@@ -12,6 +12,34 @@ extension OperationExtensions {
       adding: { waiter in self.addWaiter(waiter, for: .notified) },
       removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
   }
+
+  /// Suspends the task until the operation has finished, and says what went wrong.
+  ///
+  /// Holds no thread; does not suspend when the operation has finished.
+  ///
+  /// - Throws: What made the operation fail; `CancellationError` when it was cancelled, or when the waiting task is: then
+  ///   the operation goes on.
+  public func finishedSuccessfully() async throws {
+    if outcome == nil { try await finished() }
+    try requireSuccess()
+  }
+}
+
+extension Operation {
+  /// Suspends the task until the operation has finished, whether or not the task is cancelled.
+  final func ended() async {
+    await WaiterList.suspend { waiter in addWaiter(waiter, for: .notified) }
+  }
+
+  /// Throws what made the operation, which has finished, fail; or that it was cancelled.
+  final func requireSuccess() throws {
+    switch outcome {
+    case .success: return
+    case .failure(let error): throw error
+    case .cancelled: throw CancellationError()
+    case nil: preconditionFailure("an outcome is asked for before the end")
+    }
+  }
 }
 
 extension Operation {

@@ -28,7 +28,16 @@ extension OperationQueueExtensions {
 
 extension OperationQueue {
   final func reportFailure(of operation: Operation, _ error: any Error) {
-    guard case .failure? = operation.outcome, let handler = onFailure else { return }
-    handler(operation, error)
+    guard case .failure? = operation.outcome else { return }
+    endAfterFailure()
+    onFailure?(operation, error)
+  }
+}
+
+extension Operation {
+  /// What made the operation, which has finished, fail; nil if it did not, or was cancelled.
+  final var failure: (any Error)? {
+    guard state.current.hasFailed, case .failure(let error)? = outcome else { return nil }
+    return error
   }
 }

@@ -12,6 +12,9 @@ extension OperationQueue {
     WaitGraph.block(on: self) { addWaiter($0) }
   }
 
+  /// Suspends the task until the queue holds nothing, whether or not the task is cancelled.
+  final func emptied() async { await WaiterList.suspend { addWaiter($0) } }
+
   fileprivate final func addWaiter(_ waiter: Waiter) -> Bool {
     update(collectingBatches: true) { state in
       guard state.admission.count > 0 else { return false }

@@ -101,6 +101,14 @@ open class OperationQueue: @unchecked Sendable {
   /// or main queue, outside of operations, ``main``.
   open class var current: OperationQueue? { ThreadContext.queue ?? (MainDispatchQueue.isCurrent ? mainQueue : nil) }
 
+  // MARK: Failures, for queues that end with the first
+
+  /// An operation has failed, and is about to leave the queue.
+  func noteFailure(_ error: any Error) {}
+
+  /// An operation that has failed has left the queue.
+  func endAfterFailure() {}
+
   // MARK: Limits
 
   /// The value of ``maxConcurrentOperationCount`` that lets the system decide.

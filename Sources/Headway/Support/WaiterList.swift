@@ -5,6 +5,8 @@ import Synchronization
 enum Waiter: Sendable {
   case thread(DispatchSemaphore)
   case task(identifier: UInt64, UnsafeContinuation<Void, any Error>)
+  /// One that waits on when it is cancelled.
+  case patientTask(UnsafeContinuation<Void, Never>)
 
   /// Lets the waiter go on.
   ///
@@ -13,6 +15,7 @@ enum Waiter: Sendable {
     switch self {
     case .thread(let semaphore): semaphore.signal()
     case .task(_, let continuation): continuation.resume()
+    case .patientTask(let continuation): continuation.resume()
     }
   }
 }
@@ -85,6 +88,15 @@ struct WaiterList {
       }
     } onCancel: {
       cancel()
+    }
+  }
+
+  /// Suspends the task until woken.
+  ///
+  /// - Parameter add: Puts the waiter into its list; false if there is nothing to wait for.
+  static func suspend(adding add: (Waiter) -> Bool) async {
+    await withUnsafeContinuation { continuation in
+      if !add(.patientTask(continuation)) { continuation.resume() }
     }
   }
 }

@@ -1,0 +1,76 @@
+import Synchronization
+
+/// An operation whose work is an asynchronous function, and that has a value.
+///
+/// ```swift
+/// let page = queue.addTask { try await fetch(url) }
+/// let image = queue.addTask(after: page) { try await render(page.value) }
+/// let png = try await image.value
+/// ```
+///
+/// It keeps its place in the queue's limit from the start to the end, and holds no thread while it awaits. What it does
+/// between two suspensions runs on the threads of its queue, so a call that blocks there holds up nobody; work that is
+/// isolated to an actor runs where that actor's does.
+///
+/// The task of the operation is made with it: it has the task-local values and the priority of its creator.
+///
+/// Cancelling goes both ways. Cancelling the operation cancels its task; and a task that was cancelled from inside, and
+/// ends with a `CancellationError`, makes the operation a cancelled one.
+public final class TaskOperation<Success: Sendable>: Operation, @unchecked Sendable {
+  // Neither changes. What they refer to protects itself.
+  private let taskRun: TaskRun<Success>
+  private let task: Task<Void, Never>
+
+  /// Creates an operation that runs an asynchronous function.
+  ///
+  /// - Parameter body: What to run. What it throws becomes the operation's ``Operation/error``.
+  public init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
+    (taskRun, task) = TaskRun.make(body)
+    super.init()
+  }
+
+  deinit { taskRun.abandon() }
+
+  /// What the function returned.
+  ///
+  /// Waits until the operation has finished; does not suspend when it has, as in an operation that depends on it. Where
+  /// that task is cancelled the wait ends, and the operation goes on.
+  ///
+  /// - Throws: What the function threw; a ``DependencyError`` if it did not run because an operation that it required
+  ///   to succeed failed; `CancellationError` when the operation was cancelled, or the task that waits is.
+  public var value: Success {
+    get async throws {
+      try await finishedSuccessfully()
+      guard let result = taskRun.result else { throw CancellationError() }
+      return try result.get()
+    }
+  }
+
+  /// True.
+  public override var isAsynchronous: Bool { true }
+
+  /// Starts the task, on the calling thread.
+  ///
+  /// Called once, by ``Operation/start()``.
+  public override func main() { taskRun.begin(self, in: ThreadContext.queue) }
+
+  override func run() { callMain() }
+
+  override var endsWithMain: Bool { false }
+
+  override func releaseWork() { taskRun.abandon() }
+
+  /// Cancels the task.
+  public override func cancel() {
+    super.cancel()
+    task.cancel()
+  }
+
+  /// The function has returned, on the calling thread.
+  func end(with result: Result<Success, any Error>) {
+    if case .failure(let error) = result {
+      if error is CancellationError, task.isCancelled { cancel() } else { recordError(error) }
+    }
+    end()
+  }
+}

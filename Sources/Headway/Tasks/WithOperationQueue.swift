@@ -1,0 +1,78 @@
+import Synchronization
+
+/// Calls `body` with a queue, and returns when nothing of what was added to the queue runs any more.
+///
+/// ```swift
+/// try await withOperationQueue(maxConcurrentOperationCount: 8) { queue in
+///   for url in urls { queue.addTask { try await mirror(url) } }
+/// }
+/// ```
+///
+/// If an operation fails, or `body` throws, or the task that calls this is cancelled, all operations are cancelled. So
+/// operations should end early when they are cancelled: this waits for them.
+///
+/// - Parameters:
+///   - name: What to call the queue in descriptions and messages.
+///   - maxConcurrentOperationCount: How many operations run at once, at most; by default the system decides.
+///   - body: Adds operations. It may wait for some of them, and await what they return.
+/// - Returns: What `body` returns.
+/// - Throws: What `body` throws, or else the error of the operation that failed first; or `CancellationError`, when the
+///   task was cancelled and neither threw.
+public func withOperationQueue<Result>(
+  name: String? = nil,
+  maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+  _ body: (OperationQueue) async throws -> Result
+) async throws -> Result {
+  let queue = ScopedOperationQueue()
+  queue.name = name
+  queue.maxConcurrentOperationCount = maxConcurrentOperationCount
+  return try await withTaskCancellationHandler {
+    let result: Result
+    do { result = try await body(queue) } catch {
+      queue.end()
+      await queue.emptied()
+      throw error
+    }
+    await queue.emptied()
+    if let error = queue.firstFailure { throw error }
+    try Task.checkCancellation()
+    return result
+  } onCancel: {
+    queue.end()
+  }
+}
+
+/// A queue whose operations are all cancelled when one has failed, those added later, too.
+private final class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
+  // Protected by its lock.
+  private let failure = Guarded<(any Error)?>(nil)
+  // Set before all operations are cancelled, and looked at after one was added: one of the two cancels it.
+  private let isOver = Atomic<Bool>(false)
+
+  var firstFailure: (any Error)? { failure.withLock { $0 } }
+
+  func end() {
+    isOver.store(true, ordering: .sequentiallyConsistent)
+    cancelAllOperations()
+  }
+
+  override func noteFailure(_ error: any Error) { failure.withLock { if $0 == nil { $0 = error } } }
+
+  override func endAfterFailure() { end() }
+
+  override func addOperation(_ operation: Operation) {
+    super.addOperation(operation)
+    if isOver.load(ordering: .sequentiallyConsistent) { operation.cancel() }
+  }
+
+  override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
+    super.addOperations(operations, waitUntilFinished: false)
+    if isOver.load(ordering: .sequentiallyConsistent) { for operation in operations { operation.cancel() } }
+    if wait { for operation in operations.reversed() { operation.waitUntilFinished() } }
+  }
+
+  override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
+    super.addBarrierBlock(barrier)
+    if isOver.load(ordering: .sequentiallyConsistent) { cancelAllOperations() }
+  }
+}

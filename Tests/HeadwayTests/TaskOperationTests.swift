@@ -1,0 +1,262 @@
+import Headway
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@Suite("Task operation", .hangLimit) struct TaskOperationTests {
+  private struct Failure: Error, Equatable {}
+
+  private enum Context {
+    @TaskLocal static var number = 0
+  }
+
+  @Test("B3: a task operation gives its value, also to one that depends on it, without suspending there")
+  func value() async throws {
+    let queue = OperationQueue()
+    let page = queue.addTask { 20 }
+    let image = queue.addTask(name: "render", after: page) { try await page.value + 22 }
+    #expect(try await image.value == 42)
+    #expect(image.name == "render" && image.dependencies.isEmpty && image.isAsynchronous)
+    #expect(try await page.value == 20)
+  }
+
+  @Test("B3: what the function throws is the error of the operation, and is thrown to all who ask for the value")
+  func failure() async throws {
+    let queue = OperationQueue()
+    let page = queue.addTask { () async throws -> Int in throw Failure() }
+    let image = queue.addTask(after: page) { try await page.value }
+    await #expect(throws: Failure.self) { try await page.value }
+    await #expect(throws: Failure.self) { try await page.finishedSuccessfully() }
+    let error = await #expect(throws: DependencyError.self) { try await image.value }
+    #expect(error?.culprit === page && error?.underlyingError is Failure)
+    #expect(page.error is Failure)
+  }
+
+  @Test("B3: it keeps its place in the limit while it awaits, and holds no thread")
+  func place() async throws {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 2
+    let (running, most) = (Counter(), EventRecorder<Int>())
+    let tasks = (0..<200).map { _ in
+      queue.addTask {
+        most.record(running.increment())
+        for _ in 0..<3 { await Task.yield() }
+        running.decrement()
+      }
+    }
+    for task in tasks { try await task.value }
+    #expect(most.events.max() ?? 0 <= 2 && most.count == 200)
+
+    let (gate, waiting) = (Gate(), OperationQueue())
+    let many = (0..<2_000).map { _ in waiting.addTask { await gate.opened() } }
+    #expect(eventually { many.allSatisfy { $0.isExecuting } })
+    gate.open()
+    try await waiting.finished()
+    #expect(many.allSatisfy { $0.isFinished })
+  }
+
+  @Test("C7: cancelling the operation cancels its task, before it starts and while it runs") func cancelled() async {
+    let queue = OperationQueue()
+    let (begun, seen) = (Gate(), EventRecorder<Bool>())
+    let running = queue.addTask {
+      begun.open()
+      do { try await Task.sleep(for: .seconds(3_600)) } catch { seen.record(Task.isCancelled) }
+      return 1
+    }
+    await begun.opened()
+    running.cancel()
+    await #expect(throws: CancellationError.self) { try await running.value }
+    #expect(seen.events == [true] && running.isCancelled)
+
+    queue.isSuspended = true
+    let waiting = queue.addTask { seen.record(false) }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    #expect(seen.count == 1)
+  }
+
+  @Test("C7: a task that is cancelled from inside makes the operation a cancelled one") func cancelledInside() async {
+    let queue = OperationQueue()
+    let operation = queue.addTask {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try Task.checkCancellation()
+    }
+    await #expect(throws: CancellationError.self) { try await operation.value }
+    #expect(operation.isCancelled && operation.error == nil)
+    // A cancellation that is none of this task's is an error as any other.
+    let other = queue.addTask { throw CancellationError() }
+    await #expect(throws: CancellationError.self) { try await other.value }
+    #expect(!other.isCancelled && other.error is CancellationError)
+  }
+
+  @Test("W3: who stops waiting for the value leaves the operation alone") func stopsWaiting() async throws {
+    let queue = OperationQueue()
+    let gate = Gate()
+    let operation = queue.addTask {
+      await gate.opened()
+      return 7
+    }
+    let waiter = Task { try await operation.value }
+    waiter.cancel()
+    await #expect(throws: CancellationError.self) { try await waiter.value }
+    gate.open()
+    #expect(try await operation.value == 7)
+  }
+
+  @Test("B3: the task has the task-local values and the priority of its creator, and the queue inside")
+  func inherited() async throws {
+    let queue = OperationQueue()
+    let operation = Context.$number.withValue(5) {
+      queue.addTask {
+        let before = OperationQueue.current === queue
+        await Task.yield()
+        return (Context.number, before, OperationQueue.current === queue)
+      }
+    }
+    #expect(try await operation.value == (5, true, true))
+    let priority = await Task(priority: .background) { TaskOperation { Task.basePriority } }.value
+    queue.addOperation(priority)
+    #expect(try await priority.value == .background)
+  }
+
+  @Test("B3, T2: blocking calls in tasks hold up nobody") func blocking() async throws {
+    let queue = OperationQueue()
+    let meeting = Meeting(of: 16)
+    let tasks = (0..<16).map { _ in
+      queue.addTask {
+        await Task.yield()
+        meeting.attend()
+      }
+    }
+    for task in tasks { try await task.value }
+  }
+
+  @MainActor private static func onMainActor() -> Bool {
+    MainActor.assertIsolated()
+    return true
+  }
+
+  @Test("B3: what is isolated to an actor runs there") func isolated() async throws {
+    let queue = OperationQueue()
+    #expect(try await queue.addTask { @MainActor in Self.onMainActor() }.value)
+    #expect(try await queue.addTask { await Self.onMainActor() }.value)
+  }
+
+  @Test("B3: started by hand, also inside a task, and in the queue of the main actor") func byHand() async throws {
+    let operation = TaskOperation {
+      await Task.yield()
+      return Context.number
+    }
+    Context.$number.withValue(9) { operation.start() }
+    #expect(try await operation.value == 0)
+    let onMain = OperationQueue.main.addTask {
+      await Task.yield()
+      return 3
+    }
+    #expect(try await onMain.value == 3)
+  }
+
+  @Test("B3: an operation that never runs releases what it captured, and so does one that has run, before its end")
+  func released() async throws {
+    final class Captured: Sendable {}
+    func make(_ use: (TaskOperation<Void>) async throws -> Void) async rethrows -> Bool {
+      let captured = WeakReference<Captured>()
+      let operation = { () -> TaskOperation<Void> in
+        let object = Captured()
+        captured.object = object
+        return TaskOperation { withExtendedLifetime(object) {} }
+      }()
+      try await use(operation)
+      return captured.object == nil
+    }
+    #expect(
+      try await make { operation in
+        operation.start()
+        try await operation.value
+      })
+    #expect(await make { $0.cancel() })
+    // Dropped without having been used.
+    let captured = WeakReference<Captured>()
+    do {
+      let object = Captured()
+      captured.object = object
+      _ = TaskOperation { withExtendedLifetime(object) {} }
+    }
+    #expect(captured.object == nil)
+  }
+
+  @Test("W3: run waits for the end, gives the value or throws, and cancels with its task") func run() async throws {
+    let queue = OperationQueue()
+    try await queue.run(BlockOperation {})
+    #expect(try await queue.run(TaskOperation { 4 }) == 4)
+    await #expect(throws: Failure.self) { try await queue.run(BlockOperation { throw Failure() }) }
+    let (begun, ended) = (Gate(), Gate())
+    let task = Task {
+      try await queue.run(
+        TaskOperation {
+          begun.open()
+          while !Task.isCancelled { await Task.yield() }
+          ended.open()
+        })
+    }
+    await begun.opened()
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(ended.isOpen)
+  }
+
+  @Test("B3: with a queue, nothing runs any more when that returns or throws") func structured() async throws {
+    let count = Counter()
+    let result = try await withOperationQueue(name: "few", maxConcurrentOperationCount: 3) { queue in
+      #expect(queue.name == "few" && queue.maxConcurrentOperationCount == 3)
+      for _ in 0..<100 { queue.addTask { count.increment() } }
+      queue.addOperation { count.increment() }
+      return "done"
+    }
+    #expect(result == "done" && count.value == 101)
+
+    for _ in 0..<50 {
+      let running = Counter()
+      await #expect(throws: Failure.self) {
+        try await withOperationQueue { queue in
+          for number in 0..<20 {
+            queue.addTask {
+              running.increment()
+              defer { running.decrement() }
+              if number == 7 { throw Failure() }
+              try await Task.sleep(for: .seconds(3_600))
+            }
+          }
+        }
+      }
+      #expect(running.value == 0)
+    }
+    await #expect(throws: Failure.self) {
+      try await withOperationQueue { queue in
+        queue.addTask { try await Task.sleep(for: .seconds(3_600)) }
+        throw Failure()
+      }
+    }
+    let task = Task {
+      try await withOperationQueue { queue in queue.addTask { try await Task.sleep(for: .seconds(3_600)) } }
+    }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+}
+
+private final class Counter: Sendable {
+  private let count = Atomic<Int>(0)
+  var value: Int { count.load(ordering: .acquiring) }
+  @discardableResult func increment() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
+  func decrement() { count.subtract(1, ordering: .acquiringAndReleasing) }
+}
+
+private final class WeakReference<Object: AnyObject & Sendable>: Sendable {
+  private let reference = Mutex<Weak?>(nil)
+  private struct Weak { weak var object: Object? }
+  var object: Object? {
+    get { reference.withLock { $0?.object } }
+    set { reference.withLock { $0 = Weak(object: newValue) } }
+  }
+}
