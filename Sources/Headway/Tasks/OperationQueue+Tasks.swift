@@ -59,7 +59,7 @@ extension OperationQueueExtensions {
 
 extension OperationQueue {
   /// Runs a part of an operation that is executing, where the operations of the queue run.
-  final func submit(_ work: PoolBlock, of operation: Operation) {
+  final func submit(_ work: any PoolWork, of operation: Operation) {
     let (executor, underlyingQueue, placement) = state.withLock {
       ($0.executor, $0.underlyingQueue, $0.admission.placement)
     }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// An operation whose work is an asynchronous function, and that has a value.
 ///
 /// ```swift
@@ -17,15 +15,26 @@ import Synchronization
 /// Cancelling goes both ways. Cancelling the operation cancels its task; and a task that was cancelled from inside, and
 /// ends with a `CancellationError`, makes the operation a cancelled one.
 public final class TaskOperation<Success: Sendable>: Operation, @unchecked Sendable {
-  // Neither changes. What they refer to protects itself.
-  private let taskRun: TaskRun<Success>
+  // None of them changes. What they refer to protects itself.
+  private let taskRun: TaskRun
   private let task: Task<Void, Never>
+  private let result: TaskResult<Success>
 
   /// Creates an operation that runs an asynchronous function.
   ///
   /// - Parameter body: What to run. What it throws becomes the operation's ``Operation/error``.
   public init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
-    (taskRun, task) = TaskRun.make(body)
+    let (run, result) = (TaskRun(), TaskResult<Success>())
+    task = Task(executorPreference: run) {
+      guard !run.isAbandoned else { return }
+      do {
+        result.value = try await body()
+        run.note(.success)
+      } catch {
+        run.note(error is CancellationError && Task.isCancelled ? .cancelled : .failure(error))
+      }
+    }
+    (taskRun, self.result) = (run, result)
     super.init()
   }
 
@@ -41,8 +50,8 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   public var value: Success {
     get async throws {
       try await finishedSuccessfully()
-      guard let result = taskRun.result else { throw CancellationError() }
-      return try result.get()
+      guard let value = result.value else { preconditionFailure("\(self) succeeded without a value") }
+      return value
     }
   }
 
@@ -65,12 +74,10 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     super.cancel()
     task.cancel()
   }
+}
 
-  /// The function has returned, on the calling thread.
-  func end(with result: Result<Success, any Error>) {
-    if case .failure(let error) = result {
-      if error is CancellationError, task.isCancelled { cancel() } else { recordError(error) }
-    }
-    end()
-  }
+/// What an asynchronous function has returned.
+private final class TaskResult<Value: Sendable>: @unchecked Sendable {
+  // Set before the end of the operation is published, and read after that was seen.
+  var value: Value?
 }
