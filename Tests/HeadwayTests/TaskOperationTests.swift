@@ -243,6 +243,83 @@ import Testing
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
   }
+
+  @Test("Q3: map gives the values in order, and no more calls run at once than the limit allows")
+  func map() async throws {
+    for limit in [1, 3, -1] {
+      let queue = OperationQueue()
+      queue.maxConcurrentOperationCount = limit
+      let (running, most) = (Counter(), Counter())
+      let values = try await queue.map(0..<1_000) { number in
+        let now = running.increment()
+        if limit > 0, now > limit { most.increment() }
+        if number % 7 == 0 { await Task.yield() }
+        running.decrement()
+        return "\(number)"
+      }
+      #expect(values == (0..<1_000).map { "\($0)" } && most.value == 0)
+    }
+    #expect(try await OperationQueue().map([Int]()) { $0 } == [])
+  }
+
+  @Test("C7: the first error ends a map, with what else runs for it; so does cancelling it")
+  func mapEnds() async throws {
+    let queue = OperationQueue()
+    let running = Counter()
+    for _ in 0..<50 {
+      await #expect(throws: Failure.self) {
+        try await queue.map(0..<100) { number in
+          running.increment()
+          defer { running.decrement() }
+          if number == 30 { throw Failure() }
+          if number > 30 { try await Task.sleep(for: .seconds(3_600)) }
+        }
+      }
+      #expect(running.value == 0)
+    }
+    let begun = Gate()
+    let task = Task {
+      try await queue.concurrentPerform(iterations: 5) { _ in
+        begun.open()
+        try await Task.sleep(for: .seconds(3_600))
+      }
+    }
+    await begun.opened()
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    let other = Task {
+      try await queue.map(0..<5) { number in
+        if number == 0 { queue.cancelAllOperations() }
+        try await Task.sleep(for: .seconds(3_600))
+      }
+    }
+    await #expect(throws: CancellationError.self) { try await other.value }
+  }
+
+  @Test("Q16: concurrentPerform calls with each number once, and returns when all calls have") func perform() throws {
+    let queue = OperationQueue()
+    let counts = (0..<1_000).map { _ in Counter() }
+    queue.concurrentPerform(iterations: 1_000) { counts[$0].increment() }
+    #expect(counts.allSatisfy { $0.value == 1 })
+    queue.concurrentPerform(iterations: 0) { _ in Issue.record("called") }
+    // Bodies that block overlap.
+    let meeting = Meeting(of: 40)
+    queue.concurrentPerform(iterations: 40) { _ in meeting.attend() }
+    // Also inside an operation of the queue, where others have all places.
+    queue.maxConcurrentOperationCount = 1
+    let inside = Counter()
+    queue.addOperations(
+      [BlockOperation { queue.concurrentPerform(iterations: 10) { _ in inside.increment() } }], waitUntilFinished: true)
+    #expect(inside.value == 10)
+    let begun = Counter()
+    #expect(throws: Failure.self) {
+      try queue.concurrentPerform(iterations: 1_000) { number throws(Failure) in
+        begun.increment()
+        if number == 3 { throw Failure() }
+      }
+    }
+    #expect(begun.value == 4)
+  }
 }
 
 private final class Counter: Sendable {

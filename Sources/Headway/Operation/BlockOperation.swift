@@ -110,8 +110,18 @@ open class BlockOperation: Operation, @unchecked Sendable {
   open override func main() {
     let blocks = takeBlocks()
     guard blocks.hasFirst else { return }
-    guard blocks.others.isEmpty else { return ConcurrentBlocks(blocks.all, of: self).run() }
+    guard blocks.others.isEmpty else { return run(blocks.all) }
     do { try blocks.first() } catch { recordError(error) }
+  }
+
+  private func run(_ blocks: [ThrowingBlock]) {
+    let iterations = ConcurrentIterations(blocks.count, in: self) { number in
+      if self.isCancelled { return }
+      do { try blocks[number]() } catch { self.recordError(error) }
+    }
+    iterations.run(
+      on: ThreadContext.queue?.executor ?? WorkerPool.shared, of: Worker.current?.pool.workerClass ?? .normal,
+      atMost: ConcurrentIterations.mostWorkers + 1)
   }
 
   // Released after the lock: freeing a block may run code of its owner's.

@@ -17,8 +17,8 @@ extension OperationExtensions {
   ///
   /// Holds no thread; does not suspend when the operation has finished.
   ///
-  /// - Throws: What made the operation fail; `CancellationError` when it was cancelled, or when the waiting task is: then
-  ///   the operation goes on.
+  /// - Throws: What made the operation fail; `CancellationError` when it was cancelled, or when the waiting task is:
+  ///   then the operation goes on.
   public func finishedSuccessfully() async throws {
     if outcome == nil { try await finished() }
     try requireSuccess()
