@@ -23,3 +23,8 @@ func process(_ text: String) {}
 
 /// Stands for what a program does with bytes.
 func consume(_ bytes: Slice<UnsafeMutableRawBufferPointer>) {}
+
+/// Stand for work that awaits.
+let addresses = ["a", "b"]
+func fetch(_ address: String) async throws -> String { address }
+func render(_ text: String) async throws -> [UInt8] { Array(text.utf8) }

@@ -5,7 +5,7 @@ extension OperationQueueExtensions {
   /// order.
   ///
   /// ```swift
-  /// let sizes = try await queue.map(urls) { try await size(of: $0) }
+  /// let sizes = try await queue.map(addresses) { try await fetch($0).utf8.count }
   /// ```
   ///
   /// As many calls are under way as the queue runs operations at once; 64 where its
@@ -46,8 +46,8 @@ extension OperationQueueExtensions {
     try await takeNumbers(iterations, work)
   }
 
-  /// Calls a function with each number from 0 on, on the calling thread and others of the pool at once, and returns when
-  /// all calls have returned.
+  /// Calls a function with each number from 0 on, on the calling thread and others of the pool at once, and returns
+  /// when all calls have returned.
   ///
   /// What `DispatchQueue.concurrentPerform(iterations:execute:)` is. As many calls run at once as there are processors,
   /// and more when they block, but no more than the queue runs operations at once. They are no operations: neither a

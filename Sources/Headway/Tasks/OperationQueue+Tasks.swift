@@ -5,7 +5,7 @@ extension OperationQueueExtensions {
   /// Adds an operation that runs an asynchronous function, and gives its value.
   ///
   /// ```swift
-  /// let page = queue.addTask { try await fetch(url) }
+  /// let page = queue.addTask { try await fetch(addresses[0]) }
   /// let image = queue.addTask(name: "render", after: page) { try await render(page.value) }
   /// ```
   ///

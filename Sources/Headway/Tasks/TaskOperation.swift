@@ -1,7 +1,7 @@
 /// An operation whose work is an asynchronous function, and that has a value.
 ///
 /// ```swift
-/// let page = queue.addTask { try await fetch(url) }
+/// let page = queue.addTask { try await fetch(addresses[0]) }
 /// let image = queue.addTask(after: page) { try await render(page.value) }
 /// let png = try await image.value
 /// ```

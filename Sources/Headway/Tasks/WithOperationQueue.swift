@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// ```swift
 /// try await withOperationQueue(maxConcurrentOperationCount: 8) { queue in
-///   for url in urls { queue.addTask { try await mirror(url) } }
+///   for address in addresses { queue.addTask { _ = try await fetch(address) } }
 /// }
 /// ```
 ///
