@@ -1,3 +1,4 @@
+import Dispatch
 public import Headway
 import Synchronization
 
@@ -7,13 +8,15 @@ import Synchronization
 /// import Testing
 ///
 /// let recorder = EventRecorder(of: queue)
-/// queue.addOperations([first], waitUntilFinished: true)
+/// queue.addOperation(first)
+/// recorder.wait(forCount: 4)
 /// #expect(recorder.events == [.added(first), .ready(first), .started(first), .finished(first)])
 /// ```
 public final class EventRecorder<Event: Sendable>: Sendable {
   private struct State {
     var events: [Event] = []
     var token: ObservationToken?
+    var waiters: [(count: Int, semaphore: DispatchSemaphore)] = []
   }
 
   private let state = Mutex(State())
@@ -24,7 +27,32 @@ public final class EventRecorder<Event: Sendable>: Sendable {
   /// Adds an event, from any thread.
   ///
   /// - Parameter event: What happened.
-  public func record(_ event: Event) { state.withLock { $0.events.append(event) } }
+  public func record(_ event: Event) {
+    let waiters = state.withLock { state in
+      state.events.append(event)
+      let count = state.events.count
+      defer { state.waiters.removeAll { $0.count <= count } }
+      return state.waiters.filter { $0.count <= count }
+    }
+    for waiter in waiters { waiter.semaphore.signal() }
+  }
+
+  /// Blocks the calling thread until so much was recorded.
+  ///
+  /// The listeners of a queue hear that its last operation has finished when it has left the queue: who waits for the
+  /// queue may go on before that.
+  ///
+  /// - Parameter count: How many events.
+  @available(*, noasync, message: "This blocks the thread.")
+  public func wait(forCount count: Int) {
+    let semaphore = DispatchSemaphore(value: 0)
+    let waits = state.withLock { state in
+      guard state.events.count < count else { return false }
+      state.waiters.append((count, semaphore))
+      return true
+    }
+    if waits { semaphore.wait() }
+  }
 
   /// What was recorded, in order.
   public var events: [Event] { state.withLock { $0.events } }
@@ -42,7 +70,7 @@ public final class EventRecorder<Event: Sendable>: Sendable {
 extension EventRecorder where Event == OperationQueueEvent {
   /// Creates a recorder of what happens in a queue from now on.
   ///
-  /// Events are recorded by the threads that cause them, before those go on.
+  /// Events are recorded by the threads that cause them, before those go on; see ``wait(forCount:)``.
   ///
   /// - Parameter queue: The queue to listen to.
   public convenience init(of queue: OperationQueue) {
