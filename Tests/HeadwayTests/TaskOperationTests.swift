@@ -279,7 +279,7 @@ import Testing
     }
     let begun = Gate()
     let task = Task {
-      try await queue.concurrentPerform(iterations: 5) { _ in
+      try await queue.map(0..<5) { _ in
         begun.open()
         try await Task.sleep(for: .seconds(3_600))
       }

@@ -31,21 +31,6 @@ extension OperationQueueExtensions {
     return outputs.all
   }
 
-  /// Calls an asynchronous function with each number from 0 on, several at a time.
-  ///
-  /// As ``map(_:_:)`` with the numbers as inputs.
-  ///
-  /// - Parameters:
-  ///   - iterations: How many numbers.
-  ///   - work: What to call.
-  /// - Throws: What `work` threw first; `CancellationError` when the task, or an operation that calls it, was
-  ///   cancelled.
-  public func concurrentPerform(
-    iterations: Int, execute work: @escaping @Sendable (Int) async throws -> Void
-  ) async throws {
-    try await takeNumbers(iterations, work)
-  }
-
   /// Calls a function with each number from 0 on, on the calling thread and others of the pool at once, and returns
   /// when all calls have returned.
   ///
@@ -58,7 +43,7 @@ extension OperationQueueExtensions {
   ///   - work: What to call.
   /// - Throws: What `work` threw first.
   /// - Complexity: O(*n*), and an atomic addition for each number.
-  @available(*, noasync, message: "This blocks the thread: await the form whose function is asynchronous instead.")
+  @available(*, noasync, message: "This blocks the thread: await map(_:_:) instead.")
   public func concurrentPerform<Failure: Error>(
     iterations: Int, execute work: @escaping @Sendable (Int) throws(Failure) -> Void
   ) throws(Failure) {
