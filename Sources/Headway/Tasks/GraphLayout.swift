@@ -46,7 +46,8 @@ struct GraphLayout: Sendable {
       starts[Int(edge.from) + 2] += 1
     }
     for node in 0..<count { starts[node + 2] += starts[node + 1] }
-    successors = ContiguousArray(unsafeUninitializedCapacity: edges.count) { successors, filled in
+    // One at least: of none, the standard library writes the count, 0, into the empty array that all threads share.
+    successors = ContiguousArray(unsafeUninitializedCapacity: max(1, edges.count)) { successors, filled in
       for edge in edges {
         let position = Int(starts[Int(edge.from) + 1])
         starts[Int(edge.from) + 1] += 1
