@@ -126,15 +126,9 @@ proctype Runner() {
      if :: head >= size -> next = true :: next = false fi;
 #endif
 #ifdef LIMITER
-     if
 #ifndef FAULT_CONTINUED
-     :: next -> goto released               /* its users' code runs after the next one */
+     if :: next -> goto released :: else fi;        /* its users' code runs after the next one */
 #endif
-     :: else -> skip
-#ifdef FAULT_CONTINUED
-     :: next -> skip
-#endif
-     fi;
      presence = OUTSIDE;
 #ifdef FAULT_UNLOOKED
      if :: skip ->
