@@ -110,11 +110,11 @@ open class BlockOperation: Operation, @unchecked Sendable {
   open override func main() {
     let blocks = takeBlocks()
     guard blocks.hasFirst else { return }
-    guard blocks.others.isEmpty else { return run(blocks.all) }
+    guard blocks.others.isEmpty else { return runConcurrently(blocks.all) }
     do { try blocks.first() } catch { recordError(error) }
   }
 
-  private func run(_ blocks: [ThrowingBlock]) {
+  private final func runConcurrently(_ blocks: [ThrowingBlock]) {
     let iterations = ConcurrentIterations(blocks.count, in: self) { number in
       if self.isCancelled { return }
       do { try blocks[number]() } catch { self.recordError(error) }

@@ -48,30 +48,30 @@ extension OperationQueueExtensions {
     iterations: Int, execute work: @escaping @Sendable (Int) throws(Failure) -> Void
   ) throws(Failure) {
     guard iterations > 0 else { return }
-    let (limit, executor, placement) = state.withLock {
-      ($0.maxConcurrentOperationCount, $0.executor, $0.admission.placement)
-    }
+    let (executor, placement) = state.withLock { ($0.executor, $0.admission.placement) }
     let failure = FirstError<Failure>()
     let calls = ConcurrentIterations(iterations, in: ThreadContext.operations.first) { number in
       guard !failure.isThere else { return }
       do throws(Failure) { try work(number) } catch { failure.note(error) }
     }
-    calls.run(
-      on: executor ?? WorkerPool.shared, of: placement.ownClass,
-      atMost: limit > 0 ? limit : ConcurrentIterations.mostWorkers)
+    calls.run(on: executor ?? WorkerPool.shared, of: placement.ownClass, atMost: width)
     if let error = failure.error { throw error }
   }
 }
 
 extension OperationQueue {
+  /// How many calls are under way at once: as many as operations run, one at least.
+  fileprivate final var width: Int {
+    let limit = maxConcurrentOperationCount
+    return limit < 0 ? ConcurrentIterations.mostWorkers : max(1, limit)
+  }
+
   /// Calls `work` with each number from 0 on, by as many operations as run at once.
   fileprivate final func takeNumbers(
     _ count: Int, _ work: @escaping @Sendable (Int) async throws -> Void
   ) async throws {
     let (next, failure) = (NextNumber(below: count), FirstError<any Error>())
-    let limit = maxConcurrentOperationCount
-    let width = min(count, limit >= 0 ? max(1, limit) : ConcurrentIterations.mostWorkers)
-    let operations = (0..<width).map { _ in
+    let operations = (0..<min(count, width)).map { _ in
       TaskOperation {
         while !failure.isThere, let number = next.take() {
           if Task.isCancelled { return failure.note(CancellationError()) }
@@ -90,7 +90,8 @@ extension OperationQueue {
     }
     failure.onFirst = nil
     if let error = failure.error { throw error }
-    if next.take() != nil || operations.contains(where: \.isCancelled) { throw CancellationError() }
+    // All operations were cancelled before they had taken the last number.
+    if next.take() != nil { throw CancellationError() }
   }
 }
 
@@ -119,6 +120,8 @@ private final class FirstError<Failure: Error>: Sendable {
   // Protected by its lock, under which nothing is called or released.
   private let state = Guarded(State())
   /// Says without the lock that there is one.
+  ///
+  /// Relaxed: another call may begin an instant after it.
   private let flag = Atomic<Bool>(false)
 
   var isThere: Bool { flag.load(ordering: .relaxed) }
