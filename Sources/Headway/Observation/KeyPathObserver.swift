@@ -58,8 +58,8 @@ extension ObservedValueChange: Sendable where Value: Sendable {}
 
 /// An observer of one property.
 final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer, @unchecked Sendable {
-  // `last`, `hasExecuted` and `hasToldPrior` belong to the thread that adds the observer, and then to the one that
-  // notifies; the list of observers hands that role on under its lock. A key path never changes.
+  // `last`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, and then to the one
+  // that notifies; the list of observers hands that role on under its lock. A key path never changes.
 
   typealias Handler = @Sendable (Object, ObservedValueChange<Value>) -> Void
 
@@ -71,8 +71,8 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   private var last: Value?
   /// The operation has executed, and the observer has begun after that.
   private var hasExecuted = false
-  /// The observer has been told that a change is to come, and not yet of the change.
-  private var hasToldPrior = false
+  /// The observer has been notified that a change is to come, and not yet of the change.
+  private var hasNotifiedOfPrior = false
 
   /// Creates an observer of the property with the given key.
   ///
@@ -107,17 +107,17 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   func begin(with object: AnyObject, _ state: ObservedChange?) {
     if let state, let carried = carriedValue(of: state) { return begin(with: object, carried) }
     let now = value(of: object)
-    // Where values can't be compared, each change is told; what came before is in the value now.
+    // Where values can't be compared, the observer is notified of each change; earlier ones are in the value now.
     guard let last, isEqual(last, now) == false else { return begin(with: object, now) }
     begin(with: object, last)
     guard !hasEnded else { return }
     noteEndOfExecution(from: last, to: now)
-    tell(unsafeDowncast(object, to: Object.self), of: now, after: last)
+    notify(unsafeDowncast(object, to: Object.self), of: now, after: last)
   }
 
   private func begin(with object: AnyObject, _ first: Value) {
     last = first
-    if options.contains(.initial) { tell(unsafeDowncast(object, to: Object.self), new: first, old: nil) }
+    if options.contains(.initial) { notify(unsafeDowncast(object, to: Object.self), new: first, old: nil) }
   }
 
   func receive(_ change: ObservedChange, of object: AnyObject) {
@@ -128,10 +128,10 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     let old = last
     if let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) {
       // What was announced and has not happened is over, too.
-      if change.key == key { hasToldPrior = false }
+      if change.key == key { hasNotifiedOfPrior = false }
       return
     }
-    tell(unsafeDowncast(object, to: Object.self), of: new, after: old)
+    notify(unsafeDowncast(object, to: Object.self), of: new, after: old)
   }
 
   /// Notes that an operation has ceased to execute before the list of changes says that it began.
@@ -140,17 +140,17 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     hasExecuted = old && !new
   }
 
-  private func tell(_ object: Object, of new: Value, after old: Value?) {
-    if wantsPrior, !hasToldPrior { tellPrior(object) }
-    hasToldPrior = false
+  private func notify(_ object: Object, of new: Value, after old: Value?) {
+    if wantsPrior, !hasNotifiedOfPrior { notifyOfPrior(object) }
+    hasNotifiedOfPrior = false
     last = new
-    tell(object, new: new, old: old)
+    notify(object, new: new, old: old)
   }
 
   func receivePrior(_ key: ObservedKey, of object: AnyObject) {
-    guard wantsPrior, key == self.key, !hasToldPrior else { return }
-    hasToldPrior = true
-    tellPrior(unsafeDowncast(object, to: Object.self))
+    guard wantsPrior, key == self.key, !hasNotifiedOfPrior else { return }
+    hasNotifiedOfPrior = true
+    notifyOfPrior(unsafeDowncast(object, to: Object.self))
   }
 
   /// Whether to look at a change: one of this property, or one of which that can't be known.
@@ -194,7 +194,7 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     return compare(one)
   }
 
-  private func tell(_ object: Object, new: Value, old: Value?) {
+  private func notify(_ object: Object, new: Value, old: Value?) {
     handler(
       object,
       ObservedValueChange(
@@ -202,7 +202,7 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
         isPrior: false))
   }
 
-  private func tellPrior(_ object: Object) {
+  private func notifyOfPrior(_ object: Object) {
     handler(
       object,
       ObservedValueChange(
