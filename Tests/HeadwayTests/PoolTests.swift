@@ -51,22 +51,15 @@ import Testing
   func busyBesideBlocked() async {
     await #expect(processExitsWith: .success) {
       let (busy, other) = (OperationQueue(), OperationQueue())
-      let end = Gate()
-      let spinning = Atomic<Int>(0)
-      let isOver = Atomic<Bool>(false)
+      let (end, spinning) = (Gate(), Spinning())
       // When it blocks, another spins in its place.
       busy.addOperation {
-        while spinning.load(ordering: .acquiring) < ProcessorCount.usable - 1 {}
+        spinning.waitUntilBegun(ProcessorCount.usable - 1)
         end.wait()
       }
-      for _ in 0..<(8 * ProcessorCount.usable) {
-        busy.addOperation {
-          spinning.add(1, ordering: .acquiringAndReleasing)
-          while !isOver.load(ordering: .acquiring) {}
-        }
-      }
-      while spinning.load(ordering: .acquiring) < ProcessorCount.usable {}
-      other.addOperation { isOver.store(true, ordering: .releasing) }
+      spinning.add(8 * ProcessorCount.usable, to: busy)
+      spinning.waitUntilBegun(ProcessorCount.usable)
+      other.addOperation { spinning.end() }
       try await other.finished()
       end.open()
       try await busy.finished()
@@ -78,22 +71,15 @@ import Testing
   func busyBesideBlockedOfSameQueue() async {
     await #expect(processExitsWith: .success) {
       let (busy, other) = (OperationQueue(), OperationQueue())
-      let (begun, end) = (Gate(), Gate())
-      let spinning = Atomic<Int>(0)
-      let isOver = Atomic<Bool>(false)
+      let (begun, end, spinning) = (Gate(), Gate(), Spinning())
       other.addOperation {
         begun.open()
         end.wait()
       }
       await begun.opened()
-      for _ in 0..<ProcessorCount.usable {
-        busy.addOperation {
-          spinning.add(1, ordering: .acquiringAndReleasing)
-          while !isOver.load(ordering: .acquiring) {}
-        }
-      }
-      while spinning.load(ordering: .acquiring) < ProcessorCount.usable {}
-      other.addOperation { isOver.store(true, ordering: .releasing) }
+      spinning.add(ProcessorCount.usable, to: busy)
+      spinning.waitUntilBegun(ProcessorCount.usable)
+      other.addOperation { spinning.end() }
       try await busy.finished()
       end.open()
       try await other.finished()
@@ -122,4 +108,23 @@ import Testing
       try await outer.finished()
     }
   }
+}
+
+/// Operations that compute until the test ends them.
+private final class Spinning: Sendable {
+  private let begun = Atomic<Int>(0)
+  private let isOver = Atomic<Bool>(false)
+
+  func add(_ count: Int, to queue: OperationQueue) {
+    for _ in 0..<count {
+      queue.addOperation { [self] in
+        begun.add(1, ordering: .acquiringAndReleasing)
+        while !isOver.load(ordering: .acquiring) {}
+      }
+    }
+  }
+
+  func waitUntilBegun(_ count: Int) { while begun.load(ordering: .acquiring) < count {} }
+
+  func end() { isOver.store(true, ordering: .releasing) }
 }

@@ -1,0 +1,34 @@
+import Headway
+import HeadwayTestKit
+import Testing
+
+@Suite("EventRecorder", .hangLimit) struct EventRecorderTests {
+  @Test("A thread waits until so much was recorded, and goes on at once where that is so") func waiting() {
+    for _ in 0..<100 {
+      let (queue, operation) = (OperationQueue(), BlockOperation {})
+      let recorder = EventRecorder(of: queue)
+      queue.addOperation(operation)
+      recorder.wait(forCount: 4)
+      #expect(recorder.events == [.added(operation), .ready(operation), .started(operation), .finished(operation)])
+      recorder.wait(forCount: 4)
+      recorder.wait(forCount: 0)
+    }
+  }
+
+  @Test("Threads that wait for different counts each go on when theirs is reached") func severalWaiters() {
+    let (recorder, gone) = (EventRecorder<Int>(), EventRecorder<Int>())
+    let waiters = OperationQueue()
+    for count in 1...3 {
+      waiters.addOperation {
+        recorder.wait(forCount: count)
+        gone.record(count)
+      }
+    }
+    for count in 1...3 {
+      recorder.record(count)
+      gone.wait(forCount: count)
+      #expect(gone.events == Array(1...count))
+    }
+    waiters.waitUntilAllOperationsAreFinished()
+  }
+}

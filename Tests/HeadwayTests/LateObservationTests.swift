@@ -1,0 +1,145 @@
+import Headway
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+/// Observers that are added while another thread notifies those of the same object, or the object changes.
+@Suite("Observers added late", .hangLimit) struct LateObservationTests {
+  @Test("K1, K2: an observer that is added while another thread notifies is notified of what changes from then on")
+  func addedWhileOthersAreNotified() {
+    let (inside, goOn) = (Gate(), Gate())
+    let operation = AsynchronousOperation()
+    let ofPriority = operation.observe(\.queuePriority) { _, _ in
+      inside.open()
+      goOn.wait()
+    }
+    operation.start()
+    let changer = OperationQueue()
+    changer.addOperation { operation.queuePriority = .high }
+    inside.wait()
+    let changes = EventRecorder<String>()
+    let ofEnd = operation.observe(\.isFinished) { _, _ in changes.record("end") }
+    let initially = operation.observe(\.isFinished, options: [.initial, .new]) { _, change in
+      changes.record("\(change.newValue.map { "\($0)" } ?? "-")")
+    }
+    let name = EventRecorder(of: operation, \.name)
+    operation.finish()
+    operation.name = "later"
+    goOn.open()
+    changer.waitUntilAllOperationsAreFinished()
+    operation.waitUntilFinished()
+    #expect(changes.events.sorted() == ["end", "false", "true"])
+    #expect(name.events.first == .some(nil))
+    withExtendedLifetime((ofPriority, ofEnd, initially)) {}
+  }
+
+  @Test("K2: an observer that is added while another thread notifies hears each change once, and none twice")
+  func addedLateHearsOnce() {
+    let (inside, goOn, begun, end) = (Gate(), Gate(), Gate(), Gate())
+    let operation = BlockOperation {
+      begun.open()
+      end.wait()
+    }
+    let ofCancellation = operation.observe(\.isCancelled) { _, _ in
+      inside.open()
+      goOn.wait()
+    }
+    let (queue, changer) = (OperationQueue(), OperationQueue())
+    queue.addOperation(operation)
+    begun.wait()
+    changer.addOperation { operation.cancel() }
+    inside.wait()
+    let executing = EventRecorder(of: operation, \.isExecuting)
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    goOn.open()
+    changer.waitUntilAllOperationsAreFinished()
+    operation.waitUntilFinished()
+    #expect(executing.events == [true, false])
+
+    let (named, insideQueue, goOnThere) = (OperationQueue(), Gate(), Gate())
+    named.name = "a"
+    let ofLimit = named.observe(\.maxConcurrentOperationCount) { _, _ in
+      insideQueue.open()
+      goOnThere.wait()
+    }
+    changer.addOperation { named.maxConcurrentOperationCount = 3 }
+    insideQueue.wait()
+    let names = EventRecorder(of: named, \.name)
+    named.name = nil
+    named.name = "c"
+    goOnThere.open()
+    changer.waitUntilAllOperationsAreFinished()
+    #expect(names.events == ["a", nil, "c"])
+    withExtendedLifetime((ofCancellation, ofLimit)) {}
+  }
+
+  @Test("K1: an observer is notified of what can't be compared and changes while it is added") func incomparable() {
+    final class Changing: Operation, @unchecked Sendable {
+      let answer = Mutex<@Sendable () -> Int>({ 0 })
+      let whileAsked = Mutex<(@Sendable () -> Void)?>(nil)
+      var closure: @Sendable () -> Int {
+        let before = answer.withLock { $0 }
+        whileAsked.withLock { action in
+          defer { action = nil }
+          return action
+        }?()
+        return before
+      }
+    }
+    let operation = Changing()
+    operation.whileAsked.withLock {
+      $0 = { [unowned operation] in
+        operation.answer.withLock { $0 = { 1 } }
+        operation.didChangeValue(for: \.closure)
+      }
+    }
+    let told = EventRecorder<Int>()
+    let token = operation.observe(\.closure, options: [.initial, .new]) { _, change in told.record(change.newValue!()) }
+    #expect(told.events.last == 1)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("K1, K2: an observer that is added before the end is notified of it, at any instant") func addedBesideTheEnd() {
+    for _ in 0..<200 {
+      let operation = AsynchronousOperation()
+      operation.start()
+      let finisher = OperationQueue()
+      let changes = EventRecorder<Bool>()
+      // Reading the state is the first step.
+      let isOver = operation.isFinished
+      finisher.addOperation { operation.finish() }
+      let token = operation.observe(\.isFinished, options: .new) { _, change in changes.record(change.newValue!) }
+      let wasOver = operation.isFinished && changes.events.isEmpty
+      finisher.waitUntilAllOperationsAreFinished()
+      operation.waitUntilFinished()
+      #expect(!isOver && (changes.events == [true] || wasOver))
+      withExtendedLifetime(token) {}
+    }
+  }
+
+  @Test("K3: states that begin while another thread notifies leave out none from then on")
+  func statesWhileOthersAreNotified() async throws {
+    let (inside, goOn) = (Gate(), Gate())
+    let (operation, dependency) = (AsynchronousOperation(), BlockOperation {})
+    operation.addDependency(dependency)
+    let token = operation.observe(\.queuePriority) { _, _ in
+      inside.open()
+      goOn.wait()
+    }
+    let changer = OperationQueue()
+    changer.addOperation { operation.queuePriority = .high }
+    await inside.opened()
+    let states = operation.states.makeAsyncIterator()
+    dependency.start()
+    operation.start()
+    operation.finish()
+    goOn.open()
+    var all: [OperationState] = []
+    var iterator = states
+    while let state = await iterator.next() { all.append(state) }
+    #expect(all.first == .pending && all.last == .finished)
+    try await changer.finished()
+    withExtendedLifetime(token) {}
+  }
+}
