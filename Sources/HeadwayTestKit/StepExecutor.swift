@@ -84,6 +84,9 @@ public final class StepExecutor: Sendable {
 }
 
 extension StepExecutor: WorkExecutor {
+  /// True.
+  package var isStepwise: Bool { true }
+
   /// Notes that work waits.
   package func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
     state.withLock { $0.work.append(contentsOf: repeatElement(work, count: count)) }

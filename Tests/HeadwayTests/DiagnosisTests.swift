@@ -1,4 +1,4 @@
-import Headway
+@testable import Headway
 import HeadwayTestKit
 import HeadwayTestSupport
 import Testing
@@ -191,6 +191,23 @@ import Testing
       if case .finished(operations[1]) = event { break }
     }
     #expect(!rest.contains { if case .stalled = $0 { true } else { false } })
+  }
+
+  @Test("D6: a look for a stall that finds the queue at work leaves it to whoever makes it idle to look again")
+  func looksAgain() async {
+    let queue = OperationQueue()
+    let events = queue.events
+    let working = AsynchronousOperation()
+    let (first, second) = (BlockOperation {}, BlockOperation {})
+    first.addDependency(second)
+    second.addDependency(first)
+    queue.addOperations([first, second, working], waitUntilFinished: false)
+    #expect(await becomesTrue { working.isExecuting })
+    queue.state.withLock { $0.observation.isLookingForStall = true }
+    #expect(!queue.reportStall())
+    working.finish()
+    for await event in events { if case .stalled = event { break } }
+    first.cancel()
   }
 
   @Test("D6: a circle across two queues stalls both") func stalledAcrossQueues() async {

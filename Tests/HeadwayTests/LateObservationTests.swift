@@ -142,4 +142,71 @@ import Testing
     try await changer.finished()
     withExtendedLifetime(token) {}
   }
+
+  @Test("K2: changes of priority and dependencies that follow each other while an observer is notified are all told")
+  func changesInside() {
+    let operation = BlockOperation {}
+    let (priorities, counts) = (EventRecorder<QueuePriority>(), EventRecorder<Int>())
+    let ofPriority = operation.observe(\.queuePriority, options: [.new]) { operation, change in
+      if let new = change.newValue { priorities.record(new) }
+      if change.newValue == .high {
+        operation.queuePriority = .low
+        operation.queuePriority = .veryHigh
+      }
+    }
+    operation.queuePriority = .high
+    #expect(priorities.events == [.high, .low, .veryHigh])
+    let (first, second) = (BlockOperation {}, BlockOperation {})
+    let ofDependencies = operation.observe(\.dependencies, options: [.new]) { operation, change in
+      counts.record(change.newValue?.count ?? -1)
+      if change.newValue == [first] {
+        operation.addDependency(second)
+        operation.removeDependency(first)
+        operation.removeDependency(second)
+      }
+    }
+    operation.addDependency(first)
+    #expect(counts.events == [1, 2, 1, 0])
+    withExtendedLifetime((ofPriority, ofDependencies)) {}
+  }
+
+  @Test("K2: an observer of changes to come that is added late is told of each before it happens, and of no other")
+  func prior() {
+    final class OwnState: Operation, @unchecked Sendable {
+      private let phase = Atomic(0)
+      override var isExecuting: Bool { phase.load(ordering: .sequentiallyConsistent) == 1 }
+      override var isFinished: Bool { phase.load(ordering: .sequentiallyConsistent) == 2 }
+      func move(to next: Int) {
+        willChangeValue(forKey: next == 1 ? "isExecuting" : "isFinished")
+        if next == 2 { willChangeValue(forKey: "isExecuting") }
+        phase.store(next, ordering: .sequentiallyConsistent)
+        if next == 2 { didChangeValue(forKey: "isExecuting") }
+        didChangeValue(forKey: next == 1 ? "isExecuting" : "isFinished")
+      }
+      override func start() { move(to: 1) }
+    }
+    let (inside, goOn) = (Gate(), Gate())
+    let operation = OwnState()
+    // So that announcements wait behind this.
+    let first = operation.observe(\.isExecuting, options: [.prior]) { _, _ in }
+    let ofPriority = operation.observe(\.queuePriority) { _, _ in
+      inside.open()
+      goOn.wait()
+    }
+    let changer = OperationQueue()
+    changer.addOperation { operation.queuePriority = .high }
+    inside.wait()
+    let executing = EventRecorder<String>()
+    let ofExecuting = operation.observe(\.isExecuting, options: [.initial, .old, .new, .prior]) { _, change in
+      let old = change.oldValue.map { "\($0)" } ?? ""
+      executing.record(change.isPrior ? "prior" : "\(old)>\(change.newValue ?? false)")
+    }
+    operation.start()
+    operation.move(to: 2)
+    goOn.open()
+    changer.waitUntilAllOperationsAreFinished()
+    operation.waitUntilFinished()
+    #expect(executing.events == [">false", "prior", "false>true", "prior", "true>false"])
+    withExtendedLifetime((first, ofPriority, ofExecuting)) {}
+  }
 }

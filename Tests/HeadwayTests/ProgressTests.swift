@@ -1,3 +1,4 @@
+import Dispatch
 import Headway
 import HeadwayTestKit
 import Synchronization
@@ -292,5 +293,33 @@ import Testing
     #expect(!progress.isIndeterminate && progress.fractionCompleted == 0.5)
     progress.completedUnitCount = 2
     #expect(progress.isFinished)
+  }
+
+  @Test("Q10: a handler that pauses or resumes has the last word, and parts agree") func veto() {
+    let whole = OperationProgress(totalUnitCount: 2)
+    let part = OperationProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
+    whole.pausingHandler = { [unowned whole] in whole.resume() }
+    whole.pause()
+    #expect(!whole.isPaused && !part.isPaused)
+    whole.pausingHandler = nil
+    whole.pause()
+    #expect(whole.isPaused && part.isPaused)
+    whole.resumingHandler = { [unowned whole] in whole.pause() }
+    whole.resume()
+    #expect(whole.isPaused && part.isPaused)
+  }
+
+  @Test("Q10: of two threads that pause and resume, the parts follow the last") func pausedBesideResumed() {
+    for _ in 0..<300 {
+      let whole = OperationProgress(totalUnitCount: 2)
+      let part = OperationProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
+      DispatchQueue.concurrentPerform(iterations: 2) { number in
+        for _ in 0..<20 {
+          whole.pause()
+          if number == 1 { whole.resume() }
+        }
+      }
+      #expect(whole.isPaused == part.isPaused)
+    }
   }
 }

@@ -121,6 +121,8 @@ import Testing
 
 /// Runs what queues start at once, inside of what made it ready.
 private final class ImmediateExecutor: WorkExecutor {
+  let isStepwise = true
+
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
     for _ in 0..<count { work.runOnWorker(of: nil, atMost: 1) }
   }

@@ -110,3 +110,30 @@ extension OperationOutcome? {
     if case .cancelled? = self { true } else { false }
   }
 }
+
+/// The same for a test that is asynchronous: the thread may be needed for what it waits for.
+func becomesTrue(patience: Int = 240_000, _ condition: () -> Bool) async -> Bool {
+  for _ in 0..<patience {
+    if condition() { return true }
+    try? await Task.sleep(for: .milliseconds(1))
+  }
+  return condition()
+}
+
+/// Counts, on several threads at once.
+final class Counter: Sendable {
+  private let count = Atomic<Int>(0)
+  var value: Int { count.load(ordering: .acquiring) }
+  @discardableResult func increment() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
+  func decrement() { count.subtract(1, ordering: .acquiringAndReleasing) }
+}
+
+/// A weak reference that several threads may use.
+final class WeakReference<Object: AnyObject & Sendable>: Sendable {
+  private let reference = Mutex<Weak?>(nil)
+  private struct Weak { weak var object: Object? }
+  var object: Object? {
+    get { reference.withLock { $0?.object } }
+    set { reference.withLock { $0 = Weak(object: newValue) } }
+  }
+}

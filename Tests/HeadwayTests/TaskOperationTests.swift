@@ -320,20 +320,53 @@ import Testing
     }
     #expect(begun.value == 4)
   }
-}
 
-private final class Counter: Sendable {
-  private let count = Atomic<Int>(0)
-  var value: Int { count.load(ordering: .acquiring) }
-  @discardableResult func increment() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
-  func decrement() { count.subtract(1, ordering: .acquiringAndReleasing) }
-}
-
-private final class WeakReference<Object: AnyObject & Sendable>: Sendable {
-  private let reference = Mutex<Weak?>(nil)
-  private struct Weak { weak var object: Object? }
-  var object: Object? {
-    get { reference.withLock { $0?.object } }
-    set { reference.withLock { $0 = Weak(object: newValue) } }
+  @Test("B3, Q3: an operation ends when its last job has returned, whatever else its threads do for an actor")
+  func endsAfterLastJob() async throws {
+    actor Shared {
+      func hold(_ entered: Gate, _ goOn: Gate) {
+        entered.open()
+        goOn.wait()
+      }
+      func call(_ body: @Sendable () -> Void) { body() }
+    }
+    final class Captured: Sendable {
+      let (inside, goOn, released): (Gate, Gate, Gate)
+      init(_ inside: Gate, _ goOn: Gate, _ released: Gate) {
+        (self.inside, self.goOn, self.released) = (inside, goOn, released)
+      }
+      deinit {
+        inside.open()
+        goOn.wait()
+        released.open()
+      }
+    }
+    let (shared, queue, other) = (Shared(), OperationQueue(), OperationQueue())
+    queue.maxConcurrentOperationCount = 1
+    let (entered, goOn, inside, release, released) = (Gate(), Gate(), Gate(), Gate(), Gate())
+    func make(_ captured: sending Captured) -> TaskOperation<Void> {
+      TaskOperation {
+        await shared.hold(entered, goOn)
+        withExtendedLifetime(captured) {}
+      }
+    }
+    let operation = make(Captured(inside, release, released))
+    queue.addOperation(operation)
+    await entered.opened()
+    let wasReleased = EventRecorder<Bool>()
+    let next = BlockOperation { wasReleased.record(released.isOpen) }
+    queue.addOperation(next)
+    // The thread that is in the actor does this, too, when it has left the operation's part; while another is at the
+    // operation's end.
+    let foreign = Task(executorPreference: other) {
+      await shared.call { if eventually(patience: 2_000, { inside.isOpen }) { yieldThread() } }
+    }
+    #expect(await becomesTrue { other.operationCount == 0 })
+    goOn.open()
+    await inside.opened()
+    await foreign.value
+    release.open()
+    try await next.finished()
+    #expect(wasReleased.events == [true])
   }
 }

@@ -147,4 +147,18 @@ import Testing
     try await queue.finished()
     #expect(places.events == Array(repeating: true, count: 10))
   }
+
+  @Test("K2, Q9: an observer of the queue may wait for what was added, on a dispatch queue too") func observerWaits() {
+    for round in 0..<300 {
+      let queue = OperationQueue()
+      queue.underlyingQueue = DispatchQueue(label: "test", attributes: round % 2 == 0 ? .concurrent : [])
+      let operation = BlockOperation {}
+      let token = queue.observe(\.operationCount, options: [.new]) { _, change in
+        if change.newValue == 1 { operation.waitUntilFinished() }
+      }
+      queue.addOperation(operation)
+      queue.waitUntilAllOperationsAreFinished()
+      withExtendedLifetime(token) {}
+    }
+  }
 }

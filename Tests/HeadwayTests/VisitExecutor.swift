@@ -9,6 +9,7 @@ import Synchronization
 /// From inside of an operation it does what another worker would do at that moment.
 final class VisitExecutor: WorkExecutor {
   private let work = Mutex(WaitingWork())
+  let isStepwise = true
 
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
     self.work.withLock { $0.append(work, count: count) }

@@ -28,16 +28,18 @@ extension OperationQueue {
   /// Reports a stall, if there is one.
   ///
   /// - Returns: Whether to look again later: nothing goes on, and the queue waits for something that may happen.
-  private func reportStall() -> Bool {
+  final func reportStall() -> Bool {
     let held = state.withLock { state -> [Operation]? in
-      guard state.observation.listeners > 0, state.admission.isIdle else { return nil }
-      return state.admission.operations
+      if state.observation.listeners > 0, state.admission.isIdle { return state.admission.operations }
+      // Under the lock that saw it: who makes the queue idle next has it looked at again.
+      state.observation.isLookingForStall = false
+      return nil
     }
-    let graph = WaitGraph(of: held ?? [])
-    let isStalled = held?.allSatisfy { graph.isStuck($0) } == true
-    let cycle = isStalled ? held?.first.flatMap { graph.cycle(from: $0) } : nil
+    guard let held else { return false }
+    let graph = WaitGraph(of: held)
+    let cycle = held.allSatisfy { graph.isStuck($0) } ? held.first.flatMap { graph.cycle(from: $0) } : nil
     let (looksAgain, observers, buffers) = state.withLock { state -> (Bool, ObserverList?, EventBuffers?) in
-      guard held != nil, state.admission.isIdle else {
+      guard state.admission.isIdle else {
         state.observation.isLookingForStall = false
         return (false, nil, nil)
       }

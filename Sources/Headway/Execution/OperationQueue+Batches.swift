@@ -51,7 +51,7 @@ extension OperationQueue {
           if next == nil {
             leftOvers.append { notifications.send() }
           } else {
-            notifications.send(besides: .pool(batch.workerClass))
+            notifications.send(besides: batch.executor)
           }
         }
         if !runUsersCode(after: reference, of: batch, context, isLast: isOver, &leftOvers) { isOver = true }
@@ -168,7 +168,7 @@ extension OperationQueue {
       notifications.send()
       return false
     }
-    notifications.send(besides: Worker.current.map { .pool($0.pool.workerClass) } ?? .executor)
+    notifications.send(besides: batch.executor)
     run(claimed)
     return true
   }

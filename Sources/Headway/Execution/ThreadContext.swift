@@ -39,6 +39,18 @@ struct ThreadContext {
     isInside { $0.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() }
   }
 
+  /// Where the calling thread went into `operation` last: another place each time, as long as it is inside.
+  static func entrance(into operation: Operation) -> UnsafeRawPointer? {
+    var position = current
+    while let context = position {
+      if context.pointee.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() {
+        return UnsafeRawPointer(context)
+      }
+      position = context.pointee.outer
+    }
+    return nil
+  }
+
   /// Whether the calling thread is inside an operation of `queue`.
   static func isInside(_ queue: OperationQueue) -> Bool {
     isInside { $0.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque() }

@@ -118,7 +118,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     released.release()
     batch.release()
     if !notifications.isEmpty {
-      if case .operation = next { notifications.send(besides: visitor) } else { notifications.send() }
+      if case .operation = next { notifications.send(besides: batch.executor) } else { notifications.send() }
     }
     return next
   }

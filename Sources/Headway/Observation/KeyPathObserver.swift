@@ -69,6 +69,8 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   private let keyPath: KeyPath<Root, Value>
   private let end = Atomic<Bool>(false)
   private var last: Value?
+  /// What it begins with, until it has begun.
+  private var first: Value?
   /// The operation has executed, and the observer has begun after that.
   private var hasExecuted = false
   /// The observer has been notified that a change is to come, and not yet of the change.
@@ -93,6 +95,8 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
 
   func setEnded() { end.store(true, ordering: .releasing) }
 
+  var observesDependencies: Bool { key == .dependencies }
+
   var wantsPrior: Bool { options.contains(.prior) }
 
   var skipsStart: Bool {
@@ -104,9 +108,12 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
 
   func prepare(with object: AnyObject) { last = value(of: object) }
 
+  func takeDown(_ object: AnyObject) { first = value(of: object) }
+
   func begin(with object: AnyObject, _ state: ObservedChange?) {
     if let state, let carried = carriedValue(of: state) { return begin(with: object, carried) }
-    let now = value(of: object)
+    let now = first ?? value(of: object)
+    first = nil
     // Where values can't be compared, the observer is notified of each change; earlier ones are in the value now.
     guard let last, isEqual(last, now) == false else { return begin(with: object, now) }
     begin(with: object, last)

@@ -9,17 +9,23 @@ protocol Observer: AnyObject, Sendable {
   func setEnded()
   /// Takes down what the observer begins with; called by the thread that adds it, which is not the one that notifies.
   func prepare(with object: AnyObject)
+  /// Takes down what the object is now, for the beginning that follows.
+  ///
+  /// Called again where the object has changed meanwhile.
+  func takeDown(_ object: AnyObject)
   /// From now on, it is notified of changes.
   ///
   /// - Parameters:
   ///   - object: The object.
   ///   - state: What the observer begins with, if it was taken down under the object's lock; else the object may have
-  ///     changed since ``prepare(with:)``, without any change that is to come.
+  ///     changed between ``prepare(with:)`` and ``takeDown(_:)``, without any change that is to come.
   func begin(with object: AnyObject, _ state: ObservedChange?)
   /// Something has changed.
   func receive(_ change: ObservedChange, of object: AnyObject)
   /// It need not hear when the operation becomes ready, nor when it starts.
   var skipsStart: Bool { get }
+  /// It observes the dependencies of an operation.
+  var observesDependencies: Bool { get }
   /// It wants to hear of changes that are still to come.
   var wantsPrior: Bool { get }
   /// A change has been announced, and is still to come.
@@ -29,7 +35,11 @@ protocol Observer: AnyObject, Sendable {
 extension Observer {
   func prepare(with object: AnyObject) {}
 
+  func takeDown(_ object: AnyObject) {}
+
   var skipsStart: Bool { false }
+
+  var observesDependencies: Bool { false }
 
   var wantsPrior: Bool { false }
 
@@ -53,6 +63,8 @@ final class ObserverList: Sendable {
     let observer: any Observer
     /// Which it is of all that were ever added.
     let number: UInt64
+    /// How many of all items that were ever appended it began with: with what they had led to.
+    var passedCount = 0
   }
 
   /// In the order of adding; mostly one, which takes no memory of its own.
@@ -62,10 +74,15 @@ final class ObserverList: Sendable {
 
     mutating func append(_ entry: Entry) { if first == nil { first = entry } else { others.append(entry) } }
 
-    func forEach(_ body: (any Observer) -> Void) {
+    func forEach(_ body: (Entry) -> Void) {
       guard let first else { return }
-      body(first.observer)
-      for other in others { body(other.observer) }
+      body(first)
+      for other in others { body(other) }
+    }
+
+    mutating func setPassedCount(_ count: Int, of number: UInt64) {
+      if first?.number == number { first?.passedCount = count }
+      for position in others.indices where others[position].number == number { others[position].passedCount = count }
     }
 
     mutating func remove(where condition: (Entry) -> Bool) -> Entry? {
@@ -79,7 +96,8 @@ final class ObserverList: Sendable {
 
   private struct State {
     var observers = Entries()
-    var items = FirstInFirstOut<Item>()
+    private(set) var items = FirstInFirstOut<Item>()
+    private var takenCount = 0
     var isNotifying = false
     /// The operation has ended, and its observers have been removed: no more are kept.
     var isOver = false
@@ -93,6 +111,18 @@ final class ObserverList: Sendable {
       return Entry(observer: observer, number: lastNumber)
     }
 
+    mutating func append(_ item: Item) { items.append(item) }
+
+    /// How many items were ever appended.
+    var appendedCount: Int { takenCount + items.count }
+
+    /// The next item, and which it is of all that were ever appended.
+    mutating func takeItem() -> (item: Item, number: Int)? {
+      guard let item = items.popFirst() else { return nil }
+      takenCount += 1
+      return (item, takenCount)
+    }
+
     /// The calling thread is to notify at once, if no other does and nothing waits.
     mutating func takeTurn() -> Bool {
       guard !isNotifying, items.isEmpty else { return false }
@@ -104,6 +134,13 @@ final class ObserverList: Sendable {
   // Protected by its lock, under which nothing is called and no other lock is taken.
   private let state = Guarded(State())
 
+  /// An observer of the dependencies has been added.
+  ///
+  /// Relaxed: one that is added meanwhile looks at them when it begins.
+  private let dependenciesAreObserved = Atomic(false)
+
+  var tellsDependencies: Bool { dependenciesAreObserved.load(ordering: .relaxed) }
+
   // MARK: Appending
 
   /// Adds an observer, which is notified of what is appended from now on.
@@ -114,18 +151,18 @@ final class ObserverList: Sendable {
   func add(_ observer: any Observer, _ change: ObservedChange? = nil) {
     state.withLock { state in
       let entry = state.entry(of: observer)
-      state.items.append(.begin(entry, change))
+      state.append(.begin(entry, change))
     }
   }
 
-  func append(_ change: ObservedChange) { state.withLock { $0.items.append(.change(change)) } }
+  func append(_ change: ObservedChange) { state.withLock { $0.append(.change(change)) } }
 
   /// Appends a change that is still to come.
   ///
   /// - Returns: Whether an observer wants to hear of it.
   func append(before key: ObservedKey) -> Bool {
     state.withLock { state in
-      if state.tellsPrior { state.items.append(.change(ObservedChange(before: key))) }
+      if state.tellsPrior { state.append(.change(ObservedChange(before: key))) }
       return state.tellsPrior
     }
   }
@@ -146,15 +183,16 @@ final class ObserverList: Sendable {
   ///
   /// - Returns: The number with which it can be removed.
   func add(_ observer: any Observer, beginningWith object: AnyObject) -> UInt64 {
+    if observer.observesDependencies { dependenciesAreObserved.store(true, ordering: .relaxed) }
     let (number, hasTurn) = state.withLock { state in
       let entry = state.entry(of: observer)
       let hasTurn = state.takeTurn()
-      if !hasTurn { state.items.append(.begin(entry, nil)) } else if !state.isOver { state.observers.append(entry) }
+      if !hasTurn { state.append(.begin(entry, nil)) } else if !state.isOver { state.observers.append(entry) }
       return (entry.number, hasTurn)
     }
     if hasTurn {
       NotificationContext.run(notifyingOf: object) {
-        observer.begin(with: object, nil)
+        begin(Entry(observer: observer, number: number), with: object, nil)
         notifyOfRest(of: object)
       }
     } else {
@@ -173,13 +211,13 @@ final class ObserverList: Sendable {
     // Mostly no other thread notifies: then the changes need not be in a list.
     let observers = state.withLock { state -> Entries? in
       if state.takeTurn() { return state.observers }
-      changes { state.items.append(.change($0)) }
-      if let ended { state.items.append(.end(ended)) }
+      changes { state.append(.change($0)) }
+      if let ended { state.append(.end(ended)) }
       return nil
     }
     guard let observers else { return notify(of: object) }
     NotificationContext.run(notifyingOf: object) {
-      changes { Self.notify(observers, of: object, $0) }
+      changes { Self.notify(observers, of: object, $0, .max) }
       if let ended { end(ended) }
       notifyOfRest(of: object)
     }
@@ -190,24 +228,53 @@ final class ObserverList: Sendable {
     while let next = next(hasTurn: true) { notify(of: object, next) }
   }
 
-  private func notify(of object: AnyObject, _ next: (item: Item, observers: Entries)) {
+  private func notify(of object: AnyObject, _ next: (item: Item, number: Int, observers: Entries)) {
     switch next.item {
     case .begin(let entry, let change):
-      if !entry.observer.hasEnded { entry.observer.begin(with: object, change) }
+      if !entry.observer.hasEnded { begin(entry, with: object, change) }
     case .change(let change):
-      Self.notify(next.observers, of: object, change)
+      Self.notify(next.observers, of: object, change, next.number)
     case .end(let operation):
       end(operation)
     }
   }
 
-  private static func notify(_ observers: Entries, of object: AnyObject, _ change: ObservedChange) {
-    observers.forEach { observer in
-      guard !observer.hasEnded else { return }
+  /// Has an observer begin that is among the others already.
+  ///
+  /// What the items that wait have led to is what it begins with; so it looks at the object until none was appended
+  /// meanwhile, or, with other threads that never cease to append, often enough.
+  private func begin(_ entry: Entry, with object: AnyObject, _ change: ObservedChange?) {
+    if change == nil {
+      var (count, tries) = (-1, 0)
+      while tries < 100 {
+        let appendedCount = state.withLock { $0.appendedCount }
+        guard appendedCount != count else { break }
+        count = appendedCount
+        entry.observer.takeDown(object)
+        tries += 1
+      }
+      let passedCount = count
+      state.withLock { $0.observers.setPassedCount(passedCount, of: entry.number) }
+    }
+    entry.observer.begin(with: object, change)
+  }
+
+  /// Notifies those of a change whom it concerns.
+  ///
+  /// - Parameters:
+  ///   - observers: The observers.
+  ///   - object: What has changed.
+  ///   - change: The change.
+  ///   - number: Which it is of all items that were ever appended; the highest for one that was not.
+  private static func notify(_ observers: Entries, of object: AnyObject, _ change: ObservedChange, _ number: Int) {
+    observers.forEach { entry in
+      guard !entry.observer.hasEnded else { return }
+      // Flags come in the one order that there is: a late observer knows what it has heard of.
+      if number <= entry.passedCount, change.isPrior || change.flag == nil { return }
       if change.isPrior {
-        observer.receivePrior(change.key, of: object)
+        entry.observer.receivePrior(change.key, of: object)
       } else {
-        observer.receive(change, of: object)
+        entry.observer.receive(change, of: object)
       }
     }
   }
@@ -221,16 +288,16 @@ final class ObserverList: Sendable {
   ///
   /// - Parameter hasTurn: The calling thread is the one that notifies.
   /// - Returns: The item and those to notify; nil when there is none, or when another thread is at it.
-  private func next(hasTurn: Bool) -> (item: Item, observers: Entries)? {
+  private func next(hasTurn: Bool) -> (item: Item, number: Int, observers: Entries)? {
     state.withLock { state in
       guard hasTurn || !state.isNotifying else { return nil }
-      guard let item = state.items.popFirst() else {
+      guard let (item, number) = state.takeItem() else {
         state.isNotifying = false
         return nil
       }
       state.isNotifying = true
       if case .begin(let entry, _) = item, !entry.observer.hasEnded, !state.isOver { state.observers.append(entry) }
-      return (item, state.observers)
+      return (item, number, state.observers)
     }
   }
 

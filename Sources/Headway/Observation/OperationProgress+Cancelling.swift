@@ -63,26 +63,40 @@ extension OperationProgress {
   /// Marks the work and its parts as paused and calls their handlers, on the calling thread.
   ///
   /// Pauses nothing by itself: the code that does the work looks at ``isPaused``, or has set ``pausingHandler``. Doing
-  /// it again changes nothing.
-  public func pause() {
-    let (handler, children) = state.withLock { state -> (Handler?, [OperationProgress]) in
-      guard !exchange(&state.isPaused, true) else { return (nil, []) }
-      return (state.pausingHandler, state.children.map(\.progress))
-    }
-    handler?()
-    for child in children { child.pause() }
-  }
+  /// it again changes nothing. A thread that calls handlers also does so for what other threads change meanwhile.
+  public func pause() { set(isPaused: true) }
 
   /// Marks the work and its parts as going on and calls their handlers, on the calling thread.
   ///
   /// Changes nothing when they are not paused.
-  public func resume() {
-    let (handler, children) = state.withLock { state -> (Handler?, [OperationProgress]) in
-      guard exchange(&state.isPaused, false) else { return (nil, []) }
-      return (state.resumingHandler, state.children.map(\.progress))
+  public func resume() { set(isPaused: false) }
+
+  private func set(isPaused: Bool) {
+    let passesOn = state.withLock { state in
+      guard exchange(&state.isPaused, isPaused) != isPaused else { return false }
+      return !exchange(&state.isPassingPauseOn, true)
     }
-    handler?()
-    for child in children { child.resume() }
+    if passesOn { passPauseOn() }
+  }
+
+  /// Calls the handlers, and has the parts do the same.
+  ///
+  /// One thread at a time, until the parts have heard of what is so: others may pause and resume meanwhile, the
+  /// handlers among them.
+  private func passPauseOn() {
+    while true {
+      let next = state.withLock { state -> (isPaused: Bool, handler: Handler?, children: [OperationProgress])? in
+        guard exchange(&state.isPassedOnAsPaused, state.isPaused) != state.isPaused else {
+          state.isPassingPauseOn = false
+          return nil
+        }
+        let handler = state.isPaused ? state.pausingHandler : state.resumingHandler
+        return (state.isPaused, handler, state.children.map(\.progress))
+      }
+      guard let next else { return }
+      next.handler?()
+      for child in next.children { child.set(isPaused: next.isPaused) }
+    }
   }
 }
 

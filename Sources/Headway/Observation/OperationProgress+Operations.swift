@@ -11,7 +11,7 @@ extension OperationExtensions {
     // It may get handlers and observers. Before there is one, so that the thread that starts the operation, or ends it,
     // looks for it; or this one sees that it has.
     state.announceUserObject()
-    let made = OperationProgress(totalUnitCount: expectedUnitCount)
+    let made = makeProgress()
     made.cancellationHandler = { [weak self] in self?.cancel() }
     let progress = links.withLock { links in
       if let progress = links.madeDetails.progress { return progress }

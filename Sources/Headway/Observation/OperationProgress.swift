@@ -32,6 +32,10 @@ public final class OperationProgress: Sendable {
     var isPausable = false
     var isCancelled = false
     var isPaused = false
+    /// What handlers and parts have heard last.
+    var isPassedOnAsPaused = false
+    /// A thread is calling the handlers, and looks again when it is done.
+    var isPassingPauseOn = false
     var cancellationHandler: (@Sendable () -> Void)?
     var pausingHandler: (@Sendable () -> Void)?
     var resumingHandler: (@Sendable () -> Void)?
@@ -101,6 +105,14 @@ public final class OperationProgress: Sendable {
   /// - Parameter unitCount: How many units more are done.
   public func complete(unitCount: Int64) {
     state.withLock { $0.completed += unitCount }
+    notifyIfFurther()
+  }
+
+  /// There is more to do than was known: as adding to ``totalUnitCount``, in one step.
+  func extend(byUnitCount unitCount: Int64) {
+    guard unitCount > 0 else { return }
+    state.withLock { $0.total += unitCount }
+    hasTotal.store(true, ordering: .releasing)
     notifyIfFurther()
   }
 

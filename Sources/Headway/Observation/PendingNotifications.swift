@@ -1,9 +1,10 @@
-/// Changes that have happened and of which observers are still to be notified, by a thread that has something more
-/// urgent to do first.
+/// Changes that have happened and of which observers are still to be notified, and handlers to call, by a thread that
+/// has something more urgent to do first.
 struct PendingNotifications {
   private final class Storage {
     var queues: [(queue: OperationQueue, observers: ObserverList)] = []
     var operations: [(operation: Operation, change: ObservedChange?)] = []
+    var handlers: [@Sendable () -> Void] = []
   }
 
   /// Made when there is something: mostly there is nothing.
@@ -25,15 +26,17 @@ struct PendingNotifications {
     madeStorage().operations.append((operation, change))
   }
 
+  mutating func append(_ handler: @escaping @Sendable () -> Void) { madeStorage().handlers.append(handler) }
+
   /// Keeps an operation until then: releasing it may run code of the user's.
   mutating func keep(_ operation: Operation) { madeStorage().operations.append((operation, nil)) }
 
   /// Has another thread notify the observers: the calling one has claimed an operation, for which they may wait.
   ///
-  /// A queue that is run step by step, or on a dispatch queue, notifies at once.
-  func send(besides visitor: Visit.Visitor) {
+  /// - Parameter executor: What runs the queue's operations in place of the pool: step by step, it notifies at once.
+  func send(besides executor: (any WorkExecutor)?) {
     guard !isEmpty else { return }
-    guard case .pool = visitor else { return send() }
+    guard executor?.isStepwise != true else { return send() }
     nonisolated(unsafe) let notifications = self  // Handed over as a whole.
     WorkerPool.shared.submit(PoolBlock { notifications.send() }, count: 1)
   }
@@ -56,5 +59,6 @@ struct PendingNotifications {
     for (operation, change) in storage.operations {
       if let change { operation.notify([change]) }
     }
+    for handler in storage.handlers { handler() }
   }
 }

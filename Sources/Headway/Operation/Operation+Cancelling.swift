@@ -64,7 +64,7 @@ extension Operation {
   /// Ends an operation that is in no queue; then calls the handlers, and notifies the observers.
   final func continueCancelling(from before: OperationWord) {
     if before.phase == .pending, !before.isEnqueued, !before.isReserved, !overridesIsFinished, state.claimUnqueued() {
-      end()
+      endCancelled()
     }
     if before.hasCancellationHandlers {
       let handlers = links.withLock { links in

@@ -30,14 +30,17 @@ extension Operation {
       }
       links.dependencies.append(.passRetained(operation))
       if !hasFinished { theirs.dependents.append(OperationReference(self)) }
-      return (before.isObserved ? .observed : .none, hasFinished)
+      return (before.isObserved ? .observed(links.dependenciesIfObserved) : .none, hasFinished)
     }
-    if link == .late {
+    switch link {
+    case .none: break
+    case .late:
       warnOnce(
         "addDependency(_:) on \(self), which has started: it is ignored. Add dependencies before it can start.",
         since: Self.hasWarnedOfLateDependency)
+    case .observed(let dependencies):
+      notify([ObservedChange(.dependencies, dependencies), ObservedChange(.isReady)])
     }
-    if link == .observed { notify([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
     if !hadFinished { raiseQuality(of: operation) }
     return hadFinished
   }
@@ -47,8 +50,8 @@ extension Operation {
   /// What is left to do when the locks are released.
   private enum Link {
     case none
-    /// Notify the observers.
-    case observed
+    /// Notify the observers; with all dependencies, if some observe those.
+    case observed([Operation]?)
     /// The operation had started: nothing was added.
     case late
   }
@@ -57,16 +60,16 @@ extension Operation {
   final func unlink(from operation: Operation) {
     // It never depends on itself, and its lock can't be taken twice.
     guard operation !== self else { return }
-    let (wasListed, wasWaitedFor) = Self.withLinks(of: self, and: operation) { links, theirs in
-      guard links.dependencies.remove(OperationReference(operation)) else { return (false, false) }
+    let (wasListed, wasWaitedFor, left) = Self.withLinks(of: self, and: operation) { links, theirs in
+      guard links.dependencies.remove(OperationReference(operation)) else { return (false, false, [Operation]?.none) }
       theirs.details?.successDependents.removeAll { $0.identity == ObjectIdentifier(self) }
       // Whoever takes the entry out of the dependency's list counts down: this call, or the dependency as it finishes.
-      return (true, theirs.dependents.remove(OperationReference(self)))
+      return (true, theirs.dependents.remove(OperationReference(self)), links.dependenciesIfObserved)
     }
     if wasListed { OperationReference(operation).release() }
     let word = wasWaitedFor ? state.dependencyFinished() : nil
     if let word, word.becameReady, word.isEnqueued || overridesIsReady { lastDependencyIsGone() }
-    if wasListed { notifyIfObserved([ObservedChange(.dependencies), ObservedChange(.isReady)]) }
+    if wasListed { notifyIfObserved([ObservedChange(.dependencies, left), ObservedChange(.isReady)]) }
   }
 
   /// Changes the links of two operations at once.
@@ -158,6 +161,13 @@ extension Operation {
   final func releaseDependenciesOfUnreferencedOperation() {
     guard state.current.isLinked else { return }
     ReleasedChain.release(unlinkDependencies())
+  }
+}
+
+extension Operation.Links {
+  /// All dependencies, if somebody observes them: a change carries them, since they may change again before it is told.
+  fileprivate var dependenciesIfObserved: [Operation]? {
+    details?.observers?.tellsDependencies == true ? dependencies.elements.map(\.operation) : nil
   }
 }
 

@@ -39,6 +39,7 @@ extension Operation {
     while let operation = waiting.popLast() {
       guard let word = operation.state.raiseQuality(level: level) else { continue }
       if word.isEnqueued { operation.queue?.operationChangedUrgency(operation) }
+      if word.phase == .executing { operation.qualityWasRaised() }
       if word.unfinishedDependencies > 0 { waiting.append(contentsOf: operation.dependencies) }
     }
   }

@@ -23,7 +23,7 @@ extension Operation {
         run()
       }
     case .finishCancelled:
-      endUnlessSubclassGoesOn()
+      endCancelled()
     case .alreadyFinished:
       if word.endedInNoQueue { submitBelatedCompletionBlock(nil) }
     case .misuse(let word):
@@ -90,6 +90,6 @@ extension Operation {
   final func setPriority(_ priority: QueuePriority) {
     guard let word = state.setPriority(level: priority.level) else { return }
     if word.isEnqueued, word.phase == .pending { queue?.operationChangedUrgency(self) }
-    if word.isObserved { notify([ObservedChange(.queuePriority)]) }
+    if word.isObserved { notify([ObservedChange(.queuePriority, priority)]) }
   }
 }

@@ -97,14 +97,20 @@ open class Operation: @unchecked Sendable {
     if runMain() { endUnlessSubclassGoesOn() } else { end() }
   }
 
+  /// What a start does in place of ``run()`` when the operation was cancelled before.
+  func endCancelled() { endUnlessSubclassGoesOn() }
+
   /// Releases what ``main()`` would have used, when it has not run and never will.
   func releaseWork() {}
 
   /// Whether the operation ends when ``main()`` returns, and so never before.
   var endsWithMain: Bool { !overridesIsFinished }
 
-  /// The total of the operation's progress, where that is known before the start.
-  var expectedUnitCount: Int64 { 0 }
+  /// Makes the operation's progress, which has been asked for; or gives one that is there already.
+  func makeProgress() -> OperationProgress { OperationProgress(totalUnitCount: 0) }
+
+  /// Something more urgent waits for the operation, which has started.
+  func qualityWasRaised() {}
 
   // MARK: States
 

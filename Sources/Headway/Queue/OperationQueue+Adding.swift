@@ -104,8 +104,10 @@ extension OperationQueue {
   }
 
   /// What ``addBarrierBlock(_:)`` does.
-  final func add(barrier: @escaping ThrowingBlock) {
-    let operation = BlockOperation.make(barrier)
+  final func add(barrier: @escaping ThrowingBlock) { add(barrier: BlockOperation.make(barrier)) }
+
+  /// Adds a new operation as a barrier.
+  final func takeBarrier(_ operation: BlockOperation) {
     guard reserve(operation) else { return }
     _ = enter(operation)
     take(.passRetained(operation), isBarrier: true)

@@ -101,6 +101,9 @@ open class OperationQueue: @unchecked Sendable {
   /// or main queue, outside of operations, ``main``.
   open class var current: OperationQueue? { ThreadContext.queue ?? (MainDispatchQueue.isCurrent ? mainQueue : nil) }
 
+  /// Adds a new operation as a barrier; for subclasses, which hear of every barrier here.
+  func add(barrier operation: BlockOperation) { takeBarrier(operation) }
+
   // MARK: Failures, for queues that end with the first
 
   /// An operation has failed, and is about to leave the queue.

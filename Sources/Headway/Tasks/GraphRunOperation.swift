@@ -49,7 +49,7 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
 
   override var endsWithMain: Bool { false }
 
-  override var expectedUnitCount: Int64 { Int64(graph.nodeCount) }
+  override func makeProgress() -> OperationProgress { OperationProgress(totalUnitCount: Int64(graph.nodeCount)) }
 
   // MARK: The run
 

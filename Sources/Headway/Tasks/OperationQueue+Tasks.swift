@@ -57,6 +57,27 @@ extension OperationQueueExtensions {
   }
 }
 
+extension OperationQueueExtensions {
+  /// Says what to write in place of a block that awaits.
+  ///
+  /// - Parameter block: The block.
+  @_disfavoredOverload
+  @available(*, unavailable, message: "The block of an operation can't await: write addTask { } in place of this.")
+  public func addOperation(_ block: @escaping @Sendable () async throws -> Void) {}
+
+  /// Adds a block that is isolated to the main actor, as an operation of its own.
+  ///
+  /// ```swift
+  /// OperationQueue.main.addOperation { @MainActor in print("done") }
+  /// ```
+  ///
+  /// - Parameter block: What to run.
+  /// - Precondition: The queue runs its operations on the main thread.
+  public func addOperation(_ block: @escaping @MainActor @Sendable () -> Void) {
+    addOperation { MainActor.assumeIsolated { block() } }
+  }
+}
+
 extension OperationQueue {
   /// Runs a part of an operation that is executing, where the operations of the queue run.
   final func submit(_ work: any PoolWork, of operation: Operation) {

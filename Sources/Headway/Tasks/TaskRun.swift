@@ -31,6 +31,8 @@ final class TaskRun: TaskExecutor {
     /// The first of the task, before the start.
     var firstJob: UnownedJob?
     var end: End?
+    /// Where the thread went into the operation that has run the function to its end.
+    var lastEntrance: UnsafeRawPointer?
   }
 
   // Protected by its lock, under which nothing is called, and nothing of users' is released.
@@ -39,7 +41,15 @@ final class TaskRun: TaskExecutor {
   var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
   /// The function has returned, in the job that the calling thread runs.
-  func note(_ end: End) { state.withLock { $0.end = end } }
+  ///
+  /// Other threads may still be in earlier jobs: of an actor that was in use, they go on with what others wait for.
+  func note(_ end: End) {
+    let operation = state.withLock { $0.place?.operation }
+    let entrance = operation.flatMap { ThreadContext.entrance(into: $0) }
+    state.withLock { ($0.end, $0.lastEntrance) = (end, entrance) }
+    // The runtime may run a job on a thread that is in another's.
+    if entrance == nil, let operation { WorkerPool.shared.submit(PoolBlock { self.end(operation) }, count: 1) }
+  }
 
   // MARK: The operation
 
@@ -101,23 +111,31 @@ final class TaskRun: TaskExecutor {
   /// Runs a job of the task, and ends the operation if that was the last.
   private func perform(_ job: UnownedJob) {
     guard let place = state.withLock({ $0.place }) else { return }
-    ThreadContext.run(place.operation, in: place.queue) { job.runSynchronously(on: asUnownedTaskExecutor()) }
-    let end = state.withLock { state -> End? in
-      // This thread has what is released by that, too.
-      if state.end != nil { state.place = nil }
-      defer { state.end = nil }
-      return state.end
+    var isLast = false
+    ThreadContext.run(place.operation, in: place.queue) {
+      job.runSynchronously(on: asUnownedTaskExecutor())
+      isLast = isLastJob(ThreadContext.entrance(into: place.operation))
     }
-    if let end { Self.end(place.operation, end) }
+    if isLast { end(place.operation) }
     withExtendedLifetime(place) {}
   }
 
-  private static func end(_ operation: Operation, _ end: End) {
+  private func isLastJob(_ entrance: UnsafeRawPointer?) -> Bool {
+    state.withLock { $0.end != nil && $0.lastEntrance == entrance }
+  }
+
+  /// The last job has returned: ends the operation, on the calling thread, which has a reference to it.
+  private func end(_ operation: Operation) {
+    let (end, place) = state.withLock { state in
+      defer { (state.end, state.place) = (nil, nil) }
+      return (state.end, state.place)
+    }
     switch end {
-    case .success: break
+    case .success, nil: break
     case .failure(let error): operation.recordError(error)
     case .cancelled: operation.cancel()
     }
     operation.end()
+    withExtendedLifetime(place) {}  // Released after the lock.
   }
 }

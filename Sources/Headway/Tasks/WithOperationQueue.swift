@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Calls `body` with a queue, and returns when nothing of what was added to the queue runs any more.
 ///
 /// ```swift
@@ -39,40 +37,5 @@ public func withOperationQueue<Result>(
     return result
   } onCancel: {
     queue.end()
-  }
-}
-
-/// A queue whose operations are all cancelled when one has failed, those added later, too.
-private final class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
-  // Protected by its lock.
-  private let failure = Guarded<(any Error)?>(nil)
-  // Set before all operations are cancelled, and looked at after one was added: one of the two cancels it.
-  private let isOver = Atomic<Bool>(false)
-
-  var firstFailure: (any Error)? { failure.withLock { $0 } }
-
-  func end() {
-    isOver.store(true, ordering: .sequentiallyConsistent)
-    cancelAllOperations()
-  }
-
-  override func noteFailure(_ error: any Error) { failure.withLock { if $0 == nil { $0 = error } } }
-
-  override func endAfterFailure() { end() }
-
-  override func addOperation(_ operation: Operation) {
-    super.addOperation(operation)
-    if isOver.load(ordering: .sequentiallyConsistent) { operation.cancel() }
-  }
-
-  override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
-    super.addOperations(operations, waitUntilFinished: false)
-    if isOver.load(ordering: .sequentiallyConsistent) { for operation in operations { operation.cancel() } }
-    if wait { for operation in operations.reversed() { operation.waitUntilFinished() } }
-  }
-
-  override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
-    super.addBarrierBlock(barrier)
-    if isOver.load(ordering: .sequentiallyConsistent) { cancelAllOperations() }
   }
 }

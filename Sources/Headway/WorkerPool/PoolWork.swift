@@ -23,9 +23,14 @@ extension PoolWork {
 package protocol WorkExecutor: AnyObject, Sendable {
   /// Runs `work` so many times, on threads of a class.
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass)
+
+  /// Whether it runs nothing by itself, but when a test takes the next step.
+  var isStepwise: Bool { get }
 }
 
 extension WorkExecutor {
+  package var isStepwise: Bool { false }
+
   /// Runs `work` so many times on normal threads.
   package func submit(_ work: any PoolWork, count: Int) { submit(work, count: count, on: .normal) }
 }

@@ -9,6 +9,7 @@ import Synchronization
 final class TurnExecutor: WorkExecutor {
   private let visits = WorkList()
   private let blocks = WorkList()
+  let isStepwise = true
 
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
     for _ in 0..<count { (work is OperationQueue ? visits : blocks).append(work) }

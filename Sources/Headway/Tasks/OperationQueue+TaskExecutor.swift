@@ -1,0 +1,51 @@
+/// A queue runs the jobs of Swift's tasks: what a task does between two suspensions is an operation of the queue.
+///
+/// ```swift
+/// let queue = OperationQueue()
+/// queue.maxConcurrentOperationCount = 2
+/// let size = try await Task(executorPreference: queue) { try await fetch(addresses[0]).utf8.count }.value
+/// ```
+///
+/// So no more of them run at once than the queue's limit allows, and none while it is suspended. A task that awaits
+/// takes no place of the limit; use ``OperationQueueExtensions/addTask(name:after:operation:)`` for one that keeps its
+/// place. Blocking calls in such tasks hold up nobody but the queue's limit. The jobs are not cancelled with the queue's
+/// operations, since a task can't end without them: cancel the task.
+extension OperationQueue: TaskExecutor {
+  /// Runs a job of a task as an operation of this queue, at the job's priority.
+  ///
+  /// Called by the runtime of Swift.
+  ///
+  /// - Parameter job: The job.
+  public final func enqueue(_ job: consuming ExecutorJob) {
+    let quality = QualityOfService(priority: job.priority)
+    let operation = JobOperation(UnownedJob(job), on: self)
+    if quality != .default { operation.qualityOfService = quality }
+    add(operation)
+  }
+}
+
+/// Runs a job.
+private final class JobOperation: Operation, @unchecked Sendable {
+  private let job: UnownedJob
+  private let executor: OperationQueue
+
+  init(_ job: UnownedJob, on executor: OperationQueue) { (self.job, self.executor) = (job, executor) }
+
+  override func main() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
+
+  /// Does nothing: the task would never end.
+  override func cancel() {}
+}
+
+extension QualityOfService {
+  /// The one that is meant for work of a task's priority.
+  fileprivate init(priority: JobPriority) {
+    self =
+      switch TaskPriority(rawValue: priority.rawValue) {
+      case .background: .background
+      case .utility: .utility
+      case .high: .userInitiated
+      default: priority.rawValue > TaskPriority.high.rawValue ? .userInteractive : .default
+      }
+  }
+}

@@ -1,0 +1,50 @@
+import Synchronization
+
+/// A queue whose operations are all cancelled when one has failed, those added later, too.
+class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
+  // Protected by its lock.
+  private let failure = Guarded<(any Error)?>(nil)
+  // Set before all operations are cancelled, and looked at after one was added: one of the two cancels it.
+  private let over = Atomic<Bool>(false)
+
+  /// The error of the operation that failed first.
+  final var firstFailure: (any Error)? { failure.withLock { $0 } }
+
+  /// Whether all operations are cancelled.
+  final var isOver: Bool { over.load(ordering: .sequentiallyConsistent) }
+
+  /// Cancels all operations, and those added later.
+  final func end() {
+    over.store(true, ordering: .sequentiallyConsistent)
+    cancelAllOperations()
+  }
+
+  override func noteFailure(_ error: any Error) { failure.withLock { if $0 == nil { $0 = error } } }
+
+  override func endAfterFailure() { end() }
+
+  // MARK: Adding
+
+  /// Calls `add`, which adds operations.
+  ///
+  /// - Parameters:
+  ///   - operations: The operations; none for a barrier.
+  ///   - add: Adds them.
+  func enter(_ operations: [Operation], _ add: () -> Void) { add() }
+
+  final override func addOperation(_ operation: Operation) {
+    enter([operation]) { super.addOperation(operation) }
+    if isOver { operation.cancel() }
+  }
+
+  final override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
+    enter(operations) { super.addOperations(operations, waitUntilFinished: false) }
+    if isOver { for operation in operations { operation.cancel() } }
+    if wait { for operation in operations.reversed() { operation.waitUntilFinished() } }
+  }
+
+  final override func add(barrier operation: BlockOperation) {
+    enter([]) { super.add(barrier: operation) }
+    if isOver { operation.cancel() }
+  }
+}

@@ -1,0 +1,93 @@
+import HeadwayTestKit
+import Testing
+
+@testable import Headway
+
+@Suite("Task executor", .hangLimit) struct TaskExecutorTests {
+  @Test("Q15: the jobs of a task run in the queue, under its limit") func limit() async throws {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 2
+    let crowd = Crowd()
+    let tasks = (0..<100).map { _ in
+      Task(executorPreference: queue) {
+        for _ in 0..<10 {
+          #expect(OperationQueue.current === queue)
+          crowd.enter()
+          yieldThread()
+          crowd.leave()
+          await Task.yield()
+        }
+      }
+    }
+    for task in tasks { await task.value }
+    #expect(crowd.most <= 2)
+    // Children of the task too.
+    let sum = await Task(executorPreference: queue) {
+      await withTaskGroup(of: Int.self) { group in
+        for number in 0..<50 { group.addTask { OperationQueue.current === queue ? number : -1_000 } }
+        return await group.reduce(0, +)
+      }
+    }.value
+    #expect(sum == 1_225)
+  }
+
+  @Test("Q15: a suspended queue runs no jobs; cancelling its operations keeps none from running") func held() async {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let begun = Gate()
+    let task = Task(executorPreference: queue) { begun.open() }
+    #expect(await becomesTrue { queue.operationCount == 1 } && !begun.isOpen)
+    queue.cancelAllOperations()
+    #expect(queue.operationCount == 1)
+    queue.isSuspended = false
+    await task.value
+    #expect(begun.isOpen)
+  }
+
+  @Test("Q15: blocking calls in the jobs overlap, and the priority of a task is that of its jobs")
+  func blocking() async throws {
+    let queue = OperationQueue()
+    let meeting = Meeting(of: 16)
+    let tasks = (0..<16).map { _ in Task(executorPreference: queue) { meeting.attend() } }
+    for task in tasks { await task.value }
+
+    queue.isSuspended = true
+    let task = Task(executorPreference: queue, priority: .background) {}
+    #expect(await becomesTrue { queue.operations.first?.qualityOfService == .background })
+    queue.isSuspended = false
+    await task.value
+  }
+
+  @Test("Q15: asynchronous code runs step by step in a queue of a test") func stepwise() async {
+    let queue = OperationQueue()
+    let executor = StepExecutor()
+    executor.attach(queue)
+    let order = EventRecorder<Int>()
+    let task = Task(executorPreference: queue) {
+      order.record(1)
+      await Task.yield()
+      order.record(2)
+    }
+    executor.step()
+    #expect(order.events == [1])
+    // `yield` goes by way of Swift's own pool.
+    #expect(await becomesTrue { executor.run() > 0 && order.count == 2 })
+    #expect(order.events == [1, 2])
+    executor.run()
+    await task.value
+  }
+
+  @MainActor private var isOnMainActor: Bool { true }
+
+  @Test("Q7: a block that is isolated to the main actor runs in the main queue; others stay where they are")
+  @MainActor
+  func mainActor() async throws {
+    let seen = EventRecorder<Bool>()
+    OperationQueue.main.addOperation { @MainActor in seen.record(self.isOnMainActor) }
+    let queue = OperationQueue()
+    queue.addOperation { seen.record(OperationQueue.current === queue) }
+    try await queue.finished()
+    try await OperationQueue.main.finished()
+    #expect(seen.events == [true, true])
+  }
+}
