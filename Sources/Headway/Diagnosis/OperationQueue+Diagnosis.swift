@@ -26,7 +26,7 @@ extension Operation {
     case .executing:
       guard let waitedFor = waitedForWhileExecuting else { return "is executing" }
       let cycle = dependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""
-      return "is executing, and blocked: it waits for \(waitedFor)\(cycle)"
+      return "is executing\(endsWithMain ? ", and blocked" : ""): it waits for \(waitedFor)\(cycle)"
     case .starting: return "has been started"
     case .pending: break
     }

@@ -70,7 +70,8 @@ extension WaitGraph {
 }
 
 extension Operation {
-  fileprivate final func setWaits(for operation: Operation?, _ queue: OperationQueue?) {
+  /// Notes that the operation, which executes, can't end before another, or before a queue is empty.
+  final func setWaits(for operation: Operation?, _ queue: OperationQueue?) {
     links.withLock { links in
       guard operation != nil || queue != nil || links.details != nil else { return }
       links.madeDetails.waitsFor = operation

@@ -114,8 +114,12 @@ extension OperationQueue {
       after.eventBuffers = state.eventBuffers
       after.looksForStall = state.beginToLookForStall()
     }
+    if state.producers.areWaiting {
+      let woken = state.producers.givePlaces(besides: state.admission.count)
+      if !woken.isEmpty { after.madeRare.waiters = woken }
+    }
     let isEmpty = state.admission.count == 0
-    if isEmpty, !state.waiters.isEmpty { after.madeRare.waiters = state.waiters.removeAll() }
+    if isEmpty, !state.waiters.isEmpty { after.madeRare.waiters += state.waiters.removeAll() }
     after.ownership = (after.oldCount == 0 ? 1 : 0) - (isEmpty ? 1 : 0)
     if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
   }
@@ -123,7 +127,12 @@ extension OperationQueue {
   /// After the lock.
   private func finishUpdate(_ after: borrowing AfterUpdate, _ notifications: inout PendingNotifications) {
     if !after.tickets.isZero { sendForWorkers(after) }
-    if after.rare != nil { after.rare?.waiters.forEach { $0.wake() } }
+    if after.rare != nil {
+      for waiter in after.rare?.waiters ?? [] {
+        // With the observers: what it calls may wait for an operation that the calling thread has still to end.
+        if case .handler(let handler) = waiter { notifications.append(handler) } else { waiter.wake() }
+      }
+    }
     after.released.release()
     if after.eventBuffers != nil { after.eventBuffers?.wake() }
     if after.looksForStall { lookForStall() }
@@ -171,14 +180,22 @@ extension OperationQueue {
   private func setRunner<Runner>(_ property: WritableKeyPath<QueueState, Runner?>, _ runner: Runner?) -> Bool {
     let old = update(collectingBatches: true) { state -> Runner?? in
       guard state.admission.count == 0 else { return nil }
-      state.beginGeneration()
-      defer {
-        state[keyPath: property] = runner
-        state.setPlacement(quality: state.qualityOfService)
-      }
-      return .some(state[keyPath: property])
+      return state.setRunner(property, runner)
     }
     return old != nil  // What ran them before is released here, after the lock.
+  }
+
+  /// Has the operations run where those of another queue do.
+  ///
+  /// The queue must be suspended, and none of its operations have started; there may be operations in it.
+  final func inherit(from queue: OperationQueue?) {
+    guard let queue else { return }
+    let (executor, underlyingQueue) = queue.state.withLock { ($0.executor, $0.underlyingQueue) }
+    guard executor != nil || underlyingQueue != nil else { return }
+    let old = update(collectingBatches: true) { state in
+      (state.setRunner(\.executor, executor), state.setRunner(\.underlyingQueue, underlyingQueue))
+    }
+    withExtendedLifetime(old) {}  // Released after the lock.
   }
 
   /// The implementation of ``maxConcurrentOperationCount``.
@@ -218,10 +235,16 @@ extension OperationQueue {
   }
 
   /// The implementation of ``qualityOfService``.
-  final func setQuality(_ quality: QualityOfService) {
+  final func setQuality(_ quality: QualityOfService) { changeQuality(to: quality) { _ in true } }
+
+  /// Sets the quality of service, unless it is that high already.
+  final func raiseQuality(to quality: QualityOfService) { changeQuality(to: quality) { $0.level < quality.level } }
+
+  private func changeQuality(to quality: QualityOfService, where condition: (QualityOfService) -> Bool) {
     guard !isMain else { return }
     let isRaised = update { state in
       let old = state.qualityOfService
+      guard condition(old) else { return false }
       state.setPlacement(quality: quality)
       return quality.level > old.level && state.admission.count > 0
     }

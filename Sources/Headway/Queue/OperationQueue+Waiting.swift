@@ -15,6 +15,11 @@ extension OperationQueue {
   /// Suspends the task until the queue holds nothing, whether or not the task is cancelled.
   final func emptied() async { await WaiterList.suspend { addWaiter($0) } }
 
+  /// Has `handler` called once when the queue holds nothing, on the thread by which that came about.
+  ///
+  /// - Returns: False if it holds nothing now; then the handler is not called.
+  final func callWhenEmpty(_ handler: @escaping @Sendable () -> Void) -> Bool { addWaiter(.handler(handler)) }
+
   fileprivate final func addWaiter(_ waiter: Waiter) -> Bool {
     update(collectingBatches: true) { state in
       guard state.admission.count > 0 else { return false }

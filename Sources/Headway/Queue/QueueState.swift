@@ -10,6 +10,8 @@ struct QueueState {
   /// What runs the operations in place of the pool.
   var executor: (any WorkExecutor)?
   var waiters = WaiterList()
+  /// Those who wait until the queue holds less.
+  var producers = Producers()
   /// What is called when an operation has failed.
   var failureHandler: (@Sendable (Operation, any Error) -> Void)?
   /// A worker that has found nothing to do looks for more at ``OperationQueue/spinSignal``.
@@ -31,7 +33,9 @@ struct QueueState {
   var isObserved: Bool { observers != nil || eventBuffers != nil }
 
   /// Whether threads may take batches of operations: nobody wants to know of each one by itself.
-  var allowsBatches: Bool { !isObserved && underlyingQueue == nil && admission.heldBack.first == nil }
+  var allowsBatches: Bool {
+    !isObserved && underlyingQueue == nil && admission.heldBack.first == nil && !producers.areWaiting
+  }
 
   /// Whether operations may come in by way of the inbox: nobody wants to know of each one at once.
   private var allowsInbox: Bool {
@@ -67,6 +71,21 @@ struct QueueState {
     } else if underlyingQueue == nil {
       PerClass<Int>.forEachClass { staleTickets[$0] += tickets[$0] }
     }
+  }
+
+  /// Changes what runs the operations, none of which has started.
+  ///
+  /// - Parameters:
+  ///   - property: Where it is kept.
+  ///   - runner: What is to run them from now on.
+  /// - Returns: What ran them before, to be released after the lock.
+  mutating func setRunner<Runner>(_ property: WritableKeyPath<QueueState, Runner?>, _ runner: Runner?) -> Runner? {
+    beginGeneration()
+    defer {
+      self[keyPath: property] = runner
+      setPlacement(quality: qualityOfService)
+    }
+    return self[keyPath: property]
   }
 
   /// A visitor has come with a ticket.

@@ -1,12 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// A blocked thread or a suspended task that waits for one thing to happen.
+/// A blocked thread, a suspended task or a function to call that waits for one thing to happen.
 enum Waiter: Sendable {
   case thread(DispatchSemaphore)
   case task(identifier: UInt64, UnsafeContinuation<Void, any Error>)
   /// One that waits on when it is cancelled.
   case patientTask(UnsafeContinuation<Void, Never>)
+  /// It may lead to users' code.
+  case handler(@Sendable () -> Void)
 
   /// Lets the waiter go on.
   ///
@@ -16,6 +18,7 @@ enum Waiter: Sendable {
     case .thread(let semaphore): semaphore.signal()
     case .task(_, let continuation): continuation.resume()
     case .patientTask(let continuation): continuation.resume()
+    case .handler(let handler): handler()
     }
   }
 }

@@ -1,0 +1,142 @@
+/// Operations that are one operation to the outside.
+///
+/// ```swift
+/// let feed = GroupOperation(name: "feed", maxConcurrentOperationCount: 4) { group in
+///   let page = group.addTask { try await fetch(addresses[0]) }
+///   group.addTask(after: page) { try await render(page.value) }
+/// }
+/// queue.addOperation(feed)
+/// try await feed.finishedSuccessfully()
+/// ```
+///
+/// The operations of a group are in a queue of its own, its ``innerQueue``, which holds them back until the group
+/// starts, and run where those of the group's queue do. The group finishes when all of them have; it keeps its place in
+/// the limit of its queue from the start to the end, and holds no thread.
+///
+/// *It may grow* while it runs: its operations, or others, add to the inner queue, which is ``OperationQueue/current``
+/// inside of them. A subclass may add what there is to do in ``Operation/main()``:
+///
+/// ```swift
+/// final class Gallery: GroupOperation, @unchecked Sendable {
+///   override func main() {
+///     for tile in ["left half", "right half"] { addOperation(BlockOperation { try draw(tile) }) }
+///   }
+/// }
+/// ```
+///
+/// *It fails as one:* when an operation of the group fails, its error becomes that of the group, and the others are
+/// cancelled. *It is cancelled as one:* cancelling the group cancels them all, and those added later; it finishes when
+/// they have. *It progresses as one:* ``OperationExtensions/progress`` counts each of them as one unit, of which their
+/// own progress is a fraction; it may fall when the group grows.
+///
+/// An operation of the group must not wait for the group, nor depend on it.
+open class GroupOperation: Operation, @unchecked Sendable {
+  // Neither changes; the queue protects itself.
+  private final let groupQueue = GroupQueue()
+
+  /// The queue of the group's operations.
+  ///
+  /// It is suspended until the group starts; suspending it later holds the group up. Its limit, and what is added to
+  /// it, may be changed at any time until the group has finished; its quality of service is at least that of the group.
+  ///
+  /// - Precondition: To what is added to it: the group has not finished, unless it was cancelled or has failed; then
+  ///   the operation is cancelled.
+  public final var innerQueue: OperationQueue { groupQueue }
+
+  /// Creates a group.
+  ///
+  /// - Parameters:
+  ///   - name: What to call the group, and its queue, in descriptions and messages.
+  ///   - maxConcurrentOperationCount: How many operations of the group run at once, at most; by default the system
+  ///     decides.
+  ///   - operations: The first operations of the group.
+  public init(
+    name: String? = nil,
+    maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+    operations: [Operation] = []
+  ) {
+    super.init()
+    if let name {
+      self.name = name
+      groupQueue.name = name
+    }
+    groupQueue.isSuspended = true
+    groupQueue.maxConcurrentOperationCount = maxConcurrentOperationCount
+    groupQueue.addOperations(operations, waitUntilFinished: false)
+  }
+
+  /// Creates a group, and lets a function add operations.
+  ///
+  /// - Parameters:
+  ///   - name: What to call the group, and its queue, in descriptions and messages.
+  ///   - maxConcurrentOperationCount: How many operations of the group run at once, at most; by default the system
+  ///     decides.
+  ///   - body: Adds operations to the queue that it is called with, the ``innerQueue``. They start when the group does.
+  /// - Throws: What `body` throws.
+  public convenience init<Failure: Error>(
+    name: String? = nil,
+    maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+    _ body: (OperationQueue) throws(Failure) -> Void
+  ) throws(Failure) {
+    self.init(name: name, maxConcurrentOperationCount: maxConcurrentOperationCount)
+    try body(groupQueue)
+  }
+
+  deinit {
+    // Never started, and so it may hold operations, which it would keep for ever.
+    guard state.current.phase != .finished else { return }
+    groupQueue.end()
+    groupQueue.isSuspended = false
+  }
+
+  /// Adds an operation to the group; what `innerQueue.addOperation(operation)` does.
+  ///
+  /// - Parameter operation: The operation.
+  public final func addOperation(_ operation: Operation) { groupQueue.addOperation(operation) }
+
+  /// True: the work goes on after ``Operation/start()`` has returned.
+  open override var isAsynchronous: Bool { true }
+
+  /// Cancels all operations of the group.
+  open override func cancel() {
+    // First the group, so that it was cancelled when they have ended.
+    super.cancel()
+    groupQueue.end()
+  }
+
+  // MARK: The run
+
+  override var endsWithMain: Bool { false }
+
+  override func run() {
+    let home = ThreadContext.queue
+    if home?.trackedProgress != nil { _ = progress }
+    groupQueue.inherit(from: home)
+    qualityWasRaised()
+    groupQueue.isSuspended = false
+    if !runMain() { groupQueue.end() }
+    finishWhenEmpty()
+  }
+
+  override func endCancelled() {
+    groupQueue.end()
+    groupQueue.isSuspended = false
+    finishWhenEmpty()
+  }
+
+  private final func finishWhenEmpty() {
+    setWaits(for: nil, groupQueue)
+    groupQueue.close { [self] in
+      if let error = groupQueue.firstFailure { recordError(error) }
+      endUnlessSubclassGoesOn()
+    }
+  }
+
+  // MARK: Quality of service and progress
+
+  override func qualityWasRaised() {
+    groupQueue.raiseQuality(to: effectiveQuality(in: queue?.qualityOfService ?? .default))
+  }
+
+  override func makeProgress() -> OperationProgress { groupQueue.progress }
+}

@@ -1,0 +1,293 @@
+import Dispatch
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+@Suite("Group operation", .hangLimit) struct GroupOperationTests {
+  private struct Failure: Error, Equatable {}
+
+  @Test("B4: a group begins with its start, and finishes when all of its operations have") func whole() async throws {
+    let queue = OperationQueue()
+    let events = EventRecorder<String>()
+    let first = BlockOperation { events.record("first") }
+    let second = BlockOperation { events.record("second") }
+    second.addDependency(first)
+    let before = BlockOperation { events.record("before") }
+    let group = GroupOperation(name: "pair", operations: [second, first])
+    group.addDependency(before)
+    let after = BlockOperation { events.record("after") }
+    after.addDependency(group)
+    #expect(group.isAsynchronous && group.innerQueue.name == "pair" && group.innerQueue.operationCount == 2)
+    queue.addOperations([after, group, before], waitUntilFinished: false)
+    try await group.finishedSuccessfully()
+    #expect(first.isFinished && second.isFinished && group.innerQueue.operationCount == 0)
+    try await after.finished()
+    #expect(events.events == ["before", "first", "second", "after"])
+  }
+
+  @Test("B4: a group without operations, and one that is started by hand, finish") func edges() async throws {
+    let queue = OperationQueue()
+    let empty = GroupOperation()
+    try await queue.run(empty)
+    #expect(empty.error == nil && !empty.isCancelled)
+    let byHand = GroupOperation(operations: [BlockOperation {}])
+    byHand.start()
+    try await byHand.finishedSuccessfully()
+  }
+
+  @Test("B4: a group keeps its place in the limit, runs its own limit at once, and holds no thread")
+  func place() async throws {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 2
+    let (groups, members) = (Crowd(), Crowd())
+    let all = (0..<40).map { _ in
+      let entrance = BlockOperation { groups.enter() }
+      let group = GroupOperation(maxConcurrentOperationCount: 3, operations: [entrance])
+      let exit = BlockOperation { groups.leave() }
+      for _ in 0..<20 {
+        let member = BlockOperation {
+          members.enter()
+          yieldThread()
+          members.leave()
+        }
+        member.addDependency(entrance)
+        exit.addDependency(member)
+        group.addOperation(member)
+      }
+      group.addOperation(exit)
+      return group
+    }
+    queue.addOperations(all, waitUntilFinished: false)
+    try await queue.finished()
+    #expect(groups.most <= 2 && members.most <= 6)
+
+    let (gate, many) = (Gate(), OperationQueue())
+    let waiting = (0..<1_000).map { _ in GroupOperation(operations: [TaskOperation { await gate.opened() }]) }
+    many.addOperations(waiting, waitUntilFinished: false)
+    #expect(await becomesTrue { waiting.allSatisfy { $0.isExecuting } })
+    gate.open()
+    try await many.finished()
+  }
+
+  @Test("B4: a group grows while it runs, from inside and from elsewhere, and never ends before what was added has")
+  func grows() async throws {
+    let count = Counter()
+    @Sendable func spread(_ depth: Int) {
+      count.increment()
+      guard depth > 0, let queue = OperationQueue.current else { return }
+      queue.addOperation { spread(depth - 1) }
+      queue.addOperations([BlockOperation { spread(depth - 1) }], waitUntilFinished: false)
+    }
+    let group = GroupOperation { $0.addOperation { spread(9) } }
+    try await OperationQueue().run(group)
+    #expect(count.value == 1_023)
+
+    for round in 0..<200 {
+      let (queue, added) = (OperationQueue(), Counter())
+      let group = GroupOperation { $0.addOperation {} }
+      let others = BlockOperation {
+        // While it is a member, the group can't end.
+        DispatchQueue.concurrentPerform(iterations: 2) { _ in
+          for _ in 0..<round % 10 { group.innerQueue.addOperation { added.increment() } }
+        }
+      }
+      group.addOperation(others)
+      try await queue.run(group)
+      #expect(added.value == 2 * (round % 10))
+    }
+  }
+
+  @Test("B4: a subclass adds in main what there is to do; what that throws fails the group") func subclass() async throws {
+    final class Plan: GroupOperation, @unchecked Sendable {
+      let count = Counter()
+      let fails: Bool
+      init(fails: Bool) {
+        self.fails = fails
+        super.init()
+      }
+
+      override func main() throws {
+        for _ in 0..<10 { innerQueue.addOperation { self.count.increment() } }
+        innerQueue.waitUntilAllOperationsAreFinished()
+        guard fails else { return }
+        innerQueue.addTask { try await Task.sleep(for: .seconds(3_600)) }
+        throw Failure()
+      }
+    }
+    let plan = Plan(fails: false)
+    try await OperationQueue().run(plan)
+    #expect(plan.count.value == 10)
+    let failing = Plan(fails: true)
+    await #expect(throws: Failure.self) { try await OperationQueue().run(failing) }
+    #expect(failing.innerQueue.operationCount == 0)
+  }
+
+  @Test("B4: the first failure is that of the group, and cancels the others and those added later")
+  func failure() async throws {
+    let queue = OperationQueue()
+    let failed = EventRecorder<String>()
+    queue.onFailure = { operation, _ in failed.record(operation.name ?? "") }
+    let begun = Gate()
+    let endless = TaskOperation {
+      begun.open()
+      try await Task.sleep(for: .seconds(3_600))
+    }
+    let late = BlockOperation { Issue.record("runs") }
+    let group = GroupOperation(name: "failing", operations: [endless])
+    group.innerQueue.addTask {
+      await begun.opened()
+      throw Failure()
+    }
+    await #expect(throws: Failure.self) { try await queue.run(group) }
+    #expect(endless.isCancelled && endless.isFinished && group.error is Failure && !group.isCancelled)
+    group.addOperation(late)
+    #expect(late.isCancelled)
+    #expect(failed.events == ["failing"])
+    // One that was cancelled by itself is no failure.
+    let cancelled = BlockOperation {}
+    let other = GroupOperation(operations: [cancelled, BlockOperation {}])
+    cancelled.cancel()
+    try await queue.run(other)
+  }
+
+  @Test("B4, C7: cancelling a group cancels its operations, in every state, and it finishes after them")
+  func cancelled() async throws {
+    final class OwnState: Operation, @unchecked Sendable {
+      private let ended = Gate()
+      override var isFinished: Bool { ended.isOpen }
+      override func start() {
+        willChangeValue(forKey: "isFinished")
+        ended.open()
+        didChangeValue(forKey: "isFinished")
+      }
+    }
+    func members() -> [Operation] {
+      let operations = [
+        BlockOperation { Issue.record("runs") }, TaskOperation { Issue.record("runs") }, OwnState(),
+        AsynchronousOperation(),
+      ]
+      operations[1].addDependency(operations[0])
+      return operations
+    }
+    // In no queue; in a suspended one; waiting for a dependency.
+    for state in 0..<3 {
+      for _ in 0..<50 {
+        let operations = members()
+        let group = GroupOperation(operations: operations)
+        let queue = OperationQueue()
+        if state > 0 {
+          queue.isSuspended = state == 1
+          if state == 2 { group.addDependency(BlockOperation {}) }
+          queue.addOperation(group)
+        }
+        group.cancel()
+        try await group.finished()
+        #expect(operations.allSatisfy { $0.isFinished && $0.isCancelled } && group.isCancelled)
+        #expect(group.innerQueue.operationCount == 0)
+      }
+    }
+    // While it runs.
+    let begun = Gate()
+    let endless = TaskOperation {
+      begun.open()
+      try await Task.sleep(for: .seconds(3_600))
+    }
+    let group = GroupOperation(operations: [endless])
+    OperationQueue().addOperation(group)
+    await begun.opened()
+    group.cancel()
+    await #expect(throws: CancellationError.self) { try await group.finishedSuccessfully() }
+    #expect(endless.isCancelled && endless.isFinished)
+  }
+
+  @Test("B4, Q10: the progress of a group counts its operations, with their own as a fraction, and grows with them")
+  func progress() async throws {
+    let (reached, gate) = (Gate(), Gate())
+    let half = BlockOperation {}
+    let group = GroupOperation(maxConcurrentOperationCount: 1, operations: [half])
+    let second = TaskOperation {
+      reached.open()
+      await gate.opened()
+    }
+    second.addDependency(half)
+    group.addOperation(second)
+    #expect(group.progress.totalUnitCount == 2 && group.progress.fractionCompleted == 0)
+    let queue = OperationQueue()
+    queue.progress.totalUnitCount = 2
+    queue.addOperation(group)
+    await reached.opened()
+    #expect(group.progress.fractionCompleted == 0.5 && queue.progress.fractionCompleted == 0.25)
+    group.innerQueue.addOperation {}
+    group.innerQueue.addOperation {}
+    #expect(group.progress.totalUnitCount == 4)
+    gate.open()
+    try await group.finished()
+    #expect(group.progress.fractionCompleted == 1 && queue.progress.fractionCompleted == 0.5)
+    // Cancelling the progress cancels the group.
+    let other = GroupOperation { $0.addTask { try await Task.sleep(for: .seconds(3_600)) } }
+    queue.addOperation(other)
+    other.progress.cancel()
+    try await other.finished()
+    #expect(other.isCancelled)
+  }
+
+  @Test("B4, P3, P5: the operations run at the quality of service of the group, and are raised with it")
+  func quality() async throws {
+    let queue = OperationQueue()
+    let (reached, gate) = (Gate(), Gate())
+    let group = GroupOperation { queue in
+      queue.addTask {
+        reached.open()
+        await gate.opened()
+      }
+    }
+    group.qualityOfService = .utility
+    queue.addOperation(group)
+    await reached.opened()
+    #expect(group.innerQueue.qualityOfService == .utility)
+    let urgent = BlockOperation {}
+    urgent.qualityOfService = .userInteractive
+    urgent.addDependency(group)
+    #expect(group.innerQueue.qualityOfService == .userInteractive)
+    gate.open()
+    try await queue.run(urgent)
+  }
+
+  @Test("B4, Q9: the operations run where those of the group's queue do") func executor() async {
+    let queue = OperationQueue()
+    let executor = StepExecutor()
+    executor.attach(queue)
+    let count = Counter()
+    let group = GroupOperation { queue in
+      for _ in 0..<5 { queue.addOperation { count.increment() } }
+    }
+    queue.addOperation(group)
+    #expect(count.value == 0)
+    executor.run()
+    #expect(count.value == 5 && group.isFinished)
+    // Released without having run: so are its operations.
+    let released = WeakReference<BlockOperation>()
+    do {
+      let operation = BlockOperation {}
+      released.object = operation
+      _ = GroupOperation(operations: [operation])
+    }
+    #expect(await becomesTrue { released.object == nil })
+  }
+
+  @Test("B4, W4: an operation that depends on its own group is part of a cycle, which a diagnosis names")
+  func cycle() async throws {
+    let queue = OperationQueue()
+    let group = GroupOperation(name: "ring")
+    let member = BlockOperation(name: "member")
+    member.addDependency(group)
+    group.addOperation(member)
+    queue.addOperation(group)
+    #expect(await becomesTrue { member.dependencyCycle() == [group, member] || member.dependencyCycle() == [member, group] })
+    #expect(queue.diagnose(group).hasPrefix("‘ring’ is executing: it waits for all operations of queue ‘ring’, in a"))
+    member.cancel()
+    try await group.finishedSuccessfully()
+  }
+}
