@@ -1,4 +1,3 @@
-@testable import Headway
 import HeadwayTestKit
 import HeadwayTestSupport
 import Testing
@@ -12,6 +11,8 @@ import Testing
 #elseif canImport(Android)
   import Android
 #endif
+
+@testable import Headway
 
 @Suite("Diagnosis", .hangLimit) struct DiagnosisTests {
   // MARK: Descriptions
