@@ -2,6 +2,8 @@ import HeadwayTestKit
 import HeadwayTestSupport
 import Testing
 
+@testable import Headway
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -11,8 +13,6 @@ import Testing
 #elseif canImport(Android)
   import Android
 #endif
-
-@testable import Headway
 
 @Suite("Diagnosis", .hangLimit) struct DiagnosisTests {
   // MARK: Descriptions

@@ -152,11 +152,14 @@ import Testing
     for round in 0..<300 {
       let queue = OperationQueue()
       queue.underlyingQueue = DispatchQueue(label: "test", attributes: round % 2 == 0 ? .concurrent : [])
-      let operation = BlockOperation {}
+      let (operation, last) = (BlockOperation {}, BlockOperation {})
       let token = queue.observe(\.operationCount, options: [.new]) { _, change in
-        if change.newValue == 1 { operation.waitUntilFinished() }
+        guard change.newValue == 2 else { return }
+        operation.waitUntilFinished()
+        last.waitUntilFinished()
       }
       queue.addOperation(operation)
+      queue.addOperation(last)
       queue.waitUntilAllOperationsAreFinished()
       withExtendedLifetime(token) {}
     }

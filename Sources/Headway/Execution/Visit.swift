@@ -118,7 +118,12 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     released.release()
     batch.release()
     if !notifications.isEmpty {
-      if case .operation = next { notifications.send(besides: batch.executor) } else { notifications.send() }
+      switch (next, visitor) {
+      case (.operation, _): notifications.send(besides: batch.executor)
+      // The dispatch queue may have no other thread for what is waited for.
+      case (_, .underlyingQueue): notifications.send(besides: nil)
+      default: notifications.send()
+      }
     }
     return next
   }

@@ -33,12 +33,19 @@ struct PendingNotifications {
 
   /// Has another thread notify the observers: the calling one has claimed an operation, for which they may wait.
   ///
-  /// - Parameter executor: What runs the queue's operations in place of the pool: step by step, it notifies at once.
+  /// - Parameter executor: What runs the operations in place of threads of the pool, or of a dispatch queue: one that
+  ///   does so step by step notifies at once.
   func send(besides executor: (any WorkExecutor)?) {
     guard !isEmpty else { return }
     guard executor?.isStepwise != true else { return send() }
     nonisolated(unsafe) let notifications = self  // Handed over as a whole.
     WorkerPool.shared.submit(PoolBlock { notifications.send() }, count: 1)
+  }
+
+  /// Notifies the observers of the end of an operation of `queue`: on another thread, if this one may be the only one
+  /// of a dispatch queue, for whose other operations they may wait.
+  func send(after queue: OperationQueue?) {
+    if queue?.underlyingQueue != nil { send(besides: nil) } else { send() }
   }
 
   /// Notifies the observers.

@@ -71,7 +71,7 @@ extension Operation {
     }
     for operation in heldBack { operation.reconsiderReadiness() }
     if let rare = ending.rare { cancelDoomed(rare.doomed) }
-    notifications.send()
+    if !notifications.isEmpty { notifications.send(after: queue) }
     queue?.trackedProgress?._withUnsafeGuaranteedRef { $0.notifyIfFurther() }
     ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.notifyIfObserved([ObservedChange(.isReady)]) } }
     if before.hasFailed, let error { queue?.reportFailure(of: self, error) }

@@ -33,18 +33,28 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   func enter(_ operations: [Operation], _ add: () -> Void) { add() }
 
   final override func addOperation(_ operation: Operation) {
-    enter([operation]) { super.addOperation(operation) }
-    if isOver { operation.cancel() }
+    add([operation]) { super.addOperation(operation) }
   }
 
   final override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
-    enter(operations) { super.addOperations(operations, waitUntilFinished: false) }
-    if isOver { for operation in operations { operation.cancel() } }
+    add(operations) { super.addOperations(operations, waitUntilFinished: false) }
     if wait { for operation in operations.reversed() { operation.waitUntilFinished() } }
   }
 
   final override func add(barrier operation: BlockOperation) {
+    cancelIfOver([operation])
     enter([]) { super.add(barrier: operation) }
-    if isOver { operation.cancel() }
+    cancelIfOver([operation])
+  }
+
+  private final func add(_ operations: [Operation], _ add: () -> Void) {
+    // Before, so that none begins; and after, if the end came meanwhile.
+    cancelIfOver(operations)
+    enter(operations, add)
+    cancelIfOver(operations)
+  }
+
+  private final func cancelIfOver(_ operations: [Operation]) {
+    if isOver { for operation in operations { operation.cancel() } }
   }
 }
