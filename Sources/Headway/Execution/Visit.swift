@@ -118,12 +118,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     released.release()
     batch.release()
     if !notifications.isEmpty {
-      switch (next, visitor) {
-      case (.operation, _): notifications.send(besides: batch.executor)
-      // The dispatch queue may have no other thread for what is waited for.
-      case (_, .underlyingQueue): notifications.send(besides: nil)
-      default: notifications.send()
-      }
+      if case .operation = next { notifications.send(besides: batch.executor) } else { send(notifications) }
     }
     return next
   }
@@ -171,10 +166,18 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   /// Leaves before there is nothing: the ticket, or a new one if there is work left, brings another thread, behind the
   /// other work.
   private func leave() {
-    queue.update(collectingBatches: true) { [batch, visitor, hasTicket] state in
+    var notifications = PendingNotifications()
+    queue.update(collectingBatches: true, notifyingLater: &notifications) { [batch, visitor, hasTicket] state in
       if hasTicket { _ = state.redeemTicket(of: visitor) }
       state.admission.close(batch)
     }
     batch.release()
+    if !notifications.isEmpty { send(notifications) }
+  }
+
+  /// Notifies the observers, where the thread has no operation in hand.
+  private func send(_ notifications: PendingNotifications) {
+    // The dispatch queue may have no other thread for what they wait for.
+    if case .underlyingQueue = visitor { notifications.send(besides: nil) } else { notifications.send() }
   }
 }
