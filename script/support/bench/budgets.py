@@ -24,6 +24,10 @@ def judge(results):
             ("a block operation with a name", "name", 0.6),
             ("a block operation with a completion block", "completion-block", 0.7),
             ("one, many that wait for it, one that waits for all", "fan", 0.6))],
+        *[against(results, f"{title}, against a task group", workload, "tasks", most) for title, workload, most in (
+            ("an asynchronous function that does not suspend", "task", 0.5),
+            ("an asynchronous function that suspends once", "suspending-task", 0.8),
+            ("map with 64 calls under way", "map", 0.7))],
         *[against_cplusplus(results, title, workload) for title, workload in (
             ("chain of dependencies", "chain"), ("grid, three dependencies each", "grid"))],
         *[against_cplusplus(results, f"OperationGraph, {what}: {shape}", f"{workload}-{shape}", 0.7)

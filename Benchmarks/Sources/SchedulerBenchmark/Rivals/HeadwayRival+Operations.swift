@@ -50,3 +50,27 @@ extension HeadwayRival: OperationKindRival, DependentRival {
     return queue
   }
 }
+
+extension HeadwayRival: AsynchronousRival {
+  func run(count: Int, suspending: Bool, body: @escaping Body) {
+    let queue = OperationQueue()
+    for _ in 0..<count {
+      queue.addTask {
+        if suspending { await Task.yield() }
+        body()
+      }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  func map(count: Int, body: @escaping Body) {
+    let queue = OperationQueue()
+    blocking {
+      let values = try? await queue.map(0..<count) { number in
+        body()
+        return number
+      }
+      precondition(values?.last == count - 1)
+    }
+  }
+}

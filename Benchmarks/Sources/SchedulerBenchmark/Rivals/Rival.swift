@@ -35,6 +35,27 @@ protocol OperationKindRival: Rival {
   func run(_ kind: OperationKind, count: Int, body: @escaping Body)
 }
 
+/// Runs asynchronous functions.
+protocol AsynchronousRival: Rival {
+  /// Returns when so many functions have called the body and returned, each of which suspends once before if asked to.
+  func run(count: Int, suspending: Bool, body: @escaping Body)
+
+  /// Returns the sum of what a function that calls the body returns for each number, with 64 calls under way at once.
+  func map(count: Int, body: @escaping Body)
+}
+
+extension AsynchronousRival {
+  /// Blocks the thread until the function has returned.
+  func blocking(_ body: @escaping @Sendable () async -> Void) {
+    let done = Semaphore()
+    Task.detached {
+      await body()
+      done.signal()
+    }
+    done.wait()
+  }
+}
+
 /// Has operations that others wait for.
 protocol DependentRival: Rival {
   /// A suspended queue of operations of a subclass, each waiting for the one before.

@@ -41,13 +41,38 @@ struct TaskRival: IndependentRival, OperationKindRival, GraphRival, FanRival {
       for task in tasks { await task.value }
     }
   }
+}
 
-  private func blocking(_ body: @escaping @Sendable () async -> Void) {
-    let done = Semaphore()
-    Task.detached {
-      await body()
-      done.signal()
+extension TaskRival: AsynchronousRival {
+  func run(count: Int, suspending: Bool, body: @escaping Body) {
+    blocking {
+      await withDiscardingTaskGroup { group in
+        for _ in 0..<count {
+          group.addTask {
+            if suspending { await Task.yield() }
+            body()
+          }
+        }
+      }
     }
-    done.wait()
+  }
+
+  /// By a group to which a child is added when one has ended.
+  func map(count: Int, body: @escaping Body) {
+    blocking {
+      let values = await withTaskGroup(of: (Int, Int).self) { group in
+        var values = [Int](repeating: 0, count: count)
+        for number in 0..<count {
+          if number >= 64, let (place, value) = await group.next() { values[place] = value }
+          group.addTask {
+            body()
+            return (number, number)
+          }
+        }
+        for await (place, value) in group { values[place] = value }
+        return values
+      }
+      precondition(values.last == count - 1)
+    }
   }
 }
