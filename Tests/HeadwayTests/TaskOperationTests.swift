@@ -188,7 +188,8 @@ import Testing
   @Test("W3: run waits for the end, gives the value or throws, and cancels with its task") func run() async throws {
     let queue = OperationQueue()
     try await queue.run(BlockOperation {})
-    #expect(try await queue.run(TaskOperation { 4 }) == 4)
+    let value = try await queue.run(TaskOperation { 4 })
+    #expect(value == 4)
     await #expect(throws: Failure.self) { try await queue.run(BlockOperation { throw Failure() }) }
     let (begun, ended) = (Gate(), Gate())
     let task = Task {

@@ -34,6 +34,7 @@ extension OperationQueueExtensions {
   ///
   /// - Parameter operation: The operation.
   /// - Throws: What made the operation fail; `CancellationError` when it was cancelled.
+  @_disfavoredOverload  // Of a task operation, the one that gives its value is meant.
   public func run(_ operation: Operation) async throws {
     addOperation(operation)
     await withTaskCancellationHandler {
