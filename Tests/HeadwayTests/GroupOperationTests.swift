@@ -291,4 +291,182 @@ import Testing
     member.cancel()
     try await group.finishedSuccessfully()
   }
+
+  @Test("B4, K2: observers and handlers of a cancelled group may wait for it; those of one that fails, for the others")
+  func observersWait() async throws {
+    let (begun, waited, handled) = (Gate(), Gate(), Gate())
+    let endless = AsynchronousOperation()
+    endless.onCancel { endless.finish() }
+    let group = GroupOperation(operations: [endless, BlockOperation { begun.open() }])
+    let token = group.observe(\.isCancelled) { group, _ in
+      group.waitUntilFinished()
+      waited.open()
+    }
+    group.onCancel {
+      group.waitUntilFinished()
+      handled.open()
+    }
+    OperationQueue().addOperation(group)
+    await begun.opened()
+    #expect(await becomesTrue { endless.isExecuting })
+    OperationQueue().addOperation { group.cancel() }
+    await waited.opened()
+    await handled.opened()
+
+    let (other, started, seen) = (AsynchronousOperation(), Gate(), Gate())
+    other.onCancel { other.finish() }
+    let failing = GroupOperation(
+      operations: [
+        other,
+        BlockOperation {
+          started.wait()
+          throw Failure()
+        },
+      ])
+    let ofCount = failing.innerQueue.observe(\.operationCount, options: [.new]) { _, change in
+      guard change.newValue == 1 else { return }
+      other.waitUntilFinished()
+      seen.open()
+    }
+    OperationQueue().addOperation(failing)
+    #expect(await becomesTrue { other.isExecuting })
+    started.open()
+    await seen.opened()
+    await #expect(throws: Failure.self) { try await failing.finishedSuccessfully() }
+    withExtendedLifetime((token, ofCount)) {}
+  }
+
+  @Test("B4, K2: the observers of the last operation are notified whatever those of the group do")
+  func lastObservers() async {
+    let (goOn, told) = (Gate(), Gate())
+    let member = BlockOperation {}
+    let ofMember = member.observe(\.isFinished) { _, _ in told.open() }
+    let group = GroupOperation(operations: [member])
+    let ofGroup = group.observe(\.isFinished) { _, _ in goOn.wait() }
+    OperationQueue().addOperation(group)
+    await told.opened()
+    goOn.open()
+    withExtendedLifetime((ofMember, ofGroup)) {}
+  }
+
+  @Test("B4: what is added to a group that has failed is cancelled, also by an observer of its end")
+  func addedLate() async {
+    let late = BlockOperation { Issue.record("runs") }
+    let added = Gate()
+    let group = GroupOperation(operations: [BlockOperation { throw Failure() }])
+    let token = group.observe(\.isFinished) { group, _ in
+      group.addOperation(late)
+      added.open()
+    }
+    OperationQueue().addOperation(group)
+    await added.opened()
+    #expect(late.isCancelled)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("B4, Q13: a task that waits for a place in a group keeps the group from ending") func producer() async throws {
+    for _ in 0..<100 {
+      let (gate, ran) = (Gate(), Counter())
+      let group = GroupOperation { queue in queue.addTask { await gate.opened() } }
+      group.innerQueue.pendingLimit = 1
+      OperationQueue().addOperation(group)
+      let producer = Task { try await group.innerQueue.add { ran.increment() } }
+      #expect(await becomesTrue { group.innerQueue.state.withLock { $0.producers.areWaiting } })
+      gate.open()
+      try await producer.value
+      try await group.finishedSuccessfully()
+      #expect(ran.value == 1)
+    }
+  }
+
+  @Test("B4, O3: subclasses with states of their own end, and their operations with them")
+  func ownStates() async throws {
+    final class Own: GroupOperation, @unchecked Sendable {
+      let ended = Gate()
+      override var isFinished: Bool { ended.isOpen }
+      override func main() throws { throw Failure() }
+    }
+    final class Early: GroupOperation, @unchecked Sendable {
+      private let ended = Gate()
+      override var isFinished: Bool { ended.isOpen }
+      override func start() {
+        willChangeValue(forKey: "isFinished")
+        ended.open()
+        didChangeValue(forKey: "isFinished")
+      }
+    }
+    let queue = OperationQueue()
+    let own = Own()
+    queue.addOperation(own)
+    await #expect(throws: Failure.self) { try await own.finishedSuccessfully() }
+    let released = WeakReference<BlockOperation>()
+    do {
+      let member = BlockOperation { Issue.record("runs") }
+      released.object = member
+      queue.addOperation(Early(operations: [member]))
+    }
+    try await queue.finished()
+    #expect(await becomesTrue { released.object == nil })
+  }
+
+  @Test("B4, Q10: the progress of a group is complete when the group has finished, and not before")
+  func wholeProgress() async throws {
+    let cancelled = BlockOperation {}
+    cancelled.cancel()
+    let group = GroupOperation(operations: [cancelled, BlockOperation {}])
+    try await OperationQueue().run(group)
+    #expect(group.progress.totalUnitCount == 1 && group.progress.isFinished)
+
+    final class Growing: GroupOperation, @unchecked Sendable {
+      let (reached, goOn) = (Gate(), Gate())
+      override func main() {
+        addOperation(BlockOperation {})
+        innerQueue.waitUntilAllOperationsAreFinished()
+        reached.open()
+        goOn.wait()
+        addOperation(BlockOperation {})
+      }
+    }
+    let queue = OperationQueue()
+    queue.progress.totalUnitCount = 1
+    let growing = Growing()
+    queue.addOperation(growing)
+    await growing.reached.opened()
+    #expect(!growing.progress.isFinished && !queue.progress.isFinished && queue.progress.completedUnitCount == 0)
+    growing.goOn.open()
+    try await queue.finished()
+    #expect(growing.progress.isFinished && queue.progress.isFinished)
+    // A handler of the user's stays.
+    let handled = Gate()
+    let other = GroupOperation()
+    other.innerQueue.progress.cancellationHandler = { handled.open() }
+    other.progress.cancel()
+    #expect(handled.isOpen)
+  }
+
+  @Test("B4, C5, Q9: cancelled operations of a group with code of their own run where the group would")
+  func cancelledElsewhere() async throws {
+    final class OwnStart: Operation, @unchecked Sendable {
+      let wasHere = Gate()
+      let key: DispatchSpecificKey<Int>
+      init(_ key: DispatchSpecificKey<Int>) { self.key = key }
+      override func start() {
+        if DispatchQueue.getSpecific(key: key) == 1 { wasHere.open() }
+        super.start()
+      }
+    }
+    let (key, dispatchQueue, queue) = (DispatchSpecificKey<Int>(), DispatchQueue(label: "test"), OperationQueue())
+    dispatchQueue.setSpecific(key: key, value: 1)
+    queue.underlyingQueue = dispatchQueue
+    queue.maxConcurrentOperationCount = 1
+    let gate = Gate()
+    queue.addOperation { gate.wait() }
+    let member = OwnStart(key)
+    let group = GroupOperation(operations: [member])
+    queue.addOperation(group)
+    group.cancel()
+    gate.open()
+    try await group.finished()
+    #expect(member.wasHere.isOpen && member.isFinished)
+  }
 }

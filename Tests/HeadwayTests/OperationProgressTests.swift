@@ -218,4 +218,31 @@ import Testing
     #expect(told.events == told.events.sorted() && told.count <= 100)
     token.invalidate()
   }
+
+  @Test("Q10: what starts paused, and its parts, hear of it when the queue's progress goes on")
+  func pausedFromTheStart() {
+    let queue = OperationQueue()
+    queue.progress.totalUnitCount = 1
+    queue.progress.pause()
+    let (paused, resumed) = (Gate(), Gate())
+    let operation = AsynchronousOperation()
+    operation.progress.totalUnitCount = 2
+    let part = OperationProgress(totalUnitCount: 3, parent: operation.progress, pendingUnitCount: 1)
+    part.resumingHandler = { resumed.open() }
+    queue.addOperation(operation)
+    #expect(eventually { operation.progress.isPaused && part.isPaused })
+    operation.progress.resumingHandler = { paused.open() }
+    queue.progress.resume()
+    #expect(paused.isOpen && resumed.isOpen && !operation.progress.isPaused && !part.isPaused)
+    operation.finish()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("Q10, Q15: jobs of tasks are no units") func jobs() async throws {
+    let queue = OperationQueue()
+    queue.progress.totalUnitCount = 1
+    await Task(executorPreference: queue) { for _ in 0..<9 { await Task.yield() } }.value
+    try await queue.finished()
+    #expect(queue.progress.completedUnitCount == 0)
+  }
 }

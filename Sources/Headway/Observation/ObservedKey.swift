@@ -122,6 +122,15 @@ struct ObservedChange: Sendable {
     isPrior = true
   }
 
+  /// The same as the last of those that wait: other threads may have made their changes in another order than they
+  /// have said so, and after the last the observers are to know what is.
+  var asLast: ObservedChange {
+    switch key {
+    case .queuePriority, .dependencies: isPrior ? self : ObservedChange(key)
+    default: self
+    }
+  }
+
   /// What the property became, where that is known; else it is read when the observers are notified.
   var value: (any Sendable)? {
     switch content {

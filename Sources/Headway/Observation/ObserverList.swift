@@ -217,7 +217,7 @@ final class ObserverList: Sendable {
     }
     guard let observers else { return notify(of: object) }
     NotificationContext.run(notifyingOf: object) {
-      changes { Self.notify(observers, of: object, $0, .max) }
+      changes { Self.notify(observers, of: object, $0.asLast, .max) }
       if let ended { end(ended) }
       notifyOfRest(of: object)
     }
@@ -297,6 +297,9 @@ final class ObserverList: Sendable {
       }
       state.isNotifying = true
       if case .begin(let entry, _) = item, !entry.observer.hasEnded, !state.isOver { state.observers.append(entry) }
+      if case .change(let change) = item, state.items.isEmpty {
+        return (.change(change.asLast), number, state.observers)
+      }
       return (item, number, state.observers)
     }
   }

@@ -12,7 +12,6 @@ extension OperationExtensions {
     // looks for it; or this one sees that it has.
     state.announceUserObject()
     let made = makeProgress()
-    made.cancellationHandler = { [weak self] in self?.cancel() }
     let progress = links.withLock { links in
       if let progress = links.madeDetails.progress { return progress }
       links.madeDetails.progress = made
@@ -84,7 +83,7 @@ extension Operation {
   /// the total.
   ///
   /// A barrier is one from before anybody else knows it, so this can be read without the lock.
-  fileprivate final var completesUnit: Bool { !admission.isBarrier }
+  fileprivate final var completesUnit: Bool { !admission.isBarrier && isUnit }
 }
 
 extension OperationProgress {
@@ -124,8 +123,17 @@ extension OperationProgress {
     // The unit was counted meanwhile.
     guard isAdopted else { return child.removeParent() }
     // No handler is called, and nobody is notified: the operation has been claimed, and they may wait for it.
-    hand(isPausedTo: child) { isPaused in child.state.withLock { $0.isPaused = isPaused } }
+    hand(isPausedTo: child) { child.begin(isPaused: $0) }
     if child.isFinished { _ = count(child) }
+  }
+
+  /// Is paused from the start, with all parts, or not; calls no handlers.
+  private func begin(isPaused: Bool) {
+    let children = state.withLock { state in
+      (state.isPaused, state.isPassedOnAsPaused) = (isPaused, isPaused)
+      return state.children
+    }
+    for child in children { child.progress.begin(isPaused: isPaused) }
   }
 
   private func removeParent() {

@@ -28,6 +28,8 @@ public final class OperationProgress: Sendable {
     /// A thread is notifying the observers, and looks again when it is done if something changed meanwhile.
     var isTelling = false
     var tellsAgain = false
+    /// There may be more to do when all units are done.
+    var isOpen = false
     var isCancellable = true
     var isPausable = false
     var isCancelled = false
@@ -41,6 +43,8 @@ public final class OperationProgress: Sendable {
     var resumingHandler: (@Sendable () -> Void)?
     /// As the progress of a queue: cancels the units that run and have no progress of their own.
     var unitCancellation: (@Sendable () -> Void)?
+
+    var isFinished: Bool { total > 0 && completed >= total && !isOpen }
   }
 
   // Protected by its lock, under which nothing is called and no other lock is taken.
@@ -108,11 +112,23 @@ public final class OperationProgress: Sendable {
     notifyIfFurther()
   }
 
-  /// There is more to do than was known: as adding to ``totalUnitCount``, in one step.
+  /// There is more to do than was known, or less: as adding to ``totalUnitCount``, in one step.
   func extend(byUnitCount unitCount: Int64) {
-    guard unitCount > 0 else { return }
-    state.withLock { $0.total += unitCount }
-    hasTotal.store(true, ordering: .releasing)
+    guard unitCount != 0 else { return }
+    let total = state.withLock { state in
+      state.total += unitCount
+      return state.total
+    }
+    hasTotal.store(total > 0, ordering: .releasing)
+    notifyIfFurther()
+  }
+
+  /// From now on there may be more to do when all units are done, until ``close()``.
+  func open() { state.withLock { $0.isOpen = true } }
+
+  /// There is no more to do than is known.
+  func close() {
+    state.withLock { $0.isOpen = false }
     notifyIfFurther()
   }
 
@@ -133,7 +149,7 @@ public final class OperationProgress: Sendable {
   public var isIndeterminate: Bool { totalUnitCount <= 0 }
 
   /// Whether all units are done.
-  public var isFinished: Bool { state.withLock { $0.total > 0 && $0.completed >= $0.total } }
+  public var isFinished: Bool { state.withLock { $0.isFinished } }
 
   /// Hands a part of the work to another progress.
   ///
@@ -237,7 +253,7 @@ public final class OperationProgress: Sendable {
       repeat { tell() } while mustTellAgain()
     }
     // A thread that sees the end says so before it returns, whichever thread notifies the observers.
-    let parent = state.withLock { $0.total > 0 && $0.completed >= $0.total ? $0.parent : nil }
+    let parent = state.withLock { $0.isFinished ? $0.parent : nil }
     parent?.complete(self)
   }
 
@@ -246,7 +262,7 @@ public final class OperationProgress: Sendable {
     let (observers, parent) = state.withLock { state in
       // Of the last hundredth they are notified when all units are completed here: a child may have done its part and
       // not said so.
-      let isFinished = state.total > 0 && state.completed >= state.total
+      let isFinished = state.isFinished
       let hundredth = isFinished ? 100 : min(99, Int(fraction * 100))
       guard hundredth > state.toldHundredth else {
         return ([@Sendable (OperationProgress) -> Void](), OperationProgress?.none)

@@ -1,10 +1,9 @@
-/// Changes that have happened and of which observers are still to be notified, and handlers to call, by a thread that
-/// has something more urgent to do first.
+/// Changes that have happened and of which observers are still to be notified, by a thread that has something more
+/// urgent to do first.
 struct PendingNotifications {
   private final class Storage {
     var queues: [(queue: OperationQueue, observers: ObserverList)] = []
     var operations: [(operation: Operation, change: ObservedChange?)] = []
-    var handlers: [@Sendable () -> Void] = []
   }
 
   /// Made when there is something: mostly there is nothing.
@@ -25,8 +24,6 @@ struct PendingNotifications {
   mutating func append(_ change: ObservedChange, of operation: Operation) {
     madeStorage().operations.append((operation, change))
   }
-
-  mutating func append(_ handler: @escaping @Sendable () -> Void) { madeStorage().handlers.append(handler) }
 
   /// Keeps an operation until then: releasing it may run code of the user's.
   mutating func keep(_ operation: Operation) { madeStorage().operations.append((operation, nil)) }
@@ -66,6 +63,5 @@ struct PendingNotifications {
     for (operation, change) in storage.operations {
       if let change { operation.notify([change]) }
     }
-    for handler in storage.handlers { handler() }
   }
 }

@@ -27,8 +27,25 @@ extension Operation {
   final func markCancelled() {
     var notifications = PendingNotifications()
     guard let before = beginCancelling(notifyingLater: &notifications) else { return }
+    cancelWork()
     notifications.send()
     continueCancelling(from: before)
+  }
+
+  /// Cancels several operations: first all of them, as far as that runs nothing of users', since what one leads to may
+  /// wait for another.
+  ///
+  /// - Parameters:
+  ///   - operations: The operations.
+  ///   - notifications: Takes what observers of queues are to be notified of.
+  static func cancel(_ operations: [Operation], notifyingLater notifications: inout PendingNotifications) {
+    let words = operations.map { $0.beginCancelling(notifyingLater: &notifications) }
+    for (operation, before) in zip(operations, words) where before != nil { operation.cancelWork() }
+    for (operation, before) in zip(operations, words) {
+      if let before { operation.continueCancelling(from: before) }
+      // For overrides: that of the superclass finds it cancelled.
+      operation.cancel()
+    }
   }
 
   /// Sets the flag, and tells the queue: what the end of the operation needs, and nothing of users'.

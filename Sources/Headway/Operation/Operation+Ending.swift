@@ -70,6 +70,7 @@ extension Operation {
       reference._withUnsafeGuaranteedRef { if $0.overridesIsReady { $0.reconsiderReadiness() } }
     }
     for operation in heldBack { operation.reconsiderReadiness() }
+    if before.hasFailed, let queue, failure != nil { queue.endAfterFailure() }
     if let rare = ending.rare { cancelDoomed(rare.doomed) }
     if !notifications.isEmpty { notifications.send(after: queue) }
     queue?.trackedProgress?._withUnsafeGuaranteedRef { $0.notifyIfFurther() }

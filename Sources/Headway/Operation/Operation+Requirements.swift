@@ -57,7 +57,10 @@ extension Operation {
       Self.cascade.value = UnsafeMutableRawPointer(pointer)
       while let (operation, before) = pointer.pointee.waiting.popLast() {
         pointer.pointee.current = operation
-        if let before { operation.continueCancelling(from: before) }
+        if let before {
+          operation.cancelWork()
+          operation.continueCancelling(from: before)
+        }
         // For overrides: that of the superclass finds it cancelled.
         operation.cancel()
       }

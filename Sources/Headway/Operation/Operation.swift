@@ -97,6 +97,9 @@ open class Operation: @unchecked Sendable {
     if runMain() { endUnlessSubclassGoesOn() } else { end() }
   }
 
+  /// The operation was cancelled: cancels what it consists of, before handlers and observers hear, which may wait.
+  func cancelWork() {}
+
   /// What a start does in place of ``run()`` when the operation was cancelled before.
   func endCancelled() { endUnlessSubclassGoesOn() }
 
@@ -107,7 +110,17 @@ open class Operation: @unchecked Sendable {
   var endsWithMain: Bool { !overridesIsFinished }
 
   /// Makes the operation's progress, which has been asked for; or gives one that is there already.
-  func makeProgress() -> OperationProgress { OperationProgress(totalUnitCount: 0) }
+  func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: 0) }
+
+  /// Makes a progress by which the operation can be cancelled.
+  final func makeProgress(totalUnitCount: Int64) -> OperationProgress {
+    let made = OperationProgress(totalUnitCount: totalUnitCount)
+    made.cancellationHandler = { [weak self] in self?.cancel() }
+    return made
+  }
+
+  /// Whether it is one of the units of its queue's progress.
+  var isUnit: Bool { true }
 
   /// Something more urgent waits for the operation, which has started.
   func qualityWasRaised() {}

@@ -28,9 +28,7 @@ extension OperationQueueExtensions {
 
 extension OperationQueue {
   final func reportFailure(of operation: Operation, _ error: any Error) {
-    guard case .failure? = operation.outcome else { return }
-    endAfterFailure()
-    onFailure?(operation, error)
+    if case .failure? = operation.outcome { onFailure?(operation, error) }
   }
 }
 

@@ -31,7 +31,8 @@ extension OperationQueueExtensions {
   /// - Complexity: O(1).
   public func add(_ operation: Operation) async throws {
     try Task.checkCancellation()
-    guard pendingLimit < .max else { return addOperation(operation) }
+    guard pendingLimit < .max, beginAddition() else { return addOperation(operation) }
+    defer { endAddition() }
     try await WaiterList.suspend(
       adding: { waiter in self.takePlace(orAdd: waiter) },
       removing: { identifier in self.state.withLock { $0.producers.remove(identifier) } })

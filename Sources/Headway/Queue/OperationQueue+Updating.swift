@@ -127,12 +127,7 @@ extension OperationQueue {
   /// After the lock.
   private func finishUpdate(_ after: borrowing AfterUpdate, _ notifications: inout PendingNotifications) {
     if !after.tickets.isZero { sendForWorkers(after) }
-    if after.rare != nil {
-      for waiter in after.rare?.waiters ?? [] {
-        // With the observers: what it calls may wait for an operation that the calling thread has still to end.
-        if case .handler(let handler) = waiter { notifications.append(handler) } else { waiter.wake() }
-      }
-    }
+    if after.rare != nil { after.rare?.waiters.forEach { $0.wake() } }
     after.released.release()
     if after.eventBuffers != nil { after.eventBuffers?.wake() }
     if after.looksForStall { lookForStall() }

@@ -104,6 +104,12 @@ open class OperationQueue: @unchecked Sendable {
   /// Adds a new operation as a barrier; for subclasses, which hear of every barrier here.
   func add(barrier operation: BlockOperation) { takeBarrier(operation) }
 
+  /// A task is about to add an operation, perhaps after a wait; ``endAddition()`` follows, unless this returns false:
+  /// for queues that come to an end.
+  func beginAddition() -> Bool { true }
+
+  func endAddition() {}
+
   // MARK: Failures, for queues that end with the first
 
   /// An operation has failed, and is about to leave the queue.

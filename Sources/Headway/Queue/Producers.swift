@@ -5,19 +5,20 @@
 struct Producers {
   /// How many operations the queue should hold at most.
   var limit = Int.max
-  /// Nil in place of one that waits no more.
-  private var waiters = FirstInFirstOut<Waiter?>()
-  /// How many of them wait.
-  private(set) var waitingCount = 0
+  /// The identifiers of those that wait, in the order in which they have asked, and of some that wait no more.
+  private var order = FirstInFirstOut<UInt64>()
+  private var waiters: [UInt64: Waiter] = [:]
   /// How many have a place, and have not said that they have added.
   private var placeCount = 0
 
   /// Whether somebody waits.
-  var areWaiting: Bool { waitingCount > 0 }
+  var areWaiting: Bool { !waiters.isEmpty }
+
+  var waitingCount: Int { waiters.count }
 
   /// Takes a place, if there is one and nobody waits for it.
   mutating func takePlace(besides operationCount: Int) -> Bool {
-    guard waitingCount == 0, hasPlace(besides: operationCount) else { return false }
+    guard waiters.isEmpty, hasPlace(besides: operationCount) else { return false }
     placeCount += 1
     return true
   }
@@ -26,29 +27,29 @@ struct Producers {
   mutating func returnPlace() { placeCount -= 1 }
 
   mutating func append(_ waiter: Waiter) {
-    waiters.append(waiter)
-    waitingCount += 1
+    guard case .task(let identifier, _) = waiter else { preconditionFailure("only tasks wait for a place") }
+    if order.count >= 64, order.count > 2 * waiters.count { removeFormer() }
+    order.append(identifier)
+    waiters[identifier] = waiter
+  }
+
+  /// Forgets those that wait no more, so that they take no more memory than the others.
+  private mutating func removeFormer() {
+    var left = FirstInFirstOut<UInt64>()
+    while let identifier = order.popFirst() {
+      if waiters[identifier] != nil { left.append(identifier) }
+    }
+    order = left
   }
 
   /// Takes out a task, if it has not got its place.
-  ///
-  /// O(*n*) in the number of those that wait.
-  mutating func remove(_ identifier: UInt64) -> Waiter? {
-    for position in 0..<waiters.count {
-      guard let waiter = waiters[position], case .task(identifier, _) = waiter else { continue }
-      waiters[position] = nil
-      waitingCount -= 1
-      return waiter
-    }
-    return nil
-  }
+  mutating func remove(_ identifier: UInt64) -> Waiter? { waiters.removeValue(forKey: identifier) }
 
   /// Gives places to those that have waited longest.
   mutating func givePlaces(besides operationCount: Int) -> [Waiter] {
     var woken: [Waiter] = []
-    while waitingCount > 0, hasPlace(besides: operationCount) {
-      guard let waiter = waiters.popFirst() ?? nil else { continue }
-      waitingCount -= 1
+    while !waiters.isEmpty, hasPlace(besides: operationCount), let identifier = order.popFirst() {
+      guard let waiter = waiters.removeValue(forKey: identifier) else { continue }
       placeCount += 1
       woken.append(waiter)
     }

@@ -7,7 +7,7 @@ enum Waiter: Sendable {
   case task(identifier: UInt64, UnsafeContinuation<Void, any Error>)
   /// One that waits on when it is cancelled.
   case patientTask(UnsafeContinuation<Void, Never>)
-  /// It may lead to users' code.
+  /// It leads to no users' code.
   case handler(@Sendable () -> Void)
 
   /// Lets the waiter go on.

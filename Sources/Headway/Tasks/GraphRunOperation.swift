@@ -49,7 +49,7 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
 
   override var endsWithMain: Bool { false }
 
-  override func makeProgress() -> OperationProgress { OperationProgress(totalUnitCount: Int64(graph.nodeCount)) }
+  override func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: Int64(graph.nodeCount)) }
 
   // MARK: The run
 

@@ -29,7 +29,8 @@
 /// they have. *It progresses as one:* ``OperationExtensions/progress`` counts each of them as one unit, of which their
 /// own progress is a fraction; it may fall when the group grows.
 ///
-/// An operation of the group must not wait for the group, nor depend on it.
+/// An operation of the group must not wait for the group, nor depend on it; nor must an observer of the inner queue
+/// that is notified of an addition, for which the group waits.
 open class GroupOperation: Operation, @unchecked Sendable {
   // Neither changes; the queue protects itself.
   private final let groupQueue = GroupQueue()
@@ -60,6 +61,8 @@ open class GroupOperation: Operation, @unchecked Sendable {
       self.name = name
       groupQueue.name = name
     }
+    groupQueue.progress.cancellationHandler = { [weak self] in self?.cancel() }
+    groupQueue.progress.open()
     groupQueue.isSuspended = true
     groupQueue.maxConcurrentOperationCount = maxConcurrentOperationCount
     groupQueue.addOperations(operations, waitUntilFinished: false)
@@ -84,9 +87,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
 
   deinit {
     // Never started, and so it may hold operations, which it would keep for ever.
-    guard state.current.phase != .finished else { return }
-    groupQueue.end()
-    groupQueue.isSuspended = false
+    if !groupQueue.isClosed { cancelMembers() }
   }
 
   /// Adds an operation to the group; what `innerQueue.addOperation(operation)` does.
@@ -97,39 +98,49 @@ open class GroupOperation: Operation, @unchecked Sendable {
   /// True: the work goes on after ``Operation/start()`` has returned.
   open override var isAsynchronous: Bool { true }
 
-  /// Cancels all operations of the group.
-  open override func cancel() {
-    // First the group, so that it was cancelled when they have ended.
-    super.cancel()
-    groupQueue.end()
-  }
-
   // MARK: The run
 
   override var endsWithMain: Bool { false }
 
   override func run() {
-    let home = ThreadContext.queue
-    if home?.trackedProgress != nil { _ = progress }
-    groupQueue.inherit(from: home)
+    if let queue, queue.trackedProgress != nil { _ = progress }
+    groupQueue.inherit(from: queue)
     qualityWasRaised()
     groupQueue.isSuspended = false
-    if !runMain() { groupQueue.end() }
+    if !runMain() { cancelMembers() }
     finishWhenEmpty()
   }
 
   override func endCancelled() {
-    groupQueue.end()
-    groupQueue.isSuspended = false
+    groupQueue.inherit(from: queue)
+    cancelMembers()
     finishWhenEmpty()
+  }
+
+  override func cancelWork() { if state.current.phase == .executing { cancelMembers() } else { groupQueue.end() } }
+
+  /// A subclass has ended it without having started it.
+  override func releaseWork() { if !groupQueue.isClosed { cancelMembers() } }
+
+  private final func cancelMembers() {
+    groupQueue.end()
+    // What has code of its own to run for that is started.
+    groupQueue.isSuspended = false
   }
 
   private final func finishWhenEmpty() {
     setWaits(for: nil, groupQueue)
-    groupQueue.close { [self] in
-      if let error = groupQueue.firstFailure { recordError(error) }
-      endUnlessSubclassGoesOn()
-    }
+    groupQueue.close(
+      submitting: { [self] work in
+        if let queue { queue.submit(work, of: self) } else { WorkerPool.shared.submit(work, count: 1) }
+      },
+      then: { [self] in finish() })
+  }
+
+  private final func finish() {
+    if let error = groupQueue.firstFailure { recordError(error) }
+    groupQueue.progress.close()
+    if error == nil { endUnlessSubclassGoesOn() } else { end() }
   }
 
   // MARK: Quality of service and progress

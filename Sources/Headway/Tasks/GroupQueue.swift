@@ -17,9 +17,13 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
   ///
   /// That it holds nothing is seen outside the lock of the additions; so no addition may have begun since before.
   ///
-  /// - Parameter handler: Called once, when the queue is closed.
-  func close(then handler: @escaping @Sendable () -> Void) {
-    let closeAgain: @Sendable () -> Void = { self.close(then: handler) }
+  /// - Parameters:
+  ///   - submit: Has a thread look again: the one by which the queue becomes empty has still to notify of that.
+  ///   - handler: Called once, when the queue is closed, on the calling thread or such a one.
+  func close(
+    submitting submit: @escaping @Sendable (any PoolWork) -> Void, then handler: @escaping @Sendable () -> Void
+  ) {
+    let closeAgain: @Sendable () -> Void = { submit(PoolBlock { self.close(submitting: submit, then: handler) }) }
     while true {
       let count = additions.withLock { state -> Int? in
         if state.additions == 0 { return state.begunAdditions }
@@ -35,14 +39,16 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
     }
   }
 
+  var isClosed: Bool { additions.withLock { $0.isClosed } }
+
+  override func endAfterFailure() {
+    end()
+    // What has code of its own to run for that is started.
+    isSuspended = false
+  }
+
   override func enter(_ operations: [Operation], _ add: () -> Void) {
-    let isOpen = additions.withLock { state in
-      guard !state.isClosed else { return false }
-      state.additions += 1
-      state.begunAdditions += 1
-      return true
-    }
-    guard isOpen else {
+    guard beginAddition() else {
       // What was cancelled, or failed, may have ended at any moment.
       require(
         isOver,
@@ -54,6 +60,22 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
     }
     progress.extend(byUnitCount: Int64(operations.count))
     add()
+    // Those that had been cancelled, and so have finished, were ignored.
+    let count = operations.count { $0.queueLinks.home?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() }
+    progress.extend(byUnitCount: -Int64(count))
+    endAddition()
+  }
+
+  override func beginAddition() -> Bool {
+    additions.withLock { state in
+      guard !state.isClosed else { return false }
+      state.additions += 1
+      state.begunAdditions += 1
+      return true
+    }
+  }
+
+  override func endAddition() {
     let closing = additions.withLock { state -> (@Sendable () -> Void)? in
       state.additions -= 1
       guard state.additions == 0 else { return nil }

@@ -34,6 +34,9 @@ private final class JobOperation: Operation, @unchecked Sendable {
 
   override func main() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
 
+  /// False: how many jobs a task has, nobody knows.
+  override var isUnit: Bool { false }
+
   /// Does nothing: the task would never end.
   override func cancel() {}
 }

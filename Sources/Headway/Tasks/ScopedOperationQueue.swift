@@ -16,10 +16,17 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   /// Cancels all operations, and those added later.
   final func end() {
     over.store(true, ordering: .sequentiallyConsistent)
-    cancelAllOperations()
+    var notifications = PendingNotifications()
+    let held = update(collectingBatches: true, notifyingLater: &notifications) { $0.admission.operations }
+    Operation.cancel(held, notifyingLater: &notifications)
+    notifications.send()
   }
 
-  override func noteFailure(_ error: any Error) { failure.withLock { if $0 == nil { $0 = error } } }
+  override func noteFailure(_ error: any Error) {
+    failure.withLock { if $0 == nil { $0 = error } }
+    // Before the operation leaves, by which the queue may become empty.
+    over.store(true, ordering: .sequentiallyConsistent)
+  }
 
   override func endAfterFailure() { end() }
 

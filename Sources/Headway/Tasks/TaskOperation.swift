@@ -69,11 +69,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   override func releaseWork() { taskRun.abandon() }
 
-  /// Cancels the task.
-  public override func cancel() {
-    super.cancel()
-    task.cancel()
-  }
+  override func cancelWork() { task.cancel() }
 }
 
 /// What an asynchronous function has returned.
