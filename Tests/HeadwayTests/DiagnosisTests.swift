@@ -194,7 +194,7 @@ import Testing
     #expect(!rest.contains { if case .stalled = $0 { true } else { false } })
   }
 
-  @Test("D6: a look for a stall that finds the queue at work leaves it to whoever makes it idle to look again")
+  @Test("D6: a look for a stall that finds the queue at work leaves it to the thread that makes it idle")
   func looksAgain() async {
     let queue = OperationQueue()
     let events = queue.events

@@ -6,8 +6,6 @@ import Testing
 @testable import Headway
 
 @Suite("Group operation", .hangLimit) struct GroupOperationTests {
-  private struct Failure: Error, Equatable {}
-
   @Test("B4: a group begins with its start, and finishes when all of its operations have") func whole() async throws {
     let queue = OperationQueue()
     let events = EventRecorder<String>()
@@ -114,14 +112,14 @@ import Testing
         innerQueue.waitUntilAllOperationsAreFinished()
         guard fails else { return }
         innerQueue.addTask { try await Task.sleep(for: .seconds(3_600)) }
-        throw Failure()
+        throw Mishap()
       }
     }
     let plan = Plan(fails: false)
     try await OperationQueue().run(plan)
     #expect(plan.count.value == 10)
     let failing = Plan(fails: true)
-    await #expect(throws: Failure.self) { try await OperationQueue().run(failing) }
+    await #expect(throws: Mishap.self) { try await OperationQueue().run(failing) }
     #expect(failing.innerQueue.operationCount == 0)
   }
 
@@ -139,10 +137,10 @@ import Testing
     let group = GroupOperation(name: "failing", operations: [endless])
     group.innerQueue.addTask {
       await begun.opened()
-      throw Failure()
+      throw Mishap()
     }
-    await #expect(throws: Failure.self) { try await queue.run(group) }
-    #expect(endless.isCancelled && endless.isFinished && group.error is Failure && !group.isCancelled)
+    await #expect(throws: Mishap.self) { try await queue.run(group) }
+    #expect(endless.isCancelled && endless.isFinished && group.error is Mishap && !group.isCancelled)
     group.addOperation(late)
     #expect(late.isCancelled)
     #expect(failed.events == ["failing"])
@@ -320,7 +318,7 @@ import Testing
         other,
         BlockOperation {
           started.wait()
-          throw Failure()
+          throw Mishap()
         },
       ])
     let ofCount = failing.innerQueue.observe(\.operationCount, options: [.new]) { _, change in
@@ -332,7 +330,7 @@ import Testing
     #expect(await becomesTrue { other.isExecuting })
     started.open()
     await seen.opened()
-    await #expect(throws: Failure.self) { try await failing.finishedSuccessfully() }
+    await #expect(throws: Mishap.self) { try await failing.finishedSuccessfully() }
     withExtendedLifetime((token, ofCount)) {}
   }
 
@@ -353,7 +351,7 @@ import Testing
   func addedLate() async {
     let late = BlockOperation { Issue.record("runs") }
     let added = Gate()
-    let group = GroupOperation(operations: [BlockOperation { throw Failure() }])
+    let group = GroupOperation(operations: [BlockOperation { throw Mishap() }])
     let token = group.observe(\.isFinished) { group, _ in
       group.addOperation(late)
       added.open()
@@ -384,7 +382,7 @@ import Testing
     final class Own: GroupOperation, @unchecked Sendable {
       let ended = Gate()
       override var isFinished: Bool { ended.isOpen }
-      override func main() throws { throw Failure() }
+      override func main() throws { throw Mishap() }
     }
     final class Early: GroupOperation, @unchecked Sendable {
       private let ended = Gate()
@@ -398,7 +396,7 @@ import Testing
     let queue = OperationQueue()
     let own = Own()
     queue.addOperation(own)
-    await #expect(throws: Failure.self) { try await own.finishedSuccessfully() }
+    await #expect(throws: Mishap.self) { try await own.finishedSuccessfully() }
     let released = WeakReference<BlockOperation>()
     do {
       let member = BlockOperation { Issue.record("runs") }

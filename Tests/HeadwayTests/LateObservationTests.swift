@@ -143,7 +143,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("K2: changes of priority and dependencies that follow each other while an observer is notified are all told")
+  @Test("K2: changes of priority and dependencies that follow each other inside an observer are all heard of")
   func changesInside() {
     let operation = BlockOperation {}
     let (priorities, counts) = (EventRecorder<QueuePriority>(), EventRecorder<Int>())
@@ -170,7 +170,7 @@ import Testing
     withExtendedLifetime((ofPriority, ofDependencies)) {}
   }
 
-  @Test("K2: an observer of changes to come that is added late is told of each before it happens, and of no other")
+  @Test("K2: an observer of changes to come that is added late hears of each before it happens, and of no other")
   func prior() {
     final class OwnState: Operation, @unchecked Sendable {
       private let phase = Atomic(0)

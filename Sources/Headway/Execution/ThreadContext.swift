@@ -35,34 +35,22 @@ struct ThreadContext {
   }
 
   /// Whether the calling thread is inside `operation`.
-  static func isInside(_ operation: Operation) -> Bool {
-    isInside { $0.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() }
-  }
+  static func isInside(_ operation: Operation) -> Bool { entrance(into: operation) != nil }
 
   /// Where the calling thread went into `operation` last: another place each time, as long as it is inside.
   static func entrance(into operation: Operation) -> UnsafeRawPointer? {
-    var position = current
-    while let context = position {
-      if context.pointee.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() {
-        return UnsafeRawPointer(context)
-      }
-      position = context.pointee.outer
-    }
-    return nil
+    UnsafeRawPointer(innermost { $0.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() })
   }
 
   /// Whether the calling thread is inside an operation of `queue`.
   static func isInside(_ queue: OperationQueue) -> Bool {
-    isInside { $0.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque() }
+    innermost { $0.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque() } != nil
   }
 
-  private static func isInside(_ condition: (ThreadContext) -> Bool) -> Bool {
+  private static func innermost(where condition: (ThreadContext) -> Bool) -> UnsafeMutablePointer<ThreadContext>? {
     var position = current
-    while let context = position?.pointee {
-      if condition(context) { return true }
-      position = context.outer
-    }
-    return false
+    while let context = position, !condition(context.pointee) { position = context.pointee.outer }
+    return position
   }
 
   /// Runs `body` with the thread marked as running `operation` of `queue`; nested calls restore what was before.

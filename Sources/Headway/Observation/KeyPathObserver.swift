@@ -58,8 +58,8 @@ extension ObservedValueChange: Sendable where Value: Sendable {}
 
 /// An observer of one property.
 final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer, @unchecked Sendable {
-  // `last`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, and then to the one
-  // that notifies; the list of observers hands that role on under its lock. A key path never changes.
+  // `last`, `first`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, and then to
+  // the one that notifies; the list of observers hands that role on under its lock. A key path never changes.
 
   typealias Handler = @Sendable (Object, ObservedValueChange<Value>) -> Void
 

@@ -42,7 +42,7 @@ struct PendingNotifications {
   /// Notifies the observers of the end of an operation of `queue`: on another thread, if this one may be the only one
   /// of a dispatch queue, for whose other operations they may wait.
   func send(after queue: OperationQueue?) {
-    if queue?.underlyingQueue != nil { send(besides: nil) } else { send() }
+    if queue?.state.withLock({ $0.underlyingQueue }) != nil { send(besides: nil) } else { send() }
   }
 
   /// Notifies the observers.

@@ -165,7 +165,7 @@ extension Operation {
 }
 
 extension Operation.Links {
-  /// All dependencies, if somebody observes them: a change carries them, since they may change again before it is told.
+  /// All dependencies, if somebody observes them: a change carries them, since they may change again before they hear.
   fileprivate var dependenciesIfObserved: [Operation]? {
     details?.observers?.tellsDependencies == true ? dependencies.elements.map(\.operation) : nil
   }

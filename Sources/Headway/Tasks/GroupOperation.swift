@@ -87,7 +87,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
 
   deinit {
     // Never started, and so it may hold operations, which it would keep for ever.
-    if !groupQueue.isClosed { cancelMembers() }
+    if !groupQueue.isClosed { groupQueue.cancelMembers() }
   }
 
   /// Adds an operation to the group; what `innerQueue.addOperation(operation)` does.
@@ -107,26 +107,22 @@ open class GroupOperation: Operation, @unchecked Sendable {
     groupQueue.inherit(from: queue)
     qualityWasRaised()
     groupQueue.isSuspended = false
-    if !runMain() { cancelMembers() }
+    if !runMain() { groupQueue.cancelMembers() }
     finishWhenEmpty()
   }
 
   override func endCancelled() {
     groupQueue.inherit(from: queue)
-    cancelMembers()
+    groupQueue.cancelMembers()
     finishWhenEmpty()
   }
 
-  override func cancelWork() { if state.current.phase == .executing { cancelMembers() } else { groupQueue.end() } }
+  override func cancelWork() {
+    if state.current.phase == .executing { groupQueue.cancelMembers() } else { groupQueue.end() }
+  }
 
   /// A subclass has ended it without having started it.
-  override func releaseWork() { if !groupQueue.isClosed { cancelMembers() } }
-
-  private final func cancelMembers() {
-    groupQueue.end()
-    // What has code of its own to run for that is started.
-    groupQueue.isSuspended = false
-  }
+  override func releaseWork() { if !groupQueue.isClosed { groupQueue.cancelMembers() } }
 
   private final func finishWhenEmpty() {
     setWaits(for: nil, groupQueue)

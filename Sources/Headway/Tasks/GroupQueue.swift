@@ -41,9 +41,11 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
 
   var isClosed: Bool { additions.withLock { $0.isClosed } }
 
-  override func endAfterFailure() {
+  override func endAfterFailure() { cancelMembers() }
+
+  /// Cancels all operations, and those added later, and starts those that have code of their own to run for that.
+  func cancelMembers() {
     end()
-    // What has code of its own to run for that is started.
     isSuspended = false
   }
 
