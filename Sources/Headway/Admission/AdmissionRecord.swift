@@ -25,14 +25,40 @@ struct AdmissionRecord {
   }
 
   var place = Place.none
-  /// Whether this is a barrier.
-  var isBarrier = false
-  /// Whether it was in a batch, and was put back.
-  var wasReturned = false
   /// The class of workers in whose list of ready operations it is.
   var workerClass = WorkerClass.normal
   /// The priority level under which it is in that list.
   var readyLevel: UInt8 = 0
-  /// Whether it is in that level's heap rather than in its list.
-  var isInHeap = false
+  private var flags = Flags()
+
+  /// In one byte, with which an operation is as small as it can be.
+  private struct Flags: OptionSet {
+    let rawValue: UInt8
+    static let barrier = Flags(rawValue: 1)
+    static let returned = Flags(rawValue: 2)
+    static let inHeap = Flags(rawValue: 4)
+
+    subscript(_ flag: Flags) -> Bool {
+      get { contains(flag) }
+      set { if newValue { insert(flag) } else { remove(flag) } }
+    }
+  }
+
+  /// Whether this is a barrier.
+  var isBarrier: Bool {
+    get { flags[.barrier] }
+    set { flags[.barrier] = newValue }
+  }
+
+  /// Whether it was in a batch, and was put back.
+  var wasReturned: Bool {
+    get { flags[.returned] }
+    set { flags[.returned] = newValue }
+  }
+
+  /// Whether it is in its level's heap of ready operations rather than in its list.
+  var isInHeap: Bool {
+    get { flags[.inHeap] }
+    set { flags[.inHeap] = newValue }
+  }
 }
