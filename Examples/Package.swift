@@ -5,7 +5,7 @@ import PackageDescription
 // Runnable examples, one a feature. `script/check-examples` runs each and compares what it prints with `Expected/`.
 let examples = [
   "GettingStarted", "CancelWell", "Barriers", "InvocationOperations", "CustomOperations", "ManualExecution",
-  "OperationDelegate", "Graphs", "Crawler", "Stages",
+  "OperationDelegate", "Graphs", "Crawler", "Stages", "Ledger",
 ]
 let importExamples = ["ImportFeed"]
 // These force the order of what runs at the same time, with the gates of the test kit.

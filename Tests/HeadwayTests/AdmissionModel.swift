@@ -26,6 +26,7 @@ struct AdmissionModel {
   var entries: [Entry] = []
   var limit = Int.max
   var isSuspended = false
+  var order = QueueOrder.priority
 
   var unfinished: [Int] { entries.indices.filter { entries[$0].state != .finished } }
   /// How many runs threads have taken.
@@ -48,12 +49,13 @@ struct AdmissionModel {
 
   var hasCancelled: Bool { !cancelled.isEmpty }
 
-  /// P2 and Q8: those that suspension and limit alone may hold back.
+  /// P2, Q8 and Q12: those that suspension and limit alone may hold back.
   var candidates: [Int] {
     entries.indices.filter { number in
       guard entries[number].state == .waiting, !entries[number].isCancelled, isReady(number) else { return false }
       let before = entries[..<number].filter { $0.state != .finished }
-      return entries[number].isBarrier ? before.isEmpty : before.allSatisfy { !$0.isBarrier }
+      if order == .fifo || entries[number].isBarrier { return before.isEmpty }
+      return before.allSatisfy { !$0.isBarrier }
     }
   }
 
@@ -65,7 +67,7 @@ struct AdmissionModel {
 
   /// Whether `number` is to start before `other`.
   func precedes(_ number: Int, _ other: Int) -> Bool {
-    entries[number].priority == entries[other].priority
+    order == .fifo || entries[number].priority == entries[other].priority
       ? number < other : entries[number].priority > entries[other].priority
   }
 

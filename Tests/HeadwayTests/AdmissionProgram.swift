@@ -62,6 +62,11 @@ struct AdmissionProgram {
     // Batches are long where much is ready: every tenth program begins with much, and goes on with batches.
     let isLong = random(0...9) == 0
     if isLong { (added, batchCommands) = (random(30...60), 70) }
+    // Every fourth queue starts its operations in the order of adding.
+    if random(0...3) == 0 {
+      (model.order, admission.order) = (.fifo, .fifo)
+      (model.limit, admission.limit) = (1, 1)
+    }
     for step in 0..<random(40...80) + (isLong ? 120 : 0) {
       let command = step < added ? "add" : try takeCommand()
       if command == "add" { add(isBarrier: random(0...(isLong ? 40 : 5)) == 0) }
@@ -99,6 +104,7 @@ struct AdmissionProgram {
       admission.isSuspended = model.isSuspended
       return "suspend"
     default:
+      guard model.order == .priority else { return "nothing" }
       model.limit = random(0...4) == 0 ? .max : random(0...4)
       admission.limit = model.limit
       return "limit"
@@ -243,7 +249,7 @@ struct AdmissionProgram {
       try compare()
       if started.isEmpty {
         // Nothing runs and nothing can: a limit of 0, or a circle.
-        (model.limit, admission.limit) = (.max, .max)
+        if model.order == .priority { (model.limit, admission.limit) = (.max, .max) }
         if model.startable() == 0, let first = model.unfinished.first { cancel(first) }
       } else {
         while started.count > min(count, 2), let position = started.indices.randomElement(using: &generator) {

@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 @Suite("Admission", .hangLimit) struct AdmissionTests {
-  @Test("P2, Q3, Q4, Q8, C5: random programs start exactly what the rules say, in that order")
+  @Test("P2, Q3, Q4, Q8, Q12, C5: random programs start exactly what the rules say, in that order")
   func programs() {
     let count = environmentNumber("HEADWAY_MODEL_PROGRAMS") ?? 2_000
     let first = environmentNumber("HEADWAY_MODEL_SEED") ?? 1

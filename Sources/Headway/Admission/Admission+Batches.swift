@@ -27,7 +27,8 @@ extension Admission {
     }
     guard batch.count > 0 else { return false }
     batch.begin(
-      atMost: mostCount, mayContinue: first.ready.isEmpty && later.isEmpty && !hasCancelled,
+      atMost: mostCount,
+      mayContinue: order == .priority && first.ready.isEmpty && later.isEmpty && !hasCancelled,
       keepsOrder: limit != .max, at: now)
     batches.insert(batch)
     return true
@@ -112,10 +113,12 @@ extension Admission {
 
   mutating func reclaim(_ batch: Batch) {
     var highest = 0
+    var last: OperationReference?
     batch.reclaim { operation in
-      let level = operation.state.current.priorityLevel
+      let level = readyLevel(of: operation.state.current)
       highest = max(highest, level)
-      members.takeBack(operation)
+      members.takeBack(operation, behind: last)
+      last = OperationReference(operation)
       operation.admission.place = .ready
       operation.admission.workerClass = workerClass(of: operation)
       // It was in the first segment, which only grows.
@@ -130,7 +133,7 @@ extension Admission {
   /// It counts by itself; so the batch, all of which has been collected, is closed. The queue takes over the ownership.
   mutating func claimTaken(_ operation: Operation, of batch: Batch) -> Bool {
     close(batch)
-    members.takeBack(operation)
+    members.takeBack(operation, behind: nil)
     if operation.state.claim() {
       _ = begin(operation)
       return true

@@ -4,8 +4,10 @@ struct AdmissionSituation {
   var isSuspended: Bool
   var limit: Int
   var started: Int
-  /// How many operations a barrier waits for; for others, 1 when they wait for a barrier.
+  /// How many operations a barrier waits for; for others, 1 when they wait for a barrier, or for the one before them.
   var predecessorCount: Int
+  /// The one before it, where operations start in the order of adding.
+  var predecessor: Operation?
 }
 
 /// The operations of one queue that keep an operation from starting.
@@ -27,14 +29,15 @@ extension Admission {
   ///
   /// O(*n*) for barriers.
   func situation(of operation: Operation) -> AdmissionSituation {
-    let waitsForNone = operation.admission.place == .cancelledWithinLimit
+    let predecessors = operation.admission.place == .cancelledWithinLimit ? [] : predecessors(of: operation)
     return AdmissionSituation(
       isBarrier: operation.admission.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
-      predecessorCount: waitsForNone ? 0 : predecessors(of: operation).count)
+      predecessorCount: predecessors.count, predecessor: order == .fifo ? predecessors.first : nil)
   }
 
   /// What must finish before this operation can start: what was added before a barrier since the one before it; the
-  /// barrier before any other operation; and, where all places are taken, one of those that run.
+  /// barrier before any other operation; the one before it, where operations start in the order of adding; and, where
+  /// all places are taken, one of those that run.
   ///
   /// O(*n*) for barriers, in the number of operations between it and the one before it; else O(log *barriers*), and
   /// O(*limit*) where all places are taken.
@@ -55,6 +58,7 @@ extension Admission {
   }
 
   private func predecessors(of operation: Operation) -> [Operation] {
+    if order == .fifo { return predecessorInOrder(of: operation).map { [$0] } ?? [] }
     let position = laterPosition(of: operation)
     if operation.admission.isBarrier {
       // Walked towards the front, up to the barrier before it, which waits for what is before that. What is in batches,
@@ -87,6 +91,27 @@ extension Admission {
       return [barrier.operation]
     }
     return []
+  }
+
+  /// The one that was added before it and is not about to leave.
+  private func predecessorInOrder(of operation: Operation) -> Operation? {
+    if operation.admission.place != .taken {
+      var lists = [OperationReference(operation).memberPrevious]
+      // What was put back was added before what has been in no batch.
+      if !operation.admission.wasReturned { lists.append(members.returned.last) }
+      for last in lists {
+        var position = last
+        while let reference = position {
+          if !isLeaving(reference.operation) { return reference.operation }
+          position = reference.memberPrevious
+        }
+      }
+    }
+    var predecessor: Operation?
+    batches.forEach { batch in
+      batch.forEachUnfinished { if $0.queueLinks.sequence < operation.queueLinks.sequence { predecessor = $0 } }
+    }
+    return predecessor
   }
 
   private func isLeaving(_ operation: Operation) -> Bool { [.cancelled, .leaving].contains(operation.admission.place) }

@@ -37,6 +37,8 @@ struct Admission {
   /// The batches that threads have taken, which they keep alive.
   var batches = ActiveBatches()
 
+  /// In which order operations start; with `.fifo`, the limit is 1.
+  var order = QueueOrder.priority
   /// How many operations may run at a time.
   var limit = Int.max {
     didSet { reclaimBatches() }
@@ -92,12 +94,17 @@ struct Admission {
       let word = operation.state.markReady()
     else { return }
     if operation.admission.place == .heldBack { heldBack.remove(OperationReference(operation)) }
-    let level = word.priorityLevel
+    let level = readyLevel(of: word)
     insertReady(operation, level: level)
     // What was taken and is less urgent is reclaimed, and no thread continues without having asked.
     guard !batches.isEmpty else { return }
     batches.forEach { $0.stopContinuing() }
     reclaimBatches(behind: operation, level)
+  }
+
+  /// The priority level under which an operation is among the ready ones.
+  func readyLevel(of word: OperationWord) -> Int {
+    order == .fifo ? QueuePriority.normal.level : word.priorityLevel
   }
 
   private mutating func insertReady(_ operation: Operation, level: Int) {
@@ -132,7 +139,7 @@ struct Admission {
   mutating func urgencyChanged(_ operation: Operation) {
     reclaimBatches(with: operation)
     guard operation.admission.place == .ready else { return }
-    let level = operation.state.current.priorityLevel
+    let level = readyLevel(of: operation.state.current)
     removeReady(operation)
     insertReady(operation, level: level)
     if !batches.isEmpty { reclaimBatches(behind: operation, level) }
@@ -284,7 +291,12 @@ struct Admission {
 
   /// The class of the operation that a queue with a limit starts next.
   var firstReadyClass: WorkerClass? {
-    mutating get { cancelledWithinLimit.isEmpty ? first.ready.firstClass : .normal }
+    mutating get {
+      guard cancelledWithinLimit.isEmpty else { return .normal }
+      guard order == .fifo else { return first.ready.firstClass }
+      // No other overtakes it: it has the least number, and so is the first of its class, too.
+      return members.first?._withUnsafeGuaranteedRef { $0.admission.place == .ready ? $0.admission.workerClass : nil }
+    }
   }
 
   @inline(__always)

@@ -1,15 +1,19 @@
 /// Operations of a queue: an intrusive list, which owns them.
 struct MemberList {
   private(set) var first: OperationReference?
-  private var last: OperationReference?
+  private(set) var last: OperationReference?
   private(set) var count = 0
 
   /// Takes over the ownership of an operation.
-  mutating func append(_ reference: OperationReference) {
-    reference.memberPrevious = last
-    reference.memberNext = nil
-    if let last { last.memberNext = reference } else { first = reference }
-    last = reference
+  mutating func append(_ reference: OperationReference) { insert(reference, behind: last) }
+
+  /// Takes over the ownership of an operation, behind one of the list, or in front of all.
+  mutating func insert(_ reference: OperationReference, behind previous: OperationReference?) {
+    let next = previous.map { $0.memberNext } ?? first
+    reference.memberPrevious = previous
+    reference.memberNext = next
+    if let previous { previous.memberNext = reference } else { first = reference }
+    if let next { next.memberPrevious = reference } else { last = reference }
     count += 1
   }
 

@@ -5,10 +5,16 @@
 struct Members {
   /// Those that have been in no batch, in the order of adding.
   private(set) var list = MemberList()
-  /// Those that were in a batch and have been put back, in any order.
+  /// Those that were in a batch and have been put back: those of one batch in the order of adding, the batches in any.
+  ///
+  /// Where operations start in the order of adding, all in that order: there is one batch at a time, which takes the
+  /// first of all.
   private(set) var returned = MemberList()
   /// How many are in batches, as far as has been collected.
   private(set) var takenCount = 0
+
+  /// The first of those that are in no batch, where operations start in the order of adding.
+  var first: OperationReference? { returned.first ?? list.first }
 
   var count: Int { list.count + returned.count + takenCount }
 
@@ -23,9 +29,13 @@ struct Members {
   }
 
   /// Takes over the ownership of an operation that was in a batch and has not been started there.
-  mutating func takeBack(_ operation: Operation) {
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - previous: The one that stood before it in the batch and was taken back, too; nil for the first of those.
+  mutating func takeBack(_ operation: Operation, behind previous: OperationReference?) {
     operation.admission.wasReturned = true
-    returned.append(OperationReference(operation))
+    returned.insert(OperationReference(operation), behind: previous)
     takenCount -= 1
   }
 

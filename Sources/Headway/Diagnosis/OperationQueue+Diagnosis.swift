@@ -83,6 +83,7 @@ extension Operation {
       (state.admission.situation(of: self), state.underlyingQueue != nil || state.executor != nil)
     }
     if situation.isSuspended { return "is suspended in \(queue.label)" }
+    if let predecessor = situation.predecessor { return "waits behind \(predecessor.label) in \(queue.label)" }
     if situation.isBarrier, situation.predecessorCount > 0 {
       return
         "is a barrier in \(queue.label) and waits for what was added before it, \(situation.predecessorCount) in number"

@@ -198,7 +198,7 @@ extension OperationQueue {
     require(
       limit >= Self.defaultMaxConcurrentOperationCount,
       "maxConcurrentOperationCount of \(label) was set to \(limit): use a count, 0, or -1 for the default.")
-    guard !isMain else { return }
+    guard !isMain, order == .priority else { return }
     let heldBack = update { state in
       state.maxConcurrentOperationCount = limit
       state.admission.limit = limit == Self.defaultMaxConcurrentOperationCount ? .max : limit

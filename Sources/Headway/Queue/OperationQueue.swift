@@ -126,9 +126,10 @@ open class OperationQueue: @unchecked Sendable {
   /// How many operations run at once, at most.
   ///
   /// -1, the default, lets the system decide: about as many as there are processors, and more when operations block. 1
-  /// runs one at a time, *not* in the order of adding, since readiness and priority come first. 0 runs nothing. A
-  /// change takes effect at once: when the limit is raised, more operations start; when it is lowered, those that are
-  /// running finish. The main queue always runs one at a time.
+  /// runs one at a time, *not* in the order of adding, since readiness and priority come first (see ``QueueOrder``). 0
+  /// runs nothing. A change takes effect at once: when the limit is raised, more operations start; when it is lowered,
+  /// those that are running finish. The main queue, and one whose order is ``QueueOrder/fifo``, always run one at a
+  /// time: setting it does nothing.
   ///
   /// - Precondition: It is not below -1.
   open var maxConcurrentOperationCount: Int {

@@ -12,7 +12,7 @@
 ///
 /// The jobs are not cancelled with the queue's operations, since a task can't end without them: cancel the task.
 extension OperationQueue: TaskExecutor {
-  /// Runs a job of a task as an operation of this queue, at the job's priority.
+  /// Runs a job of a task, or of an actor, as an operation of this queue, at the job's priority.
   ///
   /// Called by the runtime of Swift.
   ///
@@ -32,7 +32,14 @@ private final class JobOperation: Operation, @unchecked Sendable {
 
   init(_ job: UnownedJob, on executor: OperationQueue) { (self.job, self.executor) = (job, executor) }
 
-  override func main() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
+  override func main() {
+    // Of the two, a job does not say for which it is. Where nothing else runs, each is as good as an actor's.
+    if executor.order == .fifo {
+      job.runSynchronously(on: executor.asUnownedSerialExecutor())
+    } else {
+      job.runSynchronously(on: executor.asUnownedTaskExecutor())
+    }
+  }
 
   /// False: how many jobs a task has, nobody knows.
   override var isUnit: Bool { false }

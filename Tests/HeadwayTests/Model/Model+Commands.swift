@@ -70,7 +70,7 @@ extension Model {
     case .addBatch(let numbers, let queue): add(numbers, to: queue)
     case .cancelAll(let queue): for number in queues[queue].operations { cancel(number) }
     case .suspend(let queue, let isSuspended): queues[queue].isSuspended = isSuspended
-    case .limit(let queue, let limit): queues[queue].limit = limit
+    case .limit(let queue, let limit): if queues[queue].order == .priority { queues[queue].limit = limit }
     case .setTotal(let queue, let total): queues[queue].total = total
     case .observeQueue(let queue): queues[queue].observation.begin(values(ofQueue: queue))
     case .step(let queue): if let number = next(of: queue) { start(number) }

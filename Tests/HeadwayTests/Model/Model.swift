@@ -10,7 +10,7 @@ struct Model {
 
   init(_ program: Program) {
     operations = program.operations.map { ModelOperation($0) }
-    queues = Array(repeating: ModelQueue(), count: Program.queueCount)
+    queues = program.orders.map { ModelQueue(order: $0, limit: $0 == .fifo ? 1 : -1) }
   }
 
   // MARK: What operations answer

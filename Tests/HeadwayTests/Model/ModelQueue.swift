@@ -4,8 +4,9 @@ import Headway
 struct ModelQueue {
   /// Q5: what has not finished, in the order of adding.
   var operations: [Int] = []
+  let order: QueueOrder
   var isSuspended = false
-  var limit = -1
+  var limit: Int
   /// Q10: nothing is tracked without a total.
   var total: Int64 = 0
   var completed: Int64 = 0
@@ -26,7 +27,7 @@ extension Model {
     guard !queue.isSuspended, queue.limit == -1 || running < queue.limit else { return nil }
     if let first = cancelled.first { return first }
     // P2: the highest priority, and of equals the one that was added first.
-    let candidates = queue.operations.filter { isWaiting($0) && mayStart($0) && !isBehindBarrier($0) }
+    let candidates = queue.operations.filter { isWaiting($0) && mayStart($0) && !isBehindOthers($0) }
     let highest = candidates.map { operations[$0].priority }.max()
     return candidates.first { operations[$0].priority == highest }
   }
@@ -36,11 +37,11 @@ extension Model {
   /// Nothing but the queue keeps it from starting.
   private func mayStart(_ operation: Int) -> Bool { isReady(operation) || operations[operation].isCancelled }
 
-  /// Q8: a barrier waits for all before it, and others for the barriers before them.
-  private func isBehindBarrier(_ operation: Int) -> Bool {
+  /// Q8: a barrier waits for all before it, and others for the barriers before them; Q12: or all for those before them.
+  private func isBehindOthers(_ operation: Int) -> Bool {
     operations[operation].queue.map { queue in
       let before = queues[queue].operations.prefix { $0 != operation }
-      return operations[operation].kind == .barrier
+      return operations[operation].kind == .barrier || queues[queue].order == .fifo
         ? !before.isEmpty : before.contains { operations[$0].kind == .barrier }
     } ?? false
   }
@@ -70,6 +71,7 @@ extension Model {
     let before = queue.operations.prefix { $0 != number }.filter {
       operations[$0].phase == .executing || !operations[$0].isCancelled
     }
-    return dependencies + before.filter { operation.kind == .barrier || operations[$0].kind == .barrier }
+    return dependencies
+      + before.filter { queue.order == .fifo || operation.kind == .barrier || operations[$0].kind == .barrier }
   }
 }

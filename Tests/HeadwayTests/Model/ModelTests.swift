@@ -6,7 +6,7 @@ import Testing
 /// prints each seed before its turn.
 @Suite("Model", .hangLimit) struct ModelTests {
   @Test(
-    "O2, O4, O6, B5, C2, C3, C4, C5, C6, C7, D1, D2, D3, D4, D5, D6, K2, P2, Q3, Q4, Q5, Q8, Q10, W1: random programs")
+    "O2, O4, O6, B5, C2, C3, C4, C5, C6, C7, D1, D2, D3, D4, D5, D6, K2, P2, Q3, Q4, Q5, Q8, Q10, Q12, W1: programs")
   func programs() {
     let count = environmentNumber("HEADWAY_MODEL_PROGRAMS") ?? 2_000
     let first = environmentNumber("HEADWAY_MODEL_SEED") ?? 1
@@ -27,7 +27,7 @@ import Testing
   @Test("Random programs come to everything there is") func reach() {
     var (commands, inside, ends): (Set<String>, Set<String>, Set<String>) = ([], [], [])
     var mostStuck = 0
-    for seed in UInt64(1)...500 {
+    for seed in UInt64(1)...700 {
       let program = Program(seed: seed)
       var model = Model(program)
       for command in program.commands where model.isLegal(command) {

@@ -7,6 +7,7 @@ struct Program: Equatable, Sendable {
 
   var operations: [Blueprint]
   var commands: [Command]
+  var orders = Array(repeating: QueueOrder.priority, count: queueCount)
 }
 
 extension Program: CustomStringConvertible {
@@ -17,7 +18,8 @@ extension Program: CustomStringConvertible {
       let blueprint = operations[number]
       return "  \(number) is \(blueprint.kind)\(blueprint.inside.map { ", and inside: \($0)" } ?? "")\n"
     }
-    return cast.joined() + commands.map { "  \($0)\n" }.joined()
+    let queues = orders.indices.filter { orders[$0] == .fifo }.map { "  queue \($0) is first in, first out\n" }
+    return queues.joined() + cast.joined() + commands.map { "  \($0)\n" }.joined()
   }
 }
 
@@ -43,7 +45,9 @@ extension Program {
           + (random(0...2) == 0 ? [priority(of: operation)] : [])
           + (random(0...2) > 0 ? [.add(operation, queue: random(0...3) == 0 ? 1 : 0)] : [])
       }
-      return Program(operations: operations, commands: beginning + (0..<random(10...40)).map { _ in command() })
+      let commands = beginning + (0..<random(10...40)).map { _ in command() }
+      let orders = (0..<Program.queueCount).map { _ in random(0...3) == 0 ? QueueOrder.fifo : .priority }
+      return Program(operations: operations, commands: commands, orders: orders)
     }
 
     private mutating func blueprint() -> Blueprint {

@@ -9,7 +9,7 @@ import Synchronization
 final class RealProgram: @unchecked Sendable {
   let program: Program
   private(set) var operations: [RealOperation?] = []
-  let queues = (0..<Program.queueCount).map { _ in OperationQueue() }
+  let queues: [OperationQueue]
   let executors = (0..<Program.queueCount).map { _ in TurnExecutor() }
   let queueWitnesses = (0..<Program.queueCount).map { _ in Witness() }
   private var queueTokens: [[ObservationToken]] = Array(repeating: [], count: Program.queueCount)
@@ -21,6 +21,7 @@ final class RealProgram: @unchecked Sendable {
 
   init(_ program: Program) {
     self.program = program
+    queues = program.orders.map { OperationQueue(order: $0) }
     for (queue, executor) in zip(queues, executors) { queue.executor = executor }
     operations = program.operations.enumerated().map { RealOperation($1.kind, number: $0, in: self) }
     for (number, operation) in operations.enumerated() { note(operation, number) }

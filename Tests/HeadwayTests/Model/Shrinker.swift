@@ -1,3 +1,5 @@
+import Headway
+
 /// Makes a failing program small, so that a person sees what is wrong with the library.
 struct Shrinker {
   /// Whether a program still fails.
@@ -31,6 +33,11 @@ struct Shrinker {
 
   /// Makes one thing simpler.
   private func simplified(_ program: Program) -> Program? {
+    for queue in program.orders.indices where program.orders[queue] == .fifo {
+      var smaller = program
+      smaller.orders[queue] = .priority
+      if fails(smaller) { return smaller }
+    }
     for number in program.operations.indices {
       for simpler in program.operations[number].simpler {
         var smaller = program

@@ -43,7 +43,7 @@ def full():
     for workload in ("deep-graph", "wide-graph"):
         cases += each(workload, SWIFT, 200_000)
     cases += each("mix", SWIFT, 10_000) + each("one-after-rest", (*QUEUES, "pool"), 1_000)
-    cases += each("one-at-a-time", (*QUEUES, "pool"), 100_000)
+    cases += each("one-at-a-time", (*QUEUES, "pool"), 100_000) + each("in-order", ("headway", "dispatch"), 100_000)
     cases += each("pipeline", (*QUEUES, "pool"), 100_000)
     for workload in ("cancellation", "many-queues", "hold-up"):
         cases += each(workload, ("headway", "dispatch"), million)
@@ -105,7 +105,8 @@ def quick():
         cases += each(workload, ("headway", "tasks"), 100_000)
     cases += each("arrivals", two, 2_000) + [Case("subclass-memory", "headway", 100_000, 1)]
     cases += [Case("dependent-memory", "headway", 100_000, 1), Case("sleepers", "dispatch", 8, 1)]
-    cases += each("one-at-a-time", two, 20_000) + each("pipeline", two, 20_000)
+    cases += each("one-at-a-time", two, 20_000) + each("in-order", two, 20_000)
+    cases += each("pipeline", two, 20_000)
     for workload in ("cancellation", "many-queues", "hold-up"):
         cases += each(workload, two, 100_000)
     return cases

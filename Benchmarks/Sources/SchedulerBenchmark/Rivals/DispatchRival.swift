@@ -82,7 +82,7 @@ private final class PlainDispatchQueue: WorkQueue {
       case .usual: .default
       case .interactive: .userInteractive
       }
-    queue = DispatchQueue(label: "work", qos: quality, attributes: width == .one ? [] : .concurrent)
+    queue = DispatchQueue(label: "work", qos: quality, attributes: width == .many ? .concurrent : [])
   }
 
   func add(_ body: @escaping Body) { queue.async(group: group, execute: body) }

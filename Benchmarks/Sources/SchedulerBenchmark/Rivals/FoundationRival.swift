@@ -31,7 +31,7 @@ private final class FoundationQueue: CancellableQueue {
   private let queue = OperationQueue()
 
   init(width: QueueWidth, urgency: Urgency) {
-    if width == .one { queue.maxConcurrentOperationCount = 1 }
+    if width != .many { queue.maxConcurrentOperationCount = 1 }
     switch urgency {
     case .background: queue.qualityOfService = .background
     case .usual: break

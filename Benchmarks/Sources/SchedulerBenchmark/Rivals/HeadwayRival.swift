@@ -50,9 +50,10 @@ private final class HeadwayGraph: ReusableGraph {
 }
 
 private final class HeadwayQueue: CancellableQueue {
-  private let queue = OperationQueue()
+  private let queue: OperationQueue
 
   init(width: QueueWidth, urgency: Urgency) {
+    queue = width == .oneInOrder ? OperationQueue(order: .fifo) : OperationQueue()
     if width == .one { queue.maxConcurrentOperationCount = 1 }
     switch urgency {
     case .background: queue.qualityOfService = .background

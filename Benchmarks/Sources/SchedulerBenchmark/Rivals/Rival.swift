@@ -115,7 +115,7 @@ enum Observation {
 }
 
 enum QueueWidth {
-  case one, many
+  case one, oneInOrder, many
 }
 
 enum Urgency {

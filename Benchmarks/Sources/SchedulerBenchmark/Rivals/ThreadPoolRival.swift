@@ -67,6 +67,6 @@ struct ThreadPoolRival: IndependentRival, OperationKindRival, GraphRival, FanRiv
   }
 
   func makeQueue(width: QueueWidth, urgency: Urgency) -> any WorkQueue {
-    ThreadPool(threads: width == .one ? 1 : Processors.count)
+    ThreadPool(threads: width == .many ? Processors.count : 1)
   }
 }

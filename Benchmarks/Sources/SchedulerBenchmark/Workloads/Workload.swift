@@ -7,8 +7,8 @@ struct Workload: Sendable {
   static let all: [Workload] =
     [
       .independent, .chain, .grid, .deepGraph, .wideGraph, .mix, .oneOperation, .oneAfterRest, .sleepers,
-      .processorBound, .waitingMemory, .dependentMemory, .growth, .besideWaiting, .oneAtATime, .pipeline, .cancellation,
-      .manyQueues, .interactiveLatency, .fairness, .holdUp, .soak, .subclass, .asynchronous, .withName,
+      .processorBound, .waitingMemory, .dependentMemory, .growth, .besideWaiting, .oneAtATime, .inOrder, .pipeline,
+      .cancellation, .manyQueues, .interactiveLatency, .fairness, .holdUp, .soak, .subclass, .asynchronous, .withName,
       .withCompletionBlock, .task, .suspendingTask, .map, .fan, .keyPathObserved, .eventsObserved, .progressObserved,
       .subclassMemory, .arrivals,
     ] + reusableGraphs

@@ -1,0 +1,211 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+@Suite("Order", .hangLimit) struct OrderTests {
+  /// Reads and writes a value without a lock: what runs one at a time may.
+  private final class Unprotected: @unchecked Sendable {
+    var numbers: [Int] = []
+  }
+
+  private final class OwnMain: Headway.Operation, @unchecked Sendable {
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    override func main() { body() }
+  }
+
+  /// One of several kinds, which appends a number.
+  private func operation(_ number: Int, to record: Unprotected) -> Headway.Operation {
+    let body = { @Sendable in record.numbers.append(number) }
+    switch number % 4 {
+    case 0: return BlockOperation(block: body)
+    case 1: return OwnMain(body)
+    case 2:
+      return TaskOperation {
+        await Task.yield()
+        body()
+        await Task.yield()
+      }
+    default:
+      let operation = BlockOperation(block: body)
+      operation.completionBlock = {}
+      return operation
+    }
+  }
+
+  @Test("Q12: one at a time, in the order of adding, whatever the kinds, priorities and qualities of service")
+  func strict() {
+    let queue = OperationQueue(name: "fifo", order: .fifo)
+    let record = Unprotected()
+    var generator = SeededGenerator(seed: 12)
+    for number in 0..<2_000 {
+      let operation = operation(number, to: record)
+      operation.queuePriority = QueuePriority.allCases.randomElement(using: &generator) ?? .normal
+      operation.qualityOfService =
+        [.default, .default, .background, .userInteractive].randomElement(using: &generator) ?? .default
+      queue.addOperation(operation)
+      if number % 7 == 0 { queue.isSuspended = true }
+      if number % 7 == 3 { queue.isSuspended = false }
+    }
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(record.numbers == Array(0..<2_000))
+  }
+
+  @Test("Q12: a later operation never overtakes one that is not ready; one that is cancelled holds nothing up")
+  func notReady() {
+    let queue = OperationQueue(order: .fifo)
+    let executor = StepExecutor()
+    executor.attach(queue)
+    let record = EventRecorder<Int>()
+    let elsewhere = BlockOperation()
+    let operations = (0..<6).map { number in BlockOperation { record.record(number) } }
+    operations[1].addDependency(elsewhere)
+    operations[3].addDependency(elsewhere)
+    operations[5].queuePriority = .veryHigh
+    queue.addOperations(operations, waitUntilFinished: false)
+    executor.run()
+    #expect(record.events == [0])
+    #expect(queue.operations == Array(operations[1...]))
+    operations[1].cancel()
+    executor.run()
+    #expect(record.events == [0, 2])
+    elsewhere.start()
+    executor.run()
+    #expect(record.events == [0, 2, 3, 4, 5])
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("Q12: one of a batch that is given a dependency, or removed from it, keeps its place in the line")
+  func batch() {
+    let queue = OperationQueue(order: .fifo)
+    let executor = StepExecutor()
+    executor.attach(queue)
+    let record = EventRecorder<Int>()
+    let elsewhere = BlockOperation()
+    let late = BlockOperation { record.record(2) }
+    queue.isSuspended = true
+    queue.addOperation { record.record(0) }
+    // The thread has taken those behind it by then.
+    queue.addOperation {
+      record.record(1)
+      late.addDependency(elsewhere)
+    }
+    queue.addOperation(late)
+    for number in 3..<9 { queue.addOperation { record.record(number) } }
+    queue.isSuspended = false
+    executor.run()
+    #expect(record.events == [0, 1])
+    late.removeDependency(elsewhere)
+    executor.run()
+    #expect(record.events == Array(0..<9))
+  }
+
+  @Test("Q12: one that holds itself back holds up the others; barriers take their turn") func heldBack() {
+    final class Reluctant: Headway.Operation, @unchecked Sendable {
+      let isWilling = Atomic<Bool>(false)
+      let record: EventRecorder<Int>
+
+      init(_ record: EventRecorder<Int>) { self.record = record }
+
+      override var isReady: Bool { super.isReady && isWilling.load(ordering: .relaxed) }
+
+      override func main() { record.record(0) }
+    }
+    let queue = OperationQueue(order: .fifo)
+    let executor = StepExecutor()
+    executor.attach(queue)
+    let record = EventRecorder<Int>()
+    let reluctant = Reluctant(record)
+    queue.addOperation(reluctant)
+    queue.addBarrierBlock { record.record(1) }
+    queue.addOperation { record.record(2) }
+    executor.run()
+    #expect(record.events.isEmpty)
+    reluctant.isWilling.store(true, ordering: .relaxed)
+    reluctant.didChangeValue(forKey: "isReady")
+    executor.run()
+    #expect(record.events == [0, 1, 2])
+  }
+
+  @Test("Q12: the limit is 1, and stays so; a queue says its order") func limit() {
+    let queue = OperationQueue(order: .fifo)
+    #expect(queue.maxConcurrentOperationCount == 1 && queue.order == .fifo)
+    queue.maxConcurrentOperationCount = 4
+    #expect(queue.maxConcurrentOperationCount == 1)
+    let other = OperationQueue(name: "other", maxConcurrentOperationCount: 4, qualityOfService: .utility)
+    #expect(other.order == .priority && other.maxConcurrentOperationCount == 4)
+    #expect(other.name == "other" && other.qualityOfService == .utility)
+    #expect(OperationQueue().order == .priority && OperationQueue.main.order == .priority)
+  }
+
+  @Test("Q12, D6, Q14: what waits for its turn says so; a cycle by the order of adding is found") func diagnosis() {
+    let queue = OperationQueue(name: "line", order: .fifo)
+    let (first, second, third) = (
+      BlockOperation(name: "first"), BlockOperation(name: "second"), BlockOperation(name: "third")
+    )
+    first.addDependency(third)
+    let hold = BlockOperation()
+    first.addDependency(hold)
+    queue.addOperations([first, second, third], waitUntilFinished: false)
+    #expect(
+      queue.diagnose(second)
+        == "‘second’ never runs, since it waits for a cycle: "
+        + "‘first’, which waits for ‘third’, which waits for ‘second’, which waits for ‘first’"
+        || second.dependencyCycle()?.count == 3)
+    first.removeDependency(third)
+    #expect(second.dependencyCycle() == nil)
+    #expect(queue.diagnose(third) == "‘third’ waits behind ‘second’ in queue ‘line’")
+    hold.start()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("Q12, C5: all are cancelled, and what comes later runs") func cancelling() {
+    let queue = OperationQueue(order: .fifo)
+    let record = Unprotected()
+    let end = queue.occupy()
+    for number in 0..<1_000 { queue.addOperation(operation(number, to: record)) }
+    queue.cancelAllOperations()
+    queue.addOperation { record.numbers.append(-1) }
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(record.numbers == [-1])
+  }
+
+  @Test("Q12: many threads add, cancel, and change dependencies; each one's operations run in its order")
+  func storm() {
+    let seed = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
+    print("Order: HEADWAY_STRESS_SEED=\(seed)")
+    let queue = OperationQueue(order: .fifo)
+    let record = Unprotected()
+    onThreads(4) { producer in
+      var generator = SeededGenerator(seed: UInt64(seed * 4 + producer))
+      var earlier: [Headway.Operation] = []
+      for number in 0..<500 {
+        let kind = Int.random(in: 0...3, using: &generator)
+        let operation = operation((number << 2 | producer) << 2 | kind, to: record)
+        // Of what was added before: so there is no cycle.
+        if let last = earlier.randomElement(using: &generator), Bool.random(using: &generator) {
+          operation.addDependency(last)
+        }
+        queue.addOperation(operation)
+        switch Int.random(in: 0...5, using: &generator) {
+        case 0: earlier.randomElement(using: &generator)?.cancel()
+        case 1: earlier.last?.queuePriority = .veryHigh
+        case 2: earlier.last?.qualityOfService = .background
+        default: break
+        }
+        earlier.append(operation)
+      }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    for producer in 0..<4 {
+      let numbers = record.numbers.map { $0 >> 2 }.filter { $0 & 3 == producer }
+      #expect(numbers == numbers.sorted(), "HEADWAY_STRESS_SEED=\(seed)")
+    }
+  }
+}

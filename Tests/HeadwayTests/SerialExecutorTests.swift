@@ -1,0 +1,107 @@
+import HeadwayTestKit
+import Testing
+
+@testable import Headway
+
+/// An actor that runs on a queue of its own.
+private actor Journal {
+  nonisolated let queue = OperationQueue(name: "journal", order: .fifo)
+  private(set) var lines: [Int] = []
+  private var isInside = false
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+  func append(_ line: Int) {
+    #expect(!isInside && OperationQueue.current === queue)
+    isInside = true
+    yieldThread()
+    lines.append(line)
+    isInside = false
+  }
+
+  /// Gives up the actor in between.
+  func appendTwice(_ line: Int) async {
+    append(line)
+    await Task.yield()
+    append(line)
+  }
+
+  func block(_ gate: Gate) { gate.wait() }
+
+  nonisolated func appendFromItsQueue(_ line: Int) { assumeIsolated { $0.append(line) } }
+
+  func appendThroughOther(_ line: Int) { appendFromItsQueue(line) }
+}
+
+@Suite("Serial executor", .hangLimit) struct SerialExecutorTests {
+  @Test("Q12: an actor runs on a queue in the order of adding, beside the queue's operations") func actor() async {
+    let journal = Journal()
+    let queue = journal.queue
+    let crowd = Crowd()
+    await withTaskGroup { group in
+      for number in 0..<200 {
+        group.addTask { await journal.appendTwice(number) }
+        queue.addOperation {
+          crowd.enter()
+          yieldThread()
+          crowd.leave()
+        }
+      }
+    }
+    #expect(await journal.lines.sorted() == (0..<200).flatMap { [$0, $0] })
+    #expect(crowd.most == 1)
+  }
+
+  @Test("Q12: a suspended queue holds its actor up, and cancelling its operations loses nothing") func held() async {
+    let journal = Journal()
+    journal.queue.isSuspended = true
+    let task = Task { await journal.append(1) }
+    #expect(await becomesTrue { journal.queue.operationCount == 1 })
+    journal.queue.cancelAllOperations()
+    #expect(journal.queue.operationCount == 1)
+    journal.queue.isSuspended = false
+    await task.value
+    #expect(await journal.lines == [1])
+  }
+
+  @Test("Q12, T2: calls that block in actors hold up no other actor") func blocking() async {
+    let journals = (0..<16).map { _ in Journal() }
+    let gate = Gate()
+    let tasks = journals.map { journal in Task { await journal.block(gate) } }
+    for journal in journals { #expect(await becomesTrue { journal.queue.operationCount == 1 }) }
+    let other = Journal()
+    await other.append(1)
+    gate.open()
+    for task in tasks { await task.value }
+  }
+
+  @Test("Q12: inside of its jobs the actor is known to be isolated") func isolation() async {
+    let journal = Journal()
+    await journal.appendThroughOther(1)
+    #expect(await journal.lines == [1])
+  }
+
+  @Test("Q12: a queue whose operations may overlap is no executor of an actor, which is told") func misuse() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = OperationQueue(name: "pages", maxConcurrentOperationCount: 1).asUnownedSerialExecutor()
+    }
+    #expect(result.message.contains("queue ‘pages’ can't be the executor of an actor"))
+    #expect(result.message.contains("make it with order: .fifo"))
+  }
+
+  @Test("Q12, Q15: a task that prefers the queue, and an actor on it, share it") func both() async {
+    let journal = Journal()
+    let queue = journal.queue
+    let tasks = (0..<50).map { number in
+      Task(executorPreference: queue) {
+        #expect(OperationQueue.current === queue)
+        await journal.append(number)
+        #expect(OperationQueue.current === queue)
+        await Task.yield()
+        await journal.append(number)
+      }
+    }
+    for task in tasks { await task.value }
+    #expect(await journal.lines.sorted() == (0..<50).flatMap { [$0, $0] })
+  }
+}
