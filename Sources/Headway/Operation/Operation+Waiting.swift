@@ -31,6 +31,11 @@ extension Operation {
     await WaiterList.suspend { waiter in addWaiter(waiter, for: .notified) }
   }
 
+  /// Has `handler`, which leads to no users' code, called once when the operation has finished; at once if it has.
+  final func callWhenEnded(_ handler: @escaping @Sendable () -> Void) {
+    if !addWaiter(.handler(handler), for: .notified) { handler() }
+  }
+
   /// Throws what made the operation, which has finished, fail; or that it was cancelled.
   final func requireSuccess() throws {
     switch outcome {

@@ -61,7 +61,7 @@ extension OperationQueueExtensions {
 
 extension OperationQueue {
   /// How many calls are under way at once: as many as operations run, one at least.
-  fileprivate final var width: Int {
+  final var width: Int {
     let limit = maxConcurrentOperationCount
     return limit < 0 ? ConcurrentIterations.mostWorkers : max(1, limit)
   }

@@ -1,0 +1,189 @@
+import Headway
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@Suite("Results", .hangLimit) struct OperationResultsTests {
+  @Test("B3, Q13: what a function returns comes in the order of the inputs, or as it is there") func order() async throws {
+    let queue = OperationQueue(limit: 4)
+    let crowd = Crowd()
+    let squares = queue.results(of: 0..<500) { number in
+      crowd.enter()
+      await Task.yield()
+      crowd.leave()
+      return number * number
+    }
+    var all: [Int] = []
+    for try await square in squares { all.append(square) }
+    #expect(all == (0..<500).map { $0 * $0 })
+    #expect(crowd.most <= 4)
+    // Once more, from the beginning.
+    #expect(try await squares.reduce(0, +) == all.reduce(0, +))
+  }
+
+  @Test("B3: a result that is there does not wait for one before it, unless it is to come in order")
+  func asTheyCome() async throws {
+    let queue = OperationQueue()
+    let (entered, late) = AsyncStream.makeStream(of: Void.self)
+    let results = queue.results(of: [1, 2], inOrder: false) { number in
+      if number == 1 { for await _ in entered { break } }
+      return number
+    }
+    var iterator = results.makeAsyncIterator()
+    #expect(try await iterator.next() == 2)
+    late.yield()
+    #expect(try await iterator.next() == 1)
+    #expect(try await iterator.next() == nil)
+    #expect(try await iterator.next() == nil)
+  }
+
+  @Test("Q13: no more than the window are under way or wait to be taken, of inputs without end") func window() async throws {
+    let queue = OperationQueue()
+    for isInOrder in [true, false] {
+      let made = Mutex(0)
+      var taken = 0
+      let results = queue.results(of: 1..., inOrder: isInOrder, window: 5) { number in
+        made.withLock { $0 += 1 }
+        return number
+      }
+      for try await _ in results {
+        taken += 1
+        #expect(made.withLock { $0 } <= taken + 5)
+        if taken == 100 { break }
+      }
+    }
+    // Leaving the loop cancels what is under way.
+    try await queue.finished()
+  }
+
+  @Test("B3: the inputs may come one after the other") func stream() async throws {
+    let queue = OperationQueue()
+    let (inputs, input) = AsyncStream.makeStream(of: Int.self)
+    var iterator = queue.results(of: inputs, inOrder: false) { $0 + 1 }.makeAsyncIterator()
+    for number in 0..<10 {
+      input.yield(number)
+      #expect(try await iterator.next() == number + 1)
+    }
+    input.finish()
+    #expect(try await iterator.next() == nil)
+  }
+
+  @Test("B3, B5: the first error is thrown when nothing runs any more", arguments: [true, false])
+  func failing(isInOrder: Bool) async throws {
+    let queue = OperationQueue()
+    let crowd = Crowd()
+    let results = queue.results(of: 0..<1_000, inOrder: isInOrder, window: 8) { number in
+      crowd.enter()
+      defer { crowd.leave() }
+      if number == 20 { throw Mishap() }
+      await Task.yield()
+      return number
+    }
+    var iterator = results.makeAsyncIterator()
+    await #expect(throws: Mishap()) { while try await iterator.next() != nil {} }
+    #expect(crowd.now == 0)
+    #expect(try await iterator.next() == nil)
+    try await queue.finished()
+  }
+
+  @Test("B3: an error of the inputs comes after the results of those before it", arguments: [true, false])
+  func failingInputs(isInOrder: Bool) async throws {
+    let inputs = AsyncThrowingStream<Int, any Error> { stream in
+      for number in 0..<10 { stream.yield(number) }
+      stream.finish(throwing: Mishap())
+    }
+    let results = OperationQueue().results(of: UncheckedInputs(inputs), inOrder: isInOrder) { $0 }
+    var iterator = results.makeAsyncIterator()
+    var sum = 0
+    await #expect(throws: Mishap()) { while let number = try await iterator.next() { sum += number } }
+    #expect(sum == 45)
+  }
+
+  @Test("B3, C7: cancelling the task cancels what is under way, and ends when that has ended", arguments: [true, false])
+  func cancelling(isInOrder: Bool) async throws {
+    let queue = OperationQueue()
+    let crowd = Crowd()
+    let task = Task {
+      let results = queue.results(of: 1..., inOrder: isInOrder, window: 16) { number in
+        crowd.enter()
+        defer { crowd.leave() }
+        if number > 40 { while !Task.isCancelled { await Task.yield() } }
+        return number
+      }
+      do {
+        for try await _ in results {}
+        Issue.record("the inputs have no end")
+      } catch {
+        #expect(error is CancellationError && crowd.now == 0)
+      }
+    }
+    #expect(await becomesTrue { crowd.now == 16 })
+    task.cancel()
+    await task.value
+    try await queue.finished()
+  }
+
+  @Test("B3, C1: cancelling the queue's operations ends the iteration with an error", arguments: [true, false])
+  func cancelledOperations(isInOrder: Bool) async throws {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let results = queue.results(of: 0..<100, inOrder: isInOrder, window: 10) { $0 }
+    let task = Task { try await results.reduce(0, +) }
+    #expect(await becomesTrue { queue.operationCount == 10 })
+    queue.cancelAllOperations()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    try await queue.finished()
+  }
+
+  @Test("B3: iterations that are left at any point leave nothing behind") func storm() async throws {
+    let census = Crowd()
+    let queue = OperationQueue(limit: 3)
+    var generator = SeededGenerator(seed: 31)
+    for _ in 0..<300 {
+      let (count, end, fails) = (
+        Int.random(in: 0...20, using: &generator), Int.random(in: 0...25, using: &generator),
+        Int.random(in: 0...40, using: &generator)
+      )
+      let member = CensusMember(census)
+      let results = queue.results(
+        of: 0..<count, inOrder: Bool.random(using: &generator), window: Int.random(in: 1...6, using: &generator)
+      ) { number in
+        if number.isMultiple(of: 3) { await Task.yield() }
+        if number == fails { throw Mishap() }
+        return withExtendedLifetime(member) { number }
+      }
+      let isCancelled = Bool.random(using: &generator)
+      let task = Task {
+        var taken = 0
+        for try await _ in results {
+          taken += 1
+          if taken == end { break }
+        }
+      }
+      if isCancelled { task.cancel() }
+      _ = await task.result
+    }
+    try await queue.finished()
+    #expect(await becomesTrue { census.now == 0 })
+  }
+}
+
+/// Streams that throw are Sendable, too.
+private struct UncheckedInputs: AsyncSequence, @unchecked Sendable {
+  let base: AsyncThrowingStream<Int, any Error>
+
+  init(_ base: AsyncThrowingStream<Int, any Error>) { self.base = base }
+
+  func makeAsyncIterator() -> AsyncThrowingStream<Int, any Error>.Iterator { base.makeAsyncIterator() }
+}
+
+private final class CensusMember: Sendable {
+  private let census: Crowd
+
+  init(_ census: Crowd) {
+    self.census = census
+    census.enter()
+  }
+
+  deinit { census.leave() }
+}
