@@ -62,7 +62,7 @@ struct Admission {
     reference._withUnsafeGuaranteedRef { operation in
       // One step with the end of the operation: either this sees that it has finished, or the thread that ends it sees
       // that it is enqueued, and has it leave.
-      let word = operation.state.book()
+      let word = operation.state.book(isBarrier: isBarrier)
       guard word.phase != .finished else { return false }
       members.append(reference)
       operation.queueLinks.sequence = nextSequence
@@ -79,8 +79,8 @@ struct Admission {
       }
       if word.isCancelled {
         leave(operation)
-      } else if word.isStartable {
-        becameReady(operation)
+      } else if word.isWaitingForItsTurn, !isBarrier {
+        noteReady(operation, word)
       } else {
         noteHeldBack(operation)
       }
@@ -90,9 +90,13 @@ struct Admission {
 
   /// The operation's last dependency has finished.
   mutating func becameReady(_ operation: Operation) {
-    guard [.waiting, .heldBack].contains(operation.admission.place), !operation.admission.isBarrier,
-      let word = operation.state.markReady()
+    let place = operation.admission.place
+    guard place == .waiting || place == .heldBack, !operation.admission.isBarrier, let word = operation.state.markReady()
     else { return }
+    noteReady(operation, word)
+  }
+
+  private mutating func noteReady(_ operation: Operation, _ word: OperationWord) {
     if operation.admission.place == .heldBack { heldBack.remove(OperationReference(operation)) }
     let level = readyLevel(of: word)
     insertReady(operation, level: level)

@@ -101,9 +101,11 @@ final class Batch: @unchecked Sendable {
 
   // MARK: Kept objects of users'
 
+  // Looked at after each operation; where a single thread excludes, that is not checked once more at each access.
+
   /// What the thread is to release before it runs another operation, and when it holds nothing of the queue's that
   /// others need: that may run users' code.
-  private var kept: [OperationReference] = []
+  @exclusivity(unchecked) private var kept: [OperationReference] = []
 
   var hasKept: Bool { !kept.isEmpty }
 
@@ -111,10 +113,10 @@ final class Batch: @unchecked Sendable {
   /// operations, costs half as much again as an operation without work, where another thread allocates meanwhile
   /// (glibc's lock of its arena; `Benchmarks/README.md`).
   private let plain = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
-  private var plainCount = 0
+  @exclusivity(unchecked) private var plainCount = 0
 
   /// The completion block of the operation that has just ended, which the thread is to run.
-  private var completionBlock: (@Sendable () -> Void)?
+  @exclusivity(unchecked) private var completionBlock: (@Sendable () -> Void)?
 
   /// Whether the thread can run completion blocks, between two operations.
   ///
@@ -129,7 +131,7 @@ final class Batch: @unchecked Sendable {
   }
 
   /// The end of the operation that has just ended, of which the thread is to notify.
-  private var untoldEnd: UntoldEnd?
+  @exclusivity(unchecked) private var untoldEnd: UntoldEnd?
 
   func leave(_ end: UntoldEnd) { untoldEnd = end }
 

@@ -103,11 +103,12 @@ struct IdentityList {
 
 /// The elements of a long list, with an index, which is made when the list is first searched.
 ///
-/// A removal leaves a hole, and the list closes up when half of it is holes.
+/// A removal leaves a hole, and the list closes up when half of it is holes. What protects the list excludes others, so
+/// that is not checked once more at each access.
 private final class ManyIdentified {
-  private var slots: [OperationReference?]
-  private var holes = 0
-  private var positions: [UnsafeMutableRawPointer: Int]?
+  @exclusivity(unchecked) private var slots: [OperationReference?]
+  @exclusivity(unchecked) private var holes = 0
+  @exclusivity(unchecked) private var positions: [UnsafeMutableRawPointer: Int]?
 
   init(_ elements: [OperationReference]) { slots = elements }
 

@@ -62,9 +62,17 @@ struct OperationStateMachine: ~Copyable {
   /// operation has ended.
   ///
   /// Under the queue's lock.
-  func book() -> OperationWord {
+  func book(isBarrier: Bool) -> OperationWord {
     assert(current.isReserved && !current.isBooked)
-    return set(OperationWord.enqueued | OperationWord.booked)
+    var old = OperationWord(rawValue: word.load(ordering: .relaxed))
+    while true {
+      let ready = !isBarrier && old.isWaitingForItsTurn ? OperationWord.wasReady : 0
+      let (exchanged, original) = word.weakCompareExchange(
+        expected: old.rawValue, desired: old.rawValue | OperationWord.enqueued | OperationWord.booked | ready,
+        ordering: .acquiringAndReleasing)
+      if exchanged { return old }
+      old = OperationWord(rawValue: original)
+    }
   }
 
   /// Publishes that the operation comes among the ready ones; returns the word, or nil if it has started already.

@@ -126,4 +126,7 @@ struct OperationWord {
 
   /// Nothing but its queue keeps it from starting.
   var isStartable: Bool { isReady && (!isHeldBack || isCancelled) }
+
+  /// The same, and it has neither been started nor cancelled.
+  var isWaitingForItsTurn: Bool { phase == .pending && !isCancelled && isStartable }
 }
