@@ -9,7 +9,6 @@ extension Operation {
   /// subclass's happens then.
   final var fitsBatch: Bool { isPlainBlock || (!OperationOverrides.hasStart(type(of: self)) && endsWithMain) }
 
-  /// Whether, besides, nobody has to be asked whether it is ready: it may come in by way of an inbox, and a batch may
-  /// continue with it.
+  /// Whether, besides, nobody has to be asked whether it is ready: a batch may continue with it.
   final var startsUnasked: Bool { isPlainBlock || (fitsBatch && !overridesIsReady) }
 }

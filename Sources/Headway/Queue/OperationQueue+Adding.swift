@@ -8,7 +8,7 @@ extension OperationQueue {
     let reference = OperationReference.passRetained(operation)
     let word = operation.state.current
     // More urgent ones may have to be started before others, and their dependencies be raised.
-    if servesInbox.load(ordering: .relaxed), operation.startsUnasked, word.unfinishedDependencies == 0,
+    if servesInbox.load(ordering: .relaxed), operation.mayEnterByInbox, word.unfinishedDependencies == 0,
       word.priorityLevel <= QueuePriority.normal.level, word.qualityLevel == 0
     {
       operation.state.enqueue()

@@ -67,6 +67,8 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   override var endsWithMain: Bool { false }
 
+  override var mayEnterByInbox: Bool { true }
+
   override func releaseWork() { taskRun.abandon() }
 
   override func cancelWork() { task.cancel() }
