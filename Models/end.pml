@@ -4,7 +4,9 @@
    end                 Operation.end: finish, release dependents, leave the queue, settle, cancel the doomed, notify,
                        wake (the completion block, which nothing waits for, is left out)
    Worker, WorkerB     a worker that starts A, or B, when its queue holds it and it may start
-   Adder               addOperation(A) without the inbox: reserve, book
+   Adder               addOperation(A): reserve, book; with INBOX reserve, enqueue, push
+   takeIn              QueueState.takeIn: whoever has the queue's lock takes in what is in the inbox
+   Owner               lets go of the queue, which then is freed when it holds nothing (INBOX)
    Canceller           cancel() of a subclass that finishes itself: super.cancel(); finish() (repro `zombie`)
    Failer, Reader      fail(_:), and a thread that looks at the outcome twice (repro `failrace`)
    Waiter              waitUntilFinished(); waitInside: the same in user code that A's end runs (observers, HANDLER)
@@ -18,7 +20,7 @@
    for; B does
    not start if it required success and A had none; an outcome does not change; no finished operation stays in
    the queue;
-   all come to their ends. 45,781 to 2,219,188 states: README.md. */
+   all come to their ends. 68,780 to 2,194,673 states: README.md. */
 
 #ifndef SUCCESS
 #define SUCCESS false                   /* B requires A to succeed */
@@ -37,6 +39,8 @@ byte phaseB, countB; bool doomed, cancelledB;
 bool links, closed, dependent, error; byte waiting, waitingInside;
 /* The queue's state: under its lock. B is in it from the start; `told`: it has been told of B. */
 bool lock, holdsA, told = true;
+/* The inbox, from which A is taken under that lock; A ended before it came there; and what the queue's life needs. */
+bool inbox, endedOutside, working, added, freed; byte retains;
 /* A's observers: under their lock, each section of which is one step. */
 #define CHANGE 1
 #define END 2
@@ -48,7 +52,22 @@ byte signals, signalsInside;
 byte settles, leaves, notifies, ends; bool success, required;
 
 inline lockLinks() { atomic { !links -> links = true } }
-inline lockQueue() { atomic { !lock -> lock = true } }
+inline lockQueue() { atomic { !lock -> assert(!freed); lock = true } }
+
+inline takeIn() {
+  if
+  :: inbox ->
+     inbox = false;
+#ifdef FAULT_REFUSED
+     holdsA = phase != FINISHED
+#else
+     /* Whoever ends it, or has, takes it out. */
+     holdsA = !endedOutside
+#endif
+  :: else
+  fi
+}
+
 inline append(i) { atomic { items ! i } }
 #define isBad (failed || cancelled)
 
@@ -119,7 +138,25 @@ inline end() {
      :: else -> links = false
      fi;
      /* leave the queue */
-     if :: before -> lockQueue(); assert(holdsA); holdsA = false; leaves++; lock = false :: else fi;
+     if
+     :: before ->
+        atomic { assert(!freed); retains++ }
+        lockQueue(); takeIn();
+        if
+        :: holdsA -> holdsA = false; leaves++
+        :: else ->
+#ifndef INBOX
+           assert(false)
+#endif
+#ifndef FAULT_OUTSIDE
+           endedOutside = true
+#endif
+           skip
+        fi;
+        lock = false;
+        atomic { assert(!freed); retains-- }
+     :: else
+     fi;
      /* settle */
      atomic { assert(settles == 0 && !notified); had = hasWaiters; settled = true; settles++ }
      wake(waitingInside, signalsInside);
@@ -135,13 +172,16 @@ inline end() {
 proctype Worker() {                     /* starts what the queue holds */
   LOCALS;
 endIdle:
-  lockQueue();
   if
-  :: holdsA ->
-     atomic { if :: phase == PENDING -> phase = EXECUTING :: else fi }
-     lock = false; end()
-  :: !holdsA -> lock = false; (holdsA || ends > 0);
-     if :: holdsA -> goto endIdle :: else fi
+  :: atomic { holdsA || inbox -> assert(!freed); working = true }    /* a ticket, with a reference to the queue */
+     lockQueue(); takeIn();
+     if
+     :: holdsA ->
+        atomic { if :: phase == PENDING -> phase = EXECUTING :: else fi }
+        lock = false; end(); working = false
+     :: !holdsA -> lock = false; working = false; goto endIdle
+     fi
+  :: atomic { ends > 0 && added && !holdsA && !inbox -> skip }
   fi
 }
 
@@ -161,6 +201,14 @@ proctype WorkerB() {
 proctype Adder() {
   bool isOver;
   atomic { if :: phase == PENDING -> reserved = true :: else fi }
+#ifdef INBOX
+  if
+  :: reserved ->
+     atomic { isOver = phase == FINISHED; enqueued = true }         /* enqueue */
+     if :: isOver :: else -> inbox = true fi                        /* push */
+  :: else
+  fi;
+#else
   if
   :: reserved ->
      lockQueue(); holdsA = true;
@@ -170,7 +218,14 @@ proctype Adder() {
 #endif
      lock = false
   :: else
-  fi
+  fi;
+#endif
+  added = true
+}
+
+proctype Owner() {
+  /* While an operation is in the inbox, a worker with a reference to the queue is on its way. */
+  atomic { added && !holdsA && !inbox && !working && !lock && retains == 0 -> freed = true }
 }
 
 proctype Canceller() {                  /* cancel() { super.cancel(); finish() } */
@@ -244,6 +299,9 @@ init {
 #ifdef CANCELLER
     run Canceller();
 #endif
+#ifdef INBOX
+    run Owner();
+#endif
 #ifdef FAILER
     run Failer(); run Reader();
 #endif
@@ -259,7 +317,7 @@ init {
   }
   /* Where all is quiet. */
   (notified && phaseB == FINISHED && _nr_pr == 1);
-  assert(ends == 1 && settles == 1 && notifies == 1 && leaves <= 1 && !holdsA && !dependent && waiting == 0 &&
+  assert(ends == 1 && settles == 1 && notifies == 1 && leaves <= 1 && !holdsA && !inbox && !dependent && waiting == 0 &&
     waitingInside == 0);
   assert(signals == 0 && signalsInside == 0)
 }

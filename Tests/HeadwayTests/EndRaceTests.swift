@@ -48,6 +48,46 @@ import Testing
     #expect(census.now == 0)
   }
 
+  /// When the thread that adds an operation by way of the inbox comes to a step, another ends it.
+  enum Instant: CaseIterable {
+    case beforeAnnouncing, beforePushing, beforeTakingIn
+  }
+
+  @Test("Q5, Q6: an operation that ends while it is on its way by the inbox leaves, once", arguments: Instant.allCases)
+  func onTheWayByInbox(instant: Instant) {
+    let census = Crowd()
+    let queue = OperationQueue()
+    let executor = StepExecutor()
+    executor.attach(queue)
+    let observed = EventRecorder<Bool>()
+    do {
+      let operation = CountedOperation(census)
+      let token = operation.observe(\.isFinished) { _, _ in observed.record(true) }
+      // What `addOperation(_:)` does.
+      #expect(operation.state.reserve() == nil)
+      operation.queueLinks.home = .passUnretained(queue)
+      let reference = OperationReference.passRetained(operation)
+      if instant == .beforeAnnouncing { operation.end() }
+      if operation.state.enqueue() {
+        if instant == .beforePushing {
+          operation.end()
+          #expect(queue.operationCount == 0)
+        }
+        _ = queue.inbox.push(reference)
+        if instant == .beforeTakingIn { operation.end() }
+      } else {
+        #expect(instant == .beforeAnnouncing)
+        reference.release()
+      }
+      #expect(queue.operationCount == 0 && queue.operations.isEmpty)
+      executor.run()
+      withExtendedLifetime(token) {}
+    }
+    #expect(observed.count == 1)
+    #expect(census.eventuallyEmpty())
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
   @Test("Q5, Q6: so it is with a queue, by each way of adding", arguments: ["one", "several", "dependent"])
   func whileAdding(kind: String) {
     let queue = OperationQueue(limit: 1)
@@ -66,13 +106,21 @@ import Testing
     #expect(operation.isFinished && operation.outcome.isCancelled)
   }
 
-  @Test("Q5, Q6: an operation that another thread cancels and ends at any instant of adding leaves the queue")
-  func stress() {
+  @Test(
+    "Q5, Q6: an operation that another thread cancels and ends at any instant of adding leaves the queue",
+    arguments: [false, true])
+  func stress(isFull: Bool) {
     let rounds = 40 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
     let seed = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
     print("Ends while adding: \(rounds) rounds with HEADWAY_STRESS_SEED=\(seed)")
     let operations = (0..<rounds).map { _ in EndedByCancelling() }
     let queue = OperationQueue()
+    // Where all places are taken, they come by way of the inbox.
+    var gate: Gate?
+    if isFull {
+      queue.maxConcurrentOperationCount = 1
+      gate = queue.occupy()
+    }
     let turns = Turns()
     onThreads(2) { number in
       var generator = SeededGenerator(seed: UInt64(seed) &* 2 &+ UInt64(number))
@@ -81,6 +129,10 @@ import Testing
         turns.idle(Int.random(in: 0..<60, using: &generator))
         if number == 0 { queue.addOperation(operation) } else { operation.cancel() }
       }
+    }
+    if let gate {
+      #expect(queue.operationCount == 1)
+      gate.open()
     }
     queue.waitUntilAllOperationsAreFinished()
     #expect(queue.operationCount == 0 && operations.allSatisfy { $0.isFinished })

@@ -56,14 +56,20 @@ struct Admission {
 
   /// Takes in an operation that the caller has reserved, and takes over its ownership.
   ///
+  /// - Parameters:
+  ///   - reference: The operation.
+  ///   - isBarrier: It is a barrier.
+  ///   - isFromInbox: It comes from an inbox. Then whoever ends it has it leave, and it is taken in even if it has ended;
+  ///     unless that one has been here before.
   /// - Returns: False if the operation has ended before it was taken in: it is not in the queue, and the caller must
   ///   release it, once no lock is held.
-  mutating func add(_ reference: OperationReference, isBarrier: Bool) -> Bool {
+  mutating func add(_ reference: OperationReference, isBarrier: Bool, isFromInbox: Bool = false) -> Bool {
     reference._withUnsafeGuaranteedRef { operation in
       // One step with the end of the operation: either this sees that it has finished, or the thread that ends it sees
       // that it is enqueued, and has it leave.
       let word = operation.state.book(isBarrier: isBarrier)
-      guard word.phase != .finished else { return false }
+      let hasEnded = word.phase == .finished
+      guard isFromInbox ? !operation.admission.hasEndedOutside : !hasEnded else { return false }
       members.append(reference)
       operation.queueLinks.sequence = nextSequence
       nextSequence += 1
@@ -77,7 +83,9 @@ struct Admission {
       } else {
         withSegment(of: operation) { $0.unfinished += 1 }
       }
-      if word.isCancelled {
+      if hasEnded {
+        // It is about to leave.
+      } else if word.isCancelled {
         leave(operation)
       } else if word.isWaitingForItsTurn, !isBarrier {
         noteReady(operation, word)
@@ -153,8 +161,13 @@ struct Admission {
   ///
   /// Gives up ownership: the caller must release the result, once no lock is held.
   ///
-  /// Nil for an operation in a batch, which the batch's thread owns.
+  /// Nil for an operation in a batch, which the batch's thread owns; and for one that is about to come into the inbox,
+  /// which is not taken in any more.
   mutating func finished(_ operation: Operation) -> OperationReference? {
+    guard operation.admission.place != .none else {
+      operation.admission.hasEndedOutside = true
+      return nil
+    }
     let member = members.remove(operation)
     switch operation.admission.place {
     case .running:

@@ -37,6 +37,7 @@ struct AdmissionRecord {
     static let barrier = Flags(rawValue: 1)
     static let returned = Flags(rawValue: 2)
     static let inHeap = Flags(rawValue: 4)
+    static let endedOutside = Flags(rawValue: 8)
 
     subscript(_ flag: Flags) -> Bool {
       get { contains(flag) }
@@ -54,6 +55,12 @@ struct AdmissionRecord {
   var wasReturned: Bool {
     get { flags[.returned] }
     set { flags[.returned] = newValue }
+  }
+
+  /// Whether it has ended, and has left the queue, before it came into the inbox.
+  var hasEndedOutside: Bool {
+    get { flags[.endedOutside] }
+    set { flags[.endedOutside] = newValue }
   }
 
   /// Whether it is in its level's heap of ready operations rather than in its list.

@@ -9,6 +9,9 @@ extension Operation {
   /// subclass's happens then.
   final var fitsBatch: Bool { isPlainBlock || (!OperationOverrides.hasStart(type(of: self)) && endsWithMain) }
 
-  /// Whether, besides, nobody has to be asked whether it is ready: a batch may continue with it.
-  final var startsUnasked: Bool { isPlainBlock || (fitsBatch && !overridesIsReady) }
+  /// Whether nobody has to be asked whether it is ready: it may come in by way of an inbox.
+  final var isReadyUnasked: Bool { isPlainBlock || !overridesIsReady }
+
+  /// Whether both is so: a batch may continue with it.
+  final var startsUnasked: Bool { isPlainBlock || (fitsBatch && isReadyUnasked) }
 }

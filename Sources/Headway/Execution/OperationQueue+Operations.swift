@@ -56,8 +56,9 @@ extension OperationQueue {
     let (reference, closed) = (OperationReference(operation), batch.map { Unmanaged.passUnretained($0) })
     let (member, heldBack) = update(collectingBatches: closed != nil, notifyingLater: &notifications) { state in
       closed?._withUnsafeGuaranteedRef { state.admission.close($0) }
+      let isIn = reference._withUnsafeGuaranteedRef { $0.admission.place != .none }
       let member = reference._withUnsafeGuaranteedRef { state.admission.finished($0) }
-      state.record { .finished(reference.operation) }
+      if isIn { state.record { .finished(reference.operation) } }
       return (member, state.admission.nextHeldBack())
     }
     member?.release()

@@ -109,10 +109,6 @@ open class Operation: @unchecked Sendable {
   /// Whether the operation ends when ``main()`` returns, and so never before.
   var endsWithMain: Bool { !overridesIsFinished }
 
-  /// Whether it may come in by way of an inbox: nobody has to be asked whether it is ready, and it never ends before it
-  /// is started.
-  var mayEnterByInbox: Bool { startsUnasked }
-
   /// Makes the operation's progress, which has been asked for; or gives one that is there already.
   func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: 0) }
 

@@ -52,10 +52,12 @@ struct OperationStateMachine: ~Copyable {
     word.store(OperationWord.initial.rawValue | OperationWord.reserved | enqueued, ordering: .relaxed)
   }
 
-  /// Publishes that the operation is about to be in its queue's inbox.
-  func enqueue() {
+  /// Publishes that the operation is about to be in its queue's inbox; false if it has ended, and so must not come there.
+  ///
+  /// Who ends it from now on has it leave the queue.
+  func enqueue() -> Bool {
     assert(current.isReserved && !current.isEnqueued)
-    _ = set(OperationWord.enqueued)
+    return set(OperationWord.enqueued).phase != .finished
   }
 
   /// Publishes that the operation is in its queue's lists; returns the word as it was before, which may say that the

@@ -8,10 +8,10 @@ extension OperationQueue {
     let reference = OperationReference.passRetained(operation)
     let word = operation.state.current
     // More urgent ones may have to be started before others, and their dependencies be raised.
-    if servesInbox.load(ordering: .relaxed), operation.mayEnterByInbox, word.unfinishedDependencies == 0,
+    if servesInbox.load(ordering: .relaxed), operation.isReadyUnasked, word.unfinishedDependencies == 0,
       word.priorityLevel <= QueuePriority.normal.level, word.qualityLevel == 0
     {
-      operation.state.enqueue()
+      guard operation.state.enqueue() else { return reference.release() }
       push(reference)
       // Cancelled or made more urgent just before it was pushed: the thread that did that has not found it.
       let word = operation.state.current

@@ -85,11 +85,11 @@ extension OperationQueue {
   ) {
     after.oldCount = state.admission.count
     if state.observers != nil { after.observers = state.observers }
-    state.takeIn(inbox)
+    state.takeIn(inbox, &after.released)
     if collectsBatches || state.isObserved {
       state.collectBatches(&after.released)
       // What those added that have finished, before they did.
-      state.takeIn(inbox)
+      state.takeIn(inbox, &after.released)
     }
     after.count = state.admission.count
   }
@@ -97,8 +97,8 @@ extension OperationQueue {
   /// Under the lock, after the change.
   private func endUpdate(of state: inout QueueState, _ after: inout AfterUpdate) {
     // The change may have collected the end of one that had added another: then the queue is not empty.
-    if state.admission.count == 0 { state.takeIn(inbox) }
-    after.tickets = state.issueTickets(inbox, servesInbox)
+    if state.admission.count == 0 { state.takeIn(inbox, &after.released) }
+    after.tickets = state.issueTickets(inbox, servesInbox, &after.released)
     #if DEBUG
       state.admission.checkIfSmall()
     #endif

@@ -119,11 +119,14 @@ struct QueueState {
   // MARK: Adding
 
   /// Takes in what is in the inbox.
-  mutating func takeIn(_ inbox: borrowing Inbox) {
+  ///
+  /// - Parameters:
+  ///   - inbox: The inbox.
+  ///   - released: What the caller must release, once no lock is held.
+  mutating func takeIn(_ inbox: borrowing Inbox, _ released: inout ReleasedOperations) {
     inbox.takeAll { operation in
       let count = admission.count
-      let isIn = add(operation, isBarrier: false)
-      assert(isIn, "an operation in an inbox can't end by itself")
+      guard add(operation, isBarrier: false, isFromInbox: true) else { return released.append(refused: operation) }
       if observers != nil { noteCount(since: count) }
     }
   }
@@ -131,8 +134,8 @@ struct QueueState {
   /// Adds an operation that was reserved, and takes over its ownership.
   ///
   /// - Returns: False if it has ended before; then the caller must release it, once no lock is held.
-  mutating func add(_ operation: OperationReference, isBarrier: Bool) -> Bool {
-    guard admission.add(operation, isBarrier: isBarrier) else { return false }
+  mutating func add(_ operation: OperationReference, isBarrier: Bool, isFromInbox: Bool = false) -> Bool {
+    guard admission.add(operation, isBarrier: isBarrier, isFromInbox: isFromInbox) else { return false }
     record { .added(operation.operation) }
     if operation._withUnsafeGuaranteedRef({ $0.admission.place == .ready }) { record { .ready(operation.operation) } }
     return true
@@ -152,15 +155,17 @@ struct QueueState {
   /// A thread that pushes to the inbox looks afterwards whether it is served; when it no longer is, the inbox is looked
   /// into after that was said. All four are in one order (sequentially consistent), so either the one sees that the
   /// inbox is not served, or the other what was pushed.
-  mutating func issueTickets(_ inbox: borrowing Inbox, _ service: borrowing Atomic<Bool>) -> PerClass<Int> {
+  mutating func issueTickets(
+    _ inbox: borrowing Inbox, _ service: borrowing Atomic<Bool>, _ released: inout ReleasedOperations
+  ) -> PerClass<Int> {
     var tickets = admission.issueTickets()
     let wasServed = servesInbox
     servesInbox = allowsInbox && admission.servesInbox
     guard servesInbox != wasServed else { return tickets }
     service.store(servesInbox, ordering: .sequentiallyConsistent)
     if !servesInbox, !inbox.isEmpty {
-      takeIn(inbox)
-      let more = issueTickets(inbox, service)
+      takeIn(inbox, &released)
+      let more = issueTickets(inbox, service, &released)
       PerClass<Int>.forEachClass { tickets[$0] += more[$0] }
     }
     return tickets
@@ -239,8 +244,9 @@ struct QueueState {
 struct ReleasedOperations {
   /// Those that have left the queue, joined by the links of the list in which they were there.
   private var finished: OperationReference?
-  /// Those that became ready and have left the queue since: rare.
+  /// Those that became ready and have left the queue since, and those that ended before they came into it: rare.
   private var readied: [OperationReference]?
+  private var refused: [OperationReference]?
 
   mutating func append(finished operation: OperationReference) {
     operation.memberNext = finished
@@ -251,6 +257,10 @@ struct ReleasedOperations {
     readied?.append(operation) ?? (readied = [operation])
   }
 
+  mutating func append(refused operation: OperationReference) {
+    refused?.append(operation) ?? (refused = [operation])
+  }
+
   func release() {
     var position = finished
     while let operation = position {
@@ -258,5 +268,8 @@ struct ReleasedOperations {
       operation.release()
     }
     if readied != nil { readied?.forEach { $0.release() } }
+    guard let refused else { return }
+    // Elsewhere: the calling thread may have in hand what their owners' code waits for.
+    WorkerPool.shared.submit(PoolBlock { for operation in refused { operation.release() } }, count: 1)
   }
 }

@@ -67,8 +67,6 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   override var endsWithMain: Bool { false }
 
-  override var mayEnterByInbox: Bool { true }
-
   override func releaseWork() { taskRun.abandon() }
 
   override func cancelWork() { task.cancel() }
