@@ -4,7 +4,8 @@ import Synchronization
 import Testing
 
 @Suite("Results", .hangLimit) struct OperationResultsTests {
-  @Test("B3, Q13: what a function returns comes in the order of the inputs, or as it is there") func order() async throws {
+  @Test("B3, Q13: what a function returns comes in the order of the inputs, or as it is there")
+  func order() async throws {
     let queue = OperationQueue(limit: 4)
     let crowd = Crowd()
     let squares = queue.results(of: 0..<500) { number in
@@ -37,7 +38,8 @@ import Testing
     #expect(try await iterator.next() == nil)
   }
 
-  @Test("Q13: no more than the window are under way or wait to be taken, of inputs without end") func window() async throws {
+  @Test("Q13: no more than the window are under way or wait to be taken, of inputs without end")
+  func window() async throws {
     let queue = OperationQueue()
     for isInOrder in [true, false] {
       let made = Mutex(0)
@@ -86,6 +88,74 @@ import Testing
     try await queue.finished()
   }
 
+  @Test("B3, B5: in order, an error cancels what is behind it at once, and is thrown in its turn") func errorInOrder()
+    async throws
+  {
+    let queue = OperationQueue()
+    let (first, isLast) = (Gate(), Gate())
+    let results = queue.results(of: 1...3) { number in
+      switch number {
+      case 1: while !first.isOpen { await Task.yield() }
+      case 2: throw Mishap()
+      default:
+        while !Task.isCancelled { await Task.yield() }
+        isLast.open()
+      }
+      return number
+    }
+    let task = Task { () async throws -> Void in
+      var iterator = results.makeAsyncIterator()
+      #expect(try await iterator.next() == 1)
+      do {
+        _ = try await iterator.next()
+        Issue.record("the second call throws")
+      } catch {
+        #expect(error as? Mishap == Mishap())
+      }
+    }
+    #expect(await becomesTrue { isLast.isOpen })
+    first.open()
+    try await task.value
+  }
+
+  @Test("B3: copies of an iterator share its results; a window may be as large as can be") func copies() async throws {
+    let queue = OperationQueue(name: nil, maxConcurrentOperationCount: .max)
+    var iterator = queue.results(of: 1...4, window: .max) { $0 }.makeAsyncIterator()
+    var copy = iterator
+    var all: [Int?] = []
+    for _ in 0..<3 { all += [try await iterator.next(), try await copy.next()] }
+    #expect(all == [1, 2, 3, 4, nil, nil])
+  }
+
+  @Test("B3, B4: a loop over results in a group may be left while the group ends") func insideGroup() async throws {
+    for _ in 0..<50 {
+      let group = GroupOperation(name: "group")
+      let inner = group.innerQueue
+      inner.addTask { for try await _ in inner.results(of: 1..., { $0 }) { break } }
+      OperationQueue().addOperation(group)
+      try await group.finished()
+    }
+  }
+
+  @Test("B3, T2: inputs that block when they are asked for the next hold up no other task")
+  func blocking() async throws {
+    struct Blocking: Sequence, IteratorProtocol, Sendable {
+      let gate: Gate
+      var number = 0
+
+      mutating func next() -> Int? {
+        gate.wait()
+        number += 1
+        return number > 2 ? nil : number
+      }
+    }
+    let gate = Gate()
+    let queue = OperationQueue()
+    let tasks = (0..<8).map { _ in Task { try await queue.results(of: Blocking(gate: gate)) { $0 }.reduce(0, +) } }
+    await Task.detached { gate.open() }.value
+    for task in tasks { #expect(try await task.value == 3) }
+  }
+
   @Test("B3: an error of the inputs comes after the results of those before it", arguments: [true, false])
   func failingInputs(isInOrder: Bool) async throws {
     let inputs = AsyncThrowingStream<Int, any Error> { stream in
@@ -99,7 +169,7 @@ import Testing
     #expect(sum == 45)
   }
 
-  @Test("B3, C7: cancelling the task cancels what is under way, and ends when that has ended", arguments: [true, false])
+  @Test("B3, C7: cancelling the task cancels what is under way, and waits for it", arguments: [true, false])
   func cancelling(isInOrder: Bool) async throws {
     let queue = OperationQueue()
     let crowd = Crowd()

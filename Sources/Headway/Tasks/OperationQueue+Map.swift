@@ -13,7 +13,8 @@ extension OperationQueueExtensions {
   /// queue, each of which takes one input after the other. The first error cancels the rest, as a cancellation of the
   /// task does; this returns when nothing of it runs any more.
   ///
-  /// An operation of a queue whose limit is 1 must not map in the same queue: it would wait for its own place.
+  /// An operation of the queue that maps in the same queue keeps its own place meanwhile: with all places taken so,
+  /// nobody goes on.
   ///
   /// - Parameters:
   ///   - inputs: The inputs.

@@ -13,11 +13,13 @@ extension OperationQueueExtensions {
   /// for; so inputs without end need the memory of a few. Nothing happens before the first result is asked for, and
   /// each iteration calls the function anew.
   ///
-  /// The first error cancels what is under way, as a cancellation of the task does, and is thrown when nothing of it
-  /// runs any more. Leaving the loop early cancels what is under way, and does not wait for it.
+  /// An error has no call begin any more, and cancels those under way: all of them, or where the results come in order,
+  /// those behind it. It is thrown in its turn, when no call runs any more. A cancellation of the task does the same as
+  /// soon as a result is asked for, or is waited for. Leaving the loop early cancels what is under way, and does not
+  /// wait for it; nor does anything wait for a sequence of inputs that is being asked for its next one.
   ///
-  /// An operation of a queue whose limit is 1 must not iterate over results of the same queue: it would wait for its
-  /// own place.
+  /// An operation of the queue that iterates over results of the same queue keeps its own place meanwhile: with all
+  /// places taken so, nobody goes on.
   ///
   /// - Parameters:
   ///   - inputs: The inputs.
@@ -32,7 +34,7 @@ extension OperationQueueExtensions {
     _ transform: @escaping @Sendable (Input) async throws -> Output
   ) -> OperationResults<Output> {
     results(isInOrder, window) { body in
-      for input in inputs { guard await body({ try await transform(input) }) else { break } }
+      for input in inputs { guard try await body({ try await transform(input) }) else { break } }
     }
   }
 
@@ -55,7 +57,7 @@ extension OperationQueueExtensions {
     _ transform: @escaping @Sendable (Inputs.Element) async throws -> Output
   ) -> OperationResults<Output> where Inputs.Element: Sendable {
     results(isInOrder, window) { body in
-      for try await input in inputs { guard await body({ try await transform(input) }) else { break } }
+      for try await input in inputs { guard try await body({ try await transform(input) }) else { break } }
     }
   }
 }
@@ -79,7 +81,7 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
 
   typealias Call = @Sendable () async throws -> Output
   /// Calls its argument with one call after the other, until that answers false.
-  typealias Calls = @Sendable (_ body: (@escaping Call) async -> Bool) async throws -> Void
+  typealias Calls = @Sendable (_ body: (@escaping Call) async throws -> Bool) async throws -> Void
 
   fileprivate let queue: OperationQueue
   fileprivate let isInOrder: Bool
@@ -97,8 +99,6 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
     fileprivate let results: OperationResults
     fileprivate let owner: ResultsOwner<Output>
     fileprivate var arrivals: AsyncStream<ResultsLine<Output>.Arrival>.Iterator
-    private var hasBegun = false
-    private var isOver = false
 
     fileprivate init(
       results: OperationResults, owner: ResultsOwner<Output>,
@@ -112,26 +112,26 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
     /// - Returns: The result.
     /// - Throws: The first error, once; `CancellationError` when the task, or an operation, was cancelled.
     public mutating func next() async throws -> Output? {
-      guard !isOver else { return nil }
+      let line = owner.line
+      guard !line.isOver else { return nil }
       do {
         try Task.checkCancellation()
-        if !hasBegun { owner.line.begin(results.queue, results.forEachCall) }
-        hasBegun = true
+        line.begin(results.queue, results.forEachCall)
         let value = try await nextValue()
-        isOver = value == nil
+        if value == nil { line.end() }
         return value
       } catch {
-        isOver = true
-        await owner.line.cancelAll()
+        line.end()
+        await line.cancelAll()
         throw error
       }
     }
 
     private mutating func nextValue() async throws -> Output? {
       switch await arrivals.next(isolation: #isolation) {
-      case .operation(let operation):
+      case .operation(let operation, let number):
         let value = try await operation.value
-        owner.line.take(operation)
+        owner.line.take(number)
         return value
       case .failure(let error): throw error
       case nil:

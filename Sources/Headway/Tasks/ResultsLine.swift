@@ -3,46 +3,68 @@
 /// The task that makes them, the driver, waits for a place before each; the iterator takes what arrives.
 final class ResultsLine<Output: Sendable>: Sendable {
   enum Arrival: Sendable {
-    case operation(TaskOperation<Output>)
+    case operation(TaskOperation<Output>, number: Int)
     /// The inputs have ended with an error.
     case failure(any Error)
   }
 
   private struct State {
-    /// Those whose values have not been taken.
-    var operations: [ObjectIdentifier: TaskOperation<Output>] = [:]
+    /// How many more may be made.
+    var places: Int
+    /// How many have been made.
+    var count = 0
+    /// Those whose values have not been taken, by number.
+    var operations: [Int: TaskOperation<Output>] = [:]
     var unfinishedCount = 0
     var driver: Task<Void, Never>?
-    /// All operations have been made, unless the inputs ended with an error.
+    var hasBegun = false
+    /// All operations have been made, or no more are to be.
     var isDriven = false
+    /// That of the inputs.
     var error: (any Error)?
+    /// No more are to be made.
     var isCancelled = false
+    /// The last has been given, or an error.
+    var isOver = false
   }
 
   /// What the iterator takes, one after the other: in the order of the inputs, as soon as they are added; or as they
   /// end.
   let arrivals: AsyncStream<Arrival>
   private let arrival: AsyncStream<Arrival>.Continuation
-  private let places: AsyncStream<Void>
-  private let place: AsyncStream<Void>.Continuation
+  /// Tells the driver that there is a place.
+  private let signals: AsyncStream<Void>
+  private let signal: AsyncStream<Void>.Continuation
   private let isInOrder: Bool
   // Protected by its lock, under which nothing is called, and nothing of users' is released.
-  private let state = Guarded(State())
+  private let state: Guarded<State>
 
   init(window: Int, isInOrder: Bool) {
     (arrivals, arrival) = AsyncStream.makeStream()
-    (places, place) = AsyncStream.makeStream()
+    (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     self.isInOrder = isInOrder
-    for _ in 0..<window { place.yield() }
+    state = Guarded(State(places: window))
   }
 
-  /// Begins to call the function.
+  var isOver: Bool { state.withLock { $0.isOver } }
+
+  func end() { state.withLock { $0.isOver = true } }
+
+  // MARK: Making operations
+
+  /// Begins to call the function, the first time.
   ///
   /// - Parameters:
   ///   - queue: The queue of the operations.
   ///   - forEachCall: Gives the calls.
   func begin(_ queue: OperationQueue, _ forEachCall: @escaping OperationResults<Output>.Calls) {
-    let driver = Task { await drive(queue, forEachCall) }
+    let isFirst = state.withLock { state in
+      defer { state.hasBegun = true }
+      return !state.hasBegun
+    }
+    guard isFirst else { return }
+    // On the pool, since to ask for an input may block.
+    let driver = Task(executorPreference: PoolTaskExecutor.shared) { await self.drive(queue, forEachCall) }
     let isCancelled = state.withLock { state in
       state.driver = driver
       return state.isCancelled
@@ -53,9 +75,14 @@ final class ResultsLine<Output: Sendable>: Sendable {
   private func drive(_ queue: OperationQueue, _ forEachCall: OperationResults<Output>.Calls) async {
     var error: (any Error)?
     do {
-      var places = places.makeAsyncIterator()
+      var signals = signals.makeAsyncIterator()
       try await forEachCall { call in
-        guard await places.next(isolation: #isolation) != nil else { return false }
+        while !takePlace() {
+          guard await signals.next(isolation: #isolation) != nil else { return false }
+        }
+        // A queue that comes to an end waits for those who are about to add.
+        guard queue.beginAddition() else { throw CancellationError() }
+        defer { queue.endAddition() }
         return add(TaskOperation { try await call() }, to: queue)
       }
     } catch let thrown {
@@ -64,18 +91,28 @@ final class ResultsLine<Output: Sendable>: Sendable {
     finishIfOver { state in (state.isDriven, state.error) = (true, error) }
   }
 
-  /// - Returns: False if all was cancelled.
-  private func add(_ operation: TaskOperation<Output>, to queue: OperationQueue) -> Bool {
-    let isCancelled = state.withLock { state in
-      guard !state.isCancelled else { return true }
-      state.operations[ObjectIdentifier(operation)] = operation
-      state.unfinishedCount += 1
-      return false
+  private func takePlace() -> Bool {
+    state.withLock { state in
+      guard state.places > 0 else { return false }
+      state.places -= 1
+      return true
     }
-    guard !isCancelled else { return false }
-    if isInOrder { arrival.yield(.operation(operation)) }
+  }
+
+  /// - Returns: False if no more are to be made.
+  private func add(_ operation: TaskOperation<Output>, to queue: OperationQueue) -> Bool {
+    let number = state.withLock { state -> Int? in
+      guard !state.isCancelled else { return nil }
+      state.operations[state.count] = operation
+      state.count += 1
+      state.unfinishedCount += 1
+      return state.count - 1
+    }
+    guard let number else { return false }
+    if isInOrder { arrival.yield(.operation(operation, number: number)) }
     operation.callWhenEnded { [self] in
-      if !isInOrder { arrival.yield(.operation(operation)) }
+      if !isInOrder { arrival.yield(.operation(operation, number: number)) }
+      if case .success? = operation.outcome {} else { cancelElsewhere(behind: isInOrder ? number : -1) }
       finishIfOver { $0.unfinishedCount -= 1 }
     }
     queue.addOperation(operation)
@@ -93,28 +130,41 @@ final class ResultsLine<Output: Sendable>: Sendable {
     arrival.finish()
   }
 
+  // MARK: Taking their values
+
   /// The value of an operation has been taken: there is a place for another.
-  func take(_ operation: TaskOperation<Output>) {
-    let taken = state.withLock { $0.operations.removeValue(forKey: ObjectIdentifier(operation)) }
-    place.yield()
+  func take(_ number: Int) {
+    let taken = state.withLock { state in
+      state.places += 1
+      return state.operations.removeValue(forKey: number)
+    }
+    signal.yield()
     withExtendedLifetime(taken) {}
   }
 
-  /// Cancels what is under way, and has nothing begin any more.
+  // MARK: Cancelling
+
+  /// Cancels what was made after an operation, and has no more made.
   ///
-  /// - Returns: What was under way.
+  /// - Parameter number: That of the operation; -1 for all.
+  /// - Returns: What was cancelled.
   @discardableResult
-  func cancel() -> [TaskOperation<Output>] {
+  func cancel(behind number: Int = -1) -> [TaskOperation<Output>] {
     let (driver, operations) = state.withLock { state in
       state.isCancelled = true
-      return (state.driver, Array(state.operations.values))
+      return (state.driver, state.operations.filter { $0.key > number }.map(\.value))
     }
     driver?.cancel()
     for operation in operations { operation.cancel() }
     return operations
   }
 
-  /// As ``cancel()``; returns when nothing of it runs any more.
+  /// The same on another thread, since it runs users' code: handlers of cancellations.
+  private func cancelElsewhere(behind number: Int) {
+    WorkerPool.shared.submit(PoolBlock { self.cancel(behind: number) }, count: 1)
+  }
+
+  /// Cancels all; returns when no call runs any more.
   func cancelAll() async { for operation in cancel() { await operation.ended() } }
 }
 

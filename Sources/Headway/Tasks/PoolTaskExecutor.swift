@@ -1,0 +1,9 @@
+/// Runs the jobs of tasks on the pool's threads, where those that block hold up nobody.
+final class PoolTaskExecutor: TaskExecutor {
+  static let shared = PoolTaskExecutor()
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    WorkerPool.shared.submit(PoolBlock { job.runSynchronously(on: Self.shared.asUnownedTaskExecutor()) }, count: 1)
+  }
+}
