@@ -140,6 +140,9 @@ import Testing
     let other = OperationQueue(name: "other", maxConcurrentOperationCount: 4, qualityOfService: .utility)
     #expect(other.order == .priority && other.maxConcurrentOperationCount == 4)
     #expect(other.name == "other" && other.qualityOfService == .utility)
+    final class Jobs: OperationQueue, @unchecked Sendable { var order = 0 }
+    let jobs = Jobs(order: .fifo)
+    #expect(jobs.order == 0 && jobs.maxConcurrentOperationCount == 1)
     #expect(OperationQueue().order == .priority && OperationQueue.main.order == .priority)
   }
 

@@ -81,6 +81,47 @@ private actor Journal {
     #expect(await journal.lines == [1])
   }
 
+  @Test("Q12: so it is in the queue's classic operations, and in no others") func isolationInOperations() async throws {
+    let journal = Journal()
+    try await journal.queue.run(BlockOperation { journal.appendFromItsQueue(1) })
+    #expect(await journal.lines == [1])
+    #expect(ThreadContext.isRunningOperation(of: journal.queue) == false)
+    // Several threads, or tasks, may be inside of these at once.
+    let isIsolated = EventRecorder<Bool>()
+    let several = BlockOperation { isIsolated.record(ThreadContext.isRunningOperation(of: journal.queue)) }
+    let meeting = Meeting(of: 2)
+    for _ in 0..<2 {
+      several.addExecutionBlock {
+        meeting.attend()
+        isIsolated.record(ThreadContext.isRunningOperation(of: journal.queue))
+      }
+    }
+    try await journal.queue.run(several)
+    #expect(isIsolated.events.count(where: { $0 }) <= 2 && isIsolated.events.contains(false))
+    let task = journal.queue.addTask { ThreadContext.isRunningOperation(of: journal.queue) }
+    #expect(try await task.value == false)
+    // Nor after the end, where another may have begun.
+    let ended = EventRecorder<Bool>()
+    let operation = BlockOperation {}
+    let token = operation.observe(\.isFinished) { _, _ in
+      ended.record(ThreadContext.isRunningOperation(of: journal.queue))
+    }
+    try await journal.queue.run(operation)
+    #expect(ended.events == [false])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("Q15: what a task does between two suspensions is one operation, also where it calls other functions")
+  func unbroken() async {
+    @inline(never) @concurrent func other() async -> Int { 1 }
+    let queue = OperationQueue(order: .fifo)
+    let started = EventRecorder<Void>()
+    let listening = queue.listen { if case .started = $0 { started.record(()) } }
+    await Task(executorPreference: queue) { for _ in 0..<100 { _ = await other() } }.value
+    #expect(started.count <= 3)
+    withExtendedLifetime(listening) {}
+  }
+
   @Test("Q12: a queue whose operations may overlap is no executor of an actor, which is told") func misuse() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = OperationQueue(name: "pages", maxConcurrentOperationCount: 1).asUnownedSerialExecutor()

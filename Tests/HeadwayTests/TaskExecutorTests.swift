@@ -77,6 +77,29 @@ import Testing
     await task.value
   }
 
+  @Test("Q15, C1: jobs in a scoped queue that is cancelled, and in a group's, run all the same") func cancelledScopes()
+    async throws
+  {
+    await #expect(throws: Mishap()) {
+      try await withOperationQueue(maxConcurrentOperationCount: 1) { queue in
+        let isIn = Gate()
+        queue.addOperation {
+          isIn.wait()
+          throw Mishap()
+        }
+        let task = Task(executorPreference: queue) { 5 }
+        #expect(await becomesTrue { queue.operationCount == 2 })
+        isIn.open()
+        #expect(await task.value == 5)
+      }
+    }
+    let group = GroupOperation(name: "group")
+    let task = Task(executorPreference: group.innerQueue) { 5 }
+    #expect(await becomesTrue { group.innerQueue.operationCount == 1 })
+    group.cancel()
+    #expect(await task.value == 5)
+  }
+
   @MainActor private var isOnMainActor: Bool { true }
 
   @Test("Q7: a block that is isolated to the main actor runs in the main queue; others stay where they are")

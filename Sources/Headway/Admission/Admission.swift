@@ -59,8 +59,8 @@ struct Admission {
   /// - Parameters:
   ///   - reference: The operation.
   ///   - isBarrier: It is a barrier.
-  ///   - isFromInbox: It comes from an inbox. Then whoever ends it has it leave, and it is taken in even if it has ended;
-  ///     unless that one has been here before.
+  ///   - isFromInbox: It comes from an inbox. Then whoever ends it has it leave, and it is taken in even if it has
+  ///     ended; unless that one has been here before.
   /// - Returns: False if the operation has ended before it was taken in: it is not in the queue, and the caller must
   ///   release it, once no lock is held.
   mutating func add(_ reference: OperationReference, isBarrier: Bool, isFromInbox: Bool = false) -> Bool {
@@ -99,8 +99,8 @@ struct Admission {
   /// The operation's last dependency has finished.
   mutating func becameReady(_ operation: Operation) {
     let place = operation.admission.place
-    guard place == .waiting || place == .heldBack, !operation.admission.isBarrier, let word = operation.state.markReady()
-    else { return }
+    let mayBecomeReady = (place == .waiting || place == .heldBack) && !operation.admission.isBarrier
+    guard mayBecomeReady, let word = operation.state.markReady() else { return }
     noteReady(operation, word)
   }
 

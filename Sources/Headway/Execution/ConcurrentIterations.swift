@@ -63,7 +63,7 @@ final class ConcurrentIterations: PoolWork {
       takeNumbers(body)
       return true
     }
-    ThreadContext.run(operation, in: queue) { takeNumbers(body) }
+    ThreadContext.run(operation, in: queue, isShared: true) { takeNumbers(body) }
     return true
   }
 

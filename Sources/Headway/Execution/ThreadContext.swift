@@ -5,10 +5,13 @@ struct ThreadContext {
   private var queue: Unmanaged<OperationQueue>?
   /// The batch whose operations the thread runs.
   private var batch: Unmanaged<Batch>?
+  /// Other threads may be inside the operation at the same time.
+  private let isShared: Bool
   /// What the thread was doing before, further up its stack, and will go on with.
   private let outer: UnsafeMutablePointer<ThreadContext>?
 
-  private init(_ operation: Operation?, in queue: OperationQueue?) {
+  private init(_ operation: Operation?, in queue: OperationQueue?, isShared: Bool = false) {
+    self.isShared = isShared
     self.operation = operation.map { .passUnretained($0) }
     self.queue = queue.map { .passUnretained($0) }
     outer = Self.current
@@ -47,6 +50,13 @@ struct ThreadContext {
     innermost { $0.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque() } != nil
   }
 
+  /// Whether the calling thread is the one that runs an operation of `queue`, which has not finished.
+  static func isRunningOperation(of queue: OperationQueue) -> Bool {
+    let context = innermost { $0.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque() }
+    guard let context, !context.pointee.isShared, let operation = context.pointee.operation else { return false }
+    return operation._withUnsafeGuaranteedRef { $0.state.current.isRunning }
+  }
+
   private static func innermost(where condition: (ThreadContext) -> Bool) -> UnsafeMutablePointer<ThreadContext>? {
     var position = current
     while let context = position, !condition(context.pointee) { position = context.pointee.outer }
@@ -54,8 +64,14 @@ struct ThreadContext {
   }
 
   /// Runs `body` with the thread marked as running `operation` of `queue`; nested calls restore what was before.
-  static func run(_ operation: Operation, in queue: OperationQueue?, _ body: () -> Void) {
-    var context = ThreadContext(operation, in: queue)
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - queue: Its queue.
+  ///   - isShared: Other threads may be inside the operation at the same time.
+  ///   - body: What to run.
+  static func run(_ operation: Operation, in queue: OperationQueue?, isShared: Bool = false, _ body: () -> Void) {
+    var context = ThreadContext(operation, in: queue, isShared: isShared)
     withUnsafeMutablePointer(to: &context) { enter($0, body) }
     withExtendedLifetime((operation, queue)) {}
   }

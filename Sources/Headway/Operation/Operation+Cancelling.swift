@@ -57,6 +57,7 @@ extension Operation {
   final func beginCancelling(
     with error: (any Error)? = nil, notifyingLater notifications: inout PendingNotifications
   ) -> OperationWord? {
+    guard isCancellable else { return nil }
     let word = if let error { cancelState(with: error) } else { state.cancel() }
     guard let before = word else { return nil }
     // Reserved and not yet enqueued: the queue that is taking it in sees the flag.

@@ -100,6 +100,9 @@ open class Operation: @unchecked Sendable {
   /// The operation was cancelled: cancels what it consists of, before handlers and observers hear, which may wait.
   func cancelWork() {}
 
+  /// False for what others can't do without.
+  var isCancellable: Bool { true }
+
   /// What a start does in place of ``run()`` when the operation was cancelled before.
   func endCancelled() { endUnlessSubclassGoesOn() }
 

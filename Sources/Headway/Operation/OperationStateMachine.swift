@@ -52,7 +52,8 @@ struct OperationStateMachine: ~Copyable {
     word.store(OperationWord.initial.rawValue | OperationWord.reserved | enqueued, ordering: .relaxed)
   }
 
-  /// Publishes that the operation is about to be in its queue's inbox; false if it has ended, and so must not come there.
+  /// Publishes that the operation is about to be in its queue's inbox; false if it has ended, and so must not come
+  /// there.
   ///
   /// Who ends it from now on has it leave the queue.
   func enqueue() -> Bool {

@@ -27,7 +27,8 @@ open class OperationQueue: @unchecked Sendable {
   // extension that is about it.
 
   let state: Guarded<QueueState>
-  final let isMain: Bool
+  /// Set before anybody knows the queue.
+  @exclusivity(unchecked) final private(set) var isMain = false
   /// Tells the worker that spins for this queue, if there is one, that there is something to do.
   let spinSignal = Atomic<Bool>(false)
   /// What was added while the inbox was served.
@@ -64,20 +65,59 @@ open class OperationQueue: @unchecked Sendable {
   /// Creates a queue that holds nothing, is not suspended and lets the system decide how much runs at once.
   public init() {
     state = Guarded(QueueState())
-    isMain = false
     LiveQueues.add(self)
   }
 
-  private init(mainName: String) {
-    var main = QueueState()
-    main.name = mainName
-    main.maxConcurrentOperationCount = 1
-    main.admission.limit = 1
-    main.underlyingQueue = .main
-    main.setPlacement(quality: .userInteractive)
-    state = Guarded(main)
+  /// Creates a queue that holds nothing, with its settings.
+  ///
+  /// ```swift
+  /// let queue = OperationQueue(name: "thumbnails", maxConcurrentOperationCount: 4)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: What to call the queue in descriptions and messages.
+  ///   - maxConcurrentOperationCount: How many operations run at once, at most; by default the system decides.
+  ///   - qualityOfService: How important its work is to the user.
+  /// - Precondition: `maxConcurrentOperationCount` is not below -1.
+  public convenience init(
+    name: String?, maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+    qualityOfService: QualityOfService = .default
+  ) {
+    self.init()
+    configure(name: name, order: .priority, qualityOfService)
+    self.maxConcurrentOperationCount = maxConcurrentOperationCount
+  }
+
+  /// Creates a queue that holds nothing and starts its operations in an order.
+  ///
+  /// ```swift
+  /// let log = OperationQueue(name: "log", order: .fifo)
+  /// log.addOperation { print("first") }
+  /// log.addOperation { print("second") }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: What to call the queue in descriptions and messages.
+  ///   - order: The order.
+  ///   - qualityOfService: How important its work is to the user.
+  public convenience init(
+    name: String? = nil, order: QueueOrder, qualityOfService: QualityOfService = .default
+  ) {
+    self.init()
+    configure(name: name, order: order, qualityOfService)
+  }
+
+  // A convenience initializer as the others, which a subclass inherits if there is no designated one that it can't see.
+  private convenience init(mainName: String) {
+    self.init()
     isMain = true
-    LiveQueues.add(self)
+    state.withLock { state in
+      state.name = mainName
+      state.maxConcurrentOperationCount = 1
+      state.admission.limit = 1
+      state.underlyingQueue = .main
+      state.setPlacement(quality: .userInteractive)
+    }
   }
 
   deinit {

@@ -9,6 +9,8 @@ struct QueueState {
   var underlyingQueue: DispatchQueue?
   /// What runs the operations in place of the pool.
   var executor: (any WorkExecutor)?
+  /// Runs the jobs of an actor; there if the order is that of adding.
+  var serialExecutor: QueueSerialExecutor?
   var waiters = WaiterList()
   /// Those who wait until the queue holds less.
   var producers = Producers()

@@ -15,7 +15,7 @@ extension GraphRun {
         operation = self.operation
         hasTakenPart = true
         operation.map { operation in
-          ThreadContext.run(operation, in: queue) {
+          ThreadContext.run(operation, in: queue, isShared: true) {
             end = participate(at: lanes.take(of: limit), in: operation, helper: Worker.current)
           }
         }

@@ -51,9 +51,10 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
 
   override func enter(_ operations: [Operation], _ add: () -> Void) {
     guard beginAddition() else {
-      // What was cancelled, or failed, may have ended at any moment.
+      // What was cancelled, or failed, may have ended at any moment; and what has ended is ignored.
+      let isIgnored = !operations.isEmpty && operations.allSatisfy { $0.state.current.endedInNoQueue }
       require(
-        isOver,
+        isOver || isIgnored,
         """
         \(operations.first?.label ?? "A barrier") was added to the group of \(label), which has finished: add it \
         before, or from inside one of its operations.

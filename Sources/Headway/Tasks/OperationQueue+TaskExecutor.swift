@@ -12,14 +12,21 @@
 ///
 /// The jobs are not cancelled with the queue's operations, since a task can't end without them: cancel the task.
 extension OperationQueue: TaskExecutor {
-  /// Runs a job of a task, or of an actor, as an operation of this queue, at the job's priority.
+  /// Runs a job of a task as an operation of this queue, at the job's priority.
   ///
   /// Called by the runtime of Swift.
   ///
   /// - Parameter job: The job.
-  public final func enqueue(_ job: consuming ExecutorJob) {
+  public final func enqueue(_ job: consuming ExecutorJob) { add(UnownedJob(job), on: nil) }
+
+  /// Runs a job as an operation of this queue, at the job's priority.
+  ///
+  /// - Parameters:
+  ///   - job: The job.
+  ///   - serialExecutor: That of the actor, if it is an actor's.
+  final func add(_ job: UnownedJob, on serialExecutor: QueueSerialExecutor?) {
     let quality = QualityOfService(priority: job.priority)
-    let operation = JobOperation(UnownedJob(job), on: self)
+    let operation = JobOperation(job, on: self, serialExecutor)
     if quality != .default { operation.qualityOfService = quality }
     add(operation)
   }
@@ -29,13 +36,15 @@ extension OperationQueue: TaskExecutor {
 private final class JobOperation: Operation, @unchecked Sendable {
   private let job: UnownedJob
   private let executor: OperationQueue
+  private let serialExecutor: QueueSerialExecutor?
 
-  init(_ job: UnownedJob, on executor: OperationQueue) { (self.job, self.executor) = (job, executor) }
+  init(_ job: UnownedJob, on executor: OperationQueue, _ serialExecutor: QueueSerialExecutor?) {
+    (self.job, self.executor, self.serialExecutor) = (job, executor, serialExecutor)
+  }
 
   override func main() {
-    // Of the two, a job does not say for which it is. Where nothing else runs, each is as good as an actor's.
-    if executor.order == .fifo {
-      job.runSynchronously(on: executor.asUnownedSerialExecutor())
+    if let serialExecutor {
+      job.runSynchronously(on: serialExecutor.asUnownedSerialExecutor())
     } else {
       job.runSynchronously(on: executor.asUnownedTaskExecutor())
     }
@@ -44,8 +53,8 @@ private final class JobOperation: Operation, @unchecked Sendable {
   /// False: how many jobs a task has, nobody knows.
   override var isUnit: Bool { false }
 
-  /// Does nothing: the task would never end.
-  override func cancel() {}
+  /// False: the task would never end.
+  override var isCancellable: Bool { false }
 }
 
 extension QualityOfService {

@@ -112,7 +112,7 @@ final class TaskRun: TaskExecutor {
   private func perform(_ job: UnownedJob) {
     guard let place = state.withLock({ $0.place }) else { return }
     var isLast = false
-    ThreadContext.run(place.operation, in: place.queue) {
+    ThreadContext.run(place.operation, in: place.queue, isShared: true) {
       job.runSynchronously(on: asUnownedTaskExecutor())
       isLast = isLastJob(ThreadContext.entrance(into: place.operation))
     }
