@@ -160,6 +160,14 @@ import Testing
         == "‘second’ never runs, since it waits for a cycle: "
         + "‘first’, which waits for ‘third’, which waits for ‘second’, which waits for ‘first’"
         || second.dependencyCycle()?.count == 3)
+    // Through one that was cancelled and has code of its own to run, which waits for none of them.
+    final class OwnStart: Headway.Operation, @unchecked Sendable { override func start() { super.start() } }
+    let (cancelled, fourth) = (OwnStart(), BlockOperation(name: "fourth"))
+    queue.isSuspended = true
+    queue.addOperations([cancelled, fourth], waitUntilFinished: false)
+    cancelled.cancel()
+    #expect(fourth.dependencyCycle()?.count == 3)
+    queue.isSuspended = false
     first.removeDependency(third)
     #expect(second.dependencyCycle() == nil)
     #expect(queue.diagnose(third) == "‘third’ waits behind ‘second’ in queue ‘line’")

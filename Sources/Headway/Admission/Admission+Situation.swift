@@ -93,7 +93,8 @@ extension Admission {
     return []
   }
 
-  /// The one that was added before it and is not about to leave.
+  /// The one that was added before it and was not cancelled: one that was waits for none of those before it, for which
+  /// the operation waits, too.
   private func predecessorInOrder(of operation: Operation) -> Operation? {
     if operation.admission.place != .taken {
       var lists = [OperationReference(operation).memberPrevious]
@@ -102,7 +103,8 @@ extension Admission {
       for last in lists {
         var position = last
         while let reference = position {
-          if !isLeaving(reference.operation) { return reference.operation }
+          let isCancelled = reference.operation.admission.place == .cancelledWithinLimit
+          if !isCancelled, !isLeaving(reference.operation) { return reference.operation }
           position = reference.memberPrevious
         }
       }
