@@ -59,8 +59,8 @@ struct Admission {
   /// - Parameters:
   ///   - reference: The operation.
   ///   - isBarrier: It is a barrier.
-  ///   - isFromInbox: It comes from an inbox. Then whoever ends it has it leave, and it is taken in even if it has
-  ///     ended; unless that one has been here before.
+  ///   - isFromInbox: It comes from an inbox. Then the thread that ends it has it leave, and it is taken in even if
+  ///     it has ended; unless that thread has been here before.
   /// - Returns: False if the operation has ended before it was taken in: it is not in the queue, and the caller must
   ///   release it, once no lock is held.
   mutating func add(_ reference: OperationReference, isBarrier: Bool, isFromInbox: Bool = false) -> Bool {
