@@ -122,7 +122,7 @@ private actor Journal {
     withExtendedLifetime(listening) {}
   }
 
-  @Test("Q12: a queue whose operations may overlap is no executor of an actor, and a message says so") func misuse() async {
+  @Test("Q12: a queue whose operations may overlap is no executor of an actor") func misuse() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = OperationQueue(name: "pages", maxConcurrentOperationCount: 1).asUnownedSerialExecutor()
     }
