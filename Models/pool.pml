@@ -8,14 +8,14 @@
                  threads; ends when no worker is left
    User          submits the work, waits for it, and looks every 50 ms (that is: at any time) whether a thread is owed
 
-   Left out: which queue the work is for; spinning workers; `burst` and `helpsOut` (more workers than WIDTH); nice
+   Left out: which queue the work is for (with SPINS, each piece is for another); spinning workers; `burst`; nice
    values. A look of the steward's that would find nothing is no step, so that what waits for ever is seen as
    such. TIMEOUTS
    sleeps may end by their time, whichever (more would hide what sleeps for ever). Creation fails FAILS times at
    most, whenever it likes.
    Proved: all that is submitted is taken; no more are sent than WIDTH allows; a semaphore is not signalled
    twice; counts
-   agree with what threads do; where all is quiet, no work is left. 114,148 to 4,447,524 states: README.md. */
+   agree with what threads do; where all is quiet, no work is left. 116,292 to 4,617,518 states: README.md. */
 
 #ifndef POOLS
 #define POOLS 1
@@ -34,6 +34,9 @@
 #endif
 #ifndef UNANNOUNCED
 #define UNANNOUNCED 0                   /* the set of those that wait so without saying so */
+#endif
+#ifndef SPINS
+#define SPINS 0                         /* the set of those that compute until the last item is taken */
 #endif
 #ifndef FAILS
 #define FAILS 0
@@ -57,7 +60,7 @@
 #define FOUND 4                         /* found blocked */
 #define ENDING 5                        /* dismissed */
 /* Each pool's state, under its lock. */
-typedef Pool { bool lock, watched, creationFailed; byte work, sleeping, workers, coming, blocked }
+typedef Pool { bool lock, watched, creationFailed, helpsOut; byte work, sleeping, workers, coming, blocked }
 Pool pool[2];
 byte status[3], place[3];               /* place: the pool of a thread */
 /* Atomics. */
@@ -76,6 +79,12 @@ byte taken, done, inside;               /* inside: threads that sleep in a body 
 #define givesUp(p) (yields(p) && (atWork(1) > 1 || pool[0].workers == 0))
 #define atWork(p) (pool[p].workers - size(pool[p].sleeping) - pool[p].blocked)
 #define missing(p) (size(pool[p].work) > pool[p].coming)
+/* One more may come: there is room, or it is to help out, and no other is coming. */
+#ifdef FAULT_HELPS_ONCE
+#define mayCome(p) (atWork(p) < WIDTH + pool[p].helpsOut)
+#else
+#define mayCome(p) (atWork(p) < WIDTH || pool[p].helpsOut && pool[p].coming == 0)
+#endif
 inline enter(p) { atomic { !pool[p].lock -> pool[p].lock = true } }
 
 inline makeSteward() {
@@ -107,10 +116,10 @@ inline change(p) {
 inline changeOne() {
   woken = 0; made = 0; asks = false; calls = false;
   do
-  :: missing(q) && atWork(q) < WIDTH && pool[q].sleeping != 0 ->
+  :: missing(q) && mayCome(q) && pool[q].sleeping != 0 ->
      atomic { t = first(pool[q].sleeping); pool[q].sleeping = rest(pool[q].sleeping);
-       status[t] = COMING; pool[q].coming++; woken = woken | bit(t); t = NONE; assert(atWork(q) <= WIDTH) }
-  :: missing(q) && atWork(q) < WIDTH && pool[q].sleeping == 0 ->
+       status[t] = COMING; pool[q].coming++; woken = woken | bit(t); t = NONE; assert(atWork(q) <= WIDTH || pool[q].helpsOut) }
+  :: missing(q) && mayCome(q) && pool[q].sleeping == 0 ->
 #if POOLS > 1
      room = !yields(q);
 #endif
@@ -125,7 +134,7 @@ inline changeOne() {
         if :: has(hungry, q) -> asks = true; break :: else -> hungry = hungry | bit(q) fi   /* and once more */
 #endif
      fi
-  :: !missing(q) || atWork(q) >= WIDTH ->
+  :: !missing(q) || !mayCome(q) ->
 #if POOLS > 1 && !defined(FAULT_SATISFIED)
      atomic { serves = (q == 0 && has(hungry, 0)); hungry = without(hungry, q) }
 #else
@@ -195,16 +204,17 @@ next:
 #endif
   if
 #ifdef FAULT_SLEEP
-  :: looked || atWork(mine) > WIDTH || pool[mine].work == 0 -> looked = false;
+  :: looked || atWork(mine) > WIDTH && !pool[mine].helpsOut || pool[mine].work == 0 -> looked = false;
 #else
-  :: atWork(mine) > WIDTH || pool[mine].work == 0 ->
+  :: atWork(mine) > WIDTH && !pool[mine].helpsOut || pool[mine].work == 0 ->
 #endif
      if
      :: POOLS > 1 && has(hungry, 1 - mine) -> goto retire
      :: else -> atomic { status[me] = ASLEEP; pool[mine].sleeping = pool[mine].sleeping | bit(me) }
      fi
   :: else -> atomic { item = first(pool[mine].work); pool[mine].work = rest(pool[mine].work);
-    assert(!has(taken, item)); taken = taken | bit(item) }
+    assert(!has(taken, item)); taken = taken | bit(item);
+    if :: atWork(mine) > WIDTH -> pool[mine].helpsOut = false :: else fi }
   fi;
 #ifdef FAULT_SLEEP
   if :: item == NONE -> pool[mine].lock = false :: else -> change(mine) fi;
@@ -220,6 +230,7 @@ next:
         has(taken, ITEMS - 1);
         enter(mine); atomic { if :: status[me] == BLOCKED -> status[me] = WORKING;
           pool[mine].blocked-- :: else fi } pool[mine].lock = false
+     :: has(SPINS, item) -> has(taken, ITEMS - 1)
      :: has(UNANNOUNCED, item) ->
         inside = inside | bit(me); atomic { has(taken, ITEMS - 1) -> inside = without(inside, me) }
      :: else
@@ -259,14 +270,24 @@ retire:
 #else
 #define owed(p) (pool[p].creationFailed && missing(p))
 #endif
-#define looks(p) (pool[p].watched && (pool[p].work == 0 || owed(p) || finds(p, 0) || finds(p, 1) || finds(p, 2)))
+/* Nothing is taken any more, as far as can be seen. */
+#if SPINS
+#define stands(p) (pool[p].work != 0 && pool[p].coming == 0 && !pool[p].helpsOut)
+#else
+#define stands(p) false
+#endif
+#define looks(p) (pool[p].watched && (pool[p].work == 0 || stands(p) || owed(p) || finds(p, 0) || finds(p, 1) || finds(p, 2)))
 
 inline look(p) {
   enter(p);
   if
-  :: pool[p].work == 0 -> pool[p].watched = false; pool[p].creationFailed = false; pool[p].lock = false
+  :: pool[p].work == 0 -> pool[p].watched = false; pool[p].creationFailed = false; pool[p].helpsOut = false;
+     pool[p].lock = false
   :: else ->
      pool[p].creationFailed = false; u = 0;
+#if SPINS
+     pool[p].helpsOut = true;
+#endif
      do
      :: atomic { u < 3 && finds(p, u) ->
           if :: status[u] == WORKING -> status[u] = FOUND; pool[p].blocked++ :: else -> status[u] = WORKING;

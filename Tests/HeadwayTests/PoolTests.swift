@@ -67,6 +67,19 @@ import Testing
   }
 
   // As above.
+  @Test("T2: busy work of several queues, beyond the processors, does not keep out one for which it waits")
+  func busyForAnother() async {
+    await #expect(processExitsWith: .success) {
+      let (busy, last, spinning) = ((0..<4).map { _ in OperationQueue() }, OperationQueue(), Spinning())
+      spinning.add(ProcessorCount.usable, to: busy[0])
+      for queue in busy[1...] { spinning.add(1, to: queue) }
+      spinning.waitUntilBegun(ProcessorCount.usable + busy.count - 1)
+      last.addOperation { spinning.end() }
+      for queue in busy + [last] { try await queue.finished() }
+    }
+  }
+
+  // As above.
   @Test("T2: busy work does not keep out a queue whose only thread is blocked")
   func busyBesideBlockedOfSameQueue() async {
     await #expect(processExitsWith: .success) {

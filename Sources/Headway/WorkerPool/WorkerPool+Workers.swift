@@ -149,8 +149,8 @@ extension WorkerPool.State {
   /// Work for a worker that is at work now.
   fileprivate mutating func takeWork() -> (any PoolWork)? {
     if atWork <= width { return work.popFirst() }
-    // When more are at work than may be, because blocked ones have come back, this one goes.
-    guard helpsOut, atWork == width + 1 else { return nil }
+    // When more are at work than may be, because blocked ones have come back, this one goes; unless it helps out.
+    guard helpsOut else { return nil }
     helpsOut = false
     let visited = visited
     return work.popFirst { !visited.contains(ObjectIdentifier($0)) }

@@ -41,7 +41,7 @@ final class WorkerPool: WorkExecutor {
     var burst = 0
     /// No burst before this time, in nanoseconds of uptime: workers that were found blocked have computed again.
     var noBurstBefore: UInt64 = 0
-    /// One more may be at work, for work that has waited long while all are busy with other work.
+    /// One more than are at work now may come, for work that has waited long while all are busy with other work.
     var helpsOut = false
     /// Counts the pieces of work taken, by which the steward sees progress.
     var taken: UInt64 = 0
@@ -54,6 +54,11 @@ final class WorkerPool: WorkExecutor {
     var atWork: Int { workers.count - sleeping.count - blocked }
     /// How many may be.
     var width: Int { ProcessorCount.usable + burst }
+    /// How many more may come now.
+    ///
+    /// One that helps out may come however many there are already: those that computed a moment too long, or that were
+    /// taken to be blocked, would keep it out for ever. One comes at a time.
+    var room: Int { helpsOut && coming == 0 ? max(1, width - atWork) : width - atWork }
   }
 
   let state = Guarded(State())
@@ -119,7 +124,7 @@ final class WorkerPool: WorkExecutor {
   private func calls(_ state: inout State) -> Calls {
     var calls = Calls()
     var missing = state.work.count - state.coming
-    var allowed = min(missing, state.width + (state.helpsOut ? 1 : 0) - state.atWork)
+    var allowed = min(missing, state.room)
     while allowed > 0 {
       if let worker = state.sleeping.popLast() {
         worker.status = .coming

@@ -17,8 +17,11 @@ struct WorkerWatch {
   private static let blockedShare: (usual: UInt64, blind: UInt64) = (4, 20)
   /// For how long work waits and none is taken, in nanoseconds, before one more worker helps out.
   ///
-  /// Longer than it takes to find that workers are blocked, whose place others get.
+  /// Longer than it takes to find that workers are blocked, whose place others get. Twice as long for each worker that
+  /// is at work beyond those that may be: many queues whose operations compute for long are to have few threads, and
+  /// yet each gets one in the end.
   private static let patience: UInt64 = 20_000_000
+  private static let mostDoublings = 16
 
   private var pause = shortestPause
   private var lastLook: UInt64 = 0
@@ -68,11 +71,11 @@ struct WorkerWatch {
   ///
   /// - Returns: Whether anything changed.
   private mutating func look(at pool: WorkerPool, _ now: UInt64) -> Bool {
-    let (workers, taken, hasWork) = pool.state.withLock { state in
+    let (workers, taken, hasWork, excess) = pool.state.withLock { state in
       (
         state.workers.filter { [.working, .foundBlocked].contains($0.status) && $0.probe != nil }.map {
           (worker: $0, wasBlocked: $0.status == .foundBlocked)
-        }, state.taken, !state.work.isEmpty
+        }, state.taken, !state.work.isEmpty, max(0, state.atWork - state.width)
       )
     }
     var sight = PoolSight(now: now)
@@ -88,7 +91,7 @@ struct WorkerWatch {
     if history.taken != taken || !hasWork {
       (history.taken, history.standsSince) = (taken, now)
     }
-    if now - history.standsSince >= Self.patience {
+    if now - history.standsSince >= Self.patience << min(excess, Self.mostDoublings) {
       sight.helpsOut = true
       history.standsSince = now
     }
