@@ -72,6 +72,8 @@ import Testing
     await #expect(processExitsWith: .success) {
       let (busy, last, spinning) = ((0..<4).map { _ in OperationQueue() }, OperationQueue(), Spinning())
       spinning.add(ProcessorCount.usable, to: busy[0])
+      // Else others might come first, and a worker that helps out would not come for what is left of this one.
+      spinning.waitUntilBegun(ProcessorCount.usable)
       for queue in busy[1...] { spinning.add(1, to: queue) }
       spinning.waitUntilBegun(ProcessorCount.usable + busy.count - 1)
       last.addOperation { spinning.end() }

@@ -19,11 +19,17 @@ extension Operation {
     return QualityOfService(level: max(asked, word.raisedQualityLevel))
   }
 
+  /// A task of this priority waits for the operation, which runs at no lower quality.
+  final func raiseQuality(to priority: TaskPriority) {
+    let level = QualityOfService(priority).level
+    if level > 0 { Self.raise([self], level: level) }
+  }
+
   /// A dependency was added: it runs at no lower quality than this operation.
   final func raiseQuality(of dependency: Operation) {
     let word = state.current
     var level = word.qualityLevel
-    if word.isEnqueued, let queue { level = max(level, queue.qualityOfService.level) }
+    if word.isEnqueued, let queue { level = max(level, queue.knownQuality.level) }
     if level > 0 { Self.raise([dependency], level: level) }
   }
 

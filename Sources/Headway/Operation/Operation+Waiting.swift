@@ -4,18 +4,22 @@ import Synchronization
 extension OperationExtensions {
   /// Suspends the task until the operation has finished.
   ///
-  /// Holds no thread.
+  /// Holds no thread. The operation, and what it depends on, run at no lower quality of service than the priority of
+  /// the task that waits says, if that is not the medium one, which tasks have of which nothing was said.
   ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operation goes on.
   public func finished() async throws {
-    try await WaiterList.suspend(
-      adding: { waiter in self.addWaiter(waiter, for: .notified) },
-      removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
+    try await raisingQuality {
+      try await WaiterList.suspend(
+        adding: { waiter in self.addWaiter(waiter, for: .notified) },
+        removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
+    }
   }
 
   /// Suspends the task until the operation has finished, and says what went wrong.
   ///
-  /// Holds no thread; does not suspend when the operation has finished.
+  /// Holds no thread; does not suspend when the operation has finished. Raises its quality of service as ``finished()``
+  /// does.
   ///
   /// - Throws: What made the operation fail; `CancellationError` when it was cancelled, or when the waiting task is:
   ///   then the operation goes on.
@@ -28,7 +32,18 @@ extension OperationExtensions {
 extension Operation {
   /// Suspends the task until the operation has finished, whether or not the task is cancelled.
   final func ended() async {
-    await WaiterList.suspend { waiter in addWaiter(waiter, for: .notified) }
+    await raisingQuality { await WaiterList.suspend { waiter in addWaiter(waiter, for: .notified) } }
+  }
+
+  /// Runs the operation at no lower quality of service than the priority of the task that waits for it in `body` asks
+  /// for, now or when that is escalated.
+  fileprivate final func raisingQuality<Failure>(_ body: () async throws(Failure) -> Void) async throws(Failure) {
+    raiseQuality(to: Task.currentPriority)
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return try await body() }
+    try await withTaskPriorityEscalationHandler(operation: body) { _, priority in
+      // Elsewhere, since the runtime calls this under a lock of the task.
+      WorkerPool.shared.submit(PoolBlock { self.raiseQuality(to: priority) }, count: 1)
+    }
   }
 
   /// Has `handler`, which leads to no users' code, called once when the operation has finished; at once if it has.

@@ -36,6 +36,24 @@ public enum QualityOfService: Int, Sendable, Hashable, CaseIterable {
       }
   }
 
+  /// The one that is meant for work of a task's priority.
+  ///
+  /// The priority of tasks of which nothing was said is medium.
+  init(_ priority: TaskPriority) {
+    self =
+      switch priority {
+      case .background: .background
+      case .utility: .utility
+      case .high: .userInitiated
+      default: priority > .high ? .userInteractive : .default
+      }
+  }
+
+  /// The priority of a task that does such work; nil if nothing was said.
+  ///
+  /// The numbers are the same.
+  var taskPriority: TaskPriority? { self == .default ? nil : TaskPriority(rawValue: UInt8(rawValue)) }
+
   /// The class of workers that run such work.
   var workerClass: WorkerClass {
     switch self {

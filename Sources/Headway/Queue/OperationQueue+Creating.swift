@@ -4,7 +4,7 @@ extension OperationQueue {
     let serialExecutor = order == .fifo ? QueueSerialExecutor(self) : nil
     state.withLock { state in
       state.name = name
-      state.setPlacement(quality: quality)
+      setQuality(quality, &state)
       guard order == .fifo else { return }
       state.serialExecutor = serialExecutor
       state.admission.order = .fifo

@@ -240,9 +240,18 @@ extension OperationQueue {
     let isRaised = update { state in
       let old = state.qualityOfService
       guard condition(old) else { return false }
-      state.setPlacement(quality: quality)
+      setQuality(quality, &state)
       return quality.level > old.level && state.admission.count > 0
     }
     if isRaised { for operation in operations { operation.raiseDependencies(level: quality.level) } }
+  }
+
+  /// The quality of service, without the lock.
+  final var knownQuality: QualityOfService { QualityOfService(level: qualityLevel.load(ordering: .relaxed)) }
+
+  /// Under the lock of the queue.
+  final func setQuality(_ quality: QualityOfService, _ state: inout QueueState) {
+    state.setPlacement(quality: quality)
+    qualityLevel.store(quality.level, ordering: .relaxed)
   }
 }

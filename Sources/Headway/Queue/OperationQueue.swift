@@ -35,6 +35,8 @@ open class OperationQueue: @unchecked Sendable {
   let inbox = Inbox()
   /// A thread is on its way to the queue, and will take the inbox in.
   let servesInbox = Atomic<Bool>(false)
+  /// The level of its quality of service, to be looked at without the lock.
+  let qualityLevel = Atomic<Int>(0)
 
   /// Made when it is first asked for: it refers back to the queue weakly, which makes counting references slower.
   let knownProgress = Guarded<OperationProgress?>(nil)
@@ -116,7 +118,7 @@ open class OperationQueue: @unchecked Sendable {
       state.maxConcurrentOperationCount = 1
       state.admission.limit = 1
       state.underlyingQueue = .main
-      state.setPlacement(quality: .userInteractive)
+      setQuality(.userInteractive, &state)
     }
   }
 

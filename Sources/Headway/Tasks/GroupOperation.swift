@@ -142,7 +142,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
   // MARK: Quality of service and progress
 
   override func qualityWasRaised() {
-    groupQueue.raiseQuality(to: effectiveQuality(in: queue?.qualityOfService ?? .default))
+    groupQueue.raiseQuality(to: effectiveQuality(in: queue?.knownQuality ?? .default))
   }
 
   override func makeProgress() -> OperationProgress { groupQueue.progress }

@@ -25,7 +25,7 @@ extension OperationQueue: TaskExecutor {
   ///   - job: The job.
   ///   - serialExecutor: That of the actor, if it is an actor's.
   final func add(_ job: UnownedJob, on serialExecutor: QueueSerialExecutor?) {
-    let quality = QualityOfService(priority: job.priority)
+    let quality = QualityOfService(TaskPriority(rawValue: job.priority.rawValue))
     let operation = JobOperation(job, on: self, serialExecutor)
     if quality != .default { operation.qualityOfService = quality }
     add(operation)
@@ -55,17 +55,4 @@ private final class JobOperation: Operation, @unchecked Sendable {
 
   /// False: the task would never end.
   override var isCancellable: Bool { false }
-}
-
-extension QualityOfService {
-  /// The one that is meant for work of a task's priority.
-  fileprivate init(priority: JobPriority) {
-    self =
-      switch TaskPriority(rawValue: priority.rawValue) {
-      case .background: .background
-      case .utility: .utility
-      case .high: .userInitiated
-      default: priority.rawValue > TaskPriority.high.rawValue ? .userInteractive : .default
-      }
-  }
 }

@@ -12,6 +12,11 @@
 ///
 /// The task of the operation is made with it: it has the task-local values and the priority of its creator.
 ///
+/// Priorities go both ways, too. An operation that is made in a task of another than the medium priority has the
+/// ``Operation/qualityOfService`` that belongs to that, and one that a task waits for is raised to that task's. And
+/// the task of an operation has at least the priority of the quality of service at which that runs, also if something
+/// more urgent comes to wait for it meanwhile.
+///
 /// Cancelling goes both ways. Cancelling the operation cancels its task; and a task that was cancelled from inside, and
 /// ends with a `CancellationError`, makes the operation a cancelled one.
 public final class TaskOperation<Success: Sendable>: Operation, @unchecked Sendable {
@@ -36,6 +41,8 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     }
     (taskRun, self.result) = (run, result)
     super.init()
+    let quality = QualityOfService(Task.currentPriority)
+    if quality != .default { qualityOfService = quality }
   }
 
   deinit { taskRun.abandon() }
@@ -61,7 +68,11 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   /// Starts the task, on the calling thread.
   ///
   /// Called once, by ``Operation/start()``.
-  public override func main() { taskRun.begin(self, in: ThreadContext.queue) }
+  public override func main() {
+    let queue = ThreadContext.queue
+    escalateTask(in: queue)
+    taskRun.begin(self, in: queue)
+  }
 
   override func run() { callMain() }
 
@@ -70,6 +81,15 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   override func releaseWork() { taskRun.abandon() }
 
   override func cancelWork() { task.cancel() }
+
+  override func qualityWasRaised() { escalateTask(in: queue) }
+
+  /// Gives the task the priority that belongs to the operation's quality of service, if that is higher than its own.
+  private func escalateTask(in queue: OperationQueue?) {
+    guard let priority = effectiveQuality(in: queue?.knownQuality ?? .default).taskPriority else { return }
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    task.escalatePriority(to: priority)
+  }
 }
 
 /// What an asynchronous function has returned.
