@@ -322,6 +322,27 @@ import Testing
     #expect(begun.value == 4)
   }
 
+  @Test("Q16: awaited, concurrentPerform calls an asynchronous function with each number")
+  func performAsync() async throws {
+    let queue = OperationQueue()
+    let counts = (0..<1_000).map { _ in Counter() }
+    try await queue.concurrentPerform(iterations: 1_000) { number in
+      await Task.yield()
+      counts[number].increment()
+    }
+    #expect(counts.allSatisfy { $0.value == 1 })
+    try await queue.concurrentPerform(iterations: 0) { _ in Issue.record("called") }
+    queue.maxConcurrentOperationCount = 1
+    let begun = Counter()
+    await #expect(throws: Failure.self) {
+      try await queue.concurrentPerform(iterations: 1_000) { number in
+        begun.increment()
+        if number == 3 { throw Failure() }
+      }
+    }
+    #expect(begun.value == 4)
+  }
+
   @Test("B3, Q3: an operation ends when its last job has returned, whatever else its threads do for an actor")
   func endsAfterLastJob() async throws {
     actor Shared {

@@ -4,7 +4,8 @@ import Testing
 @testable import Headway
 
 @Suite("Task priority", .hangLimit) struct TaskPriorityTests {
-  @Test("B3, P5: the task has at least the priority of the operation's quality of service") func priority() async throws {
+  @Test("B3, P5: the task has at least the priority of the operation's quality of service")
+  func priority() async throws {
     let queue = OperationQueue(name: "urgent", qualityOfService: .userInitiated)
     #expect(try await queue.addTask { Task.currentPriority }.value == .high)
     let (own, other) = (TaskOperation { Task.currentPriority }, OperationQueue())

@@ -44,7 +44,8 @@ extension OperationQueueExtensions {
   ///   - work: What to call.
   /// - Throws: What `work` threw first.
   /// - Complexity: O(*n*), and an atomic addition for each number.
-  @available(*, noasync, message: "This blocks the thread: await map(_:_:) instead.")
+  @available(*, noasync, message: "This blocks the thread: await it instead.")
+  @_disfavoredOverload  // Where it can be awaited, and the function to call does not await, the other one is meant.
   public func concurrentPerform<Failure: Error>(
     iterations: Int, execute work: @escaping @Sendable (Int) throws(Failure) -> Void
   ) throws(Failure) {
@@ -57,6 +58,32 @@ extension OperationQueueExtensions {
     }
     calls.run(on: executor ?? WorkerPool.shared, of: placement.ownClass, atMost: width)
     if let error = failure.error { throw error }
+  }
+
+  /// Calls an asynchronous function with each number from 0 on, several at a time, and returns when all calls have
+  /// returned.
+  ///
+  /// ```swift
+  /// try await queue.concurrentPerform(iterations: 3) { number in
+  ///   _ = try await fetch(addresses[number])
+  /// }
+  /// ```
+  ///
+  /// As many calls are under way as the queue runs operations at once; 64 where its
+  /// ``OperationQueue/maxConcurrentOperationCount`` lets the system decide. Unlike those of the function that blocks,
+  /// they are made by operations of the queue, as those of ``map(_:_:)`` are. The first error cancels the rest, as a
+  /// cancellation of the task does.
+  ///
+  /// - Parameters:
+  ///   - iterations: How many numbers.
+  ///   - work: What to call.
+  /// - Throws: What `work` threw first; `CancellationError` when the task, or an operation that calls it, was
+  ///   cancelled.
+  /// - Complexity: O(*n*) in the number of iterations; no more operations than run at once.
+  public func concurrentPerform(
+    iterations: Int, operation work: @escaping @Sendable (Int) async throws -> Void
+  ) async throws {
+    try await takeNumbers(max(0, iterations), work)
   }
 }
 

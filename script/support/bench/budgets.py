@@ -27,7 +27,8 @@ def judge(results):
         *[against(results, f"{title}, against a task group", workload, "tasks", most) for title, workload, most in (
             ("an asynchronous function that does not suspend", "task", 0.5),
             ("an asynchronous function that suspends once", "suspending-task", 0.8),
-            ("map with 64 calls under way", "map", 0.7))],
+            ("map with 64 calls under way", "map", 0.7),
+            ("a function beside a thousand that block", "blocking-calls", 0.1))],
         *[against_cplusplus(results, title, workload) for title, workload in (
             ("chain of dependencies", "chain"), ("grid, three dependencies each", "grid"))],
         *[against_cplusplus(results, f"OperationGraph, {what}: {shape}", f"{workload}-{shape}", 0.7)

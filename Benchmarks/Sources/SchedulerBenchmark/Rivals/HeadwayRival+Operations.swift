@@ -1,4 +1,5 @@
 import Headway
+import Synchronization
 
 extension HeadwayRival: OperationKindRival, DependentRival {
   private final class Work: Operation, @unchecked Sendable {
@@ -61,6 +62,19 @@ extension HeadwayRival: AsynchronousRival {
       }
     }
     queue.waitUntilAllOperationsAreFinished()
+  }
+
+  func secondsOfTurns(_ turns: Int, besideBlocking count: Int, call: @escaping Body) -> Double {
+    let (blocked, other) = (OperationQueue(), OperationQueue())
+    let seconds = Mutex(0.0)
+    for _ in 0..<count { blocked.addTask { call() } }
+    blocking {
+      let start = ContinuousClock.now
+      for _ in 0..<turns { try? await other.addTask {}.value }
+      seconds.withLock { $0 = Stopwatch.seconds(since: start) }
+    }
+    blocked.waitUntilAllOperationsAreFinished()
+    return seconds.withLock { $0 }
   }
 
   func map(count: Int, body: @escaping Body) {

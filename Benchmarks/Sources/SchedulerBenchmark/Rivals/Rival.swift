@@ -42,6 +42,12 @@ protocol AsynchronousRival: Rival {
 
   /// Returns the sum of what a function that calls the body returns for each number, with 64 calls under way at once.
   func map(count: Int, body: @escaping Body)
+
+  /// Starts so many functions that make a call that blocks; then makes functions that do nothing, one when the one
+  /// before has returned.
+  ///
+  /// - Returns: The seconds in which `turns` of these have returned.
+  func secondsOfTurns(_ turns: Int, besideBlocking count: Int, call: @escaping Body) -> Double
 }
 
 extension AsynchronousRival {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Swift's tasks on their own pool.
 ///
 /// The caller blocks; the pool's threads do not.
@@ -55,6 +57,19 @@ extension TaskRival: AsynchronousRival {
         }
       }
     }
+  }
+
+  func secondsOfTurns(_ turns: Int, besideBlocking count: Int, call: @escaping Body) -> Double {
+    let seconds = Mutex(0.0)
+    blocking {
+      await withDiscardingTaskGroup { group in
+        for _ in 0..<count { group.addTask { call() } }
+        let start = ContinuousClock.now
+        for _ in 0..<turns { await Task {}.value }
+        seconds.withLock { $0 = Stopwatch.seconds(since: start) }
+      }
+    }
+    return seconds.withLock { $0 }
   }
 
   /// By a group to which a child is added when one has ended.

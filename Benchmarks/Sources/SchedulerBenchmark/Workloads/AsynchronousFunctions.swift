@@ -1,3 +1,5 @@
+import Glibc
+
 extension Workload {
   /// Asynchronous functions that do not suspend, from making the first to the end of the last; nanoseconds each.
   static let task = functions("task") { $0.run(count: $1, suspending: false, body: $2) }
@@ -7,6 +9,19 @@ extension Workload {
 
   /// An asynchronous function called with each number, of which 64 calls are under way at once; nanoseconds each.
   static let map = functions("map") { $0.map(count: $1, body: $2) }
+
+  /// How long a function that does nothing takes to return beside that many functions that block for 10 ms each;
+  /// milliseconds, the mean of a hundred one after the other.
+  static let blockingCalls = Workload(name: "blocking-calls") { rival, count in
+    guard let rival = rival as? any AsynchronousRival else { return nil }
+    let (counter, turns) = (Counter(), 100)
+    let seconds = rival.secondsOfTurns(turns, besideBlocking: count) {
+      usleep(10_000)
+      counter.increment()
+    }
+    counter.require(count)
+    return Report(samples: [seconds / Double(turns) * 1e3])
+  }
 
   private static func functions(
     _ name: String, _ run: @escaping @Sendable (any AsynchronousRival, Int, @escaping Body) -> Void
