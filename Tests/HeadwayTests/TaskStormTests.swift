@@ -114,11 +114,8 @@ private final class TaskStorm: Sendable {
     case 7: return try await queue.run(TaskOperation { try await self.function(depth: depth + 1) })
     case 8: return try await queue.map(0..<3) { _ in try await self.function(depth: depth + 1) }.count
     case 9:
-      for try await value in queue.results(of: 0..., inOrder: depth == 0, { _ in
-        try await self.function(depth: depth + 1)
-      }) where value != 0 {
-        return value
-      }
+      let results = queue.results(of: 0..., inOrder: depth == 0) { _ in try await self.function(depth: depth + 1) }
+      for try await value in results where value != 0 { return value }
     case 10:
       return try await withOperationQueue(maxConcurrentOperationCount: 2) { queue in
         for _ in 0..<3 { queue.addTask { try await self.function(depth: depth + 1) } }

@@ -20,26 +20,28 @@
 /// Cancelling goes both ways. Cancelling the operation cancels its task; and a task that was cancelled from inside, and
 /// ends with a `CancellationError`, makes the operation a cancelled one.
 public final class TaskOperation<Success: Sendable>: Operation, @unchecked Sendable {
-  // None of them changes. What they refer to protects itself.
+  // What does not change refers to what protects itself.
   private let taskRun: TaskRun
   private let task: Task<Void, Never>
-  private let result: TaskResult<Success>
+  /// Set before the end of the operation is published, and read after that was seen.
+  private var result: Success?
 
   /// Creates an operation that runs an asynchronous function.
   ///
   /// - Parameter body: What to run. What it throws becomes the operation's ``Operation/error``.
   public init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
-    let (run, result) = (TaskRun(), TaskResult<Success>())
+    let run = TaskRun()
     task = Task(executorPreference: run) {
       guard !run.isAbandoned else { return }
       do {
-        result.value = try await body()
+        let value = try await body()
+        run.withOperation(TaskOperation.self) { $0.result = value }
         run.note(.success)
       } catch {
         run.note(error is CancellationError && Task.isCancelled ? .cancelled : .failure(error))
       }
     }
-    (taskRun, self.result) = (run, result)
+    taskRun = run
     super.init()
     let quality = QualityOfService(Task.currentPriority)
     if quality != .default { qualityOfService = quality }
@@ -57,8 +59,8 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   public var value: Success {
     get async throws {
       try await finishedSuccessfully()
-      guard let value = result.value else { preconditionFailure("\(self) succeeded without a value") }
-      return value
+      guard let result else { preconditionFailure("\(self) succeeded without a value") }
+      return result
     }
   }
 
@@ -90,10 +92,4 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     task.escalatePriority(to: priority)
   }
-}
-
-/// What an asynchronous function has returned.
-private final class TaskResult<Value: Sendable>: @unchecked Sendable {
-  // Set before the end of the operation is published, and read after that was seen.
-  var value: Value?
 }

@@ -26,8 +26,6 @@ final class TaskRun: TaskExecutor {
   private struct State {
     /// From the start to the end.
     var place: Place?
-    /// The function does not run.
-    var isAbandoned = false
     /// The first of the task, before the start.
     var firstJob: UnownedJob?
     var end: End?
@@ -35,20 +33,44 @@ final class TaskRun: TaskExecutor {
     var lastEntrance: UnsafeRawPointer?
   }
 
-  // Protected by its lock, under which nothing is called, and nothing of users' is released.
+  // Protected by its lock, under which nothing is called, and nothing of users' is released. A function that does not
+  // suspend takes it four times.
   private let state = Guarded(State())
 
-  var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+  /// The function does not run.
+  ///
+  /// Set by the thread that then runs the first job.
+  private let abandoned = Atomic<Bool>(false)
+  /// The address of the operation, which is there while a job of the task runs.
+  ///
+  /// Set before the first job runs.
+  private let startedOperation = Atomic<UInt>(0)
+
+  // Relaxed: who sets them and who reads them is either the same thread, or ordered by the jobs of the task.
+
+  var isAbandoned: Bool { abandoned.load(ordering: .relaxed) }
+
+  /// The operation; to be asked for in a job of its task.
+  private var operation: Operation {
+    guard let pointer = UnsafeRawPointer(bitPattern: startedOperation.load(ordering: .relaxed)) else {
+      preconditionFailure("a job runs before the operation has started")
+    }
+    return Unmanaged<Operation>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  /// Calls `body` with the operation, in a job of its task.
+  func withOperation<Kind: Operation>(_ kind: Kind.Type, _ body: (Kind) -> Void) {
+    body(unsafeDowncast(operation, to: kind))
+  }
 
   /// The function has returned, in the job that the calling thread runs.
   ///
   /// Other threads may still be in earlier jobs: of an actor that was in use, they go on with what others wait for.
   func note(_ end: End) {
-    let operation = state.withLock { $0.place?.operation }
-    let entrance = operation.flatMap { ThreadContext.entrance(into: $0) }
+    let entrance = ThreadContext.entrance(into: operation)
     state.withLock { ($0.end, $0.lastEntrance) = (end, entrance) }
     // The runtime may run a job on a thread that is in another's.
-    if entrance == nil, let operation { WorkerPool.shared.submit(PoolBlock { self.end(operation) }, count: 1) }
+    if entrance == nil { WorkerPool.shared.submit(PoolBlock { self.endIfOver(from: nil) }, count: 1) }
   }
 
   // MARK: The operation
@@ -59,21 +81,23 @@ final class TaskRun: TaskExecutor {
   ///   - operation: The operation, which is kept until it ends.
   ///   - queue: Its queue.
   func begin(_ operation: Operation, in queue: OperationQueue?) {
+    let place = Place(operation: operation, queue: queue)
+    startedOperation.store(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()), ordering: .relaxed)
     let job = state.withLock { state in
-      state.place = Place(operation: operation, queue: queue)
+      state.place = place
       return Self.takeFirstJob(of: &state)
     }
-    if let job { perform(job) }
+    if let job { perform(job, place) }
   }
 
   /// If the operation has not started, it never will: the task ends without having called the function.
   func abandon() {
     let job = state.withLock { state -> UnownedJob? in
-      guard state.firstJob != nil else { return nil }
-      state.isAbandoned = true
-      return Self.takeFirstJob(of: &state)
+      Self.takeFirstJob(of: &state)
     }
-    job?.runSynchronously(on: asUnownedTaskExecutor())
+    guard let job else { return }
+    abandoned.store(true, ordering: .relaxed)
+    job.runSynchronously(on: asUnownedTaskExecutor())
   }
 
   private static func takeFirstJob(of state: inout State) -> UnownedJob? {
@@ -90,7 +114,7 @@ final class TaskRun: TaskExecutor {
       return state.place
     }
     guard let place else { return }
-    let work = Part(job: job, run: self)
+    let work = Part(job: job, run: self, place: place)
     guard let queue = place.queue else { return WorkerPool.shared.submit(work, count: 1) }
     queue.submit(work, of: place.operation)
   }
@@ -99,39 +123,38 @@ final class TaskRun: TaskExecutor {
   private final class Part: PoolWork {
     private let job: UnownedJob
     private let run: TaskRun
+    private let place: Place
 
-    init(job: UnownedJob, run: TaskRun) { (self.job, self.run) = (job, run) }
+    init(job: UnownedJob, run: TaskRun, place: Place) { (self.job, self.run, self.place) = (job, run, place) }
 
     func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
-      run.perform(job)
+      run.perform(job, place)
       return true
     }
   }
 
   /// Runs a job of the task, and ends the operation if that was the last.
-  private func perform(_ job: UnownedJob) {
-    guard let place = state.withLock({ $0.place }) else { return }
-    var isLast = false
+  private func perform(_ job: UnownedJob, _ place: Place) {
+    var entrance: UnsafeRawPointer?
     ThreadContext.run(place.operation, in: place.queue, isShared: true) {
       job.runSynchronously(on: asUnownedTaskExecutor())
-      isLast = isLastJob(ThreadContext.entrance(into: place.operation))
+      entrance = ThreadContext.entrance(into: place.operation)
     }
-    if isLast { end(place.operation) }
+    endIfOver(from: entrance)
     withExtendedLifetime(place) {}
   }
 
-  private func isLastJob(_ entrance: UnsafeRawPointer?) -> Bool {
-    state.withLock { $0.end != nil && $0.lastEntrance == entrance }
-  }
-
-  /// The last job has returned: ends the operation, on the calling thread, which has a reference to it.
-  private func end(_ operation: Operation) {
-    let (end, place) = state.withLock { state in
+  /// Ends the operation if its last job has returned, which has run where the calling thread went into the operation:
+  /// nil if that was nowhere.
+  private func endIfOver(from entrance: UnsafeRawPointer?) {
+    let (end, place) = state.withLock { state -> (End?, Place?) in
+      guard state.end != nil, state.lastEntrance == entrance else { return (nil, nil) }
       defer { (state.end, state.place) = (nil, nil) }
       return (state.end, state.place)
     }
+    guard let end, let operation = place?.operation else { return }
     switch end {
-    case .success, nil: break
+    case .success: break
     case .failure(let error): operation.recordError(error)
     case .cancelled: operation.cancel()
     }
