@@ -9,7 +9,7 @@ SWIFT = ("headway", "dispatch", "tasks", "pool")
 CPLUSPLUS = ("onetbb", "taskflow")
 QUEUES = ("headway", "dispatch", "foundation")
 KINDS = ("subclass", "asynchronous", "name", "completion-block")
-FUNCTIONS = ("task", "suspending-task", "map", "blocking-calls")
+FUNCTIONS = ("task", "suspending-task", "map", "stream", "blocking-calls")
 OBSERVED = ("key-path-observed", "events-observed", "progress-observed")
 REUSABLE_GRAPHS = tuple(f"graph{again}-{shape}" for again in ("", "-again") for shape in ("chain", "grid", "random"))
 
@@ -29,7 +29,7 @@ def full():
     big = 10 * million
     cases = each("independent", SWIFT + CPLUSPLUS, million) + each("chain", SWIFT + CPLUSPLUS, million)
     cases += as_written(("headway", "dispatch"), 300_000, observed=30_000)
-    for workload, count in zip(FUNCTIONS, (300_000, 300_000, million, 1_000)):
+    for workload, count in zip(FUNCTIONS, (300_000, 300_000, million, 100_000, 1_000)):
         cases += each(workload, ("headway", "tasks"), count)
     cases += each("fan", SWIFT + CPLUSPLUS, 200_000) + each("arrivals", (*QUEUES, "pool"), 5_000)
     cases += each("grid", SWIFT + CPLUSPLUS, 100_000) + each("one-operation", (*QUEUES, "pool"), 5_000)
@@ -101,7 +101,7 @@ def quick():
         cases += each(workload, SWIFT, 20_000)
     cases += each("mix", SWIFT, 2_000) + each("one-after-rest", two, 100)
     cases += as_written(two, 100_000, observed=20_000) + each("fan", SWIFT + CPLUSPLUS, 20_000)
-    for workload, count in zip(FUNCTIONS, (100_000, 100_000, 100_000, 200)):
+    for workload, count in zip(FUNCTIONS, (100_000, 100_000, 100_000, 20_000, 200)):
         cases += each(workload, ("headway", "tasks"), count)
     cases += each("arrivals", two, 2_000) + [Case("subclass-memory", "headway", 100_000, 1)]
     cases += [Case("dependent-memory", "headway", 100_000, 1), Case("sleepers", "dispatch", 8, 1)]

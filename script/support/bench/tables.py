@@ -44,6 +44,7 @@ WORKLOADS = {
     "completion-block": "with a completion block, ns each",
     "task": "an asynchronous function that does not suspend, ns each",
     "suspending-task": "one that suspends once, ns each",
+    "stream": "items through three stages of asynchronous functions, ns each",
     "blocking-calls": "one that does nothing beside functions that block for 10 ms, ms",
     "map": "one called with each number, 64 calls under way, ns each",
     "fan": "one, many that wait for it, one that waits for all, ns each",

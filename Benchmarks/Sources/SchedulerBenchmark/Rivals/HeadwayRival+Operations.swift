@@ -77,6 +77,22 @@ extension HeadwayRival: AsynchronousRival {
     return seconds.withLock { $0 }
   }
 
+  /// An operation for each item in each stage, several at a time, of which no more than 64 are on their way.
+  func stream(count: Int, body: @escaping Body) {
+    let stages = (0..<3).map { _ in OperationQueue() }
+    @Sendable func call(_ item: Int) -> Int {
+      body()
+      return item
+    }
+    blocking {
+      let first = stages[0].results(of: 0..<count) { call($0) }
+      let second = stages[1].results(of: first) { call($0) }
+      var sum = 0
+      do { for try await item in stages[2].results(of: second, { call($0) }) { sum += item } } catch {}
+      precondition(sum == count * (count - 1) / 2)
+    }
+  }
+
   func map(count: Int, body: @escaping Body) {
     let queue = OperationQueue()
     blocking {

@@ -43,6 +43,9 @@ protocol AsynchronousRival: Rival {
   /// Returns the sum of what a function that calls the body returns for each number, with 64 calls under way at once.
   func map(count: Int, body: @escaping Body)
 
+  /// Has so many items pass through three stages, each of which calls the body for each, and returns when all have.
+  func stream(count: Int, body: @escaping Body)
+
   /// Starts so many functions that make a call that blocks; then makes functions that do nothing, one when the one
   /// before has returned.
   ///

@@ -72,6 +72,30 @@ extension TaskRival: AsynchronousRival {
     return seconds.withLock { $0 }
   }
 
+  /// A task for each stage, which reads a stream, and writes to one that takes whatever comes.
+  func stream(count: Int, body: @escaping Body) {
+    @Sendable func stage(after items: AsyncStream<Int>) -> AsyncStream<Int> {
+      let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+      Task {
+        for await item in items {
+          body()
+          continuation.yield(item)
+        }
+        continuation.finish()
+      }
+      return stream
+    }
+    blocking {
+      let (items, continuation) = AsyncStream.makeStream(of: Int.self)
+      let last = stage(after: stage(after: stage(after: items)))
+      for item in 0..<count { continuation.yield(item) }
+      continuation.finish()
+      var sum = 0
+      for await item in last { sum += item }
+      precondition(sum == count * (count - 1) / 2)
+    }
+  }
+
   /// By a group to which a child is added when one has ended.
   func map(count: Int, body: @escaping Body) {
     blocking {

@@ -10,6 +10,18 @@ extension Workload {
   /// An asynchronous function called with each number, of which 64 calls are under way at once; nanoseconds each.
   static let map = functions("map") { $0.map(count: $1, body: $2) }
 
+  /// Items that pass through three stages of asynchronous functions, in their order; nanoseconds an item.
+  static let stream = Workload(name: "stream") { rival, count in
+    guard let rival = rival as? any AsynchronousRival else { return nil }
+    func measure(_ count: Int) {
+      let counter = Counter()
+      rival.stream(count: count) { counter.increment() }
+      counter.require(3 * count)
+    }
+    measure(1000)
+    return Report(samples: Stopwatch.nanosecondsEach(count: count) { measure(count) })
+  }
+
   /// How long a function that does nothing takes to return beside that many functions that block for 10 ms each;
   /// milliseconds, the mean of a hundred one after the other.
   static let blockingCalls = Workload(name: "blocking-calls") { rival, count in
