@@ -82,6 +82,24 @@ import Testing
   }
 
   // As above.
+  @Test("T2, T3: what tasks of a queue do next counts as that queue's work, of which others' is not kept out")
+  func busyParts() async {
+    await #expect(processExitsWith: .success) {
+      let (busy, other, spinning) = (OperationQueue(), OperationQueue(), Spinning())
+      for _ in 0..<8 * ProcessorCount.usable {
+        busy.addTask {
+          await Task.yield()
+          spinning.spin()
+        }
+      }
+      spinning.waitUntilBegun(ProcessorCount.usable)
+      other.addOperation { spinning.end() }
+      try await other.finished()
+      try await busy.finished()
+    }
+  }
+
+  // As above.
   @Test("T2: busy work does not keep out a queue whose only thread is blocked")
   func busyBesideBlockedOfSameQueue() async {
     await #expect(processExitsWith: .success) {
@@ -131,12 +149,12 @@ private final class Spinning: Sendable {
   private let isOver = Atomic<Bool>(false)
 
   func add(_ count: Int, to queue: OperationQueue) {
-    for _ in 0..<count {
-      queue.addOperation { [self] in
-        begun.add(1, ordering: .acquiringAndReleasing)
-        while !isOver.load(ordering: .acquiring) {}
-      }
-    }
+    for _ in 0..<count { queue.addOperation { self.spin() } }
+  }
+
+  func spin() {
+    begun.add(1, ordering: .acquiringAndReleasing)
+    while !isOver.load(ordering: .acquiring) {}
   }
 
   func waitUntilBegun(_ count: Int) { while begun.load(ordering: .acquiring) < count {} }

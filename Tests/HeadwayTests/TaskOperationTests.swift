@@ -322,6 +322,17 @@ import Testing
     #expect(begun.value == 4)
   }
 
+  @Test("B3: the error of the operation that ended a scope is thrown, whatever the body throws because of that")
+  func scopeThrowsCause() async {
+    await #expect(throws: Failure.self) {
+      try await withOperationQueue { queue in
+        let slow = queue.addTask { try await Task.sleep(for: .seconds(3_600)) }
+        queue.addTask { throw Failure() }
+        try await slow.value
+      }
+    }
+  }
+
   @Test("Q16: awaited, concurrentPerform calls an asynchronous function with each number")
   func performAsync() async throws {
     let queue = OperationQueue()

@@ -62,4 +62,134 @@ import Testing
     // It was made in a task of the medium priority, or of that of the tests.
     #expect(try await third.value <= Task.currentPriority)
   }
+
+  @Test("P5, W3: an escalation at any moment of the beginning of a wait reaches the operation")
+  func escalatedAsTheWaitBegins() async throws {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    var waits: [(operation: TaskOperation<TaskPriority>, task: Task<TaskPriority, any Error>)] = []
+    for number in 0..<500 {
+      let operation = queue.addTask { Task.currentPriority }
+      let begins = Gate()
+      let task = Task.detached(priority: .background) {
+        begins.open()
+        return try await operation.value
+      }
+      await begins.opened()
+      for _ in 0..<number % 50 { _ = begins.isOpen }
+      task.escalatePriority(to: .high)
+      waits.append((operation, task))
+    }
+    #expect(
+      await becomesTrue { waits.allSatisfy { $0.operation.effectiveQuality(in: .default) == .userInitiated } })
+    queue.isSuspended = false
+    for wait in waits { #expect(try await wait.task.value == .high) }
+  }
+
+  @Test("B3: a task operation made in no task has no quality of service of its own") func madeInNoTask() async throws {
+    let made = EventRecorder<QualityOfService>()
+    let operation = BlockOperation { made.record(TaskOperation {}.qualityOfService) }
+    OperationQueue.main.addOperation(operation)
+    try await operation.finished()
+    #expect(made.events == [.default])
+  }
+
+  /// Returns when it runs at a high priority.
+  @Sendable private static func untilUrgent() async {
+    while Task.currentPriority < .high { await Task.yield() }
+  }
+
+  /// Begins `body` in a task of background priority, and escalates that when `condition` holds.
+  private func escalate(
+    when condition: @Sendable () -> Bool, _ body: @escaping @Sendable () async throws -> Void
+  ) async throws {
+    let task = Task.detached(priority: .background) { try await body() }
+    #expect(await becomesTrue { condition() })
+    task.escalatePriority(to: .high)
+    try await task.value
+  }
+
+  @Test("P5, B4: a group that runs hands on that it is waited for, and so does one that does not run yet")
+  func group() async throws {
+    let (queue, begun) = (OperationQueue(), Counter())
+    for isRunning in [true, false] {
+      queue.isSuspended = !isRunning
+      let low = OperationQueue(name: "low", qualityOfService: .background)
+      low.isSuspended = true
+      let dependency = BlockOperation {}
+      low.addOperation(dependency)
+      let group = GroupOperation { inner in
+        inner.addTask {
+          begun.increment()
+          await Self.untilUrgent()
+        }
+        let dependent = BlockOperation {}
+        dependent.addDependency(dependency)
+        inner.addOperation(dependent)
+      }
+      queue.addOperation(group)
+      try await escalate(when: { begun.value == 1 }) {
+        Task { @Sendable in
+          #expect(await becomesTrue { dependency.effectiveQuality(in: .background) == .userInitiated })
+          low.isSuspended = false
+          queue.isSuspended = false
+        }
+        try await group.finishedSuccessfully()
+      }
+    }
+  }
+
+  @Test("P5: whatever awaits operations of many inputs, or of a scope, raises all of them")
+  func manyOperations() async throws {
+    let (queue, begun) = (OperationQueue(limit: 4), Counter())
+    @Sendable func call() async {
+      begun.increment()
+      await Self.untilUrgent()
+    }
+    try await escalate(when: { begun.value == 4 }) { _ = try await queue.map(0..<4) { _ in await call() } }
+    try await escalate(when: { begun.value == 8 }) {
+      try await queue.concurrentPerform(iterations: 4) { _ in await call() }
+    }
+    for isInOrder in [true, false] {
+      let count = begun.value + 4
+      try await escalate(when: { begun.value == count }) {
+        for try await _ in queue.results(of: 0..<4, inOrder: isInOrder, { _ in await call() }) {}
+      }
+    }
+    let count = begun.value + 4
+    try await escalate(when: { begun.value == count }) {
+      try await withOperationQueue { queue in
+        for _ in 0..<4 { queue.addTask { await call() } }
+      }
+    }
+  }
+
+  #if os(Linux)
+    // In a process of its own, whose workers are all at work.
+    @Test("P3, P5: what a task does next gets a thread of the class to which its operation was raised meanwhile")
+    func partMovesToAnotherClass() async {
+      await #expect(processExitsWith: .success) {
+        let queue = OperationQueue(name: "low", qualityOfService: .background)
+        let (begun, goOn, spinning, isOver) = (Gate(), Gate(), Counter(), Gate())
+        let operation = queue.addTask {
+          begun.open()
+          await goOn.opened()
+          return currentNiceValue()
+        }
+        await begun.opened()
+        for _ in 0..<ProcessorCount.usable {
+          queue.addOperation {
+            spinning.increment()
+            while !isOver.isOpen {}
+          }
+        }
+        while spinning.value < ProcessorCount.usable { await Task.yield() }
+        goOn.open()
+        let nice = try await Task.detached(priority: .high) { try await operation.value }.value
+        isOver.open()
+        #expect(nice == processNiceValue())
+        try await queue.finished()
+      }
+    }
+  #endif
 }

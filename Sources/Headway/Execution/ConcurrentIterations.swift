@@ -19,6 +19,9 @@ final class ConcurrentIterations: PoolWork {
   private let operation: Operation?
   private let queue = ThreadContext.queue
   private let begun = Atomic<Int>(0)
+
+  /// The queue in whose operation the calling thread is, which makes some of the calls.
+  var owner: ObjectIdentifier { queue.map { ObjectIdentifier($0) } ?? ObjectIdentifier(self) }
   // Protected by its lock, under which nothing is called, and nothing of users' is released.
   private let state: Guarded<State>
 

@@ -105,7 +105,7 @@ extension OperationQueue {
     let operation = reference.operation
     guard leftOvers.isEmpty, !batch.hasKept else {
       // It may wait for what this thread has still to do.
-      operation.submitCompletionBlock(block, batch.executor, batch.placement)
+      operation.submitCompletionBlock(block, self, batch.executor, batch.placement)
       return true
     }
     guard !isLast, batch.leave() else {

@@ -33,14 +33,15 @@ extension Operation {
       queue?.state.withLock { ($0.executor, $0.admission.placement) } ?? (
         nil, Placement(quality: .default, hasClasses: true)
       )
-    submitCompletionBlock(block, executor, placement)
+    submitCompletionBlock(block, queue, executor, placement)
   }
 
   /// Sends the completion block of an operation that has ended to what runs its queue, or else to the pool.
   final func submitCompletionBlock(
-    _ block: @escaping @Sendable () -> Void, _ executor: (any WorkExecutor)?, _ placement: Placement
+    _ block: @escaping @Sendable () -> Void, _ queue: OperationQueue?, _ executor: (any WorkExecutor)?,
+    _ placement: Placement
   ) {
-    let work = PoolBlock { self.runCompletionBlock(block) }
+    let work = PoolBlock(for: queue) { self.runCompletionBlock(block) }
     guard let executor else { return WorkerPool.pool(of: placement.workerClass(of: self)).submit(work, count: 1) }
     executor.submit(work, count: 1)
   }

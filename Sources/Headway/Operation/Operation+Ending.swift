@@ -169,7 +169,7 @@ extension Operation {
       if isNotified, progress == nil, batch.runsCompletionBlocks {
         batch.leave(completionBlock: completionBlock)
       } else {
-        submitCompletionBlock(completionBlock, batch.executor, batch.placement)
+        submitCompletionBlock(completionBlock, batch.home?.takeUnretainedValue(), batch.executor, batch.placement)
       }
     }
     ending.releaseDependencies(in: batch)

@@ -20,7 +20,7 @@ extension Operation {
   }
 
   /// A task of this priority waits for the operation, which runs at no lower quality.
-  final func raiseQuality(to priority: TaskPriority) {
+  @Sendable final func raiseQuality(to priority: TaskPriority) {
     let level = QualityOfService(priority).level
     if level > 0 { Self.raise([self], level: level) }
   }
@@ -45,7 +45,7 @@ extension Operation {
     while let operation = waiting.popLast() {
       guard let word = operation.state.raiseQuality(level: level) else { continue }
       if word.isEnqueued { operation.queue?.operationChangedUrgency(operation) }
-      if word.phase == .executing { operation.qualityWasRaised() }
+      operation.qualityWasRaised()
       if word.unfinishedDependencies > 0 { waiting.append(contentsOf: operation.dependencies) }
     }
   }

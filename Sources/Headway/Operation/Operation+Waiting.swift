@@ -9,7 +9,7 @@ extension OperationExtensions {
   ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operation goes on.
   public func finished() async throws {
-    try await raisingQuality {
+    try await withPriority(raising: raiseQuality) {
       try await WaiterList.suspend(
         adding: { waiter in self.addWaiter(waiter, for: .notified) },
         removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
@@ -32,17 +32,8 @@ extension OperationExtensions {
 extension Operation {
   /// Suspends the task until the operation has finished, whether or not the task is cancelled.
   final func ended() async {
-    await raisingQuality { await WaiterList.suspend { waiter in addWaiter(waiter, for: .notified) } }
-  }
-
-  /// Runs the operation at no lower quality of service than the priority of the task that waits for it in `body` asks
-  /// for, now or when that is escalated.
-  fileprivate final func raisingQuality<Failure>(_ body: () async throws(Failure) -> Void) async throws(Failure) {
-    raiseQuality(to: Task.currentPriority)
-    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return try await body() }
-    try await withTaskPriorityEscalationHandler(operation: body) { _, priority in
-      // Elsewhere, since the runtime calls this under a lock of the task.
-      WorkerPool.shared.submit(PoolBlock { self.raiseQuality(to: priority) }, count: 1)
+    await withPriority(raising: raiseQuality) {
+      await WaiterList.suspend { waiter in addWaiter(waiter, for: .notified) }
     }
   }
 

@@ -125,7 +125,7 @@ open class Operation: @unchecked Sendable {
   /// Whether it is one of the units of its queue's progress.
   var isUnit: Bool { true }
 
-  /// Something more urgent waits for the operation, which has started.
+  /// Something more urgent waits for the operation, or its queue has become more urgent.
   func qualityWasRaised() {}
 
   // MARK: States

@@ -243,7 +243,11 @@ extension OperationQueue {
       setQuality(quality, &state)
       return quality.level > old.level && state.admission.count > 0
     }
-    if isRaised { for operation in operations { operation.raiseDependencies(level: quality.level) } }
+    guard isRaised else { return }
+    for operation in operations {
+      operation.raiseDependencies(level: quality.level)
+      operation.qualityWasRaised()
+    }
   }
 
   /// The quality of service, without the lock.

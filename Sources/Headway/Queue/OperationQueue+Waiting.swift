@@ -32,7 +32,8 @@ extension OperationQueue {
 extension OperationQueueExtensions {
   /// Suspends the task until the queue holds nothing.
   ///
-  /// Operations added meanwhile prolong it. Holds no thread.
+  /// Operations added meanwhile prolong it. Holds no thread. Unlike the wait for one operation, it raises no quality of
+  /// service.
   ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operations go on.
   public func finished() async throws {

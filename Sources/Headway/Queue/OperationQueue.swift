@@ -191,7 +191,8 @@ open class OperationQueue: @unchecked Sendable {
 
   /// How important the queue's work is to the user: on which threads its operations run.
   ///
-  /// An operation runs at the higher of this and its own. A change applies to what starts from then on. With an
+  /// An operation runs at the higher of this and its own. A change applies to what starts from then on; of a
+  /// ``TaskOperation`` that runs, a higher one applies to what it does after its next suspension. With an
   /// ``underlyingQueue`` it is the dispatch queue's quality of service that counts; that of ``main`` is always
   /// `.userInteractive`.
   open var qualityOfService: QualityOfService {

@@ -13,8 +13,8 @@ extension OperationQueueExtensions {
   /// queue, each of which takes one input after the other. The first error cancels the rest, as a cancellation of the
   /// task does; this returns when nothing of it runs any more.
   ///
-  /// An operation of the queue that maps in the same queue keeps its own place meanwhile: with all places taken so,
-  /// nobody goes on.
+  /// An operation of the queue that maps in the same queue keeps its own place meanwhile: with all places taken so, or
+  /// with a barrier behind it, nobody goes on.
   ///
   /// - Parameters:
   ///   - inputs: The inputs.
@@ -111,7 +111,9 @@ extension OperationQueue {
     failure.onFirst = cancelAll
     await withTaskCancellationHandler {
       addOperations(operations, waitUntilFinished: false)
-      for operation in operations { await operation.ended() }
+      await withPriority(raising: { for operation in operations { operation.raiseQuality(to: $0) } }) {
+        for operation in operations { await operation.ended() }
+      }
     } onCancel: {
       failure.note(CancellationError())
       cancelAll()

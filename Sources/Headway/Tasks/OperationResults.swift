@@ -128,10 +128,12 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
     }
 
     private mutating func nextValue() async throws -> Output? {
-      switch await arrivals.next(isolation: #isolation) {
+      let line = owner.line
+      let arrival = await withPriority(raising: { line.raise(to: $0) }) { await arrivals.next(isolation: #isolation) }
+      switch arrival {
       case .operation(let operation, let number):
         let value = try await operation.value
-        owner.line.take(number)
+        line.take(number)
         return value
       case .failure(let error): throw error
       case nil:

@@ -142,6 +142,15 @@ final class ResultsLine<Output: Sendable>: Sendable {
     withExtendedLifetime(taken) {}
   }
 
+  // MARK: Raising
+
+  /// A task of this priority waits for a result.
+  func raise(to priority: TaskPriority) {
+    let (driver, operations) = state.withLock { ($0.driver, Array($0.operations.values)) }
+    driver?.escalate(to: priority)
+    for operation in operations { operation.raiseQuality(to: priority) }
+  }
+
   // MARK: Cancelling
 
   /// Cancels what was made after an operation, and has no more made.

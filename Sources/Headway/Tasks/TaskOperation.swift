@@ -43,7 +43,8 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     }
     taskRun = run
     super.init()
-    let quality = QualityOfService(Task.currentPriority)
+    // Of a thread that is in no task, nothing was said.
+    let quality = withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority) } ?? .default }
     if quality != .default { qualityOfService = quality }
   }
 
@@ -84,12 +85,15 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   override func cancelWork() { task.cancel() }
 
-  override func qualityWasRaised() { escalateTask(in: queue) }
+  override func qualityWasRaised() {
+    guard state.current.phase == .executing else { return }
+    escalateTask(in: queue)
+    taskRun.resubmit()
+  }
 
   /// Gives the task the priority that belongs to the operation's quality of service, if that is higher than its own.
   private func escalateTask(in queue: OperationQueue?) {
     guard let priority = effectiveQuality(in: queue?.knownQuality ?? .default).taskPriority else { return }
-    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-    task.escalatePriority(to: priority)
+    task.escalate(to: priority)
   }
 }

@@ -31,6 +31,8 @@ final class TaskRun: TaskExecutor {
     var end: End?
     /// Where the thread went into the operation that has run the function to its end.
     var lastEntrance: UnsafeRawPointer?
+    /// The job that was sent for last.
+    var lastPart: Part?
   }
 
   // Protected by its lock, under which nothing is called, and nothing of users' is released. A function that does not
@@ -109,25 +111,46 @@ final class TaskRun: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let place = state.withLock { state in
-      if state.place == nil { state.firstJob = job }
-      return state.place
+    var former: Part?
+    let part = state.withLock { state -> Part? in
+      guard let place = state.place else {
+        state.firstJob = job
+        return nil
+      }
+      let part = Part(job: job, run: self, place: place)
+      (former, state.lastPart) = (state.lastPart, part)
+      return part
     }
-    guard let place else { return }
-    let work = Part(job: job, run: self, place: place)
-    guard let queue = place.queue else { return WorkerPool.shared.submit(work, count: 1) }
-    queue.submit(work, of: place.operation)
+    if let part { submit(part) }
+    withExtendedLifetime(former) {}  // Released after the lock.
   }
 
-  /// A job, as work for a thread.
+  private func submit(_ part: Part) {
+    guard let queue = part.place.queue else { return WorkerPool.shared.submit(part, count: 1) }
+    queue.submit(part, of: part.place.operation)
+  }
+
+  /// The operation has become more urgent: a job that waits for a thread may get one of another class.
+  func resubmit() { if let part = state.withLock({ $0.lastPart }), !part.isTaken { submit(part) } }
+
+  /// A job, as work for a thread: the first that comes.
   private final class Part: PoolWork {
+    private let taken = Atomic<Bool>(false)
     private let job: UnownedJob
     private let run: TaskRun
-    private let place: Place
+    let place: Place
+
+    var owner: ObjectIdentifier { place.queue.map { ObjectIdentifier($0) } ?? ObjectIdentifier(self) }
+
+    /// A thread has come.
+    ///
+    /// Relaxed: it orders nothing but the threads that come.
+    var isTaken: Bool { taken.load(ordering: .relaxed) }
 
     init(job: UnownedJob, run: TaskRun, place: Place) { (self.job, self.run, self.place) = (job, run, place) }
 
     func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
+      guard !taken.exchange(true, ordering: .acquiringAndReleasing) else { return false }
       run.perform(job, place)
       return true
     }
@@ -147,10 +170,10 @@ final class TaskRun: TaskExecutor {
   /// Ends the operation if its last job has returned, which has run where the calling thread went into the operation:
   /// nil if that was nowhere.
   private func endIfOver(from entrance: UnsafeRawPointer?) {
-    let (end, place) = state.withLock { state -> (End?, Place?) in
-      guard state.end != nil, state.lastEntrance == entrance else { return (nil, nil) }
-      defer { (state.end, state.place) = (nil, nil) }
-      return (state.end, state.place)
+    let (end, place, part) = state.withLock { state -> (End?, Place?, Part?) in
+      guard state.end != nil, state.lastEntrance == entrance else { return (nil, nil, nil) }
+      defer { (state.end, state.place, state.lastPart) = (nil, nil, nil) }
+      return (state.end, state.place, state.lastPart)
     }
     guard let end, let operation = place?.operation else { return }
     switch end {
@@ -159,6 +182,6 @@ final class TaskRun: TaskExecutor {
     case .cancelled: operation.cancel()
     }
     operation.end()
-    withExtendedLifetime(place) {}  // Released after the lock.
+    withExtendedLifetime((place, part)) {}  // Released after the lock.
   }
 }

@@ -14,8 +14,8 @@
 ///   - maxConcurrentOperationCount: How many operations run at once, at most; by default the system decides.
 ///   - body: Adds operations. It may wait for some of them, and await what they return.
 /// - Returns: What `body` returns.
-/// - Throws: What `body` throws, or else the error of the operation that failed first; or `CancellationError`, when the
-///   task was cancelled and neither threw.
+/// - Throws: What `body` throws, or else the error of the operation that failed first, also where `body` throws a
+///   `CancellationError` because of that; or `CancellationError`, when the task was cancelled and neither threw.
 public func withOperationQueue<Result>(
   name: String? = nil,
   maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -25,13 +25,20 @@ public func withOperationQueue<Result>(
   queue.name = name
   queue.maxConcurrentOperationCount = maxConcurrentOperationCount
   return try await withTaskCancellationHandler {
-    let result: Result
-    do { result = try await body(queue) } catch {
-      queue.end()
+    let result = try await withPriority(raising: { priority in
+      for operation in queue.operations { operation.raiseQuality(to: priority) }
+    }) {
+      let result: Result
+      do { result = try await body(queue) } catch {
+        queue.end()
+        await queue.emptied()
+        // What the body has awaited was cancelled because of that.
+        if error is CancellationError, !Task.isCancelled, let failure = queue.firstFailure { throw failure }
+        throw error
+      }
       await queue.emptied()
-      throw error
+      return result
     }
-    await queue.emptied()
     if let error = queue.firstFailure { throw error }
     try Task.checkCancellation()
     return result

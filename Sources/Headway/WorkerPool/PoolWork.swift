@@ -1,5 +1,8 @@
 /// Something for which a worker can come.
 package protocol PoolWork: AnyObject, Sendable {
+  /// For what it is done: a worker that is at it works for all that has the same owner.
+  var owner: ObjectIdentifier { get }
+
   /// Does what there is to do, on the worker's thread; of something that has many parts, at most so many.
   ///
   /// - Parameters:
@@ -16,6 +19,8 @@ package protocol PoolWork: AnyObject, Sendable {
 }
 
 extension PoolWork {
+  package var owner: ObjectIdentifier { ObjectIdentifier(self) }
+
   package func threadLimitWasReached(_ limit: Int) {}
 }
 
@@ -38,8 +43,16 @@ extension WorkExecutor {
 /// A block as a piece of work.
 final class PoolBlock: PoolWork {
   private let block: @Sendable () -> Void
+  private let queue: ObjectIdentifier?
 
-  init(_ block: @escaping @Sendable () -> Void) { self.block = block }
+  var owner: ObjectIdentifier { queue ?? ObjectIdentifier(self) }
+
+  /// - Parameters:
+  ///   - queue: For which the block is called; nil for none.
+  ///   - block: What to call.
+  init(for queue: OperationQueue? = nil, _ block: @escaping @Sendable () -> Void) {
+    (self.block, self.queue) = (block, queue.map { ObjectIdentifier($0) })
+  }
 
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
     block()

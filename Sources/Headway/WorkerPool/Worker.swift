@@ -32,7 +32,7 @@ final class Worker: @unchecked Sendable {
   let batch = Batch()
   /// Its thread is in a visit to a queue, for which it uses that; belongs to the thread.
   var isVisiting = false
-  /// The work that it has taken.
+  /// The owner of the work that it has taken.
   var visit: ObjectIdentifier?
   /// Lets others look at the thread.
   private(set) var probe: ThreadProbe?

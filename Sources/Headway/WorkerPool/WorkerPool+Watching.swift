@@ -84,9 +84,9 @@ extension WorkerPool.State {
   /// Whether work waits for which no worker is at work.
   fileprivate var hasUnvisitedWork: Bool {
     let visited = visited
-    return work.works.contains { !visited.contains(ObjectIdentifier($0)) }
+    return work.works.contains { !visited.contains($0.owner) }
   }
 
-  /// The work for which workers are at work, and not blocked.
+  /// The owners of the work at which workers are that are not blocked.
   var visited: Set<ObjectIdentifier> { Set(workers.lazy.filter { $0.status == .working }.compactMap(\.visit)) }
 }

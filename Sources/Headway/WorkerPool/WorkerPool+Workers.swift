@@ -44,7 +44,7 @@ extension WorkerPool {
         next = .end
       } else if let work = state.takeWork() {
         state.taken &+= 1
-        worker.visit = ObjectIdentifier(work)
+        worker.visit = work.owner
         next = .work(work)
       } else if worker.hasInheritedNiceness || ThreadLimit.isHungry(~workerClass.bit) {
         state.remove(worker)
@@ -153,7 +153,7 @@ extension WorkerPool.State {
     guard helpsOut else { return nil }
     helpsOut = false
     let visited = visited
-    return work.popFirst { !visited.contains(ObjectIdentifier($0)) }
+    return work.popFirst { !visited.contains($0.owner) }
   }
 
   /// Forgets a worker whose thread ends.

@@ -9,7 +9,7 @@ struct Workload: Sendable {
       .independent, .chain, .grid, .deepGraph, .wideGraph, .mix, .oneOperation, .oneAfterRest, .sleepers,
       .processorBound, .waitingMemory, .dependentMemory, .growth, .besideWaiting, .oneAtATime, .inOrder, .pipeline,
       .cancellation, .manyQueues, .interactiveLatency, .fairness, .holdUp, .soak, .subclass, .asynchronous, .withName,
-      .withCompletionBlock, .task, .suspendingTask, .map, .stream, .blockingCalls, .fan, .keyPathObserved, .eventsObserved,
-      .progressObserved, .subclassMemory, .arrivals,
+      .withCompletionBlock, .task, .suspendingTask, .map, .stream, .blockingCalls, .fan, .keyPathObserved,
+      .eventsObserved, .progressObserved, .subclassMemory, .arrivals,
     ] + reusableGraphs
 }
