@@ -140,6 +140,9 @@ import Testing
     let other = OperationQueue(name: "other", maxConcurrentOperationCount: 4, qualityOfService: .utility)
     #expect(other.order == .priority && other.maxConcurrentOperationCount == 4)
     #expect(other.name == "other" && other.qualityOfService == .utility)
+    let (two, urgent) = (OperationQueue(maxConcurrentOperationCount: 2), OperationQueue(qualityOfService: .utility))
+    #expect(two.maxConcurrentOperationCount == 2 && two.qualityOfService == .default)
+    #expect(urgent.maxConcurrentOperationCount == -1 && urgent.qualityOfService == .utility)
     final class Jobs: OperationQueue, @unchecked Sendable { var order = 0 }
     let jobs = Jobs(order: .fifo)
     #expect(jobs.order == 0 && jobs.maxConcurrentOperationCount == 1)

@@ -113,4 +113,13 @@ import Testing
     try await OperationQueue.main.finished()
     #expect(seen.events == [true, true])
   }
+
+  @Test("Q7: a block of the main actor that is added to a queue of other threads stops the process with a message")
+  func mainActorElsewhere() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      OperationQueue(name: "pages", maxConcurrentOperationCount: 1).addOperation { @MainActor in }
+    }
+    #expect(result.message.contains("A block of the main actor was added to queue ‘pages’"))
+    #expect(result.message.contains("use OperationQueue.main or addTask"))
+  }
 }

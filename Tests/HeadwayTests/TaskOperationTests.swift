@@ -322,6 +322,20 @@ import Testing
     #expect(begun.value == 4)
   }
 
+  @Test("B3, D3: a function can wait for the success of a list of operations") func afterList() async throws {
+    let queue = OperationQueue()
+    let parts = (1...5).map { number in queue.addTask { number } }
+    let sum = queue.addTask(after: parts) {
+      var sum = 0
+      for part in parts { sum += try await part.value }
+      return sum
+    }
+    #expect(try await sum.value == 15)
+    let failing: [Operation] = parts + [queue.addTask { throw Failure() }]
+    let error = await #expect(throws: DependencyError.self) { try await queue.addTask(after: failing) {}.value }
+    #expect(error?.culprit === failing.last)
+  }
+
   @Test("B3: the error of the operation that ended a scope is thrown, whatever the body throws because of that")
   func scopeThrowsCause() async {
     await #expect(throws: Failure.self) {

@@ -4,6 +4,8 @@
 ///   - raise: Raises what the task waits for. It may be called several times at once, and after the wait. Not called
 ///     with the medium priority, which tasks have of which nothing was said.
 ///   - body: Waits.
+/// - Returns: What `body` returns.
+/// - Throws: What `body` throws.
 func withPriority<Answer, Failure: Error>(
   raising raise: @escaping @Sendable (TaskPriority) -> Void, _ body: () async throws(Failure) -> Answer
 ) async throws(Failure) -> Answer {

@@ -90,6 +90,24 @@ open class OperationQueue: @unchecked Sendable {
     self.maxConcurrentOperationCount = maxConcurrentOperationCount
   }
 
+  /// Creates a queue without a name that holds nothing, with a limit.
+  ///
+  /// - Parameters:
+  ///   - maxConcurrentOperationCount: How many operations run at once, at most.
+  ///   - qualityOfService: How important its work is to the user.
+  /// - Precondition: `maxConcurrentOperationCount` is not below -1.
+  public convenience init(maxConcurrentOperationCount: Int, qualityOfService: QualityOfService = .default) {
+    self.init(
+      name: nil, maxConcurrentOperationCount: maxConcurrentOperationCount, qualityOfService: qualityOfService)
+  }
+
+  /// Creates a queue without a name that holds nothing.
+  ///
+  /// - Parameter qualityOfService: How important its work is to the user.
+  public convenience init(qualityOfService: QualityOfService) {
+    self.init(name: nil, qualityOfService: qualityOfService)
+  }
+
   /// Creates a queue that holds nothing and starts its operations in an order.
   ///
   /// ```swift

@@ -7,7 +7,7 @@
 /// ```
 ///
 /// So no more of them run at once than the queue's limit allows, and none while it is suspended. A task that awaits
-/// takes no place of the limit; use ``OperationQueueExtensions/addTask(name:after:operation:)`` for one that keeps its
+/// takes no place of the limit; use a ``TaskOperation`` for one that keeps its
 /// place. Blocking calls in such tasks hold up nobody but the queue's limit.
 ///
 /// The jobs are not cancelled with the queue's operations, since a task can't end without them: cancel the task.

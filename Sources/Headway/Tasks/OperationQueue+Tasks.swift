@@ -9,6 +9,8 @@ extension OperationQueueExtensions {
   /// let image = queue.addTask(name: "render", after: page) { try await render(page.value) }
   /// ```
   ///
+  /// A function that is to be isolated to an actor says so: `{ @MainActor in … }`.
+  ///
   /// - Parameters:
   ///   - name: What to call the operation in descriptions and messages.
   ///   - dependencies: What must succeed before. If one of them fails or is cancelled, the operation is cancelled, with
@@ -19,6 +21,24 @@ extension OperationQueueExtensions {
   @discardableResult
   public func addTask<Success: Sendable>(
     name: String? = nil, after dependencies: Operation...,
+    operation body: sending @escaping @isolated(any) () async throws -> Success
+  ) -> TaskOperation<Success> {
+    addTask(name: name, after: dependencies, operation: body)
+  }
+
+  /// Adds an operation that runs an asynchronous function when all operations of a list have succeeded, and gives its
+  /// value.
+  ///
+  /// - Parameters:
+  ///   - name: What to call the operation in descriptions and messages.
+  ///   - dependencies: What must succeed before. If one of them fails or is cancelled, the operation is cancelled, with
+  ///     a ``DependencyError`` that names it.
+  ///   - body: What to run.
+  /// - Returns: The operation, of which ``TaskOperation/value`` is what `body` returns.
+  /// - Complexity: O(*n*) in the number of dependencies.
+  @discardableResult
+  public func addTask<Success: Sendable>(
+    name: String? = nil, after dependencies: [Operation],
     operation body: sending @escaping @isolated(any) () async throws -> Success
   ) -> TaskOperation<Success> {
     let operation = TaskOperation(body)
@@ -75,6 +95,9 @@ extension OperationQueueExtensions {
   /// - Parameter block: What to run.
   /// - Precondition: The queue runs its operations on the main thread.
   public func addOperation(_ block: @escaping @MainActor @Sendable () -> Void) {
+    require(
+      state.withLock { $0.underlyingQueue != nil || $0.executor != nil },
+      "A block of the main actor was added to \(label), which has other threads: use OperationQueue.main or addTask.")
     addOperation { MainActor.assumeIsolated { block() } }
   }
 }

@@ -13,7 +13,8 @@
 /// The task of the operation is made with it: it has the task-local values and the priority of its creator.
 ///
 /// Priorities go both ways, too. An operation that is made in a task of another than the medium priority has the
-/// ``Operation/qualityOfService`` that belongs to that, and one that a task waits for is raised to that task's. And
+/// ``Operation/qualityOfService`` that belongs to that, and one for which a task of another than the medium priority
+/// waits is raised to that task's; nothing was said of a task of the medium one. And
 /// the task of an operation has at least the priority of the quality of service at which that runs, also if something
 /// more urgent comes to wait for it meanwhile.
 ///
