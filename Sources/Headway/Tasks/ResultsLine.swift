@@ -17,6 +17,8 @@ final class ResultsLine<Output: Sendable>: Sendable {
     var operations: [Int: TaskOperation<Output>] = [:]
     var unfinishedCount = 0
     var driver: Task<Void, Never>?
+    /// To what the driver and the operations were raised.
+    var priority: TaskPriority?
     var hasBegun = false
     /// All operations have been made, or no more are to be.
     var isDriven = false
@@ -145,8 +147,15 @@ final class ResultsLine<Output: Sendable>: Sendable {
   // MARK: Raising
 
   /// A task of this priority waits for a result.
+  ///
+  /// Operations that are made later have the driver's priority.
   func raise(to priority: TaskPriority) {
-    let (driver, operations) = state.withLock { ($0.driver, Array($0.operations.values)) }
+    let raised = state.withLock { state -> (Task<Void, Never>?, [TaskOperation<Output>])? in
+      guard state.priority ?? .background < priority else { return nil }
+      state.priority = priority
+      return (state.driver, Array(state.operations.values))
+    }
+    guard let (driver, operations) = raised else { return }
     driver?.escalate(to: priority)
     for operation in operations { operation.raiseQuality(to: priority) }
   }
