@@ -10,15 +10,18 @@
       commandName: "import",
       abstract: "Import a GTFS feed, or one CSV file, into an SQLite database.",
       discussion: """
-        Readers of the database see the rows arrive. Importing again updates rows in place. Ctrl-C stops: what was \
-        committed stays, and running the same command again completes it. Rows that can't be taken are written to \
-        DATABASE.rejects.csv.
+        Readers of the database see the rows arrive. Importing again updates rows in place: by their key, or, in a \
+        table without one, the rows of this very file; with others in such a table, say --append or --replace. For a \
+        newer release of a feed, --replace leaves nothing of the older one. Ctrl-C stops: what was committed stays, \
+        and running the same command again completes it. Rows that can't be taken are written to DATABASE.rejects.csv.
 
         EXAMPLES:
           headway import vbb-2020 vbb.sqlite
           headway import vbb-2020 vbb.sqlite --watch stops
           headway import stops.txt vbb.sqlite --batch-size 1000 --durability full
+          headway import vbb-2021 vbb.sqlite --replace
           headway import people.csv people.sqlite --key id --column-type id:integer
+          headway import more.csv people.sqlite --table people --append
           headway import people.csv people.sqlite --delimiter ';' --table staff
           headway import people.csv people.sqlite --progress json | jq .
         """)
@@ -32,6 +35,16 @@
     // Unconditional, so that a negative number is taken for the value that it is.
     @Option(parsing: .unconditional, help: "How many rows are committed at once.")
     var batchSize = 250
+
+    @Flag(help: "Add the rows to those that the table has.")
+    var append = false
+
+    @Flag(
+      help: "Put the rows in place of those that the table has, in one transaction for each table, at its end.")
+    var replace = false
+
+    @Flag(help: "End with 0 even if not one row of a file could be taken.")
+    var allowRejects = false
 
     @Flag(help: "Stop at the first malformed row.")
     var strict = false
@@ -74,6 +87,7 @@
       guard maximumConcurrency == -1 || maximumConcurrency > 0 else {
         throw ValidationError("--maximum-concurrency \(maximumConcurrency): use 1 or more, or -1.")
       }
+      guard !append || !replace else { throw ValidationError("--append and --replace: use one of them.") }
       if let delimiter, delimiter != "tab", delimiter.utf8.count != 1 || "\"\r\n".contains(delimiter) {
         throw ValidationError("--delimiter '\(delimiter)': use one ASCII character, or 'tab'.")
       }
@@ -130,13 +144,18 @@
         isCancelled: signals.stopSignal != nil)
       if let error = operations.lazy.compactMap(\.error).first { throw error }
       if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
+      if !allowRejects, let report = reports.first(where: { $0.rows == 0 && $0.rejected > 0 }) {
+        ToolExit.say("\(report.file): not one of \(report.rejected) rows could be taken; see \(rejects.path).")
+        throw ExitCode(ToolExit.dataError.rawValue)
+      }
     }
 
     private func makeOperations(
       _ target: ImportDatabase, _ rejects: RejectsFile
     ) throws -> (operations: [ImportOperation], whole: OperationProgress) {
       let options = ImportOptions(
-        batchSize: batchSize, isStrict: strict, dialect: dialect, hasHeader: !noHeader)
+        batchSize: batchSize, isStrict: strict, dialect: dialect, hasHeader: !noHeader,
+        existingRows: append ? .append : replace ? .replace : .update)
       if isFolder {
         let feed = try FeedImport(folder: feed, into: target, options: options, rejects: rejects)
         return (feed.operations, feed.progress)

@@ -12,7 +12,7 @@
         EXAMPLES:
           headway sample feed
           headway sample feed --stop-times 3000000
-          headway sample feed --stop-times 10000 --seed 7 --crlf
+          headway sample feed --stop-times 10000 --seed 7 --crlf --force
         """)
 
     @Argument(help: "The folder to write, made if it is not there.", completion: .directory)
@@ -28,6 +28,9 @@
     @Flag(name: .customLong("crlf"), help: "End lines with CR and LF.")
     var isCRLF = false
 
+    @Flag(help: "Replace the files of a feed that is there.")
+    var force = false
+
     func validate() throws {
       guard stopTimes >= 2 else {
         throw ValidationError("--stop-times \(stopTimes): use 2 or more, a trip has two stops at least.")
@@ -36,8 +39,14 @@
 
     func run() async throws {
       do {
-        try SampleFeed(stopTimes: stopTimes, seed: seed, lineEnd: isCRLF ? .crlf : .lf).write(to: folder)
+        try SampleFeed(stopTimes: stopTimes, seed: seed, lineEnd: isCRLF ? .crlf : .lf)
+          .write(to: folder, replacesFiles: force)
+        print("Wrote \(folder): a feed with \(stopTimes) stop times, seed \(seed).")
       } catch {
+        if error.code == .fileExists {
+          ToolExit.say("\(error). Use --force to replace it and the others of the feed.")
+          throw ExitCode(ToolExit.cannotCreate.rawValue)
+        }
         throw ToolExit.report(error)
       }
     }

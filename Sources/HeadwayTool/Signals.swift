@@ -21,7 +21,7 @@
     ///
     /// - Parameter stop: What to do at the first signal.
     init(stop: @escaping @Sendable () -> Void) {
-      let numbers = [SIGINT, SIGTERM]
+      let numbers = [SIGINT, SIGTERM, SIGHUP]
       // Sources begin to listen at some time after `resume()`. Ignoring the signals before that would lose one that
       // comes between.
       let installing = DispatchGroup()

@@ -18,7 +18,7 @@
       case let error as ImportError:
         switch error.code {
         case .missingFiles, .cannotReadFile: self = .noInput
-        case .badHeader, .malformedRow: self = .dataError
+        case .badHeader, .malformedRow, .foreignRows: self = .dataError
         case .database: self = Self(databaseResult: (error.underlying as? DatabaseError)?.resultCode)
         case .cannotWriteRejects: self = .cannotCreate
         default: self = .inputOutput
@@ -51,6 +51,9 @@
 
     /// The error for a person: without the statement that SQLite was executing and the innards of Foundation's errors.
     private static func description(of error: any Error) -> String {
+      if let error = error as? ImportError, error.code == .foreignRows {
+        return "\(error) Use --append to add to them, --replace to put the file's rows in their place, or --key."
+      }
       guard let error = error as? ImportError, let underlying = error.underlying else { return "\(error)" }
       let reason =
         switch underlying {

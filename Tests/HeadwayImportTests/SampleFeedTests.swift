@@ -199,12 +199,15 @@ struct SampleFeedTests {
     }
   }
 
-  @Test("I4: a folder is created with those above it, and files in one that is there are replaced")
+  @Test("I4: a folder is created with those above it, and files in one that is there are replaced on request")
   func folders() throws {
     try withFolder { folder in
       let deep = folder + "/a/b//c/"
       try SampleFeed(stopTimes: 500, seed: 1).write(to: deep)
-      try SampleFeed(stopTimes: 50, seed: 1).write(to: deep)
+      let refused = #expect(throws: SampleFeedError.self) { try SampleFeed(stopTimes: 50, seed: 1).write(to: deep) }
+      #expect(refused?.code == .fileExists && refused?.path == deep + "/agency.txt")
+      #expect(try WrittenFeed(folder: deep).table("stop_times").rows.count == 500)
+      try SampleFeed(stopTimes: 50, seed: 1).write(to: deep, replacesFiles: true)
       #expect(try WrittenFeed(folder: deep).table("stop_times").rows.count == 50)
     }
   }
@@ -225,7 +228,9 @@ struct SampleFeedTests {
 
       // A folder where a file should be: root may write everywhere, so permissions would not do.
       try FileManager.default.createDirectory(atPath: folder + "/routes.txt", withIntermediateDirectories: true)
-      let occupied = #expect(throws: SampleFeedError.self) { try SampleFeed(stopTimes: 10).write(to: folder) }
+      let occupied = #expect(throws: SampleFeedError.self) {
+        try SampleFeed(stopTimes: 10).write(to: folder, replacesFiles: true)
+      }
       #expect(occupied?.code == .cannotCreateFile)
       #expect(occupied?.path == folder + "/routes.txt")
       #expect(occupied?.systemError == EISDIR)
@@ -237,7 +242,9 @@ struct SampleFeedTests {
     func fullDisk() throws {
       try withFolder { folder in
         try FileManager.default.createSymbolicLink(atPath: folder + "/trips.txt", withDestinationPath: "/dev/full")
-        let error = #expect(throws: SampleFeedError.self) { try SampleFeed(stopTimes: 500).write(to: folder) }
+        let error = #expect(throws: SampleFeedError.self) {
+          try SampleFeed(stopTimes: 500).write(to: folder, replacesFiles: true)
+        }
         #expect(error?.code == .cannotWrite)
         #expect(error?.path == folder + "/trips.txt")
         #expect(error?.systemError == ENOSPC)

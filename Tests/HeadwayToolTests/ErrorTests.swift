@@ -41,6 +41,31 @@
       #expect(!folder.has("db"))
     }
 
+    @Test("I5: a table without a key whose rows are another file's is refused with 65, and with the ways out")
+    func foreignRows() async throws {
+      try folder.write("a,b\n1,2\n3,4\n", to: "x.csv")
+      try folder.write("a,b\n9,9\n", to: "y.csv")
+      #expect(try await Tool.run("import", "x.csv", "db", "--progress", "none", in: folder).status == 0)
+      try await expectFailure(
+        "y.csv", "db", "--table", "x", status: 65,
+        "\(folder.path)/y.csv: The table x has rows that this file did not write, and no key by which to update them. "
+          + "Use --append to add to them, --replace to put the file's rows in their place, or --key.")
+      #expect(try folder.rowCount(of: "x", in: "db") == 2)
+      for (option, count) in [("--append", 3), ("--replace", 1)] {
+        let run = try await Tool.run(
+          "import", "y.csv", "db", "--table", "x", option, "--progress", "none", in: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try folder.rowCount(of: "x", in: "db") == count)
+      }
+    }
+
+    @Test("A file of which no row can be taken exits with 65, unless that is allowed") func allRejected() async throws {
+      try folder.write("a,b\n1\n2\n", to: "x.csv")
+      try await expectFailure("x.csv", "db", status: 65, "x.csv: not one of 2 rows could be taken; see db.rejects.csv.")
+      let run = try await Tool.run("import", "x.csv", "db", "--allow-rejects", "--progress", "none", in: folder)
+      #expect(run.status == 0)
+    }
+
     @Test("I3: an empty file exits with 65") func emptyFile() async throws {
       try folder.write("", to: "empty.csv")
       try await expectFailure("empty.csv", "db", status: 65, "empty.csv, line 1: The file has no header")

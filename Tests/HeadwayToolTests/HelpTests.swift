@@ -20,7 +20,7 @@
             "--table", "--key", "--column-type", "--no-header", "--progress", "--watch",
           ]
         ),
-        (["sample", "--help"], ["<folder>", "--stop-times", "--seed", "--crlf"]),
+        (["sample", "--help"], ["<folder>", "--stop-times", "--seed", "--crlf", "--force"]),
       ]) func help(arguments: [String], names: [String]) async throws
     {
       let run = try await Tool.run(arguments, in: folder)

@@ -12,7 +12,7 @@
     private func sample(_ name: String, _ options: String...) async throws -> [String: Data] {
       let run = try await Tool.run(["sample", name, "--stop-times", "2000"] + options, in: folder)
       #expect(run.status == 0)
-      #expect(run.errors.isEmpty && run.output.isEmpty)
+      #expect(run.errors.isEmpty && run.output.count == 1 && run.output[0].hasPrefix("Wrote \(name): "))
       var files: [String: Data] = [:]
       for file in try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/\(name)") {
         files[file] = try folder.bytes(of: "\(name)/\(file)")
@@ -48,6 +48,15 @@
       #expect(run.status == 0, "\(run.errors)")
       #expect(!folder.has("db.rejects.csv"))
       #expect(try folder.rowCount(of: "stop_times", in: "db") == 2_000)
+    }
+
+    @Test("Files that are there are not replaced without --force") func force() async throws {
+      let first = try await sample("feed", "--seed", "7")
+      let refused = try await Tool.run("sample", "feed", "--seed", "8", in: folder)
+      #expect(refused.status == 73)
+      #expect(refused.errors.count == 1 && refused.errors[0].contains("--force"))
+      #expect(try folder.bytes(of: "feed/stop_times.txt") == first["stop_times.txt"])
+      #expect(try await sample("feed", "--seed", "8", "--force")["stop_times.txt"] != first["stop_times.txt"])
     }
 
     @Test("A folder that can't be made exits with 73 and names it") func noFolder() async throws {

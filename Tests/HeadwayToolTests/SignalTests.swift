@@ -17,7 +17,7 @@
     ) async throws -> (run: Tool.Run, stopTimes: Int) {
       var stopTimes = 200_000
       while true {
-        let sample = try await Tool.run("sample", "feed", "--stop-times", "\(stopTimes)", in: folder)
+        let sample = try await Tool.run("sample", "feed", "--stop-times", "\(stopTimes)", "--force", in: folder)
         try #require(sample.status == 0)
         let tool = try Tool(["import", "feed", "db", "--progress", progress], in: folder)
         await mark(tool)
@@ -49,6 +49,13 @@
       #expect(second.status == 0)
       #expect(try folder.rowCount(of: "stop_times", in: "db") == stopTimes)
       #expect(try folder.query("PRAGMA integrity_check", in: "db") == [["ok"]])
+    }
+
+    @Test("I2: SIGHUP in the middle exits with 129") func hangUp() async throws {
+      let (run, _) = try await interrupt(SIGHUP, progress: "plain") { tool in
+        _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
+      }
+      #expect(run.status == 129)
     }
 
     @Test("I2: SIGTERM in the middle exits with 143, and json says which tables are not complete")

@@ -107,6 +107,19 @@
       return value
     }
 
+    /// Makes sure that tables without a key, where they are there, have no rows but those of these files.
+    ///
+    /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
+    func requireOwnRows(of files: [(table: String, file: String)]) throws {
+      try read { connection in
+        for (table, file) in files where try connection.tableExists(table) && connection.hasRows(in: table) {
+          let columns = try connection.columns(in: table).map(\.name)
+          try ImportHistory(target: table, file: file).requireOwnRows(
+            rowIdentifier: SQL.rowIdentifier(besideColumns: columns), connection)
+        }
+      }
+    }
+
     /// Reads at the side of the writing.
     func read<Answer>(_ body: (Database) throws -> Answer) throws -> Answer {
       do {

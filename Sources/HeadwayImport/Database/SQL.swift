@@ -1,3 +1,10 @@
+extension String {
+  /// The name with its ASCII letters in lower case: SQLite tells no names apart that are the same so, and all others.
+  var lowercasedAsName: String {
+    String(decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+  }
+}
+
 /// The SQL texts of an import.
 enum SQL {
   /// A name as SQL, whatever characters it has.
@@ -5,7 +12,7 @@ enum SQL {
 
   /// A name of SQLite's row number: it has three, for tables that have columns of these names.
   static func rowIdentifier(besideColumns columns: [String]) -> String {
-    let taken = Set(columns.map { $0.lowercased() })
+    let taken = Set(columns.map(\.lowercasedAsName))
     return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) } ?? "rowid"
   }
 

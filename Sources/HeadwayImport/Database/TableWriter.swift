@@ -11,6 +11,7 @@
     private let rowsAtOnce: Int
     private var statements: Statements?
     private let updates: Bool
+    private let offset: Int
 
     private struct Statements {
       let many: Statement
@@ -25,10 +26,18 @@
     /// More than some dozens brings nothing.
     private static let mostRowsAtOnce = 32
 
-    /// Prepares the statements, of which `updates` says whether rows may be there already.
-    init(_ plan: TablePlan, updates: Bool, _ database: Database) throws {
+    /// Prepares the statements.
+    ///
+    /// - Parameters:
+    ///   - plan: The table.
+    ///   - updates: Whether rows of this import may be there already.
+    ///   - offset: In a table without a key, what is added to the number of a record.
+    ///   - database: The writing connection.
+    /// - Throws: GRDB's `DatabaseError`.
+    init(_ plan: TablePlan, updates: Bool, offset: Int, _ database: Database) throws {
       self.plan = plan
       self.updates = updates
+      self.offset = offset
       let valuesPerRow = plan.columns.count + (plan.hasKey ? 0 : 1)
       rowsAtOnce = max(1, min(Self.mostRowsAtOnce, database.maximumStatementArgumentCount / valuesPerRow))
       let delete = "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) = ?"
@@ -56,7 +65,7 @@
     func write(_ batch: RowBatch, stopsAtDuplicate: Bool, while mayGoOn: () -> Bool) throws -> [Int]? {
       guard let statements else { preconditionFailure("A batch is written after the statements were closed") }
       if let delete = statements.delete {
-        for ordinal in batch.rejectedOrdinals { try delete.execute(arguments: [ordinal]) }
+        for ordinal in batch.rejectedOrdinals { try delete.execute(arguments: [offset + ordinal]) }
       }
       var duplicates: [Int] = []
       var row = 0
@@ -84,7 +93,7 @@
       for row in first..<first + count {
         if !plan.hasKey {
           parameter += 1
-          sqlite3_bind_int64(handle, parameter, Int64(batch.origins[row].ordinal))
+          sqlite3_bind_int64(handle, parameter, Int64(offset + batch.origins[row].ordinal))
         }
         let values = batch.values + row * batch.columnCount
         for column in 0..<batch.columnCount {

@@ -5,35 +5,48 @@
 
   /// The table of one import, in the database: created or met, written, and completed.
   final class TargetTable: @unchecked Sendable {
-    // `writer` and `hasFailed` are used only inside accesses to the one writing connection; the rest does not change.
+    // `writer`, `hasFailed`, `identifier` and `hasEnded` are used only inside accesses to the one writing connection,
+    // or when none is under way; the rest does not change.
 
     let plan: TablePlan
-    /// Whether there were rows before this import: then rows are updated in place.
-    let hasRows: Bool
+    /// The plan of the table that is written: another one, to be moved at the end, where rows are replaced.
+    let storage: TablePlan
+    /// Whether rows of this import may be there from before: then rows are updated in place.
+    let updates: Bool
     let writer: TableWriter
     /// A batch could not be written.
     var hasFailed = false
 
     private let database: ImportDatabase
     private let existingTables: Set<String>
+    private let history: ImportHistory
+    private let columns: [String]
+    private let size: Int?
+    /// What is added to the number of a record.
+    private let offset: Int
+    /// By what the import is noted; nil while it has changed nothing.
+    private var identifier: Int64?
+    private var hasEnded = false
 
     /// Creates the table or, if it is there, adds the columns that it lacks.
-    init(_ plan: TablePlan, in database: ImportDatabase) throws {
-      let prepared = try database.writeAndWait { [plan] connection in
-        let tables = Set(
-          try String.fetchAll(connection, sql: "SELECT lower(name) FROM sqlite_master WHERE type = 'table'"))
-        try connection.execute(sql: SQL.createTable(plan, parents: tables.union([plan.table])))
-        // Not asked through GRDB, which does not double a quote in a name.
-        let columns = Set(
-          try String.fetchAll(connection, sql: "SELECT lower(name) FROM pragma_table_info(?)", arguments: [plan.table]))
-        for column in plan.columns where !columns.contains(column.name.lowercased()) {
-          try connection.execute(sql: SQL.addColumn(column, to: plan.table))
-        }
-        let hasRows = try Row.fetchOne(connection, sql: "SELECT 1 FROM \(SQL.name(plan.table)) LIMIT 1") != nil
-        return (try TableWriter(plan, updates: hasRows, connection), hasRows, tables)
+    ///
+    /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
+    init(
+      _ plan: TablePlan, _ source: RecordSource, header: [String], _ options: ImportOptions, in database: ImportDatabase
+    ) throws {
+      let (history, size) = (ImportHistory(target: plan.table, file: source.path), source.size)
+      let (preparation, writer) = try database.writeAndWait { [plan] connection in
+        let preparation = try TargetTablePreparation(
+          plan, options.existingRows, history, size: size, header, connection)
+        let writer = try TableWriter(
+          preparation.storage, updates: preparation.updates, offset: preparation.offset, connection)
+        return (preparation, writer)
       }
-      (writer, hasRows, existingTables) = prepared
       self.plan = plan
+      self.writer = writer
+      (storage, updates, offset) = (preparation.storage, preparation.updates, preparation.offset)
+      (identifier, existingTables) = (preparation.identifier, preparation.existingTables)
+      (self.history, columns, self.size) = (history, header, size)
       self.database = database
     }
 
@@ -51,7 +64,7 @@
     /// Read at the side of the writing.
     func knownKeys() throws -> [Int: KeySet] {
       var known: [Int: KeySet] = [:]
-      for (column, reference) in references where existingTables.contains(reference.table.lowercased()) {
+      for (column, reference) in references where existingTables.contains(reference.table.lowercasedAsName) {
         known[column] = try database.read { connection in
           var keys = KeySet()
           let cursor = try Row.fetchCursor(
@@ -70,7 +83,7 @@
 
     /// Says of references to tables that are not there that they were not checked.
     var uncheckedReferences: [RejectedRow] {
-      references.filter { !existingTables.contains($0.reference.table.lowercased()) }.map { column, reference in
+      references.filter { !existingTables.contains($0.reference.table.lowercasedAsName) }.map { column, reference in
         let (name, table) = (plan.columns[column].name, reference.table)
         let reason = "\(name) refers to \(table).\(reference.column), and there is no table \(table): not checked"
         return RejectedRow(table: plan.table, line: 1, status: .reported, reason: reason, record: [])
@@ -86,7 +99,7 @@
         let reference = selfReference.reference
         try database.read { connection in
           let statement = try connection.makeStatement(
-            sql: "SELECT 1 FROM \(SQL.name(reference.table)) WHERE \(SQL.name(reference.column)) = ?")
+            sql: "SELECT 1 FROM \(SQL.name(storage.table)) WHERE \(SQL.name(reference.column)) = ?")
           for entry in unresolved {
             let value = String(decoding: entry.value, as: UTF8.self)
             guard try Row.fetchOne(statement, arguments: [value]) == nil else { continue }
@@ -107,34 +120,73 @@
         reason: plan.duplicateReason, record: batch.record(of: row))
     }
 
-    // MARK: The end
-
-    /// Lets go of the statements, on the writing connection: SQLite must not do so while another thread uses that.
-    func close() {
-      guard !writer.isClosed else { return }
-      try? database.writeAndWait { [writer] _ in writer.close() }
+    /// Notes how far a batch has brought the import, in the transaction that writes the batch.
+    func note(_ batch: RowBatch, _ connection: Database) throws {
+      guard !plan.hasKey, let identifier else { return }
+      let lastRecord = max(batch.origins.last?.ordinal ?? 0, batch.rejectedOrdinals.last ?? 0)
+      try ImportHistory.note(lastRow: offset + lastRecord, of: identifier, connection)
     }
 
-    /// Creates the indices and, in a table without a key, removes rows that the file does not have.
+    // MARK: The end
+
+    /// Lets go of the statements, on the writing connection, since SQLite must not do so while another thread uses
+    /// that; and notes how the import has ended, unless ``finish(lastRecord:rows:mayGoOn:)`` has.
+    func close(isCancelled: Bool, rows: Int) {
+      guard !hasEnded else { return }
+      try? database.writeAndWait { [self] connection in
+        writer.close()
+        if storage.table != plan.table {
+          try connection.execute(sql: "DROP TABLE IF EXISTS \(SQL.name(storage.table))")
+        }
+        if let identifier {
+          try ImportHistory.end(identifier, isCancelled ? .cancelled : .failed, rows: rows, connection)
+        }
+      }
+    }
+
+    /// Moves rows that replace others, creates the indices and, in a table without a key, removes rows that an earlier
+    /// import of the file has written and it does not have any more.
     ///
     /// - Parameters:
     ///   - lastRecord: The number of the file's last record.
+    ///   - rows: How many rows were written.
     ///   - mayGoOn: Asked all along; when it says no, what is under way is given up.
     /// - Throws: ``ImportError`` with the code `database`.
-    func finish(lastRecord: Int, mayGoOn: @escaping @Sendable () -> Bool) throws {
-      try database.writeAndWait { [plan, hasRows, writer] connection in
+    func finish(lastRecord: Int, rows: Int, mayGoOn: @escaping @Sendable () -> Bool) throws {
+      try database.writeAndWait { [self] connection in
         writer.close()
         try connection.whileAsking(mayGoOn) {
-          if !plan.hasKey, hasRows {
+          if storage.table != plan.table {
+            try connection.inTransaction(.immediate) {
+              try replaceRows(lastRecord: lastRecord, connection)
+              return .commit
+            }
+          } else if !plan.hasKey, updates {
             try connection.execute(
               sql: "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) > ?",
-              arguments: [lastRecord])
+              arguments: [offset + lastRecord])
           }
           for columns in plan.indices {
             try connection.execute(sql: SQL.createIndex(on: columns, of: plan.table))
           }
         }
+        if let identifier { try ImportHistory.end(identifier, .finished, rows: rows, connection) }
+        hasEnded = true
       }
+    }
+
+    private func replaceRows(lastRecord: Int, _ connection: Database) throws {
+      let (table, stored) = (SQL.name(plan.table), SQL.name(storage.table))
+      let columns = ((plan.hasKey ? [] : [plan.rowIdentifier]) + plan.columns.map { SQL.name($0.name) })
+        .joined(separator: ", ")
+      try connection.execute(sql: "DELETE FROM \(table)")
+      try connection.execute(
+        sql: "INSERT INTO \(table) (\(columns)) SELECT \(columns) FROM \(stored) ORDER BY \(plan.rowIdentifier)")
+      try connection.execute(sql: "DROP TABLE \(stored)")
+      let identifier = try history.begin(
+        size: size, columns: self.columns, beganEmpty: true, offset: 0, connection)
+      try ImportHistory.note(lastRow: lastRecord, of: identifier, connection)
+      self.identifier = identifier
     }
   }
 #endif

@@ -87,8 +87,9 @@
             duplicates = try target.writer.write(
               batch, stopsAtDuplicate: operation.options.isStrict, while: { !operation.isCancelled })
             guard duplicates != nil else { return .rollback }
+            try target.note(batch, database)
             // The statements did not go through GRDB's interface, so its observations would not see them.
-            try database.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM \(SQL.name(target.plan.table))"))
+            try database.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM \(SQL.name(target.storage.table))"))
             return .commit
           }
         }

@@ -35,7 +35,7 @@
     ///   - options: How the files are imported.
     ///   - rejects: Where rows go with which something is wrong; nil to count them only.
     /// - Throws: ``ImportError`` with the code `missingFiles`, naming the files that every feed must have and this one
-    ///   has not, or `cannotReadFile`.
+    ///   has not, `cannotReadFile`, or `foreignRows`, if a table without a key has rows of another feed.
     public init(
       folder: String, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
       rejects: RejectsFile? = nil
@@ -44,6 +44,11 @@
         ImportOperation(
           file: "\(folder)/\(GTFSSchema.fileName(of: table.name))", table: table, into: database, options: options,
           rejects: rejects)
+      }
+      // Before anything is written: half of a feed over another one would be of no use.
+      if options.existingRows == .update {
+        let files = operations.filter { $0.table.key.isEmpty }.map { (table: $0.table.name, file: $0.file) }
+        try database.requireOwnRows(of: files)
       }
       self.folder = folder
       progress = OperationProgress(totalUnitCount: 0)

@@ -5,7 +5,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   /// What kind of thing went wrong.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
-      case missingFiles, cannotReadFile, badHeader, malformedRow, database, cannotWriteRejects
+      case missingFiles, cannotReadFile, badHeader, malformedRow, foreignRows, database, cannotWriteRejects
     }
 
     private let kind: Kind
@@ -20,6 +20,10 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     public static let badHeader = Code(.badHeader)
     /// A row is malformed and the import is strict.
     public static let malformedRow = Code(.malformedRow)
+    /// A table without a key has rows that no earlier import of the same file has written, and that would be lost.
+    ///
+    /// See ``ImportOptions/ExistingRows``.
+    public static let foreignRows = Code(.foreignRows)
     /// The database refused; ``ImportError/underlying`` is its error.
     public static let database = Code(.database)
     /// The file of rejected rows could not be written.

@@ -18,8 +18,11 @@
   /// the database's own connection, while the parsing goes on.
   ///
   /// - **Importing again** updates rows in place by their key. In a table without a key, row *n* of the table is record
-  ///   *n* of the file, and rows beyond the end of the file are removed. So an import that was killed or cancelled can
-  ///   be run again, and ends in the same content.
+  ///   *n* of the file, and rows beyond the end of the file are removed; but only if this very file, by its path, has
+  ///   written all rows of the table: else the import fails, and nothing is lost. So an import that was killed or
+  ///   cancelled can be run again, and ends in the same content. ``ImportOptions/existingRows`` says what else becomes
+  ///   of rows that are there. The table `headway_imports` of the database keeps which files were imported, and how it
+  ///   ended.
   /// - **Cancelling** leaves exactly the batches committed so far. The batch being written is taken back.
   /// - **Rows with which something is wrong** go to the rejects, and are counted in ``report``.
   /// - **Progress** counts bytes of the file; observers of ``Operation/progress`` are told at most 100 times.

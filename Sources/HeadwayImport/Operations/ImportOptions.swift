@@ -15,6 +15,22 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// Without names they are `column_1`, `column_2` and so on.
   public var hasHeader: Bool
+  /// What becomes of the rows that the table has.
+  public var existingRows: ExistingRows
+
+  /// What becomes of the rows that a table has before an import.
+  public enum ExistingRows: Sendable, Hashable {
+    /// In a table with a key, rows with a key of the file are updated in place, and others stay.
+    ///
+    /// In a table without a key, rows that an earlier import of this very file has written are written anew, and it is
+    /// an error, ``ImportError/Code/foreignRows``, if there are others.
+    case update
+    /// They stay, and the rows of the file are added behind them; in a table with a key, those whose key is not there.
+    case append
+    /// They give way to the rows of the file, in one transaction at the end of the import; so nothing has changed if it
+    /// does not come to that.
+    case replace
+  }
 
   /// Creates options; the defaults suit most files.
   ///
@@ -23,11 +39,16 @@ public struct ImportOptions: Sendable, Hashable {
   ///   - isStrict: Whether the first malformed row ends the import.
   ///   - dialect: The delimiter and the quote; nil to find the delimiter.
   ///   - hasHeader: Whether the first record names the columns.
-  public init(batchSize: Int = 250, isStrict: Bool = false, dialect: CSVDialect? = nil, hasHeader: Bool = true) {
+  ///   - existingRows: What becomes of the rows that the table has.
+  public init(
+    batchSize: Int = 250, isStrict: Bool = false, dialect: CSVDialect? = nil, hasHeader: Bool = true,
+    existingRows: ExistingRows = .update
+  ) {
     precondition(batchSize > 0, "batchSize is \(batchSize): at least one row is committed at once.")
     self.batchSize = batchSize
     self.isStrict = isStrict
     self.dialect = dialect
     self.hasHeader = hasHeader
+    self.existingRows = existingRows
   }
 }

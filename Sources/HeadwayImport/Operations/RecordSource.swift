@@ -32,6 +32,7 @@ final class RecordSource {
 
   deinit { buffer.deallocate() }
 
+  var path: String { file.path }
   /// The size of the file, if it is a regular one.
   var size: Int? { file.size }
   /// How many bytes have been parsed.

@@ -26,9 +26,9 @@
         throw ImportError(.badHeader, path: path, line: 1, message: "The file has no header: it is empty.")
       }
       let plan = try TablePlan(operation.table, header: header, path: path)
-      let target = try TargetTable(plan, in: database)
-      defer { target.close() }
-      var encoder = RowEncoder(plan, known: try target.knownKeys(), remembersKeys: target.hasRows)
+      let target = try TargetTable(plan, records, header: header, options, in: database)
+      defer { target.close(isCancelled: operation.isCancelled, rows: operation.report.rows) }
+      var encoder = RowEncoder(plan, known: try target.knownKeys(), remembersKeys: target.updates)
       let line = BatchLine(operation, target)
       // When reading fails, what was read before is written before the operation ends.
       defer { line.waitForAll() }
@@ -46,7 +46,8 @@
       guard !operation.isCancelled else { return }
 
       try line.report(target.unresolved(encoder.selfReferences))
-      try target.finish(lastRecord: records.count, mayGoOn: { [operation] in !operation.isCancelled })
+      try target.finish(
+        lastRecord: records.count, rows: operation.report.rows, mayGoOn: { [operation] in !operation.isCancelled })
     }
 
     /// After each record: hands the batch over when it is full, and looks whether to go on.

@@ -11,7 +11,8 @@ struct TablePlan: Sendable {
     var reference: ColumnReference?
   }
 
-  let table: String
+  /// The table in which the rows are written.
+  var table: String
   var columns: [Column]
   /// The positions of the key's columns; empty for a table without a key, whose rows have the record's number as
   /// `rowid`.
@@ -40,36 +41,41 @@ struct TablePlan: Sendable {
   /// - Throws: ``ImportError`` with the code `badHeader`.
   init(_ schema: TableSchema, header: [String], path: String) throws(ImportError) {
     var fields: [String: Int] = [:]
-    for (position, name) in header.enumerated() where fields.updateValue(position, forKey: name.lowercased()) != nil {
-      throw ImportError(.badHeader, path: path, line: 1, message: "The column \(name) stands twice in the header.")
+    for (position, name) in header.enumerated() {
+      guard fields.updateValue(position, forKey: name.lowercasedAsName) == nil else {
+        throw ImportError(.badHeader, path: path, line: 1, message: "The column \(name) stands twice in the header.")
+      }
     }
     func column(_ column: ColumnSchema, isKey: Bool) -> Column {
       Column(
-        name: column.name, type: column.type, field: fields[column.name.lowercased()], isKey: isKey,
+        name: column.name, type: column.type, field: fields[column.name.lowercasedAsName], isKey: isKey,
         isRequired: column.isRequired, reference: column.reference)
     }
-    let keyNames = Set(schema.key)
+    let keyNames = Set(schema.key.map(\.lowercasedAsName))
     var columns: [Column] = []
     for described in schema.columns {
-      let isKey = keyNames.contains(described.name)
-      if isKey || fields[described.name.lowercased()] != nil { columns.append(column(described, isKey: isKey)) }
+      let isKey = keyNames.contains(described.name.lowercasedAsName)
+      if isKey || fields[described.name.lowercasedAsName] != nil { columns.append(column(described, isKey: isKey)) }
     }
-    let described = Set(schema.columns.map { $0.name.lowercased() })
-    for name in header where !described.contains(name.lowercased()) {
-      columns.append(column(ColumnSchema(name: name), isKey: keyNames.contains(name)))
+    let described = Set(schema.columns.map { $0.name.lowercasedAsName })
+    for name in header where !described.contains(name.lowercasedAsName) {
+      columns.append(column(ColumnSchema(name: name), isKey: keyNames.contains(name.lowercasedAsName)))
     }
     // A key that is SQLite's row number can't be empty.
     let isNumbered = schema.key.count == 1
     let missing =
       columns.filter { column in
         column.field == nil && (column.isRequired || (isNumbered && column.isKey && column.type == .integer))
-      }.map(\.name) + schema.key.filter { name in !columns.contains { $0.name == name } }
+      }.map(\.name)
+      + schema.key.filter { name in !columns.contains { $0.name.lowercasedAsName == name.lowercasedAsName } }
     guard missing.isEmpty else {
       throw ImportError(
         .badHeader, path: path, line: 1, message: "The header has no column \(missing.joined(separator: ", ")).")
     }
     table = schema.name
-    key = schema.key.compactMap { name in columns.firstIndex { $0.name == name } }
+    key = schema.key.compactMap { name in
+      columns.firstIndex { $0.name.lowercasedAsName == name.lowercasedAsName }
+    }
     let present = Set(columns.filter { $0.field != nil }.map(\.name))
     indices = schema.indices.filter { present.isSuperset(of: $0) }
     fieldCount = header.count

@@ -9,7 +9,7 @@
 extension SampleFeed {
   /// Writes the feed into a folder, which is created if need be.
   ///
-  /// Files of the same names are replaced, others left alone. When it fails or is cancelled, the file being written is
+  /// Other files in the folder are left alone. When it fails or is cancelled, the file being written is
   /// removed: no file that is there is incomplete, and a feed that lacks some is refused by the import.
   ///
   /// Runs on the calling thread and blocks it, for less than a second for 3,000,000 stop times. `isCancelled` is asked
@@ -17,16 +17,19 @@ extension SampleFeed {
   ///
   /// - Parameters:
   ///   - folder: The path of the folder.
+  ///   - replacesFiles: Whether files of the same names are replaced; otherwise nothing is written if there is one.
   ///   - progress: Called with the fraction done, growing, at most 100 times, the last time with 1.
   ///   - isCancelled: Asked whether to stop.
   /// - Throws: ``SampleFeedError``, with ``SampleFeedError/Code/cancelled`` if it was stopped.
   /// - Complexity: O(``stopTimes``) time; memory does not depend on it.
   public func write(
     to folder: String,
+    replacesFiles: Bool = false,
     progress: (Double) -> Void = { _ in },
     isCancelled: () -> Bool = { false }
   ) throws(SampleFeedError) {
     guard stopTimes >= 2 else { throw SampleFeedError(code: .tooFewStopTimes) }
+    if !replacesFiles { try Self.requireNoFiles(in: folder) }
     try Self.createFolder(folder)
 
     let content = SampleFeedContent(stopTimes: stopTimes, seed: seed)
@@ -49,6 +52,12 @@ extension SampleFeed {
       }
     }
     progress(1)
+  }
+
+  private static func requireNoFiles(in folder: String) throws(SampleFeedError) {
+    for file in SampleFeedContent.files where access(folder + "/" + file.name, F_OK) == 0 {
+      throw SampleFeedError(code: .fileExists, path: folder + "/" + file.name)
+    }
   }
 
   /// Creates a folder and those above it that are missing.

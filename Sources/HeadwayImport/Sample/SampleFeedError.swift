@@ -43,6 +43,8 @@ public struct SampleFeedError: Error, Sendable, Hashable, CustomStringConvertibl
     public static let tooFewStopTimes = Code("a feed needs at least 2 stop times")
     /// The folder does not exist and cannot be created.
     public static let cannotCreateFolder = Code("cannot create the folder")
+    /// A file of that name is there, and was not to be replaced.
+    public static let fileExists = Code("there is a file already:")
     /// A file cannot be created in the folder.
     public static let cannotCreateFile = Code("cannot create the file")
     /// A file cannot be written, for instance because the disk is full.

@@ -58,7 +58,11 @@
     func contents() throws -> [String: [String]] {
       try pool.read { connection in
         let tables = try String.fetchAll(
-          connection, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+          connection,
+          sql: """
+            SELECT name FROM sqlite_master
+            WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'headway_imports'
+            """)
         var contents: [String: [String]] = [:]
         for table in tables {
           let rows = try Row.fetchAll(connection, sql: "SELECT rowid, * FROM \(SQL.name(table)) ORDER BY rowid")

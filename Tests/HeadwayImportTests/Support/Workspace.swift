@@ -26,6 +26,10 @@ struct Workspace: Sendable {
 
   func bytes(of name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path(name)))) }
 
+  func move(_ name: String, to other: String) throws {
+    try FileManager.default.moveItem(atPath: path(name), toPath: path(other))
+  }
+
   func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
 }
 

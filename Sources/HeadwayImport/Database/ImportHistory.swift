@@ -1,0 +1,129 @@
+#if SQLite
+  import Foundation
+  import GRDB
+
+  /// What the database's table of imports, `headway_imports`, knows of one table: which files have written its rows.
+  ///
+  /// In a table without a key, the record with number *n* of a file is the row with number `offset` + *n*. By the last of
+  /// these numbers the history tells rows that an import has written from those of others, which come behind it.
+  ///
+  /// Used inside accesses to the writing connection, in the transactions that write the rows.
+  struct ImportHistory {
+    static let table = "headway_imports"
+
+    /// One import.
+    struct Entry {
+      let identifier: Int64
+      let source: String
+      let offset: Int
+      let lastRow: Int
+      let outcome: String
+    }
+
+    enum Outcome: String { case running, finished, cancelled, failed }
+
+    let target: String
+    /// The path of the file, without links.
+    let source: String
+
+    init(target: String, file: String) {
+      self.target = target
+      source = URL(fileURLWithPath: file).standardizedFileURL.resolvingSymlinksInPath().path
+    }
+
+    static func create(_ database: Database) throws {
+      try database.execute(
+        sql: """
+          CREATE TABLE IF NOT EXISTS \(table) (
+            id INTEGER PRIMARY KEY, "table" TEXT NOT NULL COLLATE NOCASE, source TEXT NOT NULL, size INTEGER,
+            columns TEXT NOT NULL, started TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, ended TEXT,
+            outcome TEXT NOT NULL DEFAULT 'running', rows INTEGER NOT NULL DEFAULT 0,
+            began_empty INTEGER NOT NULL, row_offset INTEGER NOT NULL, last_row INTEGER NOT NULL DEFAULT 0)
+          """)
+    }
+
+    /// The imports since the table was empty, or was replaced, the oldest first; none if that is not known.
+    func entries(_ database: Database) throws -> [Entry] {
+      guard try database.tableExists(Self.table) else { return [] }
+      return try Row.fetchAll(
+        database,
+        sql: """
+          SELECT id, source, row_offset, last_row, outcome FROM \(Self.table) WHERE "table" = :target AND id >=
+            (SELECT max(id) FROM \(Self.table) WHERE "table" = :target AND began_empty) ORDER BY id
+          """, arguments: ["target": target]
+      ).map {
+        Entry(
+          identifier: $0["id"], source: $0["source"], offset: $0["row_offset"], lastRow: $0["last_row"],
+          outcome: $0["outcome"])
+      }
+    }
+
+    /// Makes sure that this file, and no other, has written all rows of the table, record *n* as row *n*.
+    ///
+    /// - Throws: ``ImportError`` with the code `foreignRows`.
+    func requireOwnRows(rowIdentifier: String, _ database: Database) throws {
+      let entries = try entries(database)
+      let lastRow = try database.lastRow(of: target, rowIdentifier)
+      // What was imported before the last that came to its end is gone, where it was more.
+      let last = entries.lastIndex { $0.outcome == Outcome.finished.rawValue } ?? 0
+      guard !entries.isEmpty, entries.allSatisfy({ $0.source == source && $0.offset == 0 }),
+        lastRow <= entries[last...].map(\.lastRow).max() ?? 0
+      else {
+        throw ImportError(
+          .foreignRows, path: source,
+          message: "The table \(target) has rows that this file did not write, and no key by which to update them.")
+      }
+    }
+
+    /// The offset of the last import, if that has added rows of this file behind others and did not come to its end.
+    ///
+    /// - Throws: ``ImportError`` with the code `foreignRows`, if others have been added since.
+    func unfinishedAppend(rowIdentifier: String, _ database: Database) throws -> Int? {
+      guard let last = try entries(database).last, last.source == source, last.outcome != Outcome.finished.rawValue
+      else { return nil }
+      guard try database.lastRow(of: target, rowIdentifier) <= last.lastRow else {
+        throw ImportError(
+          .foreignRows, path: source,
+          message:
+            "An import of this file ended early, and the table \(target) has got rows since that it did not write.")
+      }
+      return last.offset
+    }
+
+    /// Notes that an import begins.
+    ///
+    /// - Returns: By what it is noted.
+    func begin(size: Int?, columns: [String], beganEmpty: Bool, offset: Int, _ database: Database) throws -> Int64 {
+      try database.execute(
+        sql: """
+          INSERT INTO \(Self.table) ("table", source, size, columns, began_empty, row_offset) VALUES (?, ?, ?, ?, ?, ?)
+          """,
+        arguments: [target, source, size, columns.joined(separator: ","), beganEmpty, offset])
+      return database.lastInsertedRowID
+    }
+
+    /// Notes the last row that an import has written, or has left out.
+    static func note(lastRow: Int, of identifier: Int64, _ database: Database) throws {
+      try database.cachedStatement(sql: "UPDATE \(table) SET last_row = max(last_row, ?) WHERE id = ?")
+        .execute(arguments: [lastRow, identifier])
+    }
+
+    /// Notes how an import has ended.
+    static func end(_ identifier: Int64, _ outcome: Outcome, rows: Int, _ database: Database) throws {
+      try database.execute(
+        sql: "UPDATE \(table) SET ended = CURRENT_TIMESTAMP, outcome = ?, rows = ? WHERE id = ?",
+        arguments: [outcome.rawValue, rows, identifier])
+    }
+  }
+
+  extension Database {
+    func hasRows(in table: String) throws -> Bool {
+      try Row.fetchOne(self, sql: "SELECT 1 FROM \(SQL.name(table)) LIMIT 1") != nil
+    }
+
+    /// The number of the last row of a table; 0 if there is none.
+    func lastRow(of table: String, _ rowIdentifier: String) throws -> Int {
+      try Int.fetchOne(self, sql: "SELECT max(\(rowIdentifier)) FROM \(SQL.name(table))") ?? 0
+    }
+  }
+#endif

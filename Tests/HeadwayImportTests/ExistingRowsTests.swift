@@ -1,0 +1,192 @@
+#if SQLite
+  import GRDB
+  import Headway
+  @testable import HeadwayImport
+  import Testing
+
+  /// What becomes of rows that a table has before an import.
+  @Suite("Import: rows that are there", .hangLimit)
+  struct ExistingRowsTests {
+    private let rows = "SELECT id, name FROM log ORDER BY rowid"
+
+    private func importFile(
+      _ name: String, _ lines: [String], table: TableSchema = .log,
+      _ existingRows: ImportOptions.ExistingRows = .update,
+      batchSize: Int = 20, into database: ImportDatabase, in workspace: Workspace,
+      cancellingAfter batches: Int? = nil
+    ) throws -> ImportOperation {
+      let file = try workspace.write((["id,name"] + lines).map { $0 + "\n" }.joined(), to: name)
+      let operation = ImportOperation(
+        file: file, table: table, into: database,
+        options: ImportOptions(batchSize: batchSize, existingRows: existingRows))
+      let commits = Recorder<Int>()
+      operation.onCommit { [weak operation] _ in
+        commits.append(1)
+        if commits.all.count == batches { operation?.cancel() }
+      }
+      run(operation)
+      return operation
+    }
+
+    private func code(_ operation: ImportOperation) -> ImportError.Code? { (operation.error as? ImportError)?.code }
+
+    @Test("I5: another file does not overwrite the rows of a table without a key") func otherFile() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        _ = try importFile("a.csv", ["1,a", "2,b", "3,c"], into: database, in: workspace)
+        let second = try importFile("b.csv", ["9,z"], into: database, in: workspace)
+        #expect(code(second) == .foreignRows)
+        #expect(try database.strings(rows) == ["1|a", "2|b", "3|c"])
+        // The first still owns them.
+        #expect(try importFile("a.csv", ["1,A"], into: database, in: workspace).error == nil)
+        #expect(try database.strings(rows) == ["1|A"])
+        // And nothing behind them, where it has had more.
+        try database.pool.write { try $0.execute(sql: "INSERT INTO log VALUES ('2', 'by hand')") }
+        #expect(code(try importFile("a.csv", ["1,B"], into: database, in: workspace)) == .foreignRows)
+        #expect(try database.strings(rows) == ["1|A", "2|by hand"])
+      }
+    }
+
+    @Test("I5: rows that nobody knows of, and rows that others have added, are not overwritten") func unknownRows()
+      throws
+    {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        try database.pool.write { try $0.execute(sql: "CREATE TABLE log (id TEXT, name TEXT)") }
+        try database.pool.write { try $0.execute(sql: "INSERT INTO log VALUES ('0', 'by hand')") }
+        #expect(code(try importFile("a.csv", ["1,a"], into: database, in: workspace)) == .foreignRows)
+        #expect(try database.strings(rows) == ["0|by hand"])
+        try database.pool.write { try $0.execute(sql: "DELETE FROM log") }
+        #expect(try importFile("a.csv", ["1,a"], into: database, in: workspace).error == nil)
+        try database.pool.write { try $0.execute(sql: "INSERT INTO log VALUES ('2', 'by hand')") }
+        #expect(code(try importFile("a.csv", ["1,b"], into: database, in: workspace)) == .foreignRows)
+        #expect(try database.strings(rows) == ["1|a", "2|by hand"])
+      }
+    }
+
+    @Test("I5: rows are added behind those that are there, as often as asked") func append() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        _ = try importFile("a.csv", ["1,a", "2,b"], into: database, in: workspace)
+        for _ in 1...2 {
+          #expect(try importFile("b.csv", ["3,c", "4,d"], .append, into: database, in: workspace).error == nil)
+        }
+        #expect(try database.strings(rows) == ["1|a", "2|b", "3|c", "4|d", "3|c", "4|d"])
+        #expect(code(try importFile("a.csv", ["1,x"], into: database, in: workspace)) == .foreignRows)
+      }
+    }
+
+    @Test("I5: an addition that was cancelled is completed by the next, without a row twice") func appendResumed()
+      throws
+    {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        _ = try importFile("a.csv", people(1...10), into: database, in: workspace)
+        let lines = people(11...100)
+        let cancelled = try importFile(
+          "b.csv", lines, .append, batchSize: 10, into: database, in: workspace, cancellingAfter: 3)
+        #expect(cancelled.isCancelled && cancelled.report.rows < 90)
+        #expect(try importFile("b.csv", lines, .append, into: database, in: workspace).error == nil)
+        #expect(try database.strings(rows) == people(1...100).map { $0.replacing(",", with: "|") })
+        // With rows of others behind, it can't be told which are missing.
+        _ = try importFile("c.csv", lines, .append, batchSize: 10, into: database, in: workspace, cancellingAfter: 3)
+        try database.pool.write { try $0.execute(sql: "INSERT INTO log VALUES ('x', 'y')") }
+        #expect(code(try importFile("c.csv", lines, .append, into: database, in: workspace)) == .foreignRows)
+      }
+    }
+
+    @Test("I5: in a table with a key, only rows whose key is not there are added") func appendToKeyed() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        _ = try importFile("a.csv", ["1,a", "2,b"], table: .people, into: database, in: workspace)
+        let second = try importFile("b.csv", ["2,x", "3,c"], table: .people, .append, into: database, in: workspace)
+        #expect(second.report.rejected == 1 && second.report.rows == 1)
+        #expect(try database.strings("SELECT * FROM people ORDER BY id") == ["1|a", "2|b", "3|c"])
+      }
+    }
+
+    @Test(
+      "I5: rows are replaced in one transaction, and the table keeps what others have made of it",
+      arguments: [true, false])
+    func replace(hasKey: Bool) throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let table = hasKey ? TableSchema.people : .log
+        let rows = "SELECT id, name FROM \(table.name) ORDER BY rowid"
+        _ = try importFile("a.csv", people(1...60), table: table, into: database, in: workspace)
+        try database.pool.write { try $0.execute(sql: "CREATE INDEX mine ON \(table.name) (name)") }
+        let before = try database.strings(rows)
+        let cancelled = try importFile(
+          "b.csv", people(100...200), table: table, .replace, batchSize: 10, into: database, in: workspace,
+          cancellingAfter: 4)
+        #expect(cancelled.isCancelled)
+        #expect(try database.strings(rows) == before)
+        // Meanwhile, readers see the old ones.
+        let seen = Recorder<Int>()
+        let operation = try importFile(
+          "b.csv", people(100...110), table: table, .replace, batchSize: 5, into: database, in: workspace)
+        #expect(operation.error == nil && operation.report.rows == 11)
+        seen.append(try database.count(table.name))
+        #expect(seen.all == [11])
+        #expect(try database.strings(rows) == people(100...110).map { $0.replacing(",", with: "|") })
+        #expect(
+          try database.strings(
+            "SELECT name FROM sqlite_master WHERE name IN ('mine', '\(table.name) (headway import)')")
+            == ["mine"])
+        // They are that file's from now on.
+        #expect(try importFile("b.csv", ["1,a"], table: table, into: database, in: workspace).error == nil)
+        #expect(try database.isIntact())
+      }
+    }
+
+    @Test("I3: columns whose names differ outside of ASCII, or in the case of a key, are found") func names() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let file = try workspace.write("ID,Übung,übung\n1,a,b\n", to: "a.csv")
+        let table = TableSchema(name: "t", columns: [], key: ["id"])
+        for _ in 1...2 {
+          let operation = ImportOperation(file: file, table: table, into: database)
+          run(operation)
+          #expect(operation.error == nil)
+        }
+        #expect(try database.strings("SELECT ID, \"Übung\", \"übung\" FROM t") == ["1|a|b"])
+        #expect(try database.strings("SELECT name FROM pragma_table_info('t') WHERE pk > 0") == ["ID"])
+      }
+    }
+
+    @Test("I4, I5: a feed is not imported over the tables without a key of another") func feeds() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let extra = "note\nfirst\n"
+        let folder = try workspace.feed(["notes.txt": extra])
+        run(try FeedImport(folder: folder, into: database).operations)
+        let other = workspace.path("other")
+        try workspace.move("feed", to: "other")
+        #expect {
+          try FeedImport(folder: other, into: database)
+        } throws: {
+          ($0 as? ImportError)?.code == .foreignRows
+        }
+        let replacing = try FeedImport(
+          folder: other, into: database, options: ImportOptions(existingRows: .replace))
+        run(replacing.operations)
+        #expect(replacing.operations.allSatisfy { $0.error == nil })
+        #expect(try database.strings("SELECT * FROM notes") == ["first"])
+      }
+    }
+
+    @Test("I5: the database keeps which files were imported, and how that ended") func history() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        _ = try importFile("a.csv", people(1...30), batchSize: 10, into: database, in: workspace, cancellingAfter: 1)
+        _ = try importFile("a.csv", people(1...30), into: database, in: workspace)
+        _ = try importFile("b.csv", people(1...3), .append, into: database, in: workspace)
+        #expect(
+          try database.strings(
+            "SELECT replace(source, rtrim(source, 'abcsv.'), ''), \"table\", columns, outcome, row_offset FROM headway_imports"
+          )
+            == ["a.csv|log|id,name|cancelled|0", "a.csv|log|id,name|finished|0", "b.csv|log|id,name|finished|31"])
+      }
+    }
+  }
+#endif
