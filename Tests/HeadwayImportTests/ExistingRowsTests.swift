@@ -181,10 +181,10 @@
         _ = try importFile("a.csv", people(1...30), batchSize: 10, into: database, in: workspace, cancellingAfter: 1)
         _ = try importFile("a.csv", people(1...30), into: database, in: workspace)
         _ = try importFile("b.csv", people(1...3), .append, into: database, in: workspace)
+        let name = "replace(source, rtrim(source, 'abcsv.'), '')"
+        let history = "SELECT \(name), \"table\", columns, outcome, row_offset FROM headway_imports"
         #expect(
-          try database.strings(
-            "SELECT replace(source, rtrim(source, 'abcsv.'), ''), \"table\", columns, outcome, row_offset FROM headway_imports"
-          )
+          try database.strings(history)
             == ["a.csv|log|id,name|cancelled|0", "a.csv|log|id,name|finished|0", "b.csv|log|id,name|finished|31"])
       }
     }
