@@ -14,8 +14,9 @@
     /// The names of the tables that were there, in lower case.
     private(set) var existingTables: Set<String> = []
 
-    /// Creates the table or, if it is there, adds the columns that it lacks, and finds out what becomes of its rows; in a
-    /// transaction, so that nothing has changed if it throws.
+    /// Creates the table or, if it is there, adds the columns that it lacks, and finds out what becomes of its rows.
+    ///
+    /// In a transaction: nothing has changed if it throws.
     init(
       _ plan: TablePlan, _ existingRows: ImportOptions.ExistingRows, _ history: ImportHistory, size: Int?,
       _ header: [String], _ connection: Database
