@@ -4,8 +4,8 @@
 
   /// What the database's table of imports, `headway_imports`, knows of one table: which files have written its rows.
   ///
-  /// In a table without a key, the record with number *n* of a file is the row with number `offset` + *n*. By the last of
-  /// these numbers the history tells rows that an import has written from those of others, which come behind it.
+  /// In a table without a key, the record with number *n* of a file is the row with number `offset` + *n*. By the last
+  /// of these numbers the history tells rows that an import has written from those of others, which come behind it.
   ///
   /// Used inside accesses to the writing connection, in the transactions that write the rows.
   struct ImportHistory {
