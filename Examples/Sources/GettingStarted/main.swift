@@ -1,18 +1,19 @@
 import Headway
 
-let queue = OperationQueue()
-queue.maxConcurrentOperationCount = 4
+func fetch(_ path: String) async throws -> String {
+  try await Task.sleep(for: .milliseconds(10))  // Stands for a request.
+  return "<\(path)>"
+}
 
-let fetch = BlockOperation { print("fetch") }
-let parse = BlockOperation { print("parse") }
-let store = BlockOperation { print("store") }
-parse.addDependency(fetch)
-store.addDependency(parse)
+let queue = OperationQueue(name: "pages", maxConcurrentOperationCount: 4)
 
-let report = BlockOperation { print("never printed") }
-report.name = "report"
-report.addDependency(store)
-report.cancel()
+let page = queue.addTask { try await fetch("page") }
+let image = queue.addTask(after: page) { try await fetch("image of " + page.value) }
 
-queue.addOperations([store, parse, fetch], waitUntilFinished: true)
-print(report)
+let report = BlockOperation { print("both are there") }
+report.addDependency(image)
+queue.addOperation(report)
+
+try await queue.finished()
+print(try await image.value)
+print(try await queue.map(["a", "bb", "ccc"]) { try await fetch($0).count })
