@@ -28,15 +28,19 @@ import Testing
     @Test("T5: a child of fork leaves, or becomes another program, while its parent's pool works") func fork() async {
       await #expect(processExitsWith: .success) {
         let isOver = Self.keepBusy()
+        // Made before: a child has only the thread that called fork, and what it makes may need a lock of the runtime,
+        // or of the allocator, that another thread of the parent held at that moment.
+        let shell = strdup("/bin/sh")
+        let arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: 4)
+        for (position, argument) in ["/bin/sh", "-c", "exit 7"].enumerated() { arguments[position] = strdup(argument) }
+        arguments[3] = nil
         for number in 0..<20 {
           // A fork of a process that ThreadSanitizer watches takes seconds.
           noteProgress(of: "Forks", "\(number)")
           let child = forkProcess()
           if child == 0 {
             if number % 2 == 0 { _exit(7) }
-            // A child has only the thread that called fork, and so may call little: it replaces itself.
-            var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/sh"), strdup("-c"), strdup("exit 7"), nil]
-            execv("/bin/sh", &arguments)
+            if let shell { execv(shell, arguments) }
             _exit(1)
           }
           #expect(exitStatus(of: child) == 7)

@@ -79,6 +79,8 @@ extension OperationQueue: PoolWork {
   }
 
   /// Called by whoever asked for a thread, the steward perhaps, which must not run users' code; and no worker may come.
+  package final var hearsOfThreadLimit: Bool { true }
+
   package final func threadLimitWasReached(_ limit: Int) {
     DispatchQueue.global().async { self.update { $0.record { .threadLimitReached(limit: limit) } } }
   }

@@ -12,6 +12,9 @@ package protocol PoolWork: AnyObject, Sendable {
   @discardableResult
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool
 
+  /// Whether it does anything when ``threadLimitWasReached(_:)`` is called.
+  var hearsOfThreadLimit: Bool { get }
+
   /// It waits for a thread, and no more may be made.
   ///
   /// - Parameter limit: How many threads there may be.
@@ -20,6 +23,8 @@ package protocol PoolWork: AnyObject, Sendable {
 
 extension PoolWork {
   package var owner: ObjectIdentifier { ObjectIdentifier(self) }
+
+  package var hearsOfThreadLimit: Bool { false }
 
   package func threadLimitWasReached(_ limit: Int) {}
 }

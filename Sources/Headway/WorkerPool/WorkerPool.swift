@@ -134,8 +134,9 @@ final class WorkerPool: WorkExecutor {
         state.workers.append(worker)
         calls.made.append(worker)
       } else {
-        if !state.hasToldLimit { calls.refused = state.work.works }
-        state.hasToldLimit = true
+        // What waits may be blocks alone: then the first queue that comes to wait is to hear.
+        if !state.hasToldLimit { calls.refused = state.work.works.filter(\.hearsOfThreadLimit) }
+        if !calls.refused.isEmpty { state.hasToldLimit = true }
         calls.isLimited = true
         break
       }
