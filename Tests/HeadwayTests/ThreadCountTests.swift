@@ -119,6 +119,35 @@ import Testing
     }
   }
 
+  @Test("T3, K2: a queue hears that the limit is reached, whatever was refused a thread before") func limitAfterBlock()
+    async throws
+  {
+    await #expect(processExitsWith: .success) {
+      OperationQueue.maximumThreadCount = ProcessorCount.usable
+      let (blocked, queue, end, told) = (OperationQueue(), OperationQueue(), Gate(), Gate())
+      let begun = Counter()
+      for _ in 0..<ProcessorCount.usable {
+        blocked.addOperation {
+          begun.increment()
+          end.wait()
+        }
+      }
+      #expect(await becomesTrue { begun.value == ProcessorCount.usable })
+      // Work of no queue, which nobody is to hear of.
+      WorkerPool.shared.submit(PoolBlock {}, count: 1)
+      #expect(await becomesTrue { ThreadLimit.isHungry(WorkerClass.normal.bit) })
+      let token = queue.listen { event in
+        if event == .threadLimitReached(limit: ProcessorCount.usable) { told.open() }
+      }
+      queue.addOperation {}
+      await told.opened()
+      end.open()
+      try await queue.finished()
+      try await blocked.finished()
+      token.invalidate()
+    }
+  }
+
   @Test("T3: a limit of no threads is a programmer's error") func noThreads() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       OperationQueue.maximumThreadCount = 0
