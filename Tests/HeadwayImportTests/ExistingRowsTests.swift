@@ -123,11 +123,13 @@
         #expect(try database.strings(rows) == before)
         // Meanwhile, readers see the old ones.
         let seen = Recorder<Int>()
-        let operation = try importFile(
-          "b.csv", people(100...110), table: table, .replace, batchSize: 5, into: database, in: workspace)
+        let file = try workspace.write((["id,name"] + people(100...110)).map { $0 + "\n" }.joined(), to: "b.csv")
+        let operation = ImportOperation(
+          file: file, table: table, into: database, options: ImportOptions(batchSize: 5, existingRows: .replace))
+        operation.onCommit { _ in seen.append((try? database.count(table.name)) ?? -1) }
+        run(operation)
         #expect(operation.error == nil && operation.report.rows == 11)
-        seen.append(try database.count(table.name))
-        #expect(seen.all == [11])
+        #expect(seen.all == [60, 60, 60])
         #expect(try database.strings(rows) == people(100...110).map { $0.replacing(",", with: "|") })
         #expect(
           try database.strings(

@@ -13,7 +13,6 @@
 
     /// One import.
     struct Entry {
-      let identifier: Int64
       let source: String
       let offset: Int
       let lastRow: Int
@@ -48,13 +47,12 @@
       return try Row.fetchAll(
         database,
         sql: """
-          SELECT id, source, row_offset, last_row, outcome FROM \(Self.table) WHERE "table" = :target AND id >=
+          SELECT source, row_offset, last_row, outcome FROM \(Self.table) WHERE "table" = :target AND id >=
             (SELECT max(id) FROM \(Self.table) WHERE "table" = :target AND began_empty) ORDER BY id
           """, arguments: ["target": target]
       ).map {
         Entry(
-          identifier: $0["id"], source: $0["source"], offset: $0["row_offset"], lastRow: $0["last_row"],
-          outcome: $0["outcome"])
+          source: $0["source"], offset: $0["row_offset"], lastRow: $0["last_row"], outcome: $0["outcome"])
       }
     }
 

@@ -129,7 +129,7 @@
 
     // MARK: The end
 
-    /// Lets go of the statements, on the writing connection, since SQLite must not do so while another thread uses
+    /// Releases the statements, on the writing connection, since SQLite must not do so while another thread uses
     /// that; and notes how the import has ended, unless ``finish(lastRecord:rows:mayGoOn:)`` has.
     func close(isCancelled: Bool, rows: Int) {
       guard !hasEnded else { return }
