@@ -172,7 +172,7 @@ import Testing
       await #expect(processExitsWith: .success) {
         let queue = OperationQueue(name: "low", qualityOfService: .background)
         let (begun, goOn, spinning) = (Gate(), Gate(), Counter())
-        // Not a gate, whose lock those who look at it may wait for: then they would count as blocked, and make room.
+        // Not a gate: threads that look at it may wait for its lock, and would count as blocked, and make room.
         let isOver = Atomic<Bool>(false)
         let operation = queue.addTask {
           begun.open()

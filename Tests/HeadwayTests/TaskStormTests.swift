@@ -25,7 +25,7 @@ private final class TaskStorm: Sendable {
   private let seed: UInt64
   private let tokens: Tokens
   private let queues: [OperationQueue]
-  /// Opened at the end: those who wait for it do not look whether they are cancelled.
+  /// Opened at the end: functions that wait for it do not look whether they are cancelled.
   private let gate = Gate()
   private let operations = Mutex<[TaskOperation<Int>]>([])
   private let lastNumber = Atomic<UInt64>(0)

@@ -31,10 +31,10 @@ extension OperationExtensions {
 
 extension Operation {
   /// Suspends the task until the operation has finished, whether or not the task is cancelled.
+  ///
+  /// Raises no quality of service.
   final func ended() async {
-    await withPriority(raising: raiseQuality) {
-      await WaiterList.suspend { waiter in addWaiter(waiter, for: .notified) }
-    }
+    await WaiterList.suspend { waiter in addWaiter(waiter, for: .notified) }
   }
 
   /// Has `handler`, which leads to no users' code, called once when the operation has finished; at once if it has.

@@ -58,7 +58,7 @@ extension OperationQueueExtensions {
   public func run(_ operation: Operation) async throws {
     addOperation(operation)
     await withTaskCancellationHandler {
-      await operation.ended()
+      await withPriority(raising: operation.raiseQuality) { await operation.ended() }
     } onCancel: {
       operation.cancel()
     }

@@ -48,7 +48,7 @@ final class TaskRun: TaskExecutor {
   /// Set before the first job runs.
   private let startedOperation = Atomic<UInt>(0)
 
-  // Relaxed: who sets them and who reads them is either the same thread, or ordered by the jobs of the task.
+  // Relaxed: they are set and read by one thread, or by threads that the jobs of the task order.
 
   var isAbandoned: Bool { abandoned.load(ordering: .relaxed) }
 
