@@ -7,16 +7,22 @@
    Watcher         the first observer of the queue
    Reclaimer       a thread that reclaims what the batch has not started, and so takes over the ownership
    Limiter         the same, which sets a limit: a thread that runs users' code in between is to have no place of it
+   Ender           a thread that ends the operation LATER, which its batch's thread has begun: another than that thread,
+                   while `main` runs there, or after that
 
    The thread owns what it has taken, and releases it when it has published that it has finished; the queue's lock
    protects the others from each other, and not from that. Each access to what is used without the lock is a step.
 
    Left out: weak memory (all four orders in question are sequentially consistent); who owns what the batch continues
    with: the queue does until it has been collected. With CONTINUES the thread may have begun such a one when it releases
-   the one before.
+   the one before. LATER is an operation whose end may come after its `main`: its thread may end it, in `main` (the
+   compare-and-exchange of `finish`), or come back from there with the operation unended; then it leaves the batch. Who
+   is first to have the lock after that, the Ender or the thread that closes its batch, detaches the operation: it runs
+   by itself then, and belongs to the queue.
 
    Proved: nothing is looked at or retained that has been released; each is collected once; who has seen that an
-   operation has finished finds it collected by the update that follows; who watches hears of each end from then on. */
+   operation has finished finds it collected by the update that follows; who watches hears of each end from then on; one
+   whose end comes later leaves once, as one that runs by itself, and its batch's thread runs no other meanwhile. */
 
 #ifndef N
 #define N 3             /* operations of the batch */
@@ -27,6 +33,9 @@
 #define INSIDE 0
 #define OUTSIDE 1
 #define ENDED 2
+#define TAKEN 0
+#define RUNNING 1
+#define GONE 2
 
 bool lock;
 /* Under the lock. */
@@ -38,6 +47,12 @@ bool settled[N], pinned;
 /* What the proof needs. */
 byte owners[N] = 1, events, reclaimed, watchedFrom = NONE;
 bool limited;
+#ifdef LATER
+/* Of the operation whose end may come later. Its word says so. */
+bool begun, done;
+/* Under the lock. */
+byte place = TAKEN;
+#endif
 
 #define bit(x) (1 << (x))
 
@@ -93,8 +108,28 @@ inline collect() {
   pinned = observed
 }
 
+/* Under the lock: Batch.reclaim, the exchange of `head`. */
+inline reclaim() {
+  d_step {
+    first = head; head = 7;
+    do
+    :: first < size -> size--; taken--; reclaimed = reclaimed | bit(size)
+    :: else -> break
+    od }
+}
+
+/* Under the lock: the operation that is being run, and has not ended there, runs by itself; the batch is closed. */
+inline detach() {
+  reclaim();
+  assert(isActive && running == NONE && current == LATER && collected == LATER);
+  taken--;
+  place = RUNNING;
+  current = NONE;
+  isActive = false
+}
+
 proctype Runner() {
-  byte x, seen, running = NONE; bool isOver, ends, next;
+  byte x, first, seen, running = NONE; bool isOver, ends, next, isUnended;
   do
   :: x < N ->
      if
@@ -103,6 +138,20 @@ proctype Runner() {
      :: x != 0 && head >= N -> break
      fi;
      current = x;
+#ifdef LATER
+     if
+     :: d_step { x == LATER -> owners[x]++; begun = true };      /* for the Ender */
+#ifdef FAULT_PUBLISHES
+        done = true;
+#else
+        if
+        :: d_step { !done -> done = true }                       /* `finish` in main */
+        :: isUnended = true; break                               /* main has returned */
+        fi
+#endif
+     :: x != LATER
+     fi;
+#endif
      /* main; then the end, in one step */
      settled[x] = true;
 #ifdef FAULT_LOOK_FIRST
@@ -150,9 +199,24 @@ released:
   /* The visit closes the batch. */
   lockQueue();
   collect();
+#ifdef LATER
+  if
+  :: isUnended && isActive -> detach(); isUnended = false        /* the queue takes the ownership over */
+  :: else
+  fi;
+#endif
   isActive = false;
   assert(taken == 0 && collectedReadied == readied);
-  lock = false
+  lock = false;
+#ifdef LATER
+#ifdef FAULT_TAKES_OVER
+  isUnended = false;
+#endif
+  if
+  :: d_step { isUnended -> assert(owners[x] > 0); owners[x]-- }  /* the Ender was first */
+  :: !isUnended
+  fi
+#endif
 }
 
 proctype Collector() {
@@ -161,7 +225,11 @@ proctype Collector() {
   if :: settled[0] -> x = 0 :: settled[1] -> x = 1 fi;
   lockQueue();
   collect();
+#ifdef LATER
+  assert(collected > x || (x == LATER && place == GONE));
+#else
   assert(collected > x);
+#endif
   lock = false
 }
 
@@ -176,6 +244,7 @@ proctype Lister() {
   x = (observed -> watchedFrom : finished);
   x = (x > collected -> x : collected);
 #endif
+  if :: isActive :: !isActive -> x = size fi;
   do
   :: d_step { x < size -> assert(owners[x] > 0); owners[x]++; listed = listed | bit(x); x++ }
   :: x >= size -> break
@@ -197,30 +266,23 @@ proctype Watcher() {
   observed = true;
   pinned = true;
   watchedFrom = (finished > collected -> finished : collected);
+#ifdef LATER
+  if :: place == GONE -> events = events | bit(LATER) :: else fi;    /* before that: nobody watched */
+#endif
   lock = false
 }
 
 proctype Reclaimer() {
   byte first;
   lockQueue();
-  d_step {                              /* the exchange of `head` */
-    first = head; head = 7;
-    do
-    :: first < size -> size--; taken--; reclaimed = reclaimed | bit(size)
-    :: else -> break
-    od }
+  reclaim();
   lock = false
 }
 
 proctype Limiter() {
   byte first, seen, running = NONE; bool isOver, ends;
   lockQueue();
-  d_step {
-    first = head; head = 7;
-    do
-    :: first < size -> size--; taken--; reclaimed = reclaimed | bit(size)
-    :: else -> break
-    od }
+  reclaim();
   lock = false;
   lockQueue();
   collect();
@@ -228,9 +290,46 @@ proctype Limiter() {
   lock = false
 }
 
+#ifdef LATER
+proctype Ender() {
+  byte first, seen, running = NONE, x; bool isOver, ends;
+  if
+  :: begun
+  :: reclaimed & bit(LATER) -> goto over
+  fi;
+  if
+  :: d_step { !done -> done = true }
+  :: done -> goto released
+  fi;
+  lockQueue();
+  collect();
+  if
+  :: place == TAKEN ->
+     detach();
+     owners[LATER]++                        /* the queue's, until it is gone */
+  :: else
+  fi;
+  d_step {
+    assert(place == RUNNING && owners[LATER] > 0);
+    place = GONE;
+    if :: observed -> assert(!(events & bit(LATER))); events = events | bit(LATER) :: else fi }
+  lock = false;
+  owners[LATER]--;
+  settled[LATER] = true;
+released:
+  assert(owners[LATER] > 0);
+  owners[LATER]--;
+over:
+  skip
+}
+#endif
+
 init {
   atomic {
     run Runner();
+#ifdef LATER
+    run Ender();
+#endif
 #ifdef COLLECTOR
     run Collector();
 #endif

@@ -31,14 +31,10 @@ import Testing
     override var isFinished: Bool { super.isFinished }
   }
 
-  private final class Asynchronous: AsynchronousOperation, @unchecked Sendable {
-    override func main() { finish() }
-  }
-
   @Test("P2: what starts with main() and ends with it goes into batches") func whatFits() {
     let fitting = [Plain(), Below(), OwnBlocks {}, BlockOperation {}]
     #expect(fitting.allSatisfy { $0.fitsBatch })
-    let others = [OwnStart(), OwnIsFinished(), Asynchronous()]
+    let others = [OwnStart(), OwnIsFinished()]
     #expect(!others.contains { $0.fitsBatch })
   }
 

@@ -29,7 +29,11 @@ final class VisitExecutor: WorkExecutor {
   /// As a worker that takes as many as a batch has room for.
   ///
   /// How many a visit takes depends on how fast they run.
-  func runBatch(of queue: OperationQueue) {
+  ///
+  /// - Parameters:
+  ///   - queue: The queue.
+  ///   - body: What happens before the first begins.
+  func runBatch(of queue: OperationQueue, after body: () -> Void = {}) {
     let batch = Batch()
     let hasFilled = queue.update(collectingBatches: true) { state in
       batch.reset(for: queue, state.executor, state.admission.placement, .normal)
@@ -38,6 +42,7 @@ final class VisitExecutor: WorkExecutor {
         where: { $0.fitsBatch })
     }
     guard hasFilled else { return }
+    body()
     _ = queue.runAll(of: batch, nil)
     queue.update(collectingBatches: true) { $0.admission.close(batch) }
     batch.release()

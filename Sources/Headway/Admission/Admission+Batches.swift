@@ -19,8 +19,10 @@ extension Admission {
     guard !hasCancelled || workerClass != .normal, !isSuspended, started < limit else { return false }
     let share = max(1, indivisible, first.ready.count(workerClass) / (2 * ProcessorCount.usable))
     let most = min(share, mostCount, Batch.capacity)
+    let mayEndLater = aloneCount == 0
     while batch.count < most, limit == .max || firstReadyClass == workerClass,
-      let (operation, level) = first.ready.popFirst(workerClass, where: isFit)
+      let (operation, level) = first.ready.popFirst(
+        workerClass, where: { isFit($0) && (mayEndLater || !$0.mayEndLater) })
     {
       operation._withUnsafeGuaranteedRef { members.take($0) }
       batch.append(operation, level: level)
@@ -34,11 +36,55 @@ extension Admission {
     return true
   }
 
-  /// A thread has come to the end of its batch, or leaves it.
+  /// A thread has come to the end of its batch, or leaves it; to be called by that thread.
   mutating func close(_ batch: Batch) {
+    let unended = batch.takeUnended()
+    if let unended, unended._withUnsafeGuaranteedRef({ $0.admission.place == .taken }) {
+      // The thread's ownership is the queue's from here on.
+      unended._withUnsafeGuaranteedRef { detach($0, from: batch) }
+    } else {
+      // Another thread has ended it meanwhile.
+      if let unended { batch.keep(unended) }
+      remove(batch)
+    }
+  }
+
+  private mutating func remove(_ batch: Batch) {
     guard batch.isActive else { return }
     reclaim(batch)
     batches.remove(batch)
+  }
+
+  // MARK: Ending later
+
+  /// An operation that a thread has begun in its batch, and that may end after its ``Operation/main()``, runs by itself
+  /// from now on; the batch is closed.
+  private mutating func detach(_ operation: Operation, from batch: Batch) {
+    remove(batch)
+    members.takeBack(operation, behind: nil)
+    _ = begin(operation)
+    // Some that follow are probably of its kind: a batch would be of no use to them.
+    aloneCount = Self.mostAlone
+  }
+
+  /// An operation has ended, and leaves; if it is in a batch, on another thread than that of the batch.
+  mutating func detach(ended operation: Operation) {
+    guard operation.admission.place == .taken else { return }
+    var batch: Batch?
+    batches.forEach { if $0.isRunning(operation) { batch = $0 } }
+    if let batch {
+      // What its thread does in `main()` after this, it does without a place of the limit.
+      remove(batch)
+      aloneCount = Self.mostAlone
+    } else {
+      // Not begun.
+      reclaimBatches()
+    }
+    // The first of a batch can't be reclaimed; its thread will see that it has ended.
+    guard operation.admission.place == .taken else { return }
+    _ = OperationReference(operation).retain()
+    members.takeBack(operation, behind: nil)
+    operation.admission.place = .waiting
   }
 
   // MARK: Collecting
@@ -130,9 +176,14 @@ extension Admission {
 
   /// Starts an operation of a batch that could not be started plainly, if it can be started.
   ///
-  /// It counts by itself; so the batch, all of which has been collected, is closed. The queue takes over the ownership.
+  /// It counts by itself; so the batch, all of which has been collected, is closed. The queue takes over the ownership,
+  /// or the thread keeps it if another has ended the operation.
   mutating func claimTaken(_ operation: Operation, of batch: Batch) -> Bool {
     close(batch)
+    guard operation.admission.place == .taken else {
+      batch.keep(OperationReference(operation))
+      return false
+    }
     members.takeBack(operation, behind: nil)
     if operation.state.claim() {
       _ = begin(operation)

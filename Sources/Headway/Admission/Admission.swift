@@ -10,6 +10,8 @@
 struct Admission {
   /// More tickets than this are not out at once: each worker that comes goes on while there is work.
   static let mostTickets = 64
+  /// How many operations that may end after their `main()` run by themselves, after one did so in a batch.
+  static let mostAlone = 64
   /// How many operations that hold themselves back are asked at a time, so that adding and ending take constant time.
   static let mostAskedAgain = 64
 
@@ -36,6 +38,9 @@ struct Admission {
 
   /// The batches that threads have taken, which they keep alive.
   var batches = ActiveBatches()
+
+  /// How many operations that may end after their `main()` are to go into no batch.
+  var aloneCount = 0
 
   /// In which order operations start; with `.fifo`, the limit is 1.
   var order = QueueOrder.priority
@@ -359,6 +364,7 @@ struct Admission {
   /// Counts an operation that has been claimed as started by itself.
   mutating func begin(_ operation: Operation) -> Operation {
     operation.admission.place = .running
+    if aloneCount > 0, operation.mayEndLater { aloneCount -= 1 }
     runningCount += 1
     running.append(OperationReference(operation))
     return operation

@@ -15,7 +15,8 @@ final class Batch: @unchecked Sendable {
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
   // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime`
   // change under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`,
-  // `keepsOrder`, `hasTakenFirst`, `kept`, `plain`, `completionBlock` and `untoldEnd` are that thread's.
+  // `keepsOrder`, `hasTakenFirst`, `kept`, `plain`, `completionBlock`, `untoldEnd`, `endInMain` and `unended` are that
+  // thread's.
   //
   // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it
   // has finished; those that are reclaimed go back to the queue. So a thread with the queue's lock must not look at an
@@ -136,6 +137,31 @@ final class Batch: @unchecked Sendable {
   func leave(_ end: UntoldEnd) { untoldEnd = end }
 
   func takeUntoldEnd() -> UntoldEnd? { untoldEnd == nil ? nil : untoldEnd.take() }
+
+  /// How an operation whose end may come after its ``Operation/main()`` has ended in that.
+  enum EndInMain {
+    /// The thread is at the batch, which may be closed.
+    case inside
+    /// The thread is outside, at users' code: see ``leave()``.
+    case outside
+  }
+
+  @exclusivity(unchecked) private var endInMain: EndInMain?
+
+  /// The current operation, whose end may come after its ``Operation/main()``, ends in that.
+  func noteEndInMain(isOutside: Bool) { endInMain = isOutside ? .outside : .inside }
+
+  /// How the current operation has ended in its ``Operation/main()``; nil if it has not.
+  func takeEndInMain() -> EndInMain? { endInMain.take() }
+
+  /// The current operation, if its ``Operation/main()`` has returned and the thread has not ended it; owned.
+  @exclusivity(unchecked) private var unended: OperationReference?
+
+  /// The thread leaves the batch, since the operation that it owns, the current one, did not end in its
+  /// ``Operation/main()``.
+  func leave(unended operation: OperationReference) { unended = operation }
+
+  func takeUnended() -> OperationReference? { unended.take() }
 
   /// Takes over an ownership of an operation.
   func keep(_ operation: OperationReference) { kept.append(operation) }
@@ -273,7 +299,10 @@ final class Batch: @unchecked Sendable {
           count: collectedFinished - number, isWatched && number >= watchedFrom ? items[number] : nil)
       }
       // The one that is being run may have finished an instant ago, and another thread may have seen that.
-      guard let operation = pinRunning(), operation._withUnsafeGuaranteedRef({ $0.state.current.isSettled }) else {
+      // One that another thread has ended has left the queue.
+      guard let operation = pinRunning(),
+        operation._withUnsafeGuaranteedRef({ $0.state.current.isSettled && $0.admission.place != .none })
+      else {
         unpin()
         guard finishedCount.load(ordering: .acquiring) > collectedFinished else { return nil }
         continue
@@ -308,6 +337,13 @@ final class Batch: @unchecked Sendable {
     return operation
   }
 
+  /// Whether the thread has begun with an operation, or is about to, and has not ended it.
+  func isRunning(_ operation: Operation) -> Bool {
+    guard let (running, number) = Self.operation(current.load(ordering: .acquiring)) else { return false }
+    return running.toOpaque() == OperationReference(operation).toOpaque()
+      && number == finishedCount.load(ordering: .acquiring)
+  }
+
   /// Calls `body` with the operation that is being run, if there is one.
   func withRunning(_ body: (Operation) -> Void) {
     pinRunning()?._withUnsafeGuaranteedRef { body($0) }
@@ -321,7 +357,8 @@ final class Batch: @unchecked Sendable {
     var position = max(
       collectedFinished, isWatched ? watchedFrom : finishedCount.load(ordering: .sequentiallyConsistent))
     while position < count {
-      items[position]._withUnsafeGuaranteedRef { body($0) }
+      // The first may have been ended before its start: it has left the queue.
+      items[position]._withUnsafeGuaranteedRef { if $0.admission.place != .none { body($0) } }
       position += 1
     }
     unpin()
@@ -406,7 +443,9 @@ final class Batch: @unchecked Sendable {
     presence.compareExchange(expected: .outside, desired: .inside, ordering: .sequentiallyConsistent).exchanged
   }
 
-  /// The operation has begun, in this batch.
+  /// The operation begins, in this batch.
+  ///
+  /// Said before, so that the batch is known as that of an operation that another thread ends.
   func noteCurrent(_ operation: OperationReference) {
     let number = UInt(bitPattern: finishedCount.load(ordering: .relaxed))
     current.store(UInt(bitPattern: operation.toOpaque()) | number << Self.numberShift, ordering: .releasing)
@@ -443,7 +482,8 @@ final class Batch: @unchecked Sendable {
   /// - Returns: Whether it has begun.
   func begin(readied operation: Operation) -> Bool {
     guard head.load(ordering: .acquiring) >= size, mayContinue.load(ordering: .relaxed),
-      finishedCount.load(ordering: .relaxed) < allowance, readiedCount.load(ordering: .relaxed) == 0, isMine(operation),
+      finishedCount.load(ordering: .relaxed) < allowance, readiedCount.load(ordering: .relaxed) == 0,
+      isMine(operation), !operation.mayEndLater,
       home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == true,
       placement.workerClass(of: operation) == workerClass
     else { return false }

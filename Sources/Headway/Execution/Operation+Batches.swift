@@ -5,9 +5,11 @@ extension Operation {
   /// Whether releasing the last reference to it may run users' code: it is of a subclass, or has objects of users'.
   final var runsUserCodeWhenFreed: Bool { !isPlainBlock || state.current.hasUserObjects }
 
-  /// Whether it may go into a batch: it starts with ``main()`` and ends when that returns, and nothing else of a
-  /// subclass's happens then.
-  final var fitsBatch: Bool { isPlainBlock || (!OperationOverrides.hasStart(type(of: self)) && endsWithMain) }
+  /// Whether it may go into a batch: it starts with ``main()`` and ends when that returns, or when the library is told,
+  /// and nothing else of a subclass's happens then.
+  final var fitsBatch: Bool {
+    isPlainBlock || (!OperationOverrides.hasStart(type(of: self)) && (endsWithMain || mayEndLater))
+  }
 
   /// Whether nobody has to be asked whether it is ready: it may come in by way of an inbox.
   final var isReadyUnasked: Bool { isPlainBlock || !overridesIsReady }

@@ -28,24 +28,41 @@ extension OperationQueue {
       while let reference = next ?? (isOver ? nil : batch.next()) {
         let isContinued = next != nil
         next = nil
-        let hasBegun = reference._withUnsafeGuaranteedRef { operation in
-          guard isContinued || operation.state.beginPlainly() else { return false }
+        let course = reference._withUnsafeGuaranteedRef { operation -> Course in
           batch.noteCurrent(reference)
+          guard isContinued || operation.state.beginPlainly() else { return .notBegun }
           context.pointee.enter(reference)
           startUnit(of: operation)
+          if operation.mayEndLater {
+            operation.run()
+            return batch.takeEndInMain().map { .endedInMain($0) } ?? .goesOn
+          }
           operation.callMain()
           isOver = isOver || batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
           let continues = !isOver && !operation.runsUserCodeWhenFreed
           next = operation.end(in: batch, isContinued: isContinued, continues: continues) { leftOvers.append($0) }
-          return true
+          return .ended
         }
-        guard hasBegun else {
+        if case .notBegun = course {
+          batch.withdrawCurrent()
           context.pointee.leaveBatch()
           if runTaken(reference, of: batch) { number += 1 }
           return
         }
         number += 1
         context.pointee.leave()
+        switch course {
+        case .notBegun, .ended: break
+        case .goesOn:
+          // What follows closes the batch.
+          return batch.leave(unended: reference)
+        case .endedInMain(let end):
+          isOver = batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
+          guard end == .outside else { break }
+          reference.release()
+          if !batch.comeBack() { isOver = true }
+          continue
+        }
         // Where the batch is closed by now, its end was no plain one, and the queue has heard.
         if !isContinued, batch.isActive, batch.hasToTakeLock, let notifications = collect() {
           if next == nil {
@@ -73,6 +90,23 @@ extension OperationQueue {
       }
     }
     return number
+  }
+
+  /// What has become of an operation of a batch.
+  private enum Course {
+    case notBegun
+    case ended
+    /// It has ended, in its `main()`.
+    case endedInMain(Batch.EndInMain)
+    /// Its `main()` has returned, and it goes on, or another thread has ended it.
+    case goesOn
+  }
+
+  /// Closes the batch of the calling thread.
+  final func close(_ batch: Batch) {
+    var notifications = PendingNotifications()
+    update(collectingBatches: true, notifyingLater: &notifications) { $0.admission.close(batch) }
+    notifications.send()
   }
 
   /// Notifies of the end of an operation of a batch, or runs its completion block.

@@ -54,9 +54,12 @@ extension OperationQueue {
     _ = countUnit(of: operation)
     if let failure = operation.failure { noteFailure(failure) }
     let (reference, closed) = (OperationReference(operation), batch.map { Unmanaged.passUnretained($0) })
-    let (member, heldBack) = update(collectingBatches: closed != nil, notifyingLater: &notifications) { state in
+    // It may be in a batch of another thread's, which is closed then.
+    let collects = closed != nil || operation.mayEndLater
+    let (member, heldBack) = update(collectingBatches: collects, notifyingLater: &notifications) { state in
       closed?._withUnsafeGuaranteedRef { state.admission.close($0) }
       let isIn = reference._withUnsafeGuaranteedRef { $0.admission.place != .none }
+      if closed == nil { reference._withUnsafeGuaranteedRef { state.admission.detach(ended: $0) } }
       let member = reference._withUnsafeGuaranteedRef { state.admission.finished($0) }
       if isIn { state.record { .finished(reference.operation) } }
       return (member, state.admission.nextHeldBack())

@@ -37,6 +37,13 @@ struct ThreadContext {
     return operations
   }
 
+  /// The batch of which the calling thread runs `operation`, if that is what it went into last.
+  static func batch(runningInnermost operation: Operation) -> Batch? {
+    guard let context = current, context.pointee.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque()
+    else { return nil }
+    return context.pointee.batch?.takeUnretainedValue()
+  }
+
   /// Whether the calling thread is inside `operation`.
   static func isInside(_ operation: Operation) -> Bool { entrance(into: operation) != nil }
 

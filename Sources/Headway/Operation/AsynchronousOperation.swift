@@ -42,10 +42,12 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
   /// Starts the work, and goes on until ``finish()`` or an error.
   override func run() {
-    if !runMain() || error != nil { end() }
+    if !runMain() || state.current.hasFailed { end() }
   }
 
   override var endsWithMain: Bool { false }
+
+  override var mayEndLater: Bool { !overridesIsFinished }
 
   /// Ends the operation.
   ///
@@ -54,7 +56,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   ///
   /// Doing it again changes nothing: an operation finishes once. Before the start it ends the operation without
   /// running it.
-  public final func finish() { end() }
+  public final func finish() { endInMainOrLater(mayGoOn: true) }
 
   /// Ends the operation with an error.
   ///
@@ -64,6 +66,6 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   /// - Parameter error: What went wrong.
   public final func finish(throwing error: any Error) {
     recordError(error)
-    end()
+    endInMainOrLater(mayGoOn: true)
   }
 }

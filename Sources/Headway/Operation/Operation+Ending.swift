@@ -113,6 +113,38 @@ extension Operation {
 
   // MARK: In a batch
 
+  /// Ends the operation, if it has not ended: in ``main()``, or after that, on whatever thread.
+  ///
+  /// In the batch of the calling thread, in `main()`, the queue hears of it when it next collects the results of the
+  /// batch.
+  ///
+  /// - Parameter mayGoOn: What users do in `main()` may go on after this, and take long.
+  final func endInMainOrLater(mayGoOn: Bool) {
+    guard let batch = ThreadContext.batch(runningInnermost: self) else { return end() }
+    if endPlainly(in: batch, mayGoOn: mayGoOn) { return }
+    guard let before = state.finish() else { return }
+    batch.withdrawCurrent()
+    batch.noteEndInMain(isOutside: false)
+    conclude(from: before, in: batch)
+  }
+
+  /// Ends the operation in `main()`, if nothing else is to be done for that.
+  private func endPlainly(in batch: Batch, mayGoOn: Bool) -> Bool {
+    // While users' code goes on, the batch must have no place of a limit.
+    guard let queue = batch.home, !(mayGoOn && batch.keepsOrder),
+      queue._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, state.finishPlainly()
+    else { return false }
+    batch.publishTaken()
+    // Others may wait until the queue is empty.
+    if batch.hasToTakeLock || (mayGoOn && !batch.leave()) {
+      batch.noteEndInMain(isOutside: false)
+      queue._withUnsafeGuaranteedRef { $0.close(batch) }
+    } else {
+      batch.noteEndInMain(isOutside: mayGoOn)
+    }
+    return true
+  }
+
   /// Ends an operation that `batch` has run, on the thread to which the batch belongs.
   ///
   /// As ``end()``; but the queue hears of it when it next collects the results of the batch, and to notify observers

@@ -112,6 +112,9 @@ open class Operation: @unchecked Sendable {
   /// Whether the operation ends when ``main()`` returns, and so never before.
   var endsWithMain: Bool { !overridesIsFinished }
 
+  /// Whether it ends by a call of the library's, during ``main()`` or after that, on whatever thread.
+  var mayEndLater: Bool { false }
+
   /// Makes the operation's progress, which has been asked for; or gives one that is there already.
   func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: 0) }
 

@@ -117,10 +117,13 @@ struct OperationStateMachine: ~Copyable {
   }
 
   /// From executing to finished, settled and notified, in one step, if nothing else is to be done at the end.
+  ///
+  /// - Returns: Whether it has ended by that.
   func finishPlainly() -> Bool {
     let end = OperationPhase.finished.rawValue | OperationWord.settled | OperationWord.notified
+    let plain = OperationPhase.executing.rawValue
     var old = word.load(ordering: .relaxed)
-    while old & OperationWord.endsSpecially == 0 {
+    while old & (OperationWord.endsSpecially | OperationWord.phaseMask) == plain {
       let (exchanged, original) = word.weakCompareExchange(
         expected: old, desired: old | end, ordering: .acquiringAndReleasing)
       if exchanged { return true }

@@ -16,8 +16,7 @@ struct FirstInFirstOut<Element> {
 
   mutating func popFirst() -> Element? {
     guard head < elements.count else { return nil }
-    let element = elements[head]
-    elements[head] = nil
+    let element = elements[head].take()
     head += 1
     if head == elements.count {
       elements.removeAll(keepingCapacity: elements.capacity <= 1024)

@@ -82,6 +82,8 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   override var endsWithMain: Bool { false }
 
+  override var mayEndLater: Bool { true }
+
   override func releaseWork() { taskRun.abandon() }
 
   override func cancelWork() { task.cancel() }

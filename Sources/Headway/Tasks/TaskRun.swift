@@ -26,17 +26,29 @@ final class TaskRun: TaskExecutor {
   private struct State {
     /// From the start to the end.
     var place: Place?
-    /// The first of the task, before the start.
-    var firstJob: UnownedJob?
+    var jobs = WaitingJobs()
     var end: End?
     /// Where the thread went into the operation that has run the function to its end.
     var lastEntrance: UnsafeRawPointer?
-    /// The job that was sent for last.
-    var lastPart: Part?
+  }
+
+  /// The jobs that no thread has taken: that of the task, and those of tasks that it has made and awaits.
+  private struct WaitingJobs {
+    private var first: UnownedJob?
+    private var others: [UnownedJob] = []
+
+    var isEmpty: Bool { first == nil }
+
+    mutating func append(_ job: UnownedJob) { if first == nil { first = job } else { others.append(job) } }
+
+    mutating func popFirst() -> UnownedJob? {
+      defer { first = others.isEmpty ? nil : others.removeFirst() }
+      return first
+    }
   }
 
   // Protected by its lock, under which nothing is called, and nothing of users' is released. A function that does not
-  // suspend takes it four times.
+  // suspend takes it four times, and each suspension takes it twice.
   private let state = Guarded(State())
 
   /// The function does not run.
@@ -47,6 +59,13 @@ final class TaskRun: TaskExecutor {
   ///
   /// Set before the first job runs.
   private let startedOperation = Atomic<UInt>(0)
+
+  /// Of the operation's queue.
+  ///
+  /// Set before the place, without which no thread is sent for, and looked at by those.
+  private nonisolated(unsafe) var queueIdentity: ObjectIdentifier?
+  /// The function has returned: the thread whose job that was ends the operation.
+  private let hasReturned = Atomic<Bool>(false)
 
   // Relaxed: they are set and read by one thread, or by threads that the jobs of the task order.
 
@@ -70,6 +89,7 @@ final class TaskRun: TaskExecutor {
   /// Other threads may still be in earlier jobs: of an actor that was in use, they go on with what others wait for.
   func note(_ end: End) {
     let entrance = ThreadContext.entrance(into: operation)
+    hasReturned.store(true, ordering: .relaxed)
     state.withLock { ($0.end, $0.lastEntrance) = (end, entrance) }
     // The runtime may run a job on a thread that is in another's.
     if entrance == nil { WorkerPool.shared.submit(PoolBlock { self.endIfOver(from: nil) }, count: 1) }
@@ -84,96 +104,63 @@ final class TaskRun: TaskExecutor {
   ///   - queue: Its queue.
   func begin(_ operation: Operation, in queue: OperationQueue?) {
     let place = Place(operation: operation, queue: queue)
+    queueIdentity = queue.map { ObjectIdentifier($0) }
     startedOperation.store(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()), ordering: .relaxed)
     let job = state.withLock { state in
       state.place = place
-      return Self.takeFirstJob(of: &state)
+      return state.jobs.popFirst()
     }
     if let job { perform(job, place) }
   }
 
   /// If the operation has not started, it never will: the task ends without having called the function.
   func abandon() {
-    let job = state.withLock { state -> UnownedJob? in
-      Self.takeFirstJob(of: &state)
-    }
-    guard let job else { return }
+    guard let job = state.withLock({ $0.place == nil ? $0.jobs.popFirst() : nil }) else { return }
     abandoned.store(true, ordering: .relaxed)
     job.runSynchronously(on: asUnownedTaskExecutor())
-  }
-
-  private static func takeFirstJob(of state: inout State) -> UnownedJob? {
-    defer { state.firstJob = nil }
-    return state.firstJob
   }
 
   // MARK: The executor
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    var former: Part?
-    let part = state.withLock { state -> Part? in
-      guard let place = state.place else {
-        state.firstJob = job
-        return nil
-      }
-      let part = Part(job: job, run: self, place: place)
-      (former, state.lastPart) = (state.lastPart, part)
-      return part
+    let place = state.withLock { state in
+      state.jobs.append(job)
+      return state.place
     }
-    if let part { submit(part) }
-    withExtendedLifetime(former) {}  // Released after the lock.
+    if let place { submit(place) }
   }
 
-  private func submit(_ part: Part) {
-    guard let queue = part.place.queue else { return WorkerPool.shared.submit(part, count: 1) }
-    queue.submit(part, of: part.place.operation)
+  /// Sends for a thread.
+  private func submit(_ place: Place) {
+    guard let queue = place.queue else { return WorkerPool.shared.submit(self, count: 1) }
+    queue.submit(self, of: place.operation)
   }
 
-  /// The operation has become more urgent: a job that waits for a thread may get one of another class.
-  func resubmit() { if let part = state.withLock({ $0.lastPart }), !part.isTaken { submit(part) } }
-
-  /// A job, as work for a thread: the first that comes.
-  private final class Part: PoolWork {
-    private let taken = Atomic<Bool>(false)
-    private let job: UnownedJob
-    private let run: TaskRun
-    let place: Place
-
-    var owner: ObjectIdentifier { place.queue.map { ObjectIdentifier($0) } ?? ObjectIdentifier(self) }
-
-    /// A thread has come.
-    ///
-    /// Relaxed: it orders nothing but the threads that come.
-    var isTaken: Bool { taken.load(ordering: .relaxed) }
-
-    init(job: UnownedJob, run: TaskRun, place: Place) { (self.job, self.run, self.place) = (job, run, place) }
-
-    func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
-      guard !taken.exchange(true, ordering: .acquiringAndReleasing) else { return false }
-      run.perform(job, place)
-      return true
-    }
+  /// The operation has become more urgent: a job that waits for a thread may get one of another class; the first that
+  /// comes takes it.
+  func resubmit() {
+    if let place = state.withLock({ $0.jobs.isEmpty ? nil : $0.place }) { submit(place) }
   }
 
   /// Runs a job of the task, and ends the operation if that was the last.
-  private func perform(_ job: UnownedJob, _ place: Place) {
+  private func perform(_ job: UnownedJob, _ place: borrowing Place) {
     var entrance: UnsafeRawPointer?
     ThreadContext.run(place.operation, in: place.queue, isShared: true) {
       job.runSynchronously(on: asUnownedTaskExecutor())
-      entrance = ThreadContext.entrance(into: place.operation)
+      // The function may have returned in this job.
+      if hasReturned.load(ordering: .relaxed) { entrance = ThreadContext.entrance(into: place.operation) }
     }
-    endIfOver(from: entrance)
-    withExtendedLifetime(place) {}
+    if let entrance { endIfOver(from: entrance) }
   }
 
   /// Ends the operation if its last job has returned, which has run where the calling thread went into the operation:
   /// nil if that was nowhere.
   private func endIfOver(from entrance: UnsafeRawPointer?) {
-    let (end, place, part) = state.withLock { state -> (End?, Place?, Part?) in
-      guard state.end != nil, state.lastEntrance == entrance else { return (nil, nil, nil) }
-      defer { (state.end, state.place, state.lastPart) = (nil, nil, nil) }
-      return (state.end, state.place, state.lastPart)
+    let (end, place) = state.withLock { state -> (End?, Place?) in
+      guard state.end != nil, state.lastEntrance == entrance else { return (nil, nil) }
+      defer { (state.end, state.place) = (nil, nil) }
+      return (state.end, state.place)
     }
     guard let end, let operation = place?.operation else { return }
     switch end {
@@ -181,7 +168,19 @@ final class TaskRun: TaskExecutor {
     case .failure(let error): operation.recordError(error)
     case .cancelled: operation.cancel()
     }
-    operation.end()
-    withExtendedLifetime((place, part)) {}  // Released after the lock.
+    operation.endInMainOrLater(mayGoOn: false)
+    withExtendedLifetime(place) {}  // Released after the lock.
+  }
+}
+
+// The task and what it awaits wait for threads as one piece of work.
+extension TaskRun: PoolWork {
+  var owner: ObjectIdentifier { queueIdentity ?? ObjectIdentifier(self) }
+
+  func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
+    // None is left where more than one thread was sent for.
+    guard case (let job?, let place?) = state.withLock({ ($0.jobs.popFirst(), $0.place) }) else { return false }
+    perform(job, place)
+    return true
   }
 }

@@ -1,0 +1,272 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// Operations whose end may come after their `main()` run in batches, as long as they end there.
+@Suite("Asynchronous operations in batches", .hangLimit) struct AsynchronousBatchTests {
+  /// Does in `main()` what it is given.
+  private final class Work: AsynchronousOperation, @unchecked Sendable {
+    let work: @Sendable (Work) throws -> Void
+    let census: Crowd
+
+    init(_ census: Crowd = Crowd(), work: @escaping @Sendable (Work) throws -> Void) {
+      (self.work, self.census) = (work, census)
+      census.enter()
+    }
+
+    override func main() throws { try work(self) }
+
+    deinit { census.leave() }
+  }
+
+  private final class OwnFinish: AsynchronousOperation, @unchecked Sendable {
+    override var isFinished: Bool { super.isFinished }
+  }
+
+  private let queue = OperationQueue()
+  private let executor = VisitExecutor()
+  private let order = EventRecorder<String>()
+
+  init() { queue.executor = executor }
+
+  private func place(of operation: Headway.Operation) -> AdmissionRecord.Place {
+    queue.state.withLock { _ in operation.admission.place }
+  }
+
+  @Test("P2, B3: which operations go into batches though they may end later") func whatFits() {
+    #expect(Work { _ in }.fitsBatch && TaskOperation {}.fitsBatch)
+    #expect(!OwnFinish().fitsBatch && !GroupOperation().fitsBatch)
+  }
+
+  @Test("O2, Q1, O8: those that finish in main() run in one batch, and have left the queue when finish() returns")
+  func endInMain() {
+    let census = Crowd()
+    for number in 0..<6 {
+      queue.addOperation(
+        Work(census) { [queue, order] operation in
+          let place = place(of: operation)
+          operation.finish()
+          order.record("\(number) \(place) \(operation.isFinished) \(queue.operationCount) \(census.now)")
+          operation.finish()
+        })
+    }
+    executor.runBatch(of: queue)
+    #expect(order.events == (0..<6).map { "\($0) taken true \(5 - $0) \(6 - $0)" })
+    #expect(queue.operationCount == 0 && census.now == 0)
+  }
+
+  @Test("O2, Q2: one that goes on leaves its batch, and counts by itself; what was behind it is left to others")
+  func goesOn() {
+    queue.maxConcurrentOperationCount = 2
+    let census = Crowd()
+    let going = Work(census) { [order] _ in order.record("begins") }
+    queue.addOperation { [order] in order.record("before") }
+    queue.addOperation(going)
+    for name in ["behind", "last"] { queue.addOperation { [order] in order.record(name) } }
+    executor.runBatch(of: queue)
+    #expect(order.events == ["before", "begins"])
+    #expect(going.isExecuting && place(of: going) == .running && queue.operationCount == 3)
+    executor.run()
+    #expect(order.events == ["before", "begins", "behind", "last"] && queue.operationCount == 1)
+    going.finish()
+    #expect(going.isFinished && queue.operationCount == 0 && place(of: going) == .none)
+  }
+
+  @Test("O2, Q2: one that another thread ends while its main() runs gives its place of the limit away")
+  func endedElsewhere() {
+    queue.maxConcurrentOperationCount = 1
+    let census = Crowd()
+    queue.addOperation(
+      Work(census) { [queue, order, executor] operation in
+        onThreads(1) { _ in operation.finish() }
+        order.record("ended, \(queue.operationCount) are left")
+        executor.run()
+        order.record("main() returns, \(queue.operationCount) are left")
+      })
+    for number in 1...2 { queue.addOperation { [order] in order.record("\(number)") } }
+    executor.runBatch(of: queue)
+    #expect(order.events == ["ended, 2 are left", "1", "2", "main() returns, 0 are left"])
+    #expect(census.now == 0)
+  }
+
+  @Test("O2, Q2: one that finishes in main(), and goes on there, gives its place of the limit away") func goesOnInMain()
+  {
+    queue.maxConcurrentOperationCount = 1
+    queue.addOperation(
+      Work { [queue, order, executor] operation in
+        operation.finish()
+        order.record("ended, \(queue.operationCount) are left")
+        executor.run()
+        order.record("main() returns, \(queue.operationCount) are left")
+      })
+    for number in 1...2 { queue.addOperation { [order] in order.record("\(number)") } }
+    executor.runBatch(of: queue)
+    #expect(order.events == ["ended, 2 are left", "1", "2", "main() returns, 0 are left"])
+  }
+
+  @Test("Q8, W5: who waits for the queue does not wait for what main() does after finish(), and main() may wait, too")
+  func waits() {
+    let (queue, gate) = (OperationQueue(), Gate())
+    let last = BlockOperation {}
+    queue.addOperation(
+      Work { operation in
+        operation.finish()
+        last.waitUntilFinished()
+      })
+    queue.addOperation(last)
+    last.waitUntilFinished()
+    queue.addOperation(
+      Work { operation in
+        operation.finish()
+        gate.wait()
+      })
+    queue.waitUntilAllOperationsAreFinished()
+    gate.open()
+  }
+
+  @Test("O2: what is ended in a batch before its start never runs; the first of the batch neither") func endedBefore() {
+    let census = Crowd()
+    let operations = (0..<5).map { number in
+      Work(census) { [order] operation in
+        order.record("\(number)")
+        operation.finish()
+      }
+    }
+    for operation in operations { queue.addOperation(operation) }
+    executor.runBatch(of: queue) {
+      #expect(operations.allSatisfy { place(of: $0) == .taken })
+      operations[0].finish()
+      #expect(queue.operationCount == 4 && queue.operations.count == 4)
+    }
+    #expect(order.events == [] && queue.operationCount == 4)
+    operations[2].finish()
+    executor.run()
+    #expect(order.events == ["1", "3", "4"] && operations.allSatisfy { $0.isFinished } && queue.operationCount == 0)
+  }
+
+  @Test("O2: one that ends one behind it in its batch") func endsNext() {
+    let next = Work { [order] _ in order.record("never") }
+    queue.addOperation(
+      Work { operation in
+        next.finish()
+        operation.finish()
+      })
+    queue.addOperation(next)
+    queue.addOperation { [order] in order.record("last") }
+    executor.runBatch(of: queue)
+    executor.run()
+    #expect(order.events == ["last"] && next.isFinished && queue.operationCount == 0)
+  }
+
+  @Test("B5: an error that main() throws or finish(throwing:) says ends it, in a batch as elsewhere") func fails() {
+    let thrown = Work { _ in throw Mishap(name: "thrown") }
+    let said = Work { $0.finish(throwing: Mishap(name: "said")) }
+    let recorded = Work { $0.recordError(Mishap(name: "recorded")) }
+    let dependent = BlockOperation { [order] in order.record("never") }
+    dependent.addDependency(said, requiring: .success)
+    for operation in [thrown, said, recorded, dependent] as [Headway.Operation] { queue.addOperation(operation) }
+    executor.runBatch(of: queue)
+    executor.run()
+    #expect(thrown.error as? Mishap == Mishap(name: "thrown") && said.error as? Mishap == Mishap(name: "said"))
+    #expect(recorded.error as? Mishap == Mishap(name: "recorded"))
+    #expect(dependent.isCancelled && order.events == [] && queue.operationCount == 0)
+  }
+
+  @Test("K1, D1, O9: observers, dependents and completion blocks of one that finishes in main()") func notifies() {
+    let operation = Work { [order] operation in
+      operation.finish()
+      order.record("main() returns")
+    }
+    let token = operation.observe(\.isFinished) { [order] operation, _ in
+      order.record("observed")
+      #expect(operation.isFinished)
+    }
+    operation.completionBlock = { [order] in order.record("completed") }
+    let dependent = BlockOperation { [order] in order.record("dependent") }
+    dependent.addDependency(operation)
+    queue.addOperation(operation)
+    queue.addOperation(dependent)
+    executor.runBatch(of: queue)
+    executor.run()
+    #expect(order.events.first == "observed" && order.events.contains("dependent"))
+    #expect(order.events.firstIndex(of: "observed")! < order.events.firstIndex(of: "main() returns")!)
+    #expect(eventually { order.events.count == 4 })
+    token.invalidate()
+  }
+
+  @Test("P2: after one that went on, such operations run by themselves for a while") func alone() {
+    var going: [Work] = []
+    for _ in 0..<Admission.mostAlone + 2 {
+      let operation = Work { [order] operation in order.record("\(place(of: operation))") }
+      going.append(operation)
+      queue.addOperation(operation)
+    }
+    executor.run()
+    #expect(order.events == ["taken"] + Array(repeating: "running", count: Admission.mostAlone) + ["taken"])
+    for operation in going { operation.finish() }
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("B3, Q2: functions that do not suspend run in one batch, within a limit too", arguments: [-1, 1]) func tasks(
+    limit: Int
+  ) async throws {
+    let queue = OperationQueue(limit: limit)
+    queue.isSuspended = true
+    let places = (0..<5).map { number in
+      queue.addTask { [queue] in
+        let operation = ThreadContext.operations.first
+        return queue.state.withLock { _ in operation?.admission.place }
+      }
+    }
+    queue.isSuspended = false
+    for place in places { #expect(try await place.value == .taken) }
+  }
+
+  /// What happens to each operation.
+  private enum Fate: CaseIterable {
+    case endsInMain, endedAtOnce, endedInMain, endedLater, endedBefore, cancelled
+  }
+
+  @Test("O1, O2, Q1, O8: ended by its batch's thread and by others at once, each runs once at most, and leaves once")
+  func race() {
+    let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
+    for seed in 1...rounds {
+      var generator = SeededGenerator(seed: UInt64(seed))
+      let (census, queue) = (Crowd(), OperationQueue())
+      queue.maxConcurrentOperationCount = [-1, -1, 1, 2, 3].randomElement(using: &generator)!
+      let others = OperationQueue()
+      let runs = Mutex<[Int: Int]>([:])
+      let count = 40
+      for number in 0..<count {
+        let fate = Fate.allCases.randomElement(using: &generator)!
+        let operation = Work(census) { operation in
+          runs.withLock { $0[number, default: 0] += 1 }
+          switch fate {
+          case .endsInMain, .endedBefore: operation.finish()
+          case .endedAtOnce:
+            others.addOperation { operation.finish() }
+            operation.finish()
+          case .endedInMain:
+            others.addOperation { operation.finish() }
+            while !operation.isFinished { yieldThread() }
+          case .endedLater: others.addOperation { operation.finish() }
+          case .cancelled:
+            operation.cancel()
+            operation.finish()
+          }
+        }
+        if generator.next() % 4 == 0 { queue.addOperation {} }
+        queue.addOperation(operation)
+        if fate == .endedBefore { others.addOperation { operation.finish() } }
+        if fate == .cancelled { others.addOperation { operation.cancel() } }
+      }
+      queue.waitUntilAllOperationsAreFinished()
+      others.waitUntilAllOperationsAreFinished()
+      #expect(queue.operationCount == 0 && queue.operations.isEmpty, "seed \(seed)")
+      #expect(runs.withLock { $0.values.allSatisfy { $0 == 1 } }, "seed \(seed)")
+      #expect(census.eventuallyEmpty(), "seed \(seed): \(census.now) operations are left")
+    }
+  }
+}
