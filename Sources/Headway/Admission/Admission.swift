@@ -10,6 +10,8 @@
 struct Admission {
   /// More tickets than this are not out at once: each worker that comes goes on while there is work.
   static let mostTickets = 64
+  /// How many operations are cancelled, or end because they were, in one critical section.
+  static let mostCancelled = 64
   /// How many operations that may end after their `main()` run by themselves, after one did so in a batch.
   static let mostAlone = 64
   /// How many operations that hold themselves back are asked at a time, so that adding and ending take constant time.
@@ -359,6 +361,22 @@ struct Admission {
       return begin(barrier)
     }
     return nil
+  }
+
+  /// Ends cancelled operations that have nothing of their own to run for that, and of whose end nobody has to hear.
+  ///
+  /// - Parameter body: Takes over the ownership of each: it is to be released, once no lock is held.
+  /// - Returns: Whether there was one.
+  mutating func endCancelled(_ body: (OperationReference) -> Void) -> Bool {
+    var count = 0
+    while count < Self.mostCancelled, let (reference, _) = cancelled.first,
+      reference._withUnsafeGuaranteedRef({ $0.isPlainBlock && $0.state.finishCancelledPlainly() }),
+      let member = reference._withUnsafeGuaranteedRef({ finished($0) })
+    {
+      body(member)
+      count += 1
+    }
+    return count > 0
   }
 
   /// Counts an operation that has been claimed as started by itself.

@@ -136,6 +136,11 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
     batch.reset(for: queue, state.executor, state.admission.placement, workerClass)
+    if workerClass == .normal, state.allowsBatches, queue.trackedProgress == nil,
+      state.admission.endCancelled({ released.append(cancelled: $0) })
+    {
+      return .again
+    }
     for isSecondTry in [false, true] {
       // Not with anything of the queue's in hand.
       if state.takeHasCollectedUserObjects() { return .again }

@@ -22,6 +22,32 @@ extension OperationExtensions {
   }
 }
 
+extension OperationQueue {
+  /// Cancels operations of the queue, in this order: those that wait and of which nobody has to hear, many at once.
+  final func cancel(_ operations: [Operation]) {
+    var cancelled: [OperationReference] = []
+    for operation in operations {
+      if operation.isPlainBlock, operation.state.cancelPlainly() {
+        cancelled.append(OperationReference(operation))
+        if cancelled.count == Admission.mostCancelled { operationsWereCancelled(&cancelled) }
+      } else {
+        // What follows may run code that waits for the former.
+        operationsWereCancelled(&cancelled)
+        operation.cancel()
+      }
+    }
+    operationsWereCancelled(&cancelled)
+  }
+
+  private func operationsWereCancelled(_ references: inout [OperationReference]) {
+    guard !references.isEmpty else { return }
+    update { state in
+      for reference in references { reference._withUnsafeGuaranteedRef { state.admission.leave($0) } }
+    }
+    references.removeAll(keepingCapacity: true)
+  }
+}
+
 extension Operation {
   /// What ``cancel()`` does.
   final func markCancelled() {

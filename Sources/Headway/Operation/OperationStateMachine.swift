@@ -132,6 +132,25 @@ struct OperationStateMachine: ~Copyable {
     return false
   }
 
+  /// From pending to finished, settled and notified, in one step, if the operation was cancelled and nothing else is to
+  /// be done at the end.
+  ///
+  /// Under the queue's lock.
+  ///
+  /// - Returns: Whether it has ended by that.
+  func finishCancelledPlainly() -> Bool {
+    let end = OperationPhase.finished.rawValue | OperationWord.settled | OperationWord.notified
+    let looked = OperationWord.phaseMask | OperationWord.cancelled | OperationWord.endsSpecially
+    var old = word.load(ordering: .relaxed)
+    while old & looked == OperationPhase.pending.rawValue | OperationWord.cancelled, old < OperationWord.oneDependency {
+      let (exchanged, original) = word.weakCompareExchange(
+        expected: old, desired: old | end, ordering: .acquiringAndReleasing)
+      if exchanged { return true }
+      old = original
+    }
+    return false
+  }
+
   /// What `start()` must do.
   enum Beginning {
     /// Run the work; with the word as it was before.
@@ -210,6 +229,18 @@ struct OperationStateMachine: ~Copyable {
       word.rawValue |= OperationWord.cancelled | (fails ? OperationWord.failed : 0)
       return old
     }
+  }
+
+  /// Cancels an operation that waits in its queue, if nobody has to hear of that but the queue.
+  ///
+  /// - Returns: Whether it is cancelled by that.
+  func cancelPlainly() -> Bool {
+    update { word -> Void? in
+      guard word.phase == .pending, word.isEnqueued, !word.isCancelled, !word.isObserved, !word.hasCancellationHandlers
+      else { return nil }
+      word.rawValue |= OperationWord.cancelled
+      return ()
+    } != nil
   }
 
   /// Announces that dependents are released and the queue is left.

@@ -288,7 +288,7 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// - Complexity: O(*n*).
   open func cancelAllOperations() {
-    for operation in operations { operation.cancel() }
+    cancel(operations)
   }
 
   /// Blocks the calling thread until the queue holds nothing.

@@ -246,6 +246,8 @@ struct QueueState {
 struct ReleasedOperations {
   /// Those that have left the queue, joined by the links of the list in which they were there.
   private var finished: OperationReference?
+  /// Those that have ended without having run, joined in the same way.
+  private var cancelled: OperationReference?
   /// Those that became ready and have left the queue since, and those that ended before they came into it: rare.
   private var readied: [OperationReference]?
   private var refused: [OperationReference]?
@@ -253,6 +255,11 @@ struct ReleasedOperations {
   mutating func append(finished operation: OperationReference) {
     operation.memberNext = finished
     finished = operation
+  }
+
+  mutating func append(cancelled operation: OperationReference) {
+    operation.memberNext = cancelled
+    cancelled = operation
   }
 
   mutating func append(readied operation: OperationReference) {
@@ -269,9 +276,20 @@ struct ReleasedOperations {
       position = operation.memberNext
       operation.release()
     }
+    releaseCancelled()
     if readied != nil { readied?.forEach { $0.release() } }
     guard let refused else { return }
     // Elsewhere: the calling thread may have in hand what their owners' code waits for.
     WorkerPool.shared.submit(PoolBlock { for operation in refused { operation.release() } }, count: 1)
+  }
+
+  private func releaseCancelled() {
+    var position = cancelled
+    while let reference = position {
+      position = reference.memberNext
+      var operation = reference.takeRetainedValue()
+      // Its blocks go with it, unless somebody else holds it.
+      if !isKnownUniquelyReferenced(&operation) { operation.releaseWork() }
+    }
   }
 }
