@@ -3,7 +3,7 @@ extension Operation {
   final var isPlainBlock: Bool { type(of: self) == BlockOperation.self }
 
   /// Whether releasing the last reference to it may run users' code: it is of a subclass, or has objects of users'.
-  final var runsUserCodeWhenFreed: Bool { !isPlainBlock || state.current.hasUserObjects }
+  final var runsUserCodeWhenFreed: Bool { !(isPlainBlock || isFreedPlainly) || state.current.hasUserObjects }
 
   /// Whether it may go into a batch: it starts with ``main()`` and ends when that returns, or when the library is told,
   /// and nothing else of a subclass's happens then.

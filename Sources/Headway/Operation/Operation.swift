@@ -112,6 +112,9 @@ open class Operation: @unchecked Sendable {
   /// Whether the operation ends when ``main()`` returns, and so never before.
   var endsWithMain: Bool { !overridesIsFinished }
 
+  /// Whether nothing of a subclass's happens when it is freed, after it has run.
+  var isFreedPlainly: Bool { false }
+
   /// Whether it ends by a call of the library's, during ``main()`` or after that, on whatever thread.
   var mayEndLater: Bool { false }
 

@@ -23,9 +23,7 @@
 public final class TaskOperation<Success: Sendable>: Operation, @unchecked Sendable {
   // What does not change refers to what protects itself.
   private let taskRun: TaskRun
-  private let task: Task<Void, Never>
-  /// Set before the end of the operation is published, and read after that was seen.
-  private var result: Success?
+  private let task: Task<Success, any Error>
 
   /// Creates an operation that runs an asynchronous function.
   ///
@@ -33,13 +31,14 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   public init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
     let run = TaskRun()
     task = Task(executorPreference: run) {
-      guard !run.isAbandoned else { return }
+      guard !run.isAbandoned else { throw CancellationError() }
       do {
         let value = try await body()
-        run.withOperation(TaskOperation.self) { $0.result = value }
         run.note(.success)
+        return value
       } catch {
         run.note(error is CancellationError && Task.isCancelled ? .cancelled : .failure(error))
+        throw error
       }
     }
     taskRun = run
@@ -61,8 +60,8 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   public var value: Success {
     get async throws {
       try await finishedSuccessfully()
-      guard let result else { preconditionFailure("\(self) succeeded without a value") }
-      return result
+      // The task has ended by then: this does not suspend.
+      return try await task.value
     }
   }
 
@@ -83,6 +82,9 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   override var endsWithMain: Bool { false }
 
   override var mayEndLater: Bool { true }
+
+  // The function and what it captured, and task-local values, go with the end of the task.
+  override var isFreedPlainly: Bool { _isPOD(Success.self) }
 
   override func releaseWork() { taskRun.abandon() }
 

@@ -79,11 +79,6 @@ final class TaskRun: TaskExecutor {
     return Unmanaged<Operation>.fromOpaque(pointer).takeUnretainedValue()
   }
 
-  /// Calls `body` with the operation, in a job of its task.
-  func withOperation<Kind: Operation>(_ kind: Kind.Type, _ body: (Kind) -> Void) {
-    body(unsafeDowncast(operation, to: kind))
-  }
-
   /// The function has returned, in the job that the calling thread runs.
   ///
   /// Other threads may still be in earlier jobs: of an actor that was in use, they go on with what others wait for.
