@@ -45,7 +45,7 @@ extension Operation {
   }
 
   private var waitedForWhileExecuting: String? {
-    let (operation, queue) = links.withLock { ($0.details?.waitsFor, $0.details?.waitsForQueue) }
+    let (operation, queue) = waitsFor
     return operation?.label ?? queue.map { "all operations of \($0.label)" }
   }
 

@@ -73,9 +73,17 @@ extension Operation {
   /// Notes that the operation, which executes, can't end before another, or before a queue is empty.
   final func setWaits(for operation: Operation?, _ queue: OperationQueue?) {
     links.withLock { links in
-      guard operation != nil || queue != nil || links.details != nil else { return }
-      links.madeDetails.waitsFor = operation
-      links.madeDetails.waitsForQueue = queue
+      guard operation != nil || queue != nil || links.details?.rarer != nil else { return }
+      links.madeDetails.madeRarer.waitsFor = operation
+      links.madeDetails.madeRarer.waitsForQueue = queue
+    }
+  }
+
+  /// What the operation, which executes, is blocked on.
+  final var waitsFor: (operation: Operation?, queue: OperationQueue?) {
+    links.withLock { links in
+      let rarer = links.details?.rarer
+      return (rarer?.waitsFor, rarer?.waitsForQueue)
     }
   }
 

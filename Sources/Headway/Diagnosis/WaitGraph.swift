@@ -94,7 +94,7 @@ struct WaitGraph {
     case .finished:
       return AdmissionObstacles()
     case .starting, .executing:
-      let (waitsFor, queue) = operation.links.withLock { ($0.details?.waitsFor, $0.details?.waitsForQueue) }
+      let (waitsFor, queue) = operation.waitsFor
       return AdmissionObstacles(all: waitsFor.map { [$0] } ?? queue?.operations ?? [])
     case .pending:
       // A cancelled one may wait for a place.

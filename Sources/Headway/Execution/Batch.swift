@@ -15,7 +15,7 @@ final class Batch: @unchecked Sendable {
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
   // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime`
   // change under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`,
-  // `keepsOrder`, `hasTakenFirst`, `kept`, `plain`, `completionBlock`, `untoldEnd`, `endInMain` and `unended` are that
+  // `keepsOrder`, `hasTakenFirst`, `kept`, `completionBlock`, `untoldEnd`, `endInMain` and `unended` are that
   // thread's.
   //
   // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it
@@ -96,25 +96,48 @@ final class Batch: @unchecked Sendable {
   deinit {
     items.deallocate()
     continued.deallocate()
-    plain.deallocate()
     readied.deallocate()
   }
 
-  // MARK: Kept objects of users'
+  // MARK: What the thread has still to do
 
-  // Looked at after each operation; where a single thread excludes, that is not checked once more at each access.
+  @exclusivity(unchecked) private var kept = KeptOperations()
 
-  /// What the thread is to release before it runs another operation, and when it holds nothing of the queue's that
-  /// others need: that may run users' code.
-  @exclusivity(unchecked) private var kept: [OperationReference] = []
-
+  /// Whether the thread has kept something whose release may run users' code.
   var hasKept: Bool { !kept.isEmpty }
 
-  /// Operations of which only memory is to be released, which is done for all at once: to free them one by one, between
-  /// operations, costs half as much again as an operation without work, where another thread allocates meanwhile
-  /// (glibc's lock of its arena; `Benchmarks/README.md`).
-  private let plain = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
-  @exclusivity(unchecked) private var plainCount = 0
+  /// Takes over an ownership of an operation.
+  func keep(_ operation: OperationReference) { kept.append(operation) }
+
+  /// Takes over the ownership of an operation that the thread had taken and that has finished, whose release runs no
+  /// users' code.
+  func keep(plain operation: OperationReference) { kept.append(plain: operation) }
+
+  /// Releases an operation that the thread had taken and that has finished, and keeps its memory.
+  func free(_ operation: OperationReference) {
+    kept.appendMemory(of: operation)
+    operation.release()
+  }
+
+  /// Releases all that was kept.
+  ///
+  /// Called between two batches.
+  func release() {
+    kept.releaseMemory()
+    releaseKept()
+  }
+
+  /// Releases what was kept and may run users' code.
+  func releaseKept() {
+    // Taken out, since what runs then may visit queues.
+    guard !kept.isEmpty else { return }
+    var released = kept.takeAll()
+    for operation in released { operation.release() }
+    released.removeAll(keepingCapacity: true)
+    kept.reuse(released)
+  }
+
+  // Looked at after each operation; where a single thread excludes, that is not checked once more at each access.
 
   /// The completion block of the operation that has just ended, which the thread is to run.
   @exclusivity(unchecked) private var completionBlock: (@Sendable () -> Void)?
@@ -162,36 +185,6 @@ final class Batch: @unchecked Sendable {
   func leave(unended operation: OperationReference) { unended = operation }
 
   func takeUnended() -> OperationReference? { unended.take() }
-
-  /// Takes over an ownership of an operation.
-  func keep(_ operation: OperationReference) { kept.append(operation) }
-
-  /// Takes over the ownership of an operation that the thread had taken and that has finished, whose release runs no
-  /// users' code.
-  func keep(plain operation: OperationReference) {
-    plain[plainCount] = operation
-    plainCount += 1
-  }
-
-  /// Releases all that was kept.
-  ///
-  /// Called between two batches.
-  func release() {
-    for position in 0..<plainCount { plain[position].release() }
-    plainCount = 0
-    releaseKept()
-  }
-
-  /// Releases what was kept and may run users' code.
-  func releaseKept() {
-    // Swapped out, since what runs then may visit queues.
-    guard !kept.isEmpty else { return }
-    var released: [OperationReference] = []
-    swap(&released, &kept)
-    for operation in released { operation.release() }
-    released.removeAll(keepingCapacity: true)
-    if kept.isEmpty { kept = released }
-  }
 
   // MARK: Under the queue's lock
 

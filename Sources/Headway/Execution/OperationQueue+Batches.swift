@@ -59,7 +59,7 @@ extension OperationQueue {
         case .endedInMain(let end):
           isOver = batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
           guard end == .outside else { break }
-          reference.release()
+          batch.free(reference)
           if !batch.comeBack() { isOver = true }
           continue
         }
@@ -172,7 +172,7 @@ extension OperationQueue {
       batch.keep(reference)
       return false
     }
-    reference.release()
+    batch.free(reference)
     batch.releaseKept()
     return batch.comeBack()
   }

@@ -93,7 +93,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
       guard !word.isCancelled else { return true }
       guard word.phase == .pending || word.phase == .starting else { return false }
       if hasBlock {
-        links.madeDetails.otherBlocks.append(block)
+        links.madeDetails.madeRarer.otherBlocks.append(block)
       } else {
         self.block = block
         hasBlock = true
@@ -132,13 +132,13 @@ open class BlockOperation: Operation, @unchecked Sendable {
       let blocks = blocks(in: links)
       block = {}
       hasBlock = false
-      links.details?.otherBlocks = []
+      links.details?.rarer?.otherBlocks = []
       return blocks
     }
   }
 
   private func blocks(in links: Links) -> Blocks {
-    Blocks(first: block, hasFirst: hasBlock, others: links.details?.otherBlocks ?? [])
+    Blocks(first: block, hasFirst: hasBlock, others: links.details?.rarer?.otherBlocks ?? [])
   }
 }
 

@@ -56,14 +56,14 @@ extension Operation {
   /// inquiry is the one that is noted: it began after all that the others were asked for had changed.
   final func reconsiderReadiness() {
     let inquiry = links.withLock { links in
-      links.madeDetails.readinessInquiries += 1
-      return links.madeDetails.readinessInquiries
+      links.madeDetails.madeRarer.readinessInquiries += 1
+      return links.madeDetails.madeRarer.readinessInquiries
     }
     // While dependencies keep it from starting, the answer does not matter; when they have finished, it is asked.
     guard state.current.isReady else { return }
     let answer = isReady
     let word = links.withLock { links in
-      links.details?.readinessInquiries == inquiry ? state.setHeldBack(!answer) : nil
+      links.details?.rarer?.readinessInquiries == inquiry ? state.setHeldBack(!answer) : nil
     }
     guard let word, word.isEnqueued, word.phase == .pending else { return }
     var notifications = PendingNotifications()

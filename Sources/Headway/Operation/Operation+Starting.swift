@@ -82,7 +82,7 @@ extension Operation {
 
   final func setThreadPriority(_ priority: Double) {
     require((0...1).contains(priority), "threadPriority of \(self) was set to \(priority): use 0.0 to 1.0.")
-    links.withLock { $0.madeDetails.threadPriority = priority }
+    links.withLock { $0.madeDetails.madeRarer.threadPriority = priority }
     state.announceThreadPriority()
   }
 

@@ -255,7 +255,7 @@ open class Operation: @unchecked Sendable {
   ///
   /// - Precondition: It is from 0.0 to 1.0.
   open var threadPriority: Double {
-    get { links.withLock { $0.details?.threadPriority ?? 0.5 } }
+    get { links.withLock { $0.details?.rarer?.threadPriority ?? 0.5 } }
     set { setThreadPriority(newValue) }
   }
 

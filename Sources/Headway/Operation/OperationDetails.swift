@@ -3,27 +3,41 @@
 /// Protected by the lock of the operation's links, which excludes others; so that is not checked once more at each
 /// access.
 final class OperationDetails {
+  // Memory of up to 120 bytes is given back without glibc's lock of its arena, so what is rarer is in another object.
+
   @exclusivity(unchecked) var name: String?
   @exclusivity(unchecked) var completionBlock: (@Sendable () -> Void)?
-  /// The blocks of a block operation but the first, until they are taken for running.
-  @exclusivity(unchecked) var otherBlocks: [ThrowingBlock] = []
   @exclusivity(unchecked) var error: (any Error)?
   @exclusivity(unchecked) var progress: OperationProgress?
   /// Those who wait for the end, notifying included.
   @exclusivity(unchecked) var waiters = WaiterList()
   /// Those who wait for no more than that dependents are released and the queue is left.
   @exclusivity(unchecked) var settlingWaiters = WaiterList()
-  @exclusivity(unchecked) var threadPriority = 0.5
   /// Made with the first observer; emptied at the end.
   @exclusivity(unchecked) var observers: ObserverList?
   /// In the order of registering; emptied when called, and at the end.
   @exclusivity(unchecked) var cancellationHandlers: [@Sendable () -> Void] = []
   /// The dependents that require this operation to succeed; emptied at the end.
   @exclusivity(unchecked) var successDependents: [WeakOperation] = []
-  /// Counts how often `isReady` was asked because an override may have changed its answer.
-  @exclusivity(unchecked) var readinessInquiries: UInt64 = 0
-  /// What this operation, executing, is blocked on in ``Operation/waitUntilFinished()``.
-  @exclusivity(unchecked) weak var waitsFor: Operation?
-  /// What it is blocked on in ``OperationQueue/waitUntilAllOperationsAreFinished()``.
-  @exclusivity(unchecked) weak var waitsForQueue: OperationQueue?
+  @exclusivity(unchecked) private(set) var rarer: Rarer?
+
+  /// What even fewer operations have, made when first needed.
+  var madeRarer: Rarer {
+    if let rarer { return rarer }
+    let made = Rarer()
+    rarer = made
+    return made
+  }
+
+  final class Rarer {
+    /// The blocks of a block operation but the first, until they are taken for running.
+    @exclusivity(unchecked) var otherBlocks: [ThrowingBlock] = []
+    @exclusivity(unchecked) var threadPriority = 0.5
+    /// Counts how often `isReady` was asked because an override may have changed its answer.
+    @exclusivity(unchecked) var readinessInquiries: UInt64 = 0
+    /// What this operation, executing, is blocked on in ``Operation/waitUntilFinished()``.
+    @exclusivity(unchecked) weak var waitsFor: Operation?
+    /// What it is blocked on in ``OperationQueue/waitUntilAllOperationsAreFinished()``.
+    @exclusivity(unchecked) weak var waitsForQueue: OperationQueue?
+  }
 }
