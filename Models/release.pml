@@ -7,8 +7,8 @@
    Watcher         the first observer of the queue
    Reclaimer       a thread that reclaims what the batch has not started, and so takes over the ownership
    Limiter         the same, which sets a limit: a thread that runs users' code in between is to have no place of it
-   Ender           a thread that ends the operation LATER, which its batch's thread has begun: another than that thread,
-                   while `main` runs there, or after that
+   Ender           a thread that ends the operation LATER: another than that of its batch, before that begins it, while
+                   `main` runs there, or after that
 
    The thread owns what it has taken, and releases it when it has published that it has finished; the queue's lock
    protects the others from each other, and not from that. Each access to what is used without the lock is a step.
@@ -36,6 +36,9 @@
 #define TAKEN 0
 #define RUNNING 1
 #define GONE 2
+#define PENDING 0
+#define EXECUTING 1
+#define FINISHED 2
 
 bool lock;
 /* Under the lock. */
@@ -48,10 +51,13 @@ bool settled[N], pinned;
 byte owners[N] = 1, events, reclaimed, watchedFrom = NONE;
 bool limited;
 #ifdef LATER
-/* Of the operation whose end may come later. Its word says so. */
-bool begun, done;
-/* Under the lock. */
+/* Of the operation whose end may come later: its word. */
+byte phase = PENDING;
+/* Under the lock; who has reclaimed it leaves this as it is. */
 byte place = TAKEN;
+#define isGone(x) (x == LATER && place == GONE)
+#else
+#define isGone(x) false
 #endif
 
 #define bit(x) (1 << (x))
@@ -84,7 +90,7 @@ inline collect() {
 #ifndef FAULT_LATE_PIN
         pinned = true;
 #endif
-        running = current;
+        running = (isActive -> current : NONE);       /* a closed batch is not looked at */
         if
         :: finished != seen -> skip
         :: finished == seen ->
@@ -93,7 +99,11 @@ inline collect() {
 #endif
            if
            :: running != NONE && running == collected ->
+#ifdef FAULT_COUNTS_TWICE
               d_step { assert(owners[running] > 0); isOver = settled[running] }
+#else
+              d_step { assert(owners[running] > 0); isOver = settled[running] && !isGone(running) }
+#endif
               if
               :: isOver -> d_step { note(collected); collected++; taken--; isOver = false }
               :: else -> break
@@ -121,7 +131,10 @@ inline reclaim() {
 /* Under the lock: the operation that is being run, and has not ended there, runs by itself; the batch is closed. */
 inline detach() {
   reclaim();
-  assert(isActive && running == NONE && current == LATER && collected == LATER);
+  assert(isActive && running == NONE && current == LATER);
+#ifndef FAULT_UNBEGUN
+  assert(collected == LATER);
+#endif
   taken--;
   place = RUNNING;
   current = NONE;
@@ -140,12 +153,16 @@ proctype Runner() {
      current = x;
 #ifdef LATER
      if
-     :: d_step { x == LATER -> owners[x]++; begun = true };      /* for the Ender */
+     :: x == LATER ->
+        if
+        :: d_step { phase == PENDING -> phase = EXECUTING }
+        :: phase == FINISHED -> isUnended = true; break          /* it can't begin: `claimTaken` */
+        fi;
 #ifdef FAULT_PUBLISHES
-        done = true;
+        phase = FINISHED;
 #else
         if
-        :: d_step { !done -> done = true }                       /* `finish` in main */
+        :: d_step { phase == EXECUTING -> phase = FINISHED }     /* `finish` in main */
         :: isUnended = true; break                               /* main has returned */
         fi
 #endif
@@ -201,7 +218,7 @@ released:
   collect();
 #ifdef LATER
   if
-  :: isUnended && isActive -> detach(); isUnended = false        /* the queue takes the ownership over */
+  :: isUnended && place == TAKEN -> detach(); isUnended = false  /* the queue takes the ownership over */
   :: else
   fi;
 #endif
@@ -225,11 +242,7 @@ proctype Collector() {
   if :: settled[0] -> x = 0 :: settled[1] -> x = 1 fi;
   lockQueue();
   collect();
-#ifdef LATER
-  assert(collected > x || (x == LATER && place == GONE));
-#else
-  assert(collected > x);
-#endif
+  assert(collected > x || isGone(x));
   lock = false
 }
 
@@ -292,25 +305,31 @@ proctype Limiter() {
 
 #ifdef LATER
 proctype Ender() {
-  byte first, seen, running = NONE, x; bool isOver, ends;
+  byte first, seen, running = NONE, x; bool isOver, ends, hasBegun;
   if
-  :: begun
-  :: reclaimed & bit(LATER) -> goto over
-  fi;
-  if
-  :: d_step { !done -> done = true }
-  :: done -> goto released
+  :: d_step { phase != FINISHED -> hasBegun = (phase == EXECUTING); phase = FINISHED }
+  :: phase == FINISHED -> goto released
   fi;
   lockQueue();
   collect();
+#ifdef FAULT_UNBEGUN
+  if :: !hasBegun && place == TAKEN && isActive && current == LATER && finished == LATER -> hasBegun = true :: else fi;
+#endif
   if
-  :: place == TAKEN ->
+  :: place == TAKEN && (reclaimed & bit(LATER)) -> reclaimed = reclaimed & ~bit(LATER)
+  :: place == TAKEN && !(reclaimed & bit(LATER)) && hasBegun ->
      detach();
      owners[LATER]++                        /* the queue's, until it is gone */
-  :: else
+  :: place == TAKEN && !(reclaimed & bit(LATER)) && !hasBegun ->
+     reclaim();
+     if
+     :: reclaimed & bit(LATER) -> reclaimed = reclaimed & ~bit(LATER)
+     :: else -> taken--; owners[LATER]++    /* its thread has taken it, and will see */
+     fi
+  :: place == RUNNING
   fi;
   d_step {
-    assert(place == RUNNING && owners[LATER] > 0);
+    assert(owners[LATER] > 0);
     place = GONE;
     if :: observed -> assert(!(events & bit(LATER))); events = events | bit(LATER) :: else fi }
   lock = false;
@@ -318,9 +337,7 @@ proctype Ender() {
   settled[LATER] = true;
 released:
   assert(owners[LATER] > 0);
-  owners[LATER]--;
-over:
-  skip
+  owners[LATER]--
 }
 #endif
 
@@ -328,6 +345,7 @@ init {
   atomic {
     run Runner();
 #ifdef LATER
+    owners[LATER]++;                    /* the user's */
     run Ender();
 #endif
 #ifdef COLLECTOR

@@ -160,6 +160,41 @@ import Testing
     #expect(order.events == ["last"] && next.isFinished && queue.operationCount == 0)
   }
 
+  @Test("O2, Q1: one that is ended as its batch's thread takes it: what that published an instant before still counts")
+  func endedAsItIsTaken() throws {
+    let (first, second, third) = (BlockOperation {}, Work { $0.finish() }, BlockOperation {})
+    for operation in [first, second, third] { queue.addOperation(operation) }
+    let batch = Batch()
+    queue.update { state in
+      batch.reset(for: queue, executor, state.admission.placement, .normal)
+      _ = state.admission.fill(batch, atMost: 3, indivisible: 3, at: 0) { $0.fitsBatch }
+    }
+    // The batch's thread runs the first.
+    let reference = try #require(batch.next())
+    batch.noteCurrent(reference)
+    let hasRun = first.state.beginPlainly() && first.state.finishPlainly()
+    #expect(hasRun)
+    // Another ends the second; and between two of its steps, the batch's thread goes on.
+    let before = second.state.finish()
+    #expect(before != nil)
+    let member = queue.update(collectingBatches: true) { state in
+      batch.publishTaken()
+      if let next = batch.next() { batch.noteCurrent(next) }
+      state.admission.detach(ended: second, hasBegun: false)
+      return state.admission.finished(second)
+    }
+    member?.release()
+    let begins = second.state.beginPlainly()
+    #expect(!begins)
+    batch.withdrawCurrent()
+    #expect(!queue.update(collectingBatches: true) { $0.admission.claimTaken(second, of: batch) })
+    reference.release()
+    batch.release()
+    #expect(queue.operationCount == 1 && queue.operations == [third])
+    executor.run()
+    #expect(queue.operationCount == 0)
+  }
+
   @Test("B5: an error that main() throws or finish(throwing:) says ends it, in a batch as elsewhere") func fails() {
     let thrown = Work { _ in throw Mishap(name: "thrown") }
     let said = Work { $0.finish(throwing: Mishap(name: "said")) }

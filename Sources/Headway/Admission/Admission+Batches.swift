@@ -68,20 +68,24 @@ extension Admission {
   }
 
   /// An operation has ended, and leaves; if it is in a batch, on another thread than that of the batch.
-  mutating func detach(ended operation: Operation) {
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - hasBegun: It had been started. Then what its batch's thread had published before that has been collected; if
+  ///     not, that thread may be publishing, and closes the batch itself, when it finds that the operation has ended.
+  mutating func detach(ended operation: Operation, hasBegun: Bool) {
     guard operation.admission.place == .taken else { return }
-    var batch: Batch?
-    batches.forEach { if $0.isRunning(operation) { batch = $0 } }
-    if let batch {
+    if hasBegun {
+      var batch: Batch?
+      batches.forEach { if $0.isRunning(operation) { batch = $0 } }
       // What its thread does in `main()` after this, it does without a place of the limit.
-      remove(batch)
+      if let batch { remove(batch) }
       aloneCount = Self.mostAlone
     } else {
-      // Not begun.
       reclaimBatches()
+      // What a thread has taken can't be reclaimed.
+      guard operation.admission.place == .taken else { return }
     }
-    // The first of a batch can't be reclaimed; its thread will see that it has ended.
-    guard operation.admission.place == .taken else { return }
     _ = OperationReference(operation).retain()
     members.takeBack(operation, behind: nil)
     operation.admission.place = .waiting

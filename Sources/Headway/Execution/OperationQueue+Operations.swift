@@ -44,11 +44,13 @@ extension OperationQueue {
   ///
   /// - Parameters:
   ///   - operation: The operation.
+  ///   - hasBegun: It had been started.
   ///   - batch: The batch of the calling thread in which it ran, which is closed: what follows may take long.
   ///   - notifications: Takes what observers are to be notified of.
   /// - Returns: Operations that hold themselves back, and are to be asked again.
   final func operationFinished(
-    _ operation: Operation, closing batch: Batch?, notifyingLater notifications: inout PendingNotifications
+    _ operation: Operation, hasBegun: Bool, closing batch: Batch?,
+    notifyingLater notifications: inout PendingNotifications
   ) -> [Operation] {
     // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
     _ = countUnit(of: operation)
@@ -59,7 +61,7 @@ extension OperationQueue {
     let (member, heldBack) = update(collectingBatches: collects, notifyingLater: &notifications) { state in
       closed?._withUnsafeGuaranteedRef { state.admission.close($0) }
       let isIn = reference._withUnsafeGuaranteedRef { $0.admission.place != .none }
-      if closed == nil { reference._withUnsafeGuaranteedRef { state.admission.detach(ended: $0) } }
+      if closed == nil { reference._withUnsafeGuaranteedRef { state.admission.detach(ended: $0, hasBegun: hasBegun) } }
       let member = reference._withUnsafeGuaranteedRef { state.admission.finished($0) }
       if isIn { state.record { .finished(reference.operation) } }
       return (member, state.admission.nextHeldBack())

@@ -45,7 +45,9 @@ extension Operation {
     var notifications = PendingNotifications()
     // Those that override `isReady` are asked below.
     Self.tellQueues(of: ending.ready, notifyingLater: &notifications)
-    let heldBack = queue?.operationFinished(self, closing: batch, notifyingLater: &notifications) ?? []
+    let hasBegun = before.phase == .executing
+    let heldBack =
+      queue?.operationFinished(self, hasBegun: hasBegun, closing: batch, notifyingLater: &notifications) ?? []
     let rare = ending.rare
     let isNotified = !before.isObserved && rare?.doomed.isEmpty != false
     wakeWaiters(settledFrom: state.settle(isNotified: isNotified), isNotified: isNotified)

@@ -35,14 +35,15 @@ final class TaskRun: TaskExecutor {
   /// The jobs that no thread has taken: that of the task, and those of tasks that it has made and awaits.
   private struct WaitingJobs {
     private var first: UnownedJob?
-    private var others: [UnownedJob] = []
+    /// Behind that.
+    private var others = FirstInFirstOut<UnownedJob>()
 
     var isEmpty: Bool { first == nil }
 
     mutating func append(_ job: UnownedJob) { if first == nil { first = job } else { others.append(job) } }
 
     mutating func popFirst() -> UnownedJob? {
-      defer { first = others.isEmpty ? nil : others.removeFirst() }
+      defer { first = others.popFirst() }
       return first
     }
   }
