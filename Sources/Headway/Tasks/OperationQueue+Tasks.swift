@@ -103,6 +103,11 @@ extension OperationQueueExtensions {
 }
 
 extension OperationQueue {
+  /// The class of the pool's workers by which an operation of the queue is run.
+  final func workerClass(of operation: Operation) -> WorkerClass {
+    state.withLock { $0.admission.placement }.workerClass(of: operation)
+  }
+
   /// Runs a part of an operation that is executing, where the operations of the queue run.
   final func submit(_ work: any PoolWork, of operation: Operation) {
     let (executor, underlyingQueue, placement) = state.withLock {

@@ -27,6 +27,8 @@ final class TaskRun: TaskExecutor {
     /// From the start to the end.
     var place: Place?
     var jobs = WaitingJobs()
+    /// For how many more threads was sent than there are jobs.
+    var surplus = 0
     var end: End?
     /// Where the thread went into the operation that has run the function to its end.
     var lastEntrance: UnsafeRawPointer?
@@ -133,10 +135,14 @@ final class TaskRun: TaskExecutor {
     queue.submit(self, of: place.operation)
   }
 
-  /// The operation has become more urgent: a job that waits for a thread may get one of another class; the first that
-  /// comes takes it.
+  /// The operation has become more urgent: a job that waits for a thread may get one of another class.
   func resubmit() {
-    if let place = state.withLock({ $0.jobs.isEmpty ? nil : $0.place }) { submit(place) }
+    let place = state.withLock { state -> Place? in
+      guard !state.jobs.isEmpty, let place = state.place else { return nil }
+      state.surplus += 1
+      return place
+    }
+    if let place { submit(place) }
   }
 
   /// Runs a job of the task, and ends the operation if that was the last.
@@ -174,8 +180,29 @@ extension TaskRun: PoolWork {
   var owner: ObjectIdentifier { queueIdentity ?? ObjectIdentifier(self) }
 
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
-    // None is left where more than one thread was sent for.
-    guard case (let job?, let place?) = state.withLock({ ($0.jobs.popFirst(), $0.place) }) else { return false }
+    let (job, place, mayBeSurplus) = state.withLock { state -> (UnownedJob?, Place?, Bool) in
+      state.surplus > 0 ? (nil, state.place, true) : (state.jobs.popFirst(), state.place, false)
+    }
+    guard let place else { return false }
+    guard mayBeSurplus else {
+      guard let job else { return false }
+      perform(job, place)
+      return true
+    }
+    return runOnOneOfMany(of: workerClass, place)
+  }
+
+  /// More threads were sent for than there are jobs: those leave that are of another class than the operation now is.
+  private func runOnOneOfMany(of workerClass: WorkerClass?, _ place: Place) -> Bool {
+    let wanted = workerClass.flatMap { _ in place.queue?.workerClass(of: place.operation) }
+    let job = state.withLock { state -> UnownedJob? in
+      guard state.surplus == 0 || (!state.jobs.isEmpty && workerClass == wanted) else {
+        state.surplus -= 1
+        return nil
+      }
+      return state.jobs.popFirst()
+    }
+    guard let job else { return false }
     perform(job, place)
     return true
   }
