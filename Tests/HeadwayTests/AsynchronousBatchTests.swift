@@ -285,7 +285,7 @@ import Testing
             operation.finish()
           case .endedInMain:
             others.addOperation { operation.finish() }
-            while !operation.isFinished { yieldThread() }
+            operation.waitUntilFinished()
           case .endedLater: others.addOperation { operation.finish() }
           case .cancelled:
             operation.cancel()
