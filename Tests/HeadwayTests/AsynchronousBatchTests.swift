@@ -209,7 +209,7 @@ import Testing
     #expect(dependent.isCancelled && order.events == [] && queue.operationCount == 0)
   }
 
-  @Test("K1, D1, O9: observers, dependents and completion blocks of one that finishes in main()") func notifies() {
+  @Test("K1, D1, O6: observers, dependents and completion blocks of one that finishes in main()") func notifies() {
     let operation = Work { [order] operation in
       operation.finish()
       order.record("main() returns")

@@ -43,7 +43,7 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("C6, C7, D2, K1, O9, W1: among blocks of which somebody hears, all hear") func heard() {
+  @Test("C6, C7, D2, K1, O6, W1: among blocks of which somebody hears, all hear") func heard() {
     let (queue, later, events) = (OperationQueue(), OperationQueue(), EventRecorder<String>())
     queue.isSuspended = true
     var tokens: [ObservationToken] = []
