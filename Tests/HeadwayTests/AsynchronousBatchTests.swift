@@ -74,13 +74,15 @@ import Testing
     #expect(going.isFinished && queue.operationCount == 0 && place(of: going) == .none)
   }
 
-  @Test("O2, Q2: one that another thread ends while its main() runs gives its place of the limit away")
-  func endedElsewhere() {
+  @Test(
+    "O2, Q2: ended while its main() runs, by itself or by another thread, it gives its place of the limit away",
+    arguments: [true, false])
+  func goesOnInMain(isEndedElsewhere: Bool) {
     queue.maxConcurrentOperationCount = 1
     let census = Crowd()
     queue.addOperation(
       Work(census) { [queue, order, executor] operation in
-        onThreads(1) { _ in operation.finish() }
+        if isEndedElsewhere { onThreads(1) { _ in operation.finish() } } else { operation.finish() }
         order.record("ended, \(queue.operationCount) are left")
         executor.run()
         order.record("main() returns, \(queue.operationCount) are left")
@@ -91,22 +93,7 @@ import Testing
     #expect(census.now == 0)
   }
 
-  @Test("O2, Q2: one that finishes in main(), and goes on there, gives its place of the limit away") func goesOnInMain()
-  {
-    queue.maxConcurrentOperationCount = 1
-    queue.addOperation(
-      Work { [queue, order, executor] operation in
-        operation.finish()
-        order.record("ended, \(queue.operationCount) are left")
-        executor.run()
-        order.record("main() returns, \(queue.operationCount) are left")
-      })
-    for number in 1...2 { queue.addOperation { [order] in order.record("\(number)") } }
-    executor.runBatch(of: queue)
-    #expect(order.events == ["ended, 2 are left", "1", "2", "main() returns, 0 are left"])
-  }
-
-  @Test("Q8, W5: who waits for the queue does not wait for what main() does after finish(), and main() may wait, too")
+  @Test("Q8, W5: a wait for the queue does not include what main() does after finish(), and main() may wait")
   func waits() {
     let (queue, gate) = (OperationQueue(), Gate())
     let last = BlockOperation {}

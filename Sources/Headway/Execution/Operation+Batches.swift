@@ -5,8 +5,10 @@ extension Operation {
   /// Whether releasing the last reference to it may run users' code: it is of a subclass, or has objects of users'.
   final var runsUserCodeWhenFreed: Bool { !(isPlainBlock || isFreedPlainly) || state.current.hasUserObjects }
 
-  /// Whether it may go into a batch: it starts with ``main()`` and ends when that returns, or when the library is told,
-  /// and nothing else of a subclass's happens then.
+  /// Whether it may go into a batch.
+  ///
+  /// It starts with ``main()``, it ends when that returns or by a call of the library's, and nothing else of a
+  /// subclass's happens then.
   final var fitsBatch: Bool {
     isPlainBlock || (!OperationOverrides.hasStart(type(of: self)) && (endsWithMain || mayEndLater))
   }

@@ -134,7 +134,7 @@ final class WorkerPool: WorkExecutor {
         state.workers.append(worker)
         calls.made.append(worker)
       } else {
-        // What waits may be blocks alone: then the first queue that comes to wait is to hear.
+        // What waits may be blocks alone: then the first queue that comes to wait is notified.
         if !state.hasToldLimit { calls.refused = state.work.works.filter(\.hearsOfThreadLimit) }
         if !calls.refused.isEmpty { state.hasToldLimit = true }
         calls.isLimited = true
