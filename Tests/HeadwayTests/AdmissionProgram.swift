@@ -124,6 +124,7 @@ struct AdmissionProgram {
       ? OwnStartOperation(block: block) : hasOwnMain ? OwnMainOperation(block: block) : BlockOperation(block: block)
     let priority = QueuePriority.allCases.randomElement(using: &generator) ?? .normal
     operation.queuePriority = priority
+    operation.isBarrier = isBarrier
     model.entries.append(
       AdmissionModel.Entry(isBarrier: isBarrier, hasCode: hasCode, priority: priority, dependencies: []))
     operations.append(operation)
@@ -140,7 +141,7 @@ struct AdmissionProgram {
       model.entries[number].state = .finished
     }
     let reference = OperationReference.passRetained(operation)
-    if !admission.add(reference, isBarrier: isBarrier) { reference.release() }
+    if !admission.add(reference) { reference.release() }
   }
 
   private mutating func next() throws {

@@ -30,7 +30,7 @@ import Testing
     let operations = (0..<5).map { _ in CountedOperation(census) }
     for operation in operations {
       _ = operation.state.reserve()
-      let isIn = admission.add(.passRetained(operation), isBarrier: false)
+      let isIn = admission.add(.passRetained(operation))
       #expect(isIn)
     }
     #expect(admission.issueTickets()[.normal] == 3)

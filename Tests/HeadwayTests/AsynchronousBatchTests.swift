@@ -251,14 +251,17 @@ import Testing
     case endsInMain, endedAtOnce, endedInMain, endedLater, endedBefore, cancelled
   }
 
-  @Test("O1, O2, Q1, O8: ended by its batch's thread and by others at once, each runs once at most, and leaves once")
+  @Test("O1, O2, Q1, O8, Q10: ended by its batch's thread and others, each runs at most once, counts and leaves once")
   func race() {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
     for seed in 1...rounds {
       var generator = SeededGenerator(seed: UInt64(seed))
       let (census, queue) = (Crowd(), OperationQueue())
       queue.maxConcurrentOperationCount = [-1, -1, 1, 2, 3].randomElement(using: &generator)!
+      let isTracked = seed % 2 == 0
+      if isTracked { queue.progress.totalUnitCount = 1_000 }
       let others = OperationQueue()
+      var added: Int64 = 0
       let runs = Mutex<[Int: Int]>([:])
       let count = 40
       for number in 0..<count {
@@ -279,8 +282,12 @@ import Testing
             operation.finish()
           }
         }
-        if generator.next() % 4 == 0 { queue.addOperation {} }
+        if generator.next() % 4 == 0 {
+          queue.addOperation {}
+          added += 1
+        }
         queue.addOperation(operation)
+        added += 1
         if fate == .endedBefore { others.addOperation { operation.finish() } }
         if fate == .cancelled { others.addOperation { operation.cancel() } }
       }
@@ -288,6 +295,7 @@ import Testing
       others.waitUntilAllOperationsAreFinished()
       #expect(queue.operationCount == 0 && queue.operations.isEmpty, "seed \(seed)")
       #expect(runs.withLock { $0.values.allSatisfy { $0 == 1 } }, "seed \(seed)")
+      if isTracked { #expect(queue.progress.completedUnitCount == added, "seed \(seed)") }
       #expect(census.eventuallyEmpty(), "seed \(seed): \(census.now) operations are left")
     }
   }

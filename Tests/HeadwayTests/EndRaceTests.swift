@@ -39,7 +39,7 @@ import Testing
       operation.cancel()
       operation.end()
       let reference = OperationReference.passRetained(operation)
-      let isIn = admission.add(reference, isBarrier: false)
+      let isIn = admission.add(reference)
       #expect(!isIn && admission.count == 0 && admission.operations.isEmpty)
       #expect(admission.issueTickets()[.normal] == 0)
       reference.release()

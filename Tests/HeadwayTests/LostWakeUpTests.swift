@@ -166,7 +166,7 @@ import Testing
   private func add(_ operation: BlockOperation, to admission: inout Admission, of home: OperationQueue) {
     _ = operation.state.reserve()
     operation.queueLinks.home = .passUnretained(home)
-    let isIn = admission.add(.passRetained(operation), isBarrier: false)
+    let isIn = admission.add(.passRetained(operation))
     #expect(isIn)
   }
 

@@ -82,7 +82,7 @@
 
       mutating func note(_ operation: Operation, inLaterSegment position: Int?) {
         memberCount += 1
-        if !operation.admission.isBarrier { unfinished[position ?? -1, default: 0] += 1 }
+        if !operation.isBarrier { unfinished[position ?? -1, default: 0] += 1 }
         switch operation.admission.place {
         case .ready: ready[position ?? -1, default: 0] += 1
         case .running: runningCount += 1
@@ -104,7 +104,7 @@
         check(laterPosition(of: operation) == nil || operation.state.current.isCancelled, operation)
       }
       if [.running, .leaving].contains(place) { check(phase != .pending, operation) }
-      if operation.admission.isBarrier { check(![.heldBack, .ready].contains(place), operation) }
+      if operation.isBarrier { check(![.heldBack, .ready].contains(place), operation) }
       if [.cancelled, .cancelledWithinLimit].contains(place) { check(operation.state.current.isCancelled, operation) }
     }
 

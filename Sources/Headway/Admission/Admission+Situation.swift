@@ -31,7 +31,7 @@ extension Admission {
   func situation(of operation: Operation) -> AdmissionSituation {
     let predecessors = operation.admission.place == .cancelledWithinLimit ? [] : predecessors(of: operation)
     return AdmissionSituation(
-      isBarrier: operation.admission.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
+      isBarrier: operation.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
       predecessorCount: predecessors.count, predecessor: order == .fifo ? predecessors.first : nil)
   }
 
@@ -60,7 +60,7 @@ extension Admission {
   private func predecessors(of operation: Operation) -> [Operation] {
     if order == .fifo { return predecessorInOrder(of: operation).map { [$0] } ?? [] }
     let position = laterPosition(of: operation)
-    if operation.admission.isBarrier {
+    if operation.isBarrier {
       // Walked towards the front, up to the barrier before it, which waits for what is before that. What is in batches,
       // or has been, is in the first segment.
       var found: [Operation] = []
@@ -70,7 +70,7 @@ extension Admission {
         let member = reference.operation
         if !isLeaving(member) {
           found.append(member)
-          if member.admission.isBarrier {
+          if member.isBarrier {
             isInFirstSegment = false
             break
           }

@@ -65,15 +65,15 @@ struct Admission {
   ///
   /// - Parameters:
   ///   - reference: The operation.
-  ///   - isBarrier: It is a barrier.
   ///   - isFromInbox: It comes from an inbox. Then the thread that ends it has it leave, and it is taken in even if
   ///     it has ended; unless that thread has been here before.
   /// - Returns: False if the operation has ended before it was taken in: it is not in the queue, and the caller must
   ///   release it, once no lock is held.
-  mutating func add(_ reference: OperationReference, isBarrier: Bool, isFromInbox: Bool = false) -> Bool {
+  mutating func add(_ reference: OperationReference, isFromInbox: Bool = false) -> Bool {
     reference._withUnsafeGuaranteedRef { operation in
       // One step with the end of the operation: either this sees that it has finished, or the thread that ends it sees
       // that it is enqueued, and has it leave.
+      let isBarrier = operation.isBarrier
       let word = operation.state.book(isBarrier: isBarrier)
       let hasEnded = word.phase == .finished
       guard isFromInbox ? !operation.admission.hasEndedOutside : !hasEnded else { return false }
@@ -82,7 +82,6 @@ struct Admission {
       nextSequence += 1
       operation.admission.place = .waiting
       if isBarrier {
-        operation.admission.isBarrier = true
         withSegment(of: operation) { $0.barrier = reference }
         later.append(AdmissionSegment(firstSequence: nextSequence))
         // What comes after it may be made ready by what is before it.
@@ -106,7 +105,7 @@ struct Admission {
   /// The operation's last dependency has finished.
   mutating func becameReady(_ operation: Operation) {
     let place = operation.admission.place
-    let mayBecomeReady = (place == .waiting || place == .heldBack) && !operation.admission.isBarrier
+    let mayBecomeReady = (place == .waiting || place == .heldBack) && !operation.isBarrier
     guard mayBecomeReady, let word = operation.state.markReady() else { return }
     noteReady(operation, word)
   }
@@ -187,7 +186,7 @@ struct Admission {
     case .waiting, .taken, .leaving, .none: break
     }
     operation.admission.place = .none
-    let isBarrier = operation.admission.isBarrier
+    let isBarrier = operation.isBarrier
     withSegment(of: operation) { segment in
       if isBarrier {
         segment.barrier = nil

@@ -34,21 +34,14 @@ struct AdmissionRecord {
   /// In one byte, with which an operation is as small as it can be.
   private struct Flags: OptionSet {
     let rawValue: UInt8
-    static let barrier = Flags(rawValue: 1)
-    static let returned = Flags(rawValue: 2)
-    static let inHeap = Flags(rawValue: 4)
-    static let endedOutside = Flags(rawValue: 8)
+    static let returned = Flags(rawValue: 1)
+    static let inHeap = Flags(rawValue: 2)
+    static let endedOutside = Flags(rawValue: 4)
 
     subscript(_ flag: Flags) -> Bool {
       get { contains(flag) }
       set { if newValue { insert(flag) } else { remove(flag) } }
     }
-  }
-
-  /// Whether this is a barrier.
-  var isBarrier: Bool {
-    get { flags[.barrier] }
-    set { flags[.barrier] = newValue }
   }
 
   /// Whether it was in a batch, and was put back.

@@ -81,9 +81,7 @@ extension OperationQueue {
 extension Operation {
   /// Whether it is one of the units of its queue's progress: barriers are not, since nobody counts them when setting
   /// the total.
-  ///
-  /// A barrier is one from before anybody else knows it, so this can be read without the lock.
-  fileprivate final var completesUnit: Bool { !admission.isBarrier && isUnit }
+  fileprivate final var completesUnit: Bool { !isBarrier && isUnit }
 }
 
 extension OperationProgress {

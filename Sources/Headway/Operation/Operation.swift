@@ -47,6 +47,11 @@ open class Operation: @unchecked Sendable {
   /// Protected by the lock of the links.
   @exclusivity(unchecked) final var hasBlock = false
 
+  /// A queue was given it as a barrier.
+  ///
+  /// Set before anybody else knows the operation, and never again.
+  @exclusivity(unchecked) final var isBarrier = false
+
   /// Where the operation is in its queue.
   ///
   /// Protected by the lock of that queue.

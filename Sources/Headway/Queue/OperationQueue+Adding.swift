@@ -19,7 +19,7 @@ extension OperationQueue {
         update { _ in }
       }
     } else {
-      take(reference, isBarrier: false)
+      take(reference)
       if isAskedAgain { operation.reconsiderReadiness() }
     }
   }
@@ -37,7 +37,7 @@ extension OperationQueue {
       push(reference)
     } else {
       let heldBack = update { state in
-        let isIn = state.add(reference, isBarrier: false)
+        let isIn = state.add(reference)
         assert(isIn, "nobody knows the operation yet")
         return state.admission.nextHeldBack()
       }
@@ -60,10 +60,10 @@ extension OperationQueue {
   }
 
   /// Takes an operation in, under the lock, and its ownership.
-  private func take(_ reference: OperationReference, isBarrier: Bool) {
+  private func take(_ reference: OperationReference) {
     let (isIn, level, heldBack) = update { state in
       let heldBack = state.admission.nextHeldBack()
-      return (state.add(reference, isBarrier: isBarrier), state.qualityOfService.level, heldBack)
+      return (state.add(reference), state.qualityOfService.level, heldBack)
     }
     guard isIn else { return reference.release() }
     if level > 0 { reference._withUnsafeGuaranteedRef { $0.raiseDependencies(level: level) } }
@@ -88,7 +88,7 @@ extension OperationQueue {
     var refused: [OperationReference] = []
     let (level, heldBack) = update { state in
       let heldBack = state.admission.nextHeldBack()
-      for reference in added where !state.add(reference, isBarrier: false) { refused.append(reference) }
+      for reference in added where !state.add(reference) { refused.append(reference) }
       return (state.qualityOfService.level, heldBack)
     }
     for reference in refused { reference.release() }
@@ -108,9 +108,10 @@ extension OperationQueue {
 
   /// Adds a new operation as a barrier.
   final func takeBarrier(_ operation: BlockOperation) {
+    operation.isBarrier = true
     guard reserve(operation) else { return }
     _ = enter(operation)
-    take(.passRetained(operation), isBarrier: true)
+    take(.passRetained(operation))
   }
 
   /// Takes the sole right to put the operation into a queue; false if it was cancelled and has finished.

@@ -128,7 +128,7 @@ struct QueueState {
   mutating func takeIn(_ inbox: borrowing Inbox, _ released: inout ReleasedOperations) {
     inbox.takeAll { operation in
       let count = admission.count
-      guard add(operation, isBarrier: false, isFromInbox: true) else { return released.append(refused: operation) }
+      guard add(operation, isFromInbox: true) else { return released.append(refused: operation) }
       if observers != nil { noteCount(since: count) }
     }
   }
@@ -136,8 +136,8 @@ struct QueueState {
   /// Adds an operation that was reserved, and takes over its ownership.
   ///
   /// - Returns: False if it has ended before; then the caller must release it, once no lock is held.
-  mutating func add(_ operation: OperationReference, isBarrier: Bool, isFromInbox: Bool = false) -> Bool {
-    guard admission.add(operation, isBarrier: isBarrier, isFromInbox: isFromInbox) else { return false }
+  mutating func add(_ operation: OperationReference, isFromInbox: Bool = false) -> Bool {
+    guard admission.add(operation, isFromInbox: isFromInbox) else { return false }
     record { .added(operation.operation) }
     if operation._withUnsafeGuaranteedRef({ $0.admission.place == .ready }) { record { .ready(operation.operation) } }
     return true
