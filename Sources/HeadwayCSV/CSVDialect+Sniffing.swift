@@ -1,18 +1,27 @@
 extension CSVDialect {
-  /// Guesses the delimiter from the start of a file: comma, semicolon, tab or bar.
+  /// Guesses from the start of a file the delimiter (comma, semicolon, tab or bar) and whether a lone CR ends a record,
+  /// as it does where there is no LF.
   ///
   /// Each is tried on the first records, quotes respected. The one wins that divides most of them into the same number
   /// of fields as the first record, more than one; then the one that makes more fields; then the one named first above.
-  /// A sample that none of them divides gives the comma. Everything but the delimiter is as in a default dialect.
+  /// A sample that none of them divides gives the comma. Everything else is as in a default dialect.
   ///
-  /// - Parameter bytes: The first bytes of the file; some kilobytes are plenty. The sample may end anywhere: a record
-  ///   cut by its end is looked at only when there is no complete one.
+  /// - Parameters:
+  ///   - bytes: The first bytes of the file; some kilobytes are plenty. The sample may end anywhere: a record cut by
+  ///     its end is looked at only when there is no complete one.
+  ///   - delimiter: The delimiter, if it is known.
   /// - Returns: The dialect.
   /// - Complexity: O(*n*) in the length of the sample's first 64 records.
-  public static func sniffed(from bytes: UnsafeRawBufferPointer) -> CSVDialect {
-    var best = (score: Score(agreement: 0, fieldCount: 1), dialect: CSVDialect())
+  public static func sniffed(from bytes: UnsafeRawBufferPointer, delimiter: UInt8? = nil) -> CSVDialect {
+    let endsAtCarriageReturn =
+      !bytes.contains(UInt8(ascii: "\n")) && bytes.dropLast().contains(UInt8(ascii: "\r"))
+    func dialect(_ delimiter: UInt8) -> CSVDialect {
+      CSVDialect(delimiter: delimiter, endsRecordsAtLoneCarriageReturn: endsAtCarriageReturn)
+    }
+    if let delimiter { return dialect(delimiter) }
+    var best = (score: Score(agreement: 0, fieldCount: 1), dialect: dialect(UInt8(ascii: ",")))
     for delimiter in [",", ";", "\t", "|"] as [Unicode.Scalar] {
-      let candidate = CSVDialect(delimiter: UInt8(ascii: delimiter))
+      let candidate = dialect(UInt8(ascii: delimiter))
       let score = candidate.score(on: bytes)
       if best.score < score {
         best = (score, candidate)

@@ -35,9 +35,14 @@
     }
   }
 #else
+  import Foundation
+
   @main struct HeadwayCommand {
+    /// 69 is `EX_UNAVAILABLE` of `sysexits.h`.
     static func main() {
-      print("This build of headway has no commands. Build it with: swift build -c release --traits SQLite")
+      FileHandle.standardError.write(
+        Data("headway: This build has no commands. Build it with: swift build -c release --traits SQLite\n".utf8))
+      exit(69)
     }
   }
 #endif

@@ -13,7 +13,8 @@
         Readers of the database see the rows arrive. Importing again updates rows in place: by their key, or, in a \
         table without one, the rows of this very file; with others in such a table, say --append or --replace. For a \
         newer release of a feed, --replace leaves nothing of the older one. Ctrl-C stops: what was committed stays, \
-        and running the same command again completes it. Rows that can't be taken are written to DATABASE.rejects.csv.
+        and running the same command again completes it. Rows that can't be taken are written to a file a table and \
+        import in the folder DATABASE.rejects.
 
         EXAMPLES:
           headway import vbb-2020 vbb.sqlite
@@ -62,6 +63,13 @@
 
     @Option(
       help: """
+        The encoding: UTF-8, UTF-16, Windows-1252, or another name that 'iconv -l' lists. Found in the file if not \
+        given.
+        """)
+    var encoding: String?
+
+    @Option(
+      help: """
         For one CSV file: the table. Without this, --key and --column-type, a file that is called like one of GTFS \
         gets that table with its key and types, and any other a table of its name.
         """)
@@ -95,6 +103,12 @@
         throw ValidationError(
           "--table, --key, --column-type and --no-header are for one CSV file, and \(feed) is a folder.")
       }
+      if let encoding, TextEncoding(encoding) == nil {
+        throw ValidationError("--encoding \(encoding): no such encoding is known; see 'iconv -l'.")
+      }
+      if watch != nil, let progress, progress != .bars {
+        throw ValidationError("--watch shows rows under the bars, and --progress \(progress.rawValue) has none.")
+      }
       _ = try columnTypes()
     }
 
@@ -103,6 +117,8 @@
         try await importAll()
       } catch let exit as ExitCode {
         throw exit
+      } catch let error as ValidationError {
+        throw error
       } catch {
         throw ToolExit.report(error)
       }
@@ -113,18 +129,16 @@
       guard FileManager.default.fileExists(atPath: feed) else {
         throw ImportError(.cannotReadFile, path: feed, message: "There is no such file or folder.")
       }
-      guard !isZip else {
-        throw ImportError(.badHeader, path: feed, message: "This is a zip archive: unpack it and give the folder.")
+      try lookAtFiles()
+      let target = try ImportDatabase(path: database, durability: durability) {
+        ToolExit.say("\(database) is locked by another program; waiting.")
       }
-      // Before anything is made or removed.
-      if isFolder { _ = try FeedImport.tables(inFolder: feed) }
-      let target = try ImportDatabase(path: database, durability: durability)
-      let rejects = try RejectsFile(path: "\(database).rejects.csv")
-      let (operations, whole) = try makeOperations(target, rejects)
+      let (operations, whole) = try makeOperations(target)
       let queue = OperationQueue()
       queue.name = "import"
       queue.maxConcurrentOperationCount = maximumConcurrency
       let style = progress ?? (isatty(STDERR_FILENO) != 0 ? .bars : .plain)
+      if style != .bars, watch != nil { ToolExit.say("--watch shows nothing: standard error is no terminal.") }
       let live = watch.map { LiveTable(path: database, table: $0, window: 0..<8) }
       let display = ImportDisplay(style, operations, whole, live: live)
       let signals = Signals {
@@ -140,28 +154,70 @@
       try target.close()
 
       let reports = operations.map(\.report)
-      ImportSummary(reports, elapsed: .now - start, style: style, rejectsPath: rejects.path).print(
-        isCancelled: signals.stopSignal != nil)
+      ImportSummary(reports, elapsed: .now - start, style: style).print(isCancelled: signals.stopSignal != nil)
       if let error = operations.lazy.compactMap(\.error).first { throw error }
       if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
       if !allowRejects, let report = reports.first(where: { $0.rows == 0 && $0.rejected > 0 }) {
-        ToolExit.say("\(report.file): not one of \(report.rejected) rows could be taken; see \(rejects.path).")
+        let place = report.rejectsPath ?? "the rejects"
+        ToolExit.say("\(report.file): not one of \(report.rejected) rows could be taken; see \(place).")
         throw ExitCode(ToolExit.dataError.rawValue)
       }
     }
 
-    private func makeOperations(
-      _ target: ImportDatabase, _ rejects: RejectsFile
-    ) throws -> (operations: [ImportOperation], whole: OperationProgress) {
-      let options = ImportOptions(
-        batchSize: batchSize, isStrict: strict, dialect: dialect, hasHeader: !noHeader,
-        existingRows: append ? .append : replace ? .replace : .update)
+    /// Looks at what is to be imported, before anything is made, and says what was found.
+    ///
+    /// - Throws: ``ImportError``, or a `ValidationError`.
+    private func lookAtFiles() throws {
+      var tables: [String]
       if isFolder {
-        let feed = try FeedImport(folder: feed, into: target, options: options, rejects: rejects)
+        let files = try FeedFiles(inFolder: feed)
+        tables = files.tables.map(\.name)
+        for file in files.leftOut { say("\(feed)/\(file) does not look like a table, and is left out.") }
+      } else {
+        tables = [try describedTable()?.name ?? TableSchema(forFile: feed).name]
+        // What is read of a pipe is gone.
+        if isRegularFile { say(try FileForm(ofFile: feed, options: options), of: feed) }
+      }
+      if let watch, !tables.contains(where: { $0.lowercased() == watch.lowercased() }) {
+        let known = tables.count > 6 ? "\(tables.prefix(6).joined(separator: ", ")) …" : tables.joined(separator: ", ")
+        throw ValidationError("--watch \(watch): there will be no such table, but \(known).")
+      }
+    }
+
+    /// Says what was found in a file and is not the usual thing.
+    private func say(_ form: FileForm, of file: String) {
+      var findings: [String] = []
+      if delimiter == nil, form.dialect.delimiter != UInt8(ascii: ",") {
+        let delimiter = Unicode.Scalar(form.dialect.delimiter)
+        findings.append("delimiter \(delimiter == "\t" ? "tab" : "'\(delimiter)'")")
+      }
+      if encoding == nil, form.encoding != .utf8 { findings.append("encoding \(form.encoding)") }
+      if form.dialect.endsRecordsAtLoneCarriageReturn { findings.append("lines that end with CR") }
+      if !findings.isEmpty { say("\(file): found \(findings.joined(separator: ", ")).") }
+    }
+
+    /// Says something that is no error.
+    private func say(_ note: String) { if progress != ProgressStyle.none { ToolExit.say(note) } }
+
+    private var options: ImportOptions {
+      ImportOptions(
+        batchSize: batchSize, isStrict: strict, encoding: encoding.flatMap { TextEncoding($0) },
+        delimiter: delimiterByte, hasHeader: !noHeader,
+        existingRows: append ? .append : replace ? .replace : .update, requiresDescribedColumns: !columnType.isEmpty)
+    }
+
+    private func makeOperations(
+      _ target: ImportDatabase
+    ) throws -> (operations: [ImportOperation], whole: OperationProgress) {
+      let rejectsFolder = "\(database).rejects"
+      if isFolder {
+        let feed = try FeedImport(folder: feed, into: target, options: options, rejectsFolder: rejectsFolder)
         return (feed.operations, feed.progress)
       }
+      let table = try describedTable() ?? TableSchema(forFile: feed)
       let operation = ImportOperation(
-        file: feed, table: try describedTable(), into: target, options: options, rejects: rejects)
+        file: feed, table: table, into: target, options: options,
+        rejects: RejectsFile(forTable: table.name, inFolder: rejectsFolder))
       return ([operation], operation.progress)
     }
 
@@ -172,20 +228,12 @@
       return FileManager.default.fileExists(atPath: feed, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    /// Whether the feed is still packed, as feeds are published.
-    ///
-    /// Only regular files are looked into: what is read of a pipe is gone.
-    private var isZip: Bool {
+    private var isRegularFile: Bool {
       let attributes = try? FileManager.default.attributesOfItem(atPath: (feed as NSString).resolvingSymlinksInPath)
-      guard attributes?[.type] as? FileAttributeType == .typeRegular, let file = FileHandle(forReadingAtPath: feed)
-      else { return false }
-      return (try? file.read(upToCount: 4)) == Data([0x50, 0x4B, 0x03, 0x04])
+      return attributes?[.type] as? FileAttributeType == .typeRegular
     }
 
-    private var dialect: CSVDialect? {
-      guard let delimiter else { return nil }
-      return CSVDialect(delimiter: delimiter == "tab" ? UInt8(ascii: "\t") : delimiter.utf8.first ?? UInt8(ascii: ","))
-    }
+    private var delimiterByte: UInt8? { delimiter == "tab" ? UInt8(ascii: "\t") : delimiter?.utf8.first }
 
     /// The table as far as the options describe it; nil to leave it to the file's name.
     private func describedTable() throws -> TableSchema? {

@@ -18,7 +18,7 @@
       case let error as ImportError:
         switch error.code {
         case .missingFiles, .cannotReadFile: self = .noInput
-        case .badHeader, .malformedRow, .foreignRows: self = .dataError
+        case .foreignContent, .badHeader, .malformedRow, .foreignRows, .unsuitableTable: self = .dataError
         case .database: self = Self(databaseResult: (error.underlying as? DatabaseError)?.resultCode)
         case .cannotWriteRejects: self = .cannotCreate
         default: self = .inputOutput

@@ -12,7 +12,7 @@
       try withWorkspace { workspace in
         var random = SplitMix64(seed: seed)
         let database = try workspace.database()
-        let rejects = try workspace.rejects()
+        let rejects = workspace.rejects()
         var expected: [String: (rows: Int, rejected: Int)] = [:]
         let operations = try [TableSchema.people, .log].map { table in
           let lines = randomLines(&random)

@@ -159,7 +159,7 @@
     @Test("I4, I5: a feed is not imported over the tables without a key of another") func feeds() throws {
       try withWorkspace { workspace in
         let database = try workspace.database()
-        let extra = "note\nfirst\n"
+        let extra = "note,text\n1,first\n"
         let folder = try workspace.feed(["notes.txt": extra])
         run(try FeedImport(folder: folder, into: database).operations)
         let other = workspace.path("other")
@@ -173,7 +173,7 @@
           folder: other, into: database, options: ImportOptions(existingRows: .replace))
         run(replacing.operations)
         #expect(replacing.operations.allSatisfy { $0.error == nil })
-        #expect(try database.strings("SELECT * FROM notes") == ["first"])
+        #expect(try database.strings("SELECT * FROM notes") == ["1|first"])
       }
     }
 

@@ -26,7 +26,7 @@
 
     private func expectImport(of folder: String, _ workspace: Workspace) throws {
       let database = try workspace.database()
-      let feed = try FeedImport(folder: folder, into: database, rejects: try workspace.rejects())
+      let feed = try FeedImport(folder: folder, into: database, rejectsFolder: workspace.path("rejects"))
       run(feed.operations)
       #expect(feed.operations.allSatisfy { $0.error == nil })
       let reference = try ReferenceFeed(folder)
@@ -42,9 +42,9 @@
       }
       let reported = feed.reports.reduce(0) { $0 + $1.reported }
       if reported > 0 {
-        #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).count == reported)
+        #expect(try workspace.feedRejects().count == reported)
       } else {
-        #expect(!workspace.exists("rejects.csv"))
+        #expect(!workspace.exists("rejects"))
       }
       #expect(try database.isIntact())
     }
@@ -55,7 +55,9 @@
         let folder = try workspace.feed([
           "colours.txt": "name,code\nred,007\n",
           "stops.txt": "stop_id,stop_name,colour,parent_station\nS1,One,0815,P\nS2,Two,,\nP,Parent,1e3,\n",
-          "locations.geojson": "{", "notes.md": "# Notes",
+          "locations.geojson": "{", "notes.md": "# Notes", "empty.txt": "a,b\n",
+          "README.txt": "This feed, published on Monday, is for tests.\n\nIt has stops, and so on.\n",
+          "licence.txt": "CC0\n", "list.txt": "name,code\n1\n2\n3,4,5\n", "twice.txt": "a,A\n1,2\n",
         ])
         let database = try workspace.database()
         let feed = try FeedImport(folder: folder, into: database)
@@ -66,9 +68,13 @@
           try database.strings("SELECT colour, typeof(colour) FROM stops ORDER BY rowid") == [
             "0815|text", "NULL|null", "1e3|text",
           ])
-        #expect(!feed.reports.map(\.table).contains("notes"))
+        #expect(feed.leftOut == ["README.txt", "licence.txt", "list.txt", "twice.txt"])
+        #expect(Set(feed.reports.map(\.table)).isSuperset(of: ["colours", "empty"]))
+        for table in ["notes", "README", "licence"] { #expect(try !database.hasTable(table)) }
         let reference = try ReferenceFeed(folder)
-        for table in reference.tables.values { try database.expectDeclarations(table, of: reference) }
+        for (name, table) in reference.tables where !feed.leftOut.contains("\(name).txt") {
+          try database.expectDeclarations(table, of: reference)
+        }
       }
     }
 
@@ -139,11 +145,11 @@
           "trips.txt": "route_id,service_id,trip_id\nR,D,T\n\"no \"\"way\"\"\",D,U\n",
         ])
         let database = try workspace.database()
-        for _ in 1...2 {
-          let feed = try FeedImport(folder: folder, into: database, rejects: try workspace.rejects())
+        for rejectsFolder in ["rejects", "again"] {
+          let feed = try FeedImport(folder: folder, into: database, rejectsFolder: workspace.path(rejectsFolder))
           run(feed.operations)
           #expect(feed.operations.allSatisfy { $0.error == nil })
-          let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv")).sorted { $0.table < $1.table }
+          let rejects = try workspace.feedRejects(in: rejectsFolder).sorted { $0.table < $1.table }
           #expect(
             rejects == [
               RejectedRow(
@@ -187,10 +193,11 @@
         ])
         let database = try workspace.database()
         let feed = try FeedImport(
-          folder: folder, into: database, options: ImportOptions(batchSize: batchSize), rejects: try workspace.rejects()
+          folder: folder, into: database, options: ImportOptions(batchSize: batchSize),
+          rejectsFolder: workspace.path("rejects")
         )
         run(feed.operations)
-        let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv")).filter { $0.status == .reported }
+        let rejects = try workspace.feedRejects().filter { $0.status == .reported }
         #expect(rejects.map(\.line) == [3, 7])
         let reason = "parent_station: there is no ‘gone’ in stops.stop_id"
         #expect(rejects.map(\.reason) == [reason, reason])
@@ -221,9 +228,9 @@
           "trips.txt": "route_id,service_id,trip_id,shape_id\nR,D,T,X\nR,D,U,Y\n"
         ])
         let database = try workspace.database()
-        let feed = try FeedImport(folder: folder, into: database, rejects: try workspace.rejects())
+        let feed = try FeedImport(folder: folder, into: database, rejectsFolder: workspace.path("rejects"))
         run(feed.operations)
-        let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
+        let rejects = try workspace.feedRejects()
         #expect(rejects.count == 1)
         #expect(rejects.first?.table == "trips")
         #expect(rejects.first?.status == .reported)
@@ -243,7 +250,7 @@
           name: "children",
           columns: [ColumnSchema(name: "parent", reference: ColumnReference(table: "Parents", column: "ID"))])
         let operation = try workspace.operation(
-          ["1", "3"], header: "Parent", table: children, into: database, rejects: try workspace.rejects())
+          ["1", "3"], header: "Parent", table: children, into: database, rejects: workspace.rejects())
         run(operation)
         #expect(operation.error == nil)
         #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [3])

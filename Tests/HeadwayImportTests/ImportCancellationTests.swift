@@ -126,7 +126,7 @@
         var lines = people(1...60)
         for line in [5, 15, 25, 35] { lines[line] = "broken" }
         let operation = try workspace.operation(
-          lines, into: database, options: ImportOptions(batchSize: 8), rejects: try workspace.rejects())
+          lines, into: database, options: ImportOptions(batchSize: 8), rejects: workspace.rejects())
         operation.onCommit { [weak operation] in if $0.rows == 16 { operation?.cancel() } }
         run(operation)
         let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))

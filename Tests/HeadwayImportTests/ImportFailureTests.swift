@@ -22,7 +22,7 @@
             let text = Array("id,name\n\(before)".utf8) + malformed.record + Array("\n100,a\nbroken\n".utf8)
             let operation = ImportOperation(
               file: try workspace.write(text, to: "people.csv"), table: .people, into: database,
-              options: ImportOptions(batchSize: batchSize, isStrict: true), rejects: try workspace.rejects())
+              options: ImportOptions(batchSize: batchSize, isStrict: true), rejects: workspace.rejects())
             run(operation)
             let error = try importError(operation)
             #expect(error.code == .malformedRow)
@@ -63,7 +63,7 @@
         let database = try workspace.database()
         let operation = try workspace.operation(
           people(1...20) + ["broken"] + people(21...100), into: database, options: ImportOptions(batchSize: 10),
-          rejects: try RejectsFile(path: workspace.path("nowhere/rejects.csv")))
+          rejects: RejectsFile(path: workspace.path("nowhere/nowhere/rejects.csv")))
         run(operation)
         #expect(try importError(operation).code == .cannotWriteRejects)
         #expect(!operation.report.isComplete)

@@ -18,7 +18,7 @@ struct RejectsFileTests {
         row("bytes", Array(0...255), table: "a,\"b\"\nc"),
         RejectedRow(table: "", line: 1, status: .reported, reason: "", record: []),
       ]
-      let file = try RejectsFile(path: workspace.path("rejects.csv"))
+      let file = RejectsFile(path: workspace.path("rejects.csv"))
       try file.append(Array(rows[..<1]))
       try file.append([])
       try file.append(Array(rows[1...]))
@@ -26,24 +26,44 @@ struct RejectsFileTests {
     }
   }
 
-  @Test("I3: without a row there is no file, and that of an earlier import is removed")
-  func removal() throws {
+  @Test("I3: without a row there is no file, and those that are there are left alone")
+  func otherFiles() throws {
     try withWorkspace { workspace in
-      let path = try workspace.write("old", to: "rejects.csv")
-      let file = try RejectsFile(path: path)
-      #expect(!workspace.exists("rejects.csv"))
-      try file.append([])
-      #expect(!workspace.exists("rejects.csv"))
-      try file.append([row("new", [])])
-      #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")) == [row("new", [])])
+      for (name, others) in [("none.csv", []), ("a.csv", ["a.csv"]), ("b.c", ["b.c", "b-2.c"]), ("d", ["d"])] {
+        for other in others { try workspace.write("old", to: other) }
+        let file = RejectsFile(path: workspace.path(name))
+        try file.append([])
+        #expect(workspace.exists(name) == !others.isEmpty)
+        try file.append([row("new", [])])
+        try file.append([row("newer", [])])
+        for other in others { #expect(try workspace.bytes(of: other) == Array("old".utf8)) }
+        let made = ["none.csv", "a-2.csv", "b-3.c", "d-2"].first { $0.hasPrefix(name.prefix(1)) }
+        #expect(file.path == workspace.path(made ?? ""))
+        #expect(try parsedRejects(workspace.bytes(of: made ?? "")) == [row("new", []), row("newer", [])])
+      }
+    }
+  }
+
+  @Test(
+    "I3: the file for a table is in the folder, whatever the table is called",
+    arguments: [
+      ("stops", "stops.csv"), ("../x", "_.._x.csv"), (".hidden", "_.hidden.csv"), ("a/b\0c", "a_b_c.csv"),
+      (String(repeating: "ü", count: 300), String(repeating: "ü", count: 100) + ".csv"),
+    ])
+  func fileForTable(table: String, name: String) throws {
+    try withWorkspace { workspace in
+      let file = RejectsFile(forTable: table, inFolder: workspace.path("rejects"))
+      #expect(!workspace.exists("rejects"))
+      try file.append([row("new", [], table: table)])
+      #expect(workspace.exists("rejects/\(name)"))
     }
   }
 
   @Test("I3: a file that can't be written is a typed error with its path")
   func unwritable() throws {
     try withWorkspace { workspace in
-      let path = workspace.path("no folder/rejects.csv")
-      let file = try RejectsFile(path: path)
+      let path = workspace.path("no folder/nor here/rejects.csv")
+      let file = RejectsFile(path: path)
       let error = #expect(throws: ImportError.self) { try file.append([row("lost", [])]) }
       #expect(error?.code == .cannotWriteRejects)
       #expect(error?.path == path)

@@ -48,7 +48,7 @@
             let text = Array("id,name\n\(before)".utf8) + malformed.record + Array("\n\(after)".utf8)
             let operation = ImportOperation(
               file: try workspace.write(text, to: "people.csv"), table: .people, into: database,
-              options: ImportOptions(batchSize: batchSize), rejects: try workspace.rejects())
+              options: ImportOptions(batchSize: batchSize), rejects: workspace.rejects())
             run(operation)
             #expect(operation.error == nil)
             #expect(operation.report.isComplete)
@@ -75,7 +75,7 @@
       try withWorkspace { workspace in
         let database = try workspace.database()
         let operation = try workspace.operation(
-          people(1...3) + ["4,\"open"] + people(5...400), into: database, rejects: try workspace.rejects())
+          people(1...3) + ["4,\"open"] + people(5...400), into: database, rejects: workspace.rejects())
         run(operation)
         let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
         #expect(rejects.map(\.line) == [5])
@@ -91,7 +91,7 @@
       try withWorkspace { workspace in
         let lines = ["1,\"a\nb\r\nc\"", "broken", "", "2,\"x\n\"", "", "broken again,,"]
         let operation = try workspace.operation(
-          lines, into: try workspace.database(), rejects: try workspace.rejects())
+          lines, into: try workspace.database(), rejects: workspace.rejects())
         run(operation)
         #expect(operation.report.rows == 2)
         #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [5, 10])
@@ -104,7 +104,7 @@
         let database = try workspace.database()
         let operation = try workspace.operation(
           Array(repeating: "broken", count: 1_000), into: database, options: ImportOptions(batchSize: 30),
-          rejects: try workspace.rejects())
+          rejects: workspace.rejects())
         run(operation)
         #expect(operation.error == nil)
         #expect(operation.report.isComplete)
@@ -139,7 +139,7 @@
         let isFirst = (1...200).map { number in !places.contains(number - 1) }
         for _ in 1...2 {
           let operation = try workspace.operation(
-            lines, into: database, options: ImportOptions(batchSize: batchSize), rejects: try workspace.rejects())
+            lines, into: database, options: ImportOptions(batchSize: batchSize), rejects: workspace.rejects())
           run(operation)
           #expect(operation.error == nil)
           #expect(operation.report.rows == 200 - places.count + keptDuplicates(lines).count)
@@ -181,7 +181,7 @@
         for _ in 1...2 {
           let operation = try workspace.operation(
             ["x,1,first", "x,2,second", "x,01,again", ",1,third", "x,,fourth", ",1,again", "\"x\",,again", ",,fifth"],
-            header: "a,n,v", table: table, into: database, rejects: try workspace.rejects())
+            header: "a,n,v", table: table, into: database, rejects: workspace.rejects())
           run(operation)
           #expect(operation.error == nil)
           #expect(
@@ -202,7 +202,7 @@
         for _ in 1...2 {
           let operation = try workspace.operation(
             ["5,a", "x,b", ",c", "1.5,d", "7,e", "007,f", "99999999999999999999,g", "-3,h"], table: table,
-            into: database, rejects: try workspace.rejects())
+            into: database, rejects: workspace.rejects())
           run(operation)
           #expect(operation.error == nil)
           #expect(
@@ -226,7 +226,7 @@
           name: "t", columns: [ColumnSchema(name: "id"), ColumnSchema(name: "n", type: .integer)], key: ["id"])
         for _ in 1...2 {
           let operation = try workspace.operation(
-            ["a,1", "b,many", "a,few"], header: "id,n", table: table, into: database, rejects: try workspace.rejects())
+            ["a,1", "b,many", "a,few"], header: "id,n", table: table, into: database, rejects: workspace.rejects())
           run(operation)
           let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
           #expect(rejects.map(\.line) == [3, 4])
@@ -253,7 +253,7 @@
           "9,9223372036854775807,9223372036854775807", "10,\t7,\t7",
         ]
         let operation = try workspace.operation(
-          lines, header: "id,i,r", table: table, into: database, rejects: try workspace.rejects())
+          lines, header: "id,i,r", table: table, into: database, rejects: workspace.rejects())
         run(operation)
         #expect(operation.report.rejected == 0)
         #expect(operation.report.rows == lines.count)
@@ -283,7 +283,7 @@
           let operation = try workspace.operation(
             ["1.5,a", "1.0,b", "1e3,c", "99999999999999999999,d", "1,b"], header: "i,name", table: table,
             into: database,
-            rejects: try workspace.rejects())
+            rejects: workspace.rejects())
           run(operation)
           #expect(operation.error == nil)
           #expect(

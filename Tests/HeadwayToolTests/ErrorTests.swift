@@ -61,7 +61,8 @@
 
     @Test("A file of which no row can be taken exits with 65, unless that is allowed") func allRejected() async throws {
       try folder.write("a,b\n1\n2\n", to: "x.csv")
-      try await expectFailure("x.csv", "db", status: 65, "x.csv: not one of 2 rows could be taken; see db.rejects.csv.")
+      try await expectFailure(
+        "x.csv", "db", status: 65, "x.csv: not one of 2 rows could be taken; see db.rejects/x.csv.")
       let run = try await Tool.run("import", "x.csv", "db", "--allow-rejects", "--progress", "none", in: folder)
       #expect(run.status == 0)
     }
@@ -116,10 +117,9 @@
       try folder.write("a,b\n1,2\n3\n", to: "x.csv")
       // Permissions would not stop an administrator; a link that leads nowhere does.
       try FileManager.default.createSymbolicLink(
-        atPath: "\(folder.path)/db.rejects.csv", withDestinationPath: "\(folder.path)/no/rejects.csv")
+        atPath: "\(folder.path)/db.rejects", withDestinationPath: "\(folder.path)/no/rejects")
       try await expectFailure(
-        "x.csv", "db", status: 73,
-        "db.rejects.csv: The rejected rows can't be written. (No such file or directory)")
+        "x.csv", "db", status: 73, "db.rejects/x.csv: The rejected rows can't be written. (")
     }
 
     @Test("What was imported before the error is said on standard output") func summaryBeforeError() async throws {

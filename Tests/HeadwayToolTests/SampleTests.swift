@@ -46,7 +46,7 @@
       _ = try await sample("feed", "--crlf")
       let run = try await Tool.run("import", "feed", "db", "--strict", "--progress", "none", in: folder)
       #expect(run.status == 0, "\(run.errors)")
-      #expect(!folder.has("db.rejects.csv"))
+      #expect(!folder.has("db.rejects"))
       #expect(try folder.rowCount(of: "stop_times", in: "db") == 2_000)
     }
 

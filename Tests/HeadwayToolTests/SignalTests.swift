@@ -25,7 +25,7 @@
         let run = await tool.finish()
         let isInTheMiddle = try folder.rowCount(of: "stop_times", in: "db") < stopTimes
         if isInTheMiddle || stopTimes > 5_000_000 { return (run, stopTimes) }
-        try folder.remove("feed", "db", "db-wal", "db-shm", "db.rejects.csv")
+        try folder.remove("feed", "db", "db-wal", "db-shm", "db.rejects")
         stopTimes *= 2
       }
     }

@@ -35,7 +35,7 @@
       try await expectImport("a,b,c\n1,1,x\n1,2,y\n2,1,z\n1,1,again\n", "--key", "b", "--key", "a")
       #expect(try columns(of: "people") == [["a", "TEXT", "2"], ["b", "TEXT", "1"], ["c", "TEXT", "0"]])
       #expect(try folder.rowCount(of: "people", in: "db") == 3)
-      #expect(try folder.text(of: "db.rejects.csv").contains("people,5,rejected,"))
+      #expect(try folder.text(of: "db.rejects/people.csv").contains("people,5,rejected,"))
     }
 
     @Test("--column-type gives columns their types, and values are stored so") func types() async throws {

@@ -28,6 +28,9 @@
     /// 32 MB of log at the usual page size, in place of SQLite's 4: each checkpoint waits for the disk twice, and on a
     /// busy disk an import with SQLite's default took up to three times as long.
     private static let pagesBetweenCheckpoints = 8_000
+    /// Of ten milliseconds each, for a database that is locked: ten seconds.
+    private static let waits = 1_000
+    private static let waitMicroseconds: UInt32 = 10_000
 
     /// One operation a batch, one at a time: the order in which tables take turns at writing.
     private let writing = Headway.OperationQueue()
@@ -37,11 +40,19 @@
     /// - Parameters:
     ///   - path: Where the file is.
     ///   - durability: What a committed batch survives.
+    ///   - onBusy: Called each time the database has been locked by somebody else for a second, on the thread that
+    ///     waits for it; after ten seconds it waits no longer.
     /// - Throws: ``ImportError`` with the code `database`.
-    public init(path: String, durability: Durability = .normal) throws {
+    public init(
+      path: String, durability: Durability = .normal, onBusy: (@Sendable () -> Void)? = nil
+    ) throws {
       var configuration = GRDB.Configuration()
       configuration.foreignKeysEnabled = false
-      configuration.busyMode = .timeout(10)
+      configuration.busyMode = .callback { count in
+        if count == Self.waits / 10 { onBusy?() }
+        usleep(Self.waitMicroseconds)
+        return count < Self.waits
+      }
       configuration.label = "headway import"
       do {
         pool = try DatabasePool(path: path, configuration: configuration)
@@ -118,6 +129,11 @@
             rowIdentifier: SQL.rowIdentifier(besideColumns: columns), connection)
         }
       }
+    }
+
+    /// A table's description, completed by what there is of that table.
+    func completed(_ schema: TableSchema, header: [String]) throws -> TableSchema {
+      try read { try ExistingTable(named: schema.name, $0)?.completing(schema, header: header) } ?? schema
     }
 
     /// Reads at the side of the writing.

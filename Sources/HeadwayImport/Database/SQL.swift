@@ -5,6 +5,11 @@ extension String {
   }
 }
 
+extension String {
+  /// Whether SQLite takes two names for the same.
+  func isSameName(as other: String) -> Bool { lowercasedAsName == other.lowercasedAsName }
+}
+
 /// The SQL texts of an import.
 enum SQL {
   /// A name as SQL, whatever characters it has.

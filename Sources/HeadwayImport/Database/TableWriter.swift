@@ -2,6 +2,13 @@
   import GRDB
   import GRDBSQLite
 
+  /// A row of a batch that a constraint of the table does not let in.
+  struct RefusedRow {
+    let position: Int
+    /// Why, for a person.
+    let reason: String
+  }
+
   /// Writes batches into one table with prepared statements.
   ///
   /// Values are bound straight from the batch's bytes, through SQLite's own interface: a value object a field, as
@@ -57,37 +64,40 @@
     ///
     /// - Parameters:
     ///   - batch: The rows.
-    ///   - stopsAtDuplicate: Whether the rows behind the first that is not written are not written either.
+    ///   - stopsAtRefused: Whether the rows behind the first that is not written are not written either.
     ///   - mayGoOn: Asked every few rows.
-    /// - Returns: The positions of rows that were not written because a row with their key is there; nil if it was
-    ///   stopped.
+    /// - Returns: The rows that a constraint of the table does not let in; nil if it was stopped.
     /// - Throws: GRDB's `DatabaseError`.
-    func write(_ batch: RowBatch, stopsAtDuplicate: Bool, while mayGoOn: () -> Bool) throws -> [Int]? {
+    func write(_ batch: RowBatch, stopsAtRefused: Bool, while mayGoOn: () -> Bool) throws -> [RefusedRow]? {
       guard let statements else { preconditionFailure("A batch is written after the statements were closed") }
       if let delete = statements.delete {
         for ordinal in batch.rejectedOrdinals { try delete.execute(arguments: [offset + ordinal]) }
       }
-      var duplicates: [Int] = []
+      var refused: [RefusedRow] = []
       var row = 0
       while row < batch.count {
         guard mayGoOn() else { return nil }
-        if batch.count - row >= rowsAtOnce, try insert(batch, from: row, count: rowsAtOnce, statements.many) {
+        if batch.count - row >= rowsAtOnce, try insert(batch, from: row, count: rowsAtOnce, statements.many) == nil {
           row += rowsAtOnce
           continue
         }
         // The rest, or a statement that failed as a whole because of one row: one by one.
         for single in row..<min(row + rowsAtOnce, batch.count) {
-          guard try !insert(batch, from: single, count: 1, statements.one) else { continue }
-          duplicates.append(single)
-          if stopsAtDuplicate { return duplicates }
+          guard let reason = try insert(batch, from: single, count: 1, statements.one) else { continue }
+          // What an earlier import has put there is not this row.
+          try statements.delete?.execute(arguments: [offset + batch.origins[single].ordinal])
+          refused.append(RefusedRow(position: single, reason: reason))
+          if stopsAtRefused { return refused }
         }
         row = min(row + rowsAtOnce, batch.count)
       }
-      return duplicates
+      return refused
     }
 
-    /// Executes one statement; false if a row with the same key is there, and then nothing was inserted.
-    private func insert(_ batch: RowBatch, from first: Int, count: Int, _ statement: Statement) throws -> Bool {
+    /// Executes one statement.
+    ///
+    /// - Returns: Why a constraint does not let it: then nothing was inserted; nil if all was.
+    private func insert(_ batch: RowBatch, from first: Int, count: Int, _ statement: Statement) throws -> String? {
       let handle = statement.sqliteStatement
       var parameter: Int32 = 0
       for row in first..<first + count {
@@ -104,13 +114,24 @@
       let result = sqlite3_step(handle)
       sqlite3_reset(handle)
       switch result {
-      case SQLITE_DONE: return true
-      case _ where result & 0xFF == SQLITE_CONSTRAINT && !updates && plan.hasKey: return false
+      case SQLITE_DONE: return nil
       default:
-        let connection = sqlite3_db_handle(handle)
-        throw DatabaseError(
-          resultCode: ResultCode(rawValue: result), message: connection.map { String(cString: sqlite3_errmsg($0)) },
-          sql: statement.sql)
+        let message = sqlite3_db_handle(handle).map { String(cString: sqlite3_errmsg($0)) }
+        if let reason = reason(ofConstraint: result, message) { return reason }
+        throw DatabaseError(resultCode: ResultCode(rawValue: result), message: message, sql: statement.sql)
+      }
+    }
+
+    /// Why a row is not let in, for a person; nil if that is not for the row alone: a trigger may have said it.
+    private func reason(ofConstraint result: Int32, _ message: String?) -> String? {
+      let columns = plan.key.map { "\(plan.table).\(plan.columns[$0].name)" }.joined(separator: ", ")
+      switch ResultCode(rawValue: result) {
+      case .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID: return plan.duplicateReason
+      case .SQLITE_CONSTRAINT_UNIQUE where message?.hasSuffix("failed: \(columns)") == true: return plan.duplicateReason
+      case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_CHECK, .SQLITE_CONSTRAINT_NOTNULL,
+        ResultCode(rawValue: SQLITE_CONSTRAINT | (12 << 8)):  // SQLITE_CONSTRAINT_DATATYPE
+        return message
+      default: return nil
       }
     }
 

@@ -30,14 +30,16 @@
 
     /// Creates the table or, if it is there, adds the columns that it lacks.
     ///
-    /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
+    /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `database`.
     init(
-      _ plan: TablePlan, _ source: RecordSource, header: [String], _ options: ImportOptions, in database: ImportDatabase
+      _ plan: TablePlan, _ described: TableSchema, _ source: RecordSource, header: [String], _ options: ImportOptions,
+      in database: ImportDatabase
     ) throws {
       let (history, size) = (ImportHistory(target: plan.table, file: source.path), source.size)
+      let columns = options.requiresDescribedColumns ? described.columns : []
       let (preparation, writer) = try database.writeAndWait { [plan] connection in
         let preparation = try TargetTablePreparation(
-          plan, options.existingRows, history, size: size, header, connection)
+          plan, columns, options.existingRows, history, size: size, header, connection)
         let writer = try TableWriter(
           preparation.storage, updates: preparation.updates, offset: preparation.offset, connection)
         return (preparation, writer)
@@ -46,7 +48,7 @@
       self.writer = writer
       (storage, updates, offset) = (preparation.storage, preparation.updates, preparation.offset)
       (identifier, existingTables) = (preparation.identifier, preparation.existingTables)
-      (self.history, columns, self.size) = (history, header, size)
+      (self.history, self.columns, self.size) = (history, header, size)
       self.database = database
     }
 
@@ -113,11 +115,11 @@
       return rows.sorted { $0.line < $1.line }
     }
 
-    /// What the rejects say of a row whose key is there.
-    func duplicate(_ batch: RowBatch, _ row: Int) -> RejectedRow {
+    /// What the rejects say of a row that a constraint does not let in.
+    func rejected(_ batch: RowBatch, _ row: RefusedRow) -> RejectedRow {
       RejectedRow(
-        table: plan.table, line: batch.origins[row].line, status: .rejected,
-        reason: plan.duplicateReason, record: batch.record(of: row))
+        table: plan.table, line: batch.origins[row.position].line, status: .rejected,
+        reason: row.reason, record: batch.record(of: row.position))
     }
 
     /// Notes how far a batch has brought the import, in the transaction that writes the batch.

@@ -17,13 +17,24 @@
     /// Creates the table or, if it is there, adds the columns that it lacks, and finds out what becomes of its rows.
     ///
     /// In a transaction: nothing has changed if it throws.
+    ///
+    /// - Parameters:
+    ///   - plan: The table.
+    ///   - described: The columns that must have their types, if they are there.
+    ///   - existingRows: What becomes of the rows that the table has.
+    ///   - history: What is known of earlier imports.
+    ///   - size: The size of the file, if it is known.
+    ///   - header: The names of the file's columns.
+    ///   - connection: The writing connection.
+    /// - Throws: ``ImportError`` with the code `foreignRows` or `unsuitableTable`, or GRDB's `DatabaseError`.
     init(
-      _ plan: TablePlan, _ existingRows: ImportOptions.ExistingRows, _ history: ImportHistory, size: Int?,
+      _ plan: TablePlan, _ described: [ColumnSchema], _ existingRows: ImportOptions.ExistingRows,
+      _ history: ImportHistory, size: Int?,
       _ header: [String], _ connection: Database
     ) throws {
       storage = plan
       try connection.inTransaction(.immediate) {
-        try createTable(plan, connection)
+        try createTable(plan, described, history, connection)
         let hasRows = try connection.hasRows(in: plan.table)
         if hasRows { try placeRows(plan, existingRows, history, connection) }
         if storage.table == plan.table {
@@ -34,7 +45,12 @@
       }
     }
 
-    private mutating func createTable(_ plan: TablePlan, _ connection: Database) throws {
+    private mutating func createTable(
+      _ plan: TablePlan, _ described: [ColumnSchema], _ history: ImportHistory, _ connection: Database
+    ) throws {
+      try requireFreeName(plan.table, path: history.source, connection)
+      let existing = try ExistingTable(named: plan.table, connection)
+      try existing?.requireTypes(of: described, path: history.source)
       let tables = try String.fetchAll(connection, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
       existingTables = Set(tables.map(\.lowercasedAsName))
       try ImportHistory.create(connection)
@@ -46,6 +62,19 @@
       for column in plan.columns where !names.contains(column.name.lowercasedAsName) {
         try connection.execute(sql: SQL.addColumn(column, to: plan.table))
       }
+      try existing?.requireKey(of: plan, path: history.source, connection)
+    }
+
+    private func requireFreeName(_ name: String, path: String, _ connection: Database) throws {
+      func failure(_ reason: String) -> ImportError {
+        ImportError(.unsuitableTable, path: path, message: "The table can't be called \(name): \(reason).")
+      }
+      guard !name.lowercasedAsName.hasPrefix("sqlite_") else { throw failure("such names are SQLite's own") }
+      guard !name.isSameName(as: ImportHistory.table) else { throw failure("that is the table of imports") }
+      let isView = try Row.fetchOne(
+        connection, sql: "SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = ? COLLATE NOCASE",
+        arguments: [name])
+      guard isView == nil else { throw failure("that is a view") }
     }
 
     /// Finds out where the rows of the file go, beside those that are there.

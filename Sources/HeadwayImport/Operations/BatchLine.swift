@@ -81,32 +81,32 @@
       // What comes after a failed batch of the same table would leave a gap.
       guard !operation.isCancelled, !target.hasFailed else { return }
       do {
-        var duplicates: [Int]? = []
+        var refused: [RefusedRow]? = []
         if batch.count > 0 || !batch.rejectedOrdinals.isEmpty {
           try database.inTransaction(.immediate) {
-            duplicates = try target.writer.write(
-              batch, stopsAtDuplicate: operation.options.isStrict, while: { !operation.isCancelled })
-            guard duplicates != nil else { return .rollback }
+            refused = try target.writer.write(
+              batch, stopsAtRefused: operation.options.isStrict, while: { !operation.isCancelled })
+            guard refused != nil else { return .rollback }
             try target.note(batch, database)
             // The statements did not go through GRDB's interface, so its observations would not see them.
             try database.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM \(SQL.name(target.storage.table))"))
             return .commit
           }
         }
-        guard let duplicates else { return }
-        let duplicateRows = duplicates.map { target.duplicate(batch, $0) }
-        guard operation.options.isStrict, let end = duplicates.first, let duplicate = duplicateRows.first else {
+        guard let refused else { return }
+        let refusedRows = refused.map { target.rejected(batch, $0) }
+        guard operation.options.isStrict, let end = refused.first?.position, let first = refusedRows.first else {
           // What is reported is in the database, and these are not.
-          let lines = Set(duplicateRows.map(\.line))
+          let lines = Set(refusedRows.map(\.line))
           let others = batch.rejects.filter { !lines.contains($0.line) }
           return try operation.committed(
-            rows: batch.count - duplicates.count, rejects: (others + duplicateRows).sorted { $0.line < $1.line },
+            rows: batch.count - refused.count, rejects: (others + refusedRows).sorted { $0.line < $1.line },
             endOffset: batch.endOffset)
         }
         // A strict import ends here; of the batch, only what stands before is in the database.
-        let rejects = batch.rejects.filter { $0.line < duplicate.line } + [duplicate]
+        let rejects = batch.rejects.filter { $0.line < first.line } + [first]
         try operation.committed(rows: end, rejects: rejects, endOffset: 0)
-        throw duplicate.error(path: operation.file)
+        throw first.error(path: operation.file)
       } catch {
         target.hasFailed = true
         throw error

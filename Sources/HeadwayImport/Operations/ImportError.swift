@@ -5,7 +5,8 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   /// What kind of thing went wrong.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
-      case missingFiles, cannotReadFile, badHeader, malformedRow, foreignRows, database, cannotWriteRejects
+      case missingFiles, cannotReadFile, foreignContent, badHeader, malformedRow, foreignRows, unsuitableTable, database
+      case cannotWriteRejects
     }
 
     private let kind: Kind
@@ -16,6 +17,8 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     public static let missingFiles = Code(.missingFiles)
     /// A file could not be opened or read; ``ImportError/underlying`` says why.
     public static let cannotReadFile = Code(.cannotReadFile)
+    /// The file is no text, but for instance compressed.
+    public static let foreignContent = Code(.foreignContent)
     /// The first line does not name the columns: it is missing, a name stands twice, or a key column is not there.
     public static let badHeader = Code(.badHeader)
     /// A row is malformed and the import is strict.
@@ -24,6 +27,8 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     ///
     /// See ``ImportOptions/ExistingRows``.
     public static let foreignRows = Code(.foreignRows)
+    /// The table of the database does not fit: it has another key, a column another type, or it is none of yours.
+    public static let unsuitableTable = Code(.unsuitableTable)
     /// The database refused; ``ImportError/underlying`` is its error.
     public static let database = Code(.database)
     /// The file of rejected rows could not be written.

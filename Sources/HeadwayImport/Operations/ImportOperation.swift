@@ -140,19 +140,21 @@
 
     // MARK: What the import tells
 
-    func opened(size: Int?) {
-      state.withLock { $0.report.size = size }
-      progress.totalUnitCount = Int64(size ?? 0)
+    func opened(_ source: RecordSource, _ form: FileForm) {
+      state.withLock { ($0.report.size, $0.report.form) = (source.size, form) }
+      progress.totalUnitCount = Int64(source.size ?? 0)
     }
 
     /// Called after a batch has been committed.
     func committed(rows: Int, rejects rejectedRows: [RejectedRow], endOffset: Int) throws {
       try rejects?.append(rejectedRows)
+      let rejectsPath = rejectedRows.isEmpty ? nil : rejects?.path
       let (report, observer) = state.withLock { state in
         state.report.rows += rows
         state.report.rejected += rejectedRows.count { $0.status == .rejected }
         state.report.reported += rejectedRows.count { $0.status == .reported }
         state.report.bytes = max(state.report.bytes, endOffset)
+        if let rejectsPath { state.report.rejectsPath = rejectsPath }
         var report = state.report
         if let start = state.startedAt { report.duration = .now - start }
         return (report, state.observer)
@@ -166,19 +168,6 @@
     /// Whether SQLite was told to give up.
     fileprivate var isInterruption: Bool {
       (((self as? ImportError)?.underlying ?? self) as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT
-    }
-  }
-
-  extension TableSchema {
-    /// The table for a file of which nothing else is known.
-    init(forFile path: String) {
-      let fileName = path.split(separator: "/").last.map(String.init) ?? path
-      if let table = GTFSSchema.table(inFile: fileName) {
-        self = table
-      } else {
-        let dot = fileName.lastIndex(of: ".") ?? fileName.endIndex
-        self.init(name: String(fileName[..<dot]), columns: [])
-      }
     }
   }
 #endif

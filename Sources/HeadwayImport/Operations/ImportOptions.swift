@@ -9,14 +9,26 @@ public struct ImportOptions: Sendable, Hashable {
   public var batchSize: Int
   /// Whether the first malformed row ends the import with an error, in place of going to the rejects.
   public var isStrict: Bool
-  /// The delimiter and the quote; nil to find the delimiter in the beginning of the file.
+  /// The encoding of the file; nil to find it in its beginning.
+  ///
+  /// Then text is taken for UTF-8, unless a byte order mark or zeros say UTF-16 or UTF-32, or the header or several
+  /// lines are no UTF-8: that is read as Windows-1252. Look at ``TableReport/form``.
+  public var encoding: TextEncoding?
+  /// The delimiter, the quote and the line end; nil to find the delimiter and the line end in the file's beginning.
   public var dialect: CSVDialect?
+  /// The delimiter, where the rest of the dialect is to be found.
+  public var delimiter: UInt8?
   /// Whether the first record names the columns.
   ///
   /// Without names they are `column_1`, `column_2` and so on.
   public var hasHeader: Bool
   /// What becomes of the rows that the table has.
   public var existingRows: ExistingRows
+  /// Whether it is an error if the file lacks a column that the table's description has, or the table of the database
+  /// has one with another type.
+  ///
+  /// When false, what is described says how to read a column that is there.
+  public var requiresDescribedColumns: Bool
 
   /// What becomes of the rows that a table has before an import.
   public enum ExistingRows: Sendable, Hashable {
@@ -37,18 +49,25 @@ public struct ImportOptions: Sendable, Hashable {
   /// - Parameters:
   ///   - batchSize: How many rows are committed at once, 1 or more.
   ///   - isStrict: Whether the first malformed row ends the import.
-  ///   - dialect: The delimiter and the quote; nil to find the delimiter.
+  ///   - encoding: The encoding of the file; nil to find it.
+  ///   - dialect: The delimiter, the quote and the line end; nil to find them.
+  ///   - delimiter: The delimiter, where the rest of the dialect is to be found.
   ///   - hasHeader: Whether the first record names the columns.
   ///   - existingRows: What becomes of the rows that the table has.
+  ///   - requiresDescribedColumns: Whether the file must have all columns that the table's description has.
   public init(
-    batchSize: Int = 250, isStrict: Bool = false, dialect: CSVDialect? = nil, hasHeader: Bool = true,
-    existingRows: ExistingRows = .update
+    batchSize: Int = 250, isStrict: Bool = false, encoding: TextEncoding? = nil, dialect: CSVDialect? = nil,
+    delimiter: UInt8? = nil, hasHeader: Bool = true, existingRows: ExistingRows = .update,
+    requiresDescribedColumns: Bool = false
   ) {
     precondition(batchSize > 0, "batchSize is \(batchSize): at least one row is committed at once.")
     self.batchSize = batchSize
     self.isStrict = isStrict
+    self.encoding = encoding
     self.dialect = dialect
+    self.delimiter = delimiter
     self.hasHeader = hasHeader
     self.existingRows = existingRows
+    self.requiresDescribedColumns = requiresDescribedColumns
   }
 }

@@ -21,12 +21,12 @@
 
     func run() throws {
       let records = try RecordSource(path: path, options: options)
-      operation.opened(size: records.size)
-      guard let header = try records.readHeader() else {
-        throw ImportError(.badHeader, path: path, line: 1, message: "The file has no header: it is empty.")
-      }
-      let plan = try TablePlan(operation.table, header: header, path: path)
-      let target = try TargetTable(plan, records, header: header, options, in: database)
+      let header = try records.requireHeader()
+      operation.opened(records, FileForm(records, columns: header))
+      let table = try database.completed(operation.table, header: header)
+      let plan = try TablePlan(
+        table, header: header, path: path, requiresDescribedColumns: options.requiresDescribedColumns)
+      let target = try TargetTable(plan, operation.table, records, header: header, options, in: database)
       defer { target.close(isCancelled: operation.isCancelled, rows: operation.report.rows) }
       var encoder = RowEncoder(plan, known: try target.knownKeys(), remembersKeys: target.updates)
       let line = BatchLine(operation, target)
@@ -36,10 +36,10 @@
       try line.report(target.uncheckedReferences)
       try records.forEach { record in
         encoder.encode(record, into: line.filling)
-        return try self.next(line, records: record.byteOffset + record.rawBytes.count)
+        return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
       } malformed: { record in
         encoder.reject(record, into: line.filling)
-        return try self.next(line, records: record.byteOffset + record.rawBytes.count)
+        return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
       }
       line.filling.endOffset = records.offset
       try line.finish()
@@ -51,7 +51,7 @@
     }
 
     /// After each record: hands the batch over when it is full, and looks whether to go on.
-    private func next(_ line: BatchLine, records endOffset: Int) throws -> CSVFlow {
+    private func next(_ line: BatchLine, _ endOffset: Int) throws -> CSVFlow {
       line.filling.endOffset = endOffset
       if options.isStrict, let rejected = line.filling.rejects.first(where: { $0.status == .rejected }) {
         try line.finish()

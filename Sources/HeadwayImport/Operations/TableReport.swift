@@ -14,6 +14,10 @@ public struct TableReport: Sendable, Hashable {
   public internal(set) var bytes = 0
   /// Bytes of the file; nil while it is not open, or when it is not a regular file.
   public internal(set) var size: Int?
+  /// What the file is like; nil while it is not open.
+  public internal(set) var form: FileForm?
+  /// Where the rejected and reported rows are; nil if there are none, or nobody wanted them.
+  public internal(set) var rejectsPath: String?
   /// How long the import has taken, from the operation's start to its end, or to this moment.
   public internal(set) var duration = Duration.zero
   /// Whether the whole file is in the database.

@@ -31,15 +31,18 @@ struct TablePlan: Sendable {
 
   /// Meets a schema with a header.
   ///
-  /// Columns that the file has and the schema does not are taken along as text. Columns that only the schema has are
-  /// left out, but for those of the key.
+  /// Columns that the file has and the schema does not are taken along as text, all in the order of the file. Columns
+  /// that only the schema has are left out, but for those of the key.
   ///
   /// - Parameters:
   ///   - schema: The table.
   ///   - header: The names of the fields, in the order of the file.
   ///   - path: The file, for errors.
+  ///   - requiresDescribedColumns: Whether the file must have all columns of the schema.
   /// - Throws: ``ImportError`` with the code `badHeader`.
-  init(_ schema: TableSchema, header: [String], path: String) throws(ImportError) {
+  init(
+    _ schema: TableSchema, header: [String], path: String, requiresDescribedColumns: Bool = false
+  ) throws(ImportError) {
     var fields: [String: Int] = [:]
     for (position, name) in header.enumerated() {
       guard fields.updateValue(position, forKey: name.lowercasedAsName) == nil else {
@@ -52,14 +55,14 @@ struct TablePlan: Sendable {
         isRequired: column.isRequired, reference: column.reference)
     }
     let keyNames = Set(schema.key.map(\.lowercasedAsName))
-    var columns: [Column] = []
-    for described in schema.columns {
-      let isKey = keyNames.contains(described.name.lowercasedAsName)
-      if isKey || fields[described.name.lowercasedAsName] != nil { columns.append(column(described, isKey: isKey)) }
+    let described = Dictionary(schema.columns.map { ($0.name.lowercasedAsName, $0) }, uniquingKeysWith: { $1 })
+    var columns = header.map { name in
+      column(
+        described[name.lowercasedAsName] ?? ColumnSchema(name: name), isKey: keyNames.contains(name.lowercasedAsName))
     }
-    let described = Set(schema.columns.map { $0.name.lowercasedAsName })
-    for name in header where !described.contains(name.lowercasedAsName) {
-      columns.append(column(ColumnSchema(name: name), isKey: keyNames.contains(name.lowercasedAsName)))
+    // A key that the reference has, and this file has not.
+    for described in schema.columns where fields[described.name.lowercasedAsName] == nil {
+      if keyNames.contains(described.name.lowercasedAsName) { columns.append(column(described, isKey: true)) }
     }
     // A key that is SQLite's row number can't be empty.
     let isNumbered = schema.key.count == 1
@@ -67,6 +70,7 @@ struct TablePlan: Sendable {
       columns.filter { column in
         column.field == nil && (column.isRequired || (isNumbered && column.isKey && column.type == .integer))
       }.map(\.name)
+      + schema.columns.filter { requiresDescribedColumns && fields[$0.name.lowercasedAsName] == nil }.map(\.name)
       + schema.key.filter { name in !columns.contains { $0.name.lowercasedAsName == name.lowercasedAsName } }
     guard missing.isEmpty else {
       throw ImportError(

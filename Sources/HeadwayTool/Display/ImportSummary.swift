@@ -7,13 +7,11 @@
     private let reports: [TableReport]
     private let elapsed: Duration
     private let style: ProgressStyle
-    private let rejectsPath: String
 
-    init(_ reports: [TableReport], elapsed: Duration, style: ProgressStyle, rejectsPath: String) {
+    init(_ reports: [TableReport], elapsed: Duration, style: ProgressStyle) {
       self.reports = reports
       self.elapsed = elapsed
       self.style = style
-      self.rejectsPath = rejectsPath
     }
 
     func print(isCancelled: Bool) {
@@ -40,8 +38,8 @@
       }
       let seconds = ((elapsed / .seconds(1)) * 1000).rounded() / 1000
       if reports.count > 1 { lines.append(line(cells("all", reports, seconds: seconds))) }
-      if reports.contains(where: { $0.rejected + $0.reported > 0 }) {
-        lines.append("What is wrong with rejected and reported rows is in \(rejectsPath).")
+      for path in reports.compactMap(\.rejectsPath) {
+        lines.append("What is wrong with rejected and reported rows is in \(path).")
       }
       if isCancelled { lines.append("Cancelled: what is listed is committed. The same command completes it.") }
       return lines.joined(separator: "\n") + "\n"

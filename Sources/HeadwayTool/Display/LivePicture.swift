@@ -10,11 +10,12 @@
       var lines = [title + String(repeating: "─", count: max(0, 78 - title.count))]
       // Columns in which no row has a value only take room.
       let filled = picture.columns.indices.filter { column in picture.rows.contains { $0[column]?.isEmpty == false } }
-      for row in picture.rows {
+      guard !filled.isEmpty else { return lines }
+      for row in [picture.columns.map { $0 }] + picture.rows {
         lines.append(
           filled.map { column in
-            let width = picture.rows.map { text($0[column]).count }.max() ?? 0
-            return text(row[column]).padded(to: width)
+            let texts = [picture.columns[column]] + picture.rows.map { $0[column] }
+            return text(row[column]).padded(to: texts.map { text($0).count }.max() ?? 0)
           }.joined(separator: "  "))
       }
       return lines

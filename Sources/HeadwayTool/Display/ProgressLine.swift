@@ -33,7 +33,8 @@
       let line = JSONLine(
         event: event, table: report.table, percent: percent, rows: report.rows, rejected: report.rejected,
         reported: report.reported, bytes: report.bytes, size: report.size, seconds: report.seconds,
-        rowsPerSecond: report.rowsPerSecond.rounded(), isComplete: report.isComplete)
+        rowsPerSecond: report.rowsPerSecond.rounded(), isComplete: report.isComplete,
+        rejects: report.rejectsPath)
       let encoder = JSONEncoder()
       encoder.outputFormatting = .sortedKeys
       // The fields are numbers and text: nothing that can't be encoded.
@@ -52,6 +53,7 @@
       let seconds: Double
       let rowsPerSecond: Double
       let isComplete: Bool
+      let rejects: String?
     }
 
     // MARK: Parts

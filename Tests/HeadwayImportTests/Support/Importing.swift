@@ -1,4 +1,5 @@
 #if SQLite
+  import Foundation
   import GRDB
   import Headway
   @testable import HeadwayImport
@@ -18,7 +19,17 @@
       return ImportOperation(file: file, table: table, into: database, options: options, rejects: rejects)
     }
 
-    func rejects() throws -> RejectsFile { try RejectsFile(path: path("rejects.csv")) }
+    /// What is in the files of the folder in which a feed's rejects go.
+    func feedRejects(in folder: String = "rejects") throws -> [RejectedRow] {
+      let files = try FileManager.default.contentsOfDirectory(atPath: path(folder)).sorted()
+      return try files.flatMap { try parsedRejects(bytes(of: "\(folder)/\($0)")) }
+    }
+
+    /// The one file of rejects: an earlier one is removed.
+    func rejects() -> RejectsFile {
+      try? FileManager.default.removeItem(atPath: path("rejects.csv"))
+      return RejectsFile(path: path("rejects.csv"))
+    }
   }
 
   extension TableSchema {

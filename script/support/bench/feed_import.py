@@ -46,7 +46,7 @@ def measure(command, standard_input=None):
 
 
 def remove(database):
-    for ending in ("", "-wal", "-shm", "-journal", ".rejects.csv"):
+    for ending in ("", "-wal", "-shm", "-journal", ".rejects"):
         if os.path.exists(database + ending):
             os.remove(database + ending)
 

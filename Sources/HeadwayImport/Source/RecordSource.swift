@@ -1,9 +1,8 @@
 import HeadwayCSV
-import HeadwayLines
 
 /// The records of a file: reads it piece by piece into one buffer and parses what is there.
 final class RecordSource {
-  private var file: FileSource
+  private var text: TextSource
   private var parser: CSVParser
   private let hasHeader: Bool
   private var buffer: UnsafeMutableRawBufferPointer
@@ -12,33 +11,35 @@ final class RecordSource {
 
   private static let initialCapacity = 256 * 1024
 
-  /// Opens the file and, if no dialect is given, finds the delimiter in its beginning.
+  /// Opens the file and finds in its beginning what the options do not say: the encoding and the dialect.
   ///
-  /// - Throws: ``ImportError`` with the code `cannotReadFile`.
+  /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
   init(path: String, options: ImportOptions) throws(ImportError) {
-    file = try Self.open(path)
+    text = try TextSource(path: path, encoding: options.encoding)
     buffer = .allocate(byteCount: Self.initialCapacity, alignment: 16)
     hasHeader = options.hasHeader
     parser = CSVParser(dialect: options.dialect ?? CSVDialect())
     try fill()
     if options.dialect == nil {
-      parser = CSVParser(dialect: .sniffed(from: UnsafeRawBufferPointer(rebasing: buffer[..<filled])))
+      let sample = UnsafeRawBufferPointer(rebasing: buffer[..<filled])
+      parser = CSVParser(dialect: .sniffed(from: sample, delimiter: options.delimiter))
     }
-  }
-
-  private static func open(_ path: String) throws(ImportError) -> FileSource {
-    do { return try FileSource(path: path) } catch { throw failure(error) }
   }
 
   deinit { buffer.deallocate() }
 
-  var path: String { file.path }
+  var path: String { text.path }
   /// The size of the file, if it is a regular one.
-  var size: Int? { file.size }
-  /// How many bytes have been parsed.
-  var offset: Int { parser.byteOffset }
+  var size: Int? { text.size }
+  var encoding: TextEncoding { text.encoding }
+  var dialect: CSVDialect { parser.dialect }
+  /// The place in the file up to which it has been parsed.
+  var offset: Int { fileOffset(ofText: parser.byteOffset) }
   /// How many records there were so far, the header included.
   var count: Int { parser.recordCount }
+
+  /// The place in the file that belongs to a place in the text.
+  func fileOffset(ofText offset: Int) -> Int { text.fileOffset(ofText: offset) }
 
   /// The names of the fields: the first record, or made up from their number.
   ///
@@ -46,12 +47,12 @@ final class RecordSource {
   func readHeader() throws(ImportError) -> [String]? {
     var header: [String]?
     var failure: ImportError?
-    let path = file.path
+    let path = text.path
     // Without a header, the first record is looked at and left for later.
     var lookAhead = CSVParser(dialect: parser.dialect)
     while header == nil, failure == nil {
       func record(_ record: borrowing CSVRecord) -> CSVFlow {
-        header = record.fields
+        do { header = try Header.names(of: record, isHeader: hasHeader, path: path) } catch { failure = error }
         return .stop
       }
       func malformed(_ record: borrowing CSVMalformedRecord) -> CSVFlow {
@@ -72,11 +73,15 @@ final class RecordSource {
       try fill()
     }
     if let failure { throw failure }
-    guard let fields = header else { return nil }
-    return fields.enumerated().map { position, field in
-      let name = hasHeader ? field.trimmingBlanks : ""
-      return name.isEmpty ? "column_\(position + 1)" : name
+    return header
+  }
+
+  /// The names of the fields, where there must be some.
+  func requireHeader() throws(ImportError) -> [String] {
+    guard let header = try readHeader() else {
+      throw ImportError(.badHeader, path: path, line: 1, message: "The file has no header: it is empty.")
     }
+    return header
   }
 
   /// Hands out the records that are left, until one of the closures says to stop.
@@ -107,30 +112,16 @@ final class RecordSource {
 
   /// Reads what fits into the buffer, which grows when one record fills it.
   private func fill() throws(ImportError) {
-    if filled == buffer.count {
+    // A decoder needs some room for a character.
+    if buffer.count - filled < 16 {
       let larger = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: min(buffer.count * 2, max(parser.requiredCapacity, buffer.count + 1)), alignment: 16)
+        byteCount: min(buffer.count * 2, max(parser.requiredCapacity, buffer.count) + 16), alignment: 16)
       larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
       buffer.deallocate()
       buffer = larger
     }
-    do {
-      let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
-      filled += count
-      isAtEnd = count == 0
-    } catch { throw Self.failure(error) }
-  }
-
-  private static func failure(_ error: LineReaderError) -> ImportError {
-    ImportError(.cannotReadFile, path: error.path, message: "The file can't be read.", underlying: error)
-  }
-}
-
-extension String {
-  fileprivate var trimmingBlanks: String {
-    var name = Substring(self)
-    while name.first == " " { name.removeFirst() }
-    while name.last == " " { name.removeLast() }
-    return String(name)
+    let count = try text.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+    filled += count
+    isAtEnd = count == 0
   }
 }

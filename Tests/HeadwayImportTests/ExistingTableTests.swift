@@ -1,0 +1,211 @@
+#if SQLite
+  import GRDB
+  import Headway
+  import HeadwayImport
+  import Testing
+
+  /// Imports into tables that somebody else has made.
+  @Suite("Import: tables that are there", .hangLimit)
+  struct ExistingTableTests {
+    /// Makes tables by hand, and imports a file into the one called `t`.
+    private func imported(
+      _ text: String, into sql: String, key: [String] = [], columns: [ColumnSchema] = [],
+      options: ImportOptions = ImportOptions(), named name: String = "t",
+      _ body: (ImportDatabase, ImportOperation) throws -> Void
+    ) throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        try database.pool.write { try $0.execute(sql: sql) }
+        let operation = ImportOperation(
+          file: try workspace.write(text, to: "file.csv"), table: TableSchema(name: name, columns: columns, key: key),
+          into: database, options: options, rejects: workspace.rejects())
+        run(operation)
+        try body(database, operation)
+        guard workspace.exists("rejects.csv") else { return }
+        let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
+        #expect(rejects.count == operation.report.rejected + operation.report.reported)
+      }
+    }
+
+    private func reasons(_ workspace: Workspace) throws -> [String] {
+      try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.reason)
+    }
+
+    // MARK: Keys
+
+    @Test(
+      "I5: without a key that was given, the primary key of the table is the key",
+      arguments: [
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)", "CREATE TABLE t (name TEXT, ID TEXT PRIMARY KEY)",
+        "CREATE TABLE t (id TEXT PRIMARY KEY, name TEXT) WITHOUT ROWID",
+      ])
+    func primaryKey(sql: String) throws {
+      let insert = "; INSERT INTO t (id, name) VALUES (1, 'old'), (7, 'seven')"
+      try imported("name,id\nnew,1\nnine,9\n", into: sql + insert) { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.strings("SELECT id, name FROM t ORDER BY id") == ["1|new", "7|seven", "9|nine"])
+      }
+      try imported(
+        "name,id\nnew,1\nnine,9\n", into: sql + insert, options: ImportOptions(existingRows: .append)
+      ) { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(operation.report.rejected == 1)
+        #expect(try database.strings("SELECT id, name FROM t ORDER BY id") == ["1|old", "7|seven", "9|nine"])
+      }
+      try imported("name,id\nnew,1\n", into: sql + insert, options: ImportOptions(existingRows: .replace)) {
+        (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.strings("SELECT id, name FROM t ORDER BY id") == ["1|new"])
+      }
+    }
+
+    @Test("I5: a primary key that the file has not is left to the database") func generatedKey() throws {
+      try imported(
+        "name\na\nb\n", into: "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO t VALUES (5, 'x')",
+        options: ImportOptions(existingRows: .append)
+      ) { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.strings("SELECT name FROM t ORDER BY id") == ["x", "a", "b"])
+      }
+    }
+
+    @Test("I5: a table without a key gets an index for one, if its rows allow that") func newKey() throws {
+      let rows = "CREATE TABLE t (id TEXT, name TEXT); INSERT INTO t VALUES ('1', 'old'), ('2', 'two')"
+      try imported("id,name\n1,new\n3,three\n", into: rows, key: ["ID"]) { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.strings("SELECT * FROM t ORDER BY id") == ["1|new", "2|two", "3|three"])
+      }
+      try imported("id,name\n1,new\n", into: rows + ", ('1', 'again')", key: ["id"]) { (database, operation) throws in
+        #expect(try importError(operation).code == .unsuitableTable)
+        #expect(try database.count("t") == 3)
+        #expect(try database.strings("SELECT name FROM sqlite_master WHERE type = 'index'").isEmpty)
+      }
+      try imported("number,id\n1,1\n", into: rows, key: ["number"]) { (database, operation) throws in
+        #expect(try importError(operation).code == .unsuitableTable)
+        #expect(try database.columns("t") == ["id", "name"])
+      }
+    }
+
+    @Test("I5: a key that is not the table's is an error that names both, and changes nothing")
+    func otherKey() throws {
+      try imported(
+        "id,name\n1,a\n", into: "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)", key: ["name"]
+      ) { (database, operation) throws in
+        let error = try importError(operation)
+        #expect(error.code == .unsuitableTable)
+        #expect(error.message == "The key of the table t can't be name: it is id.")
+        #expect(try database.count("t") == 0)
+      }
+      // One that is unique will do.
+      try imported(
+        "id,name\n1,a\n", into: "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE)", key: ["NAME"]
+      ) { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.count("t") == 1)
+      }
+    }
+
+    // MARK: Constraints
+
+    @Test(
+      "I3: a row that a constraint of the table does not let in is rejected with the constraint, and others are taken",
+      arguments: [true, false],
+      [
+        ("CHECK (name <> 'x')", "CHECK constraint failed: name <> 'x'"),
+        ("NOT NULL", "NOT NULL constraint failed: t.name"), ("UNIQUE", "UNIQUE constraint failed: t.name"),
+      ])
+    func constraints(hasKey: Bool, limit: (constraint: String, reason: String)) throws {
+      let (key, constraint) = (hasKey ? ["id"] : [], limit.constraint)
+      let bad = constraint == "NOT NULL" ? "" : constraint == "UNIQUE" ? "name 7" : "x"
+      let lines = people(1...50) + ["51,\(bad)"] + people(52...60)
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let definition = "id TEXT\(key.isEmpty ? "" : " PRIMARY KEY"), name TEXT \(constraint)"
+        try database.pool.write { try $0.execute(sql: "CREATE TABLE t (\(definition))") }
+        for _ in 1...2 {
+          let operation = try workspace.operation(
+            lines, table: TableSchema(name: "t", columns: [], key: key), into: database, rejects: workspace.rejects())
+          run(operation)
+          #expect(operation.error == nil)
+          #expect(operation.report.rows == 59 && operation.report.rejected == 1)
+          #expect(try reasons(workspace) == [limit.reason])
+          #expect(try database.count("t") == 59)
+        }
+        // In the place of the rejected row may be one of an earlier import.
+        if key.isEmpty {
+          let better = try workspace.operation(
+            people(1...60), table: TableSchema(name: "t", columns: []), into: database)
+          run(better)
+          #expect(try database.count("t") == 60)
+          run(
+            try workspace.operation(
+              lines, table: TableSchema(name: "t", columns: []), into: database, rejects: workspace.rejects()))
+          #expect(try database.count("t") == 59)
+        }
+      }
+    }
+
+    @Test("I3: a strict import ends at a row that a constraint does not let in") func strict() throws {
+      try imported(
+        "a\n1\nx\n3\n", into: "CREATE TABLE t (a TEXT CHECK (a <> 'x'))", options: ImportOptions(isStrict: true)
+      ) { (database, operation) throws in
+        let error = try importError(operation)
+        #expect(error.code == .malformedRow && error.line == 3 && error.message.contains("CHECK constraint failed"))
+        #expect(try database.strings("SELECT a FROM t") == ["1"])
+      }
+    }
+
+    @Test("I3: a value that a strict table does not take is rejected with the reason") func strictTable() throws {
+      try imported("a\n1\nx\n3\n", into: "CREATE TABLE t (a INTEGER) STRICT") { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(operation.report.rejected == 1)
+        #expect(try database.strings("SELECT a FROM t") == ["1", "3"])
+      }
+    }
+
+    // MARK: Types and names
+
+    @Test(
+      "I3: a type that a column can't get is an error, where that is asked for",
+      arguments: [
+        ("INTEGER", .integer, true), ("INTEGER", .text, false), ("TEXT", .integer, false), ("VARCHAR(3)", .text, true),
+        ("", .integer, true), ("NUMERIC", .real, true), ("DOUBLE", .integer, false), ("REAL", .real, true),
+      ] as [(String, ColumnType, Bool)])
+    func types(declared: String, type: ColumnType, fits: Bool) throws {
+      for isRequired in [true, false] {
+        try imported(
+          "a\n1\n", into: "CREATE TABLE t (A \(declared))", columns: [ColumnSchema(name: "a", type: type)],
+          options: ImportOptions(requiresDescribedColumns: isRequired)
+        ) { (database, operation) throws in
+          if fits || !isRequired {
+            #expect(operation.error == nil)
+          } else {
+            #expect(try importError(operation).code == .unsuitableTable)
+          }
+        }
+      }
+    }
+
+    @Test("I3: a described column that the file lacks is an error, where that is asked for") func missing() throws {
+      for isRequired in [true, false] {
+        try imported(
+          "a\n1\n", into: "", columns: [ColumnSchema(name: "b", type: .real)],
+          options: ImportOptions(requiresDescribedColumns: isRequired)
+        ) { (_, operation) throws in
+          #expect((operation.error as? ImportError)?.code == (isRequired ? .badHeader : nil))
+        }
+      }
+    }
+
+    @Test(
+      "I1: names that can't be a table's are an error, and change nothing",
+      arguments: [("sqlite_x", "SQLite's own"), ("Headway_Imports", "table of imports"), ("v", "a view")])
+    func names(name: String, reason: String) throws {
+      try imported("a\n1\n", into: "CREATE VIEW v AS SELECT 1", named: name) { (database, operation) throws in
+        let error = try importError(operation)
+        #expect(error.code == .unsuitableTable && error.message.contains(reason))
+        #expect(try database.strings("SELECT name FROM sqlite_master") == ["v"])
+      }
+    }
+  }
+#endif

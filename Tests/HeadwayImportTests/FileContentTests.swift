@@ -1,0 +1,217 @@
+#if SQLite
+  import Dispatch
+  import Foundation
+  import Headway
+  import HeadwayCSV
+  import HeadwayImport
+  import Testing
+
+  /// What files really have in them: other encodings, other formats, other line ends.
+  @Suite("Import: content of files", .hangLimit)
+  struct FileContentTests {
+    private func imported(
+      _ bytes: [UInt8], options: ImportOptions = ImportOptions(),
+      _ body: (ImportDatabase, ImportOperation) throws -> Void
+    ) throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let operation = ImportOperation(
+          file: try workspace.write(bytes, to: "file.csv"), into: database, options: options,
+          rejects: workspace.rejects())
+        run(operation)
+        try body(database, operation)
+      }
+    }
+
+    private static func bytes(_ text: String, _ encoding: String.Encoding) throws -> [UInt8] {
+      Array(try #require(text.data(using: encoding)))
+    }
+
+    // MARK: Encodings
+
+    @Test(
+      "I3: text in another encoding is found to be that, and read",
+      arguments: [
+        (String.Encoding.utf16LittleEndian, [0xFF, 0xFE], "UTF-16"), (.utf16BigEndian, [0xFE, 0xFF], "UTF-16"),
+        (.utf16LittleEndian, [], "UTF-16LE"), (.utf16BigEndian, [], "UTF-16BE"),
+        (.utf32LittleEndian, [0xFF, 0xFE, 0, 0], "UTF-32"), (.utf32BigEndian, [0, 0, 0xFE, 0xFF], "UTF-32"),
+        (.windowsCP1252, [], "WINDOWS-1252"), (.isoLatin1, [], "WINDOWS-1252"),
+        (.utf8, [0xEF, 0xBB, 0xBF], "UTF-8"), (.utf8, [], "UTF-8"),
+      ] as [(String.Encoding, [UInt8], String)])
+    func encodings(encoding: String.Encoding, mark: [UInt8], name: String) throws {
+      // More than a buffer, cut anywhere. What takes four bytes in UTF-16 is not in every encoding.
+      let wide = name.hasPrefix("UTF") ? "😀" : "ß"
+      let values = (1...30_000).map { "Größe \(wide)\(String(repeating: "é", count: $0 % 7)) \($0)" }
+      let text = "Übung;name\n" + values.enumerated().map { "\($0);\"\($1)\"\n" }.joined()
+      try imported(mark + Self.bytes(text, encoding)) { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(operation.report.form?.encoding.name == name)
+        #expect(operation.report.form?.dialect.delimiter == UInt8(ascii: ";"))
+        #expect(operation.report.form?.columns == ["Übung", "name"])
+        #expect(operation.report.rejected == 0)
+        #expect(try database.strings("SELECT name FROM file ORDER BY rowid") == values)
+        #expect(operation.report.bytes == operation.report.size && operation.progress.fractionCompleted == 1)
+      }
+    }
+
+    @Test("I3: an encoding that was given is used, whatever the file looks like")
+    func givenEncoding() throws {
+      let encoding = try #require(TextEncoding("iso-8859-2"))
+      try imported([0x61, 0x2C, 0x62, 0x0A, 0x31, 0x2C, 0xB1, 0x0A], options: ImportOptions(encoding: encoding)) {
+        (database, operation) throws in
+        #expect(try database.strings("SELECT * FROM file") == ["1|ą"])
+      }
+      #expect(TextEncoding("no-such") == nil && TextEncoding("") == nil && TextEncoding("UTF-16//IGNORE") == nil)
+      #expect(TextEncoding("utf8") == .utf8 && TextEncoding("Windows-1252") == .windows1252)
+    }
+
+    @Test("I3: single rows that are no UTF-8 are rejected, and do not make the file another")
+    func singleRows() throws {
+      let latin = Array("1,Gr".utf8) + [0xFC] + Array("n\n".utf8)
+      for (text, rejected) in [
+        (Array("id,name\n".utf8) + latin + latin + Array("2,b\n".utf8), 2),
+        (Array("id,name\n2,ü\n".utf8) + latin + latin + latin + latin, 4),
+      ] {
+        try imported(text) { (database, operation) throws in
+          #expect(operation.report.form?.encoding == .utf8)
+          #expect(operation.report.rejected == rejected)
+          #expect(try database.count("file") == 1)
+        }
+      }
+      try imported(Array("id,name\n".utf8) + latin, options: ImportOptions(encoding: .utf8)) { (_, operation) throws in
+        #expect(operation.report.rejected == 1)
+      }
+    }
+
+    @Test("I3: what stands for nothing in its encoding costs its row alone")
+    func undecodable() throws {
+      // A high surrogate alone; and 0x81, which Windows-1252 does not have.
+      let utf16: [UInt16] = Array("a,b\n1,".utf16) + [0xD800] + Array("x\n2,y\n".utf16)
+      try imported([0xFF, 0xFE] + utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }) {
+        (database, operation) throws in
+        #expect(operation.report.rejected == 1)
+        #expect(try database.strings("SELECT * FROM file") == ["2|y"])
+      }
+      // The last character is cut.
+      let cut: [UInt8] = [0xFF, 0xFE] + Array("a,b\n1,2\n3,".utf16).flatMap { [UInt8($0 & 0xFF), 0] } + [0x34]
+      try imported(cut) { (database, operation) throws in
+        #expect(operation.report.rejected == 1)
+        #expect(try database.strings("SELECT * FROM file") == ["1|2"])
+      }
+      let windows = Array("a,b\n1,".utf8) + [0x81] + Array("\n2,".utf8) + [0x80] + Array("\n".utf8)
+      try imported(windows, options: ImportOptions(encoding: .windows1252)) { (database, operation) throws in
+        #expect(operation.report.rejected == 1)
+        #expect(try database.strings("SELECT * FROM file") == ["2|€"])
+      }
+    }
+
+    // MARK: Other formats
+
+    @Test(
+      "I3: what is no text is an error that says what it seems to be, and makes no table",
+      arguments: [
+        ([0x50, 0x4B, 3, 4], "zip archive"), ([0x1F, 0x8B, 8], "compressed by gzip"),
+        ([0x28, 0xB5, 0x2F, 0xFD], "compressed by Zstandard"),
+        (Array("BZh91AY&SY".utf8), "compressed by bzip2"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0], "compressed by xz"),
+        (Array("SQLite format 3\0".utf8), "SQLite database"), (Array("%PDF-1.7".utf8), "PDF"),
+        ([0x89, 0x50, 0x4E, 0x47], "PNG"), (Array(0...0x1F), "no text"),
+      ] as [([UInt8], String)])
+    func foreign(start: [UInt8], meaning: String) throws {
+      try imported(start + Array("a,b\n1,2\n".utf8)) { (database, operation) throws in
+        let error = try importError(operation)
+        #expect(error.code == .foreignContent && error.path == operation.file)
+        #expect(error.message.contains(meaning))
+        #expect(try !database.hasTable("file"))
+        #expect(throws: ImportError.self) { try FileForm(ofFile: operation.file) }
+      }
+    }
+
+    @Test("I3: a column called like the start of a compressed file is text")
+    func likeSignature() throws {
+      try imported(Array("BZhead,PARK\n1,2\n".utf8)) { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.columns("file") == ["BZhead", "PARK"])
+      }
+    }
+
+    // MARK: Lines and headers
+
+    @Test("I3: lines that end with CR alone are found, with any delimiter", arguments: [",", "|"])
+    func carriageReturns(delimiter: String) throws {
+      let text = "a,b\r1,2\r3,\"4\r5\"\r".replacing(",", with: delimiter)
+      for options in [ImportOptions(), ImportOptions(delimiter: Array(delimiter.utf8)[0])] {
+        try imported(Array(text.utf8), options: options) { (database, operation) throws in
+          #expect(operation.report.form?.dialect.endsRecordsAtLoneCarriageReturn == true)
+          #expect(try database.strings("SELECT * FROM file") == ["1|2", "3|4\r5"])
+        }
+      }
+    }
+
+    @Test(
+      "I3: a header that can't name columns is an error with its line, and makes no table",
+      arguments: [
+        (Array("a,".utf8) + [0xFF] + Array("\nü,2\n".utf8), "column 2 is not valid UTF-8"),
+        (Array("a,b\0c\n1,2\n".utf8), "column 2 has a NUL"),
+        (Array(((1...2_000).map { "c\($0)" }.joined(separator: ",") + "\n").utf8), "There are 2000 columns"),
+      ] as [([UInt8], String)])
+    func headers(text: [UInt8], message: String) throws {
+      let options = ImportOptions(encoding: message.contains("UTF-8") ? .utf8 : nil)
+      try imported(text, options: options) { (database, operation) throws in
+        let error = try importError(operation)
+        #expect(error.code == .badHeader && error.line == 1)
+        #expect(error.message.contains(message), "\(error)")
+        #expect(try !database.hasTable("file"))
+      }
+    }
+
+    @Test("I3: 1,999 columns are taken, and a first line of any bytes where it is no header")
+    func manyColumns() throws {
+      let names = (1...1_999).map { "c\($0)" }.joined(separator: ",")
+      try imported(Array("\(names)\n\(names)\n".utf8)) { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.count("file") == 1)
+      }
+      try imported(Array("a,\0\n1,2\n".utf8), options: ImportOptions(hasHeader: false)) {
+        (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.columns("file") == ["column_1", "column_2"])
+        #expect(try database.count("file") == 2)
+      }
+    }
+
+    @Test("I3: a pipe is looked at by more than its first piece")
+    func pipe() throws {
+      try withWorkspace { workspace in
+        let path = workspace.path("pipe")
+        try #require(mkfifo(path, 0o600) == 0)
+        let pieces = ["a", ",b;c\n", "1,5;2\n", "3,5;", "4\n"] + (5...2_000).map { "\($0);6\n" }
+        let written = DispatchGroup()
+        DispatchQueue.global().async(group: written) {
+          let file = FileHandle(forWritingAtPath: path)
+          for piece in pieces { try? file?.write(contentsOf: Data(piece.utf8)) }
+        }
+        let database = try workspace.database()
+        let operation = ImportOperation(file: path, into: database)
+        run(operation)
+        written.wait()
+        #expect(operation.error == nil)
+        #expect(operation.report.form?.columns == ["a,b", "c"])
+        #expect(operation.report.rows == 1_998 && operation.report.rejected == 0)
+      }
+    }
+
+    @Test("I3: columns stand in the order of the file, whatever is said of them") func order() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let table = TableSchema(
+          name: "t", columns: [ColumnSchema(name: "c", type: .integer), ColumnSchema(name: "B")], key: ["d", "c"])
+        let operation = ImportOperation(
+          file: try workspace.write("a,b,c,d\n1,2,3,4\n", to: "t.csv"), table: table, into: database)
+        run(operation)
+        #expect(operation.error == nil)
+        #expect(try database.columns("t") == ["a", "B", "c", "d"])
+        #expect(try database.strings("SELECT * FROM t") == ["1|2|3|4"])
+      }
+    }
+  }
+#endif
