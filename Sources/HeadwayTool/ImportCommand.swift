@@ -1,6 +1,7 @@
 #if SQLite
   public import ArgumentParser
   import Foundation
+  import GRDB
   import Headway
   import HeadwayCSV
   public import HeadwayImport
@@ -25,9 +26,10 @@
           headway import more.csv people.sqlite --table people --append
           headway import people.csv people.sqlite --delimiter ';' --table staff
           headway import people.csv people.sqlite --progress json | jq .
+          headway import - people.sqlite --table people
         """)
 
-    @Argument(help: "The folder of a GTFS feed, or a CSV file.", completion: .file())
+    @Argument(help: "The folder of a GTFS feed, a CSV file, or - for standard input.", completion: .file())
     var feed: String
 
     @Argument(help: "The database file, made if it is not there.", completion: .file())
@@ -87,6 +89,9 @@
     @Option(help: "How to show progress: bars, plain (a line every 10 %), json (a line an object) or none.")
     var progress: ProgressStyle?
 
+    @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+    var quiet = false
+
     @Option(help: "Show the last rows of this table while they arrive (with bars).")
     var watch: String?
 
@@ -106,9 +111,13 @@
       if let encoding, TextEncoding(encoding) == nil {
         throw ValidationError("--encoding \(encoding): no such encoding is known; see 'iconv -l'.")
       }
+      if quiet, let option = progress != nil ? "--progress" : watch != nil ? "--watch" : nil {
+        throw ValidationError("--quiet and \(option): use one of them.")
+      }
       if watch != nil, let progress, progress != .bars {
         throw ValidationError("--watch shows rows under the bars, and --progress \(progress.rawValue) has none.")
       }
+      if feed == "-", table == nil { throw ValidationError("Standard input has no name: say --table NAME.") }
       _ = try columnTypes()
     }
 
@@ -120,27 +129,34 @@
       } catch let error as ValidationError {
         throw error
       } catch {
+        if progress == .json, !quiet {
+          let (code, message) = (ToolExit(error).rawValue, ToolExit.description(of: error))
+          print(JSONEvent.line(JSONEvent.End("error", [], seconds: 0, exitCode: code, message: message)))
+        }
         throw ToolExit.report(error)
       }
     }
 
     private func importAll() async throws {
       let start = ContinuousClock.now
-      guard FileManager.default.fileExists(atPath: feed) else {
+      guard FileManager.default.fileExists(atPath: path) else {
         throw ImportError(.cannotReadFile, path: feed, message: "There is no such file or folder.")
       }
       try lookAtFiles()
-      let target = try ImportDatabase(path: database, durability: durability) {
-        ToolExit.say("\(database) is locked by another program; waiting.")
+      let notices = Notices(isSilent: quiet || progress == ProgressStyle.none)
+      let target = try ImportDatabase(path: database, durability: durability) { [database] in
+        notices.say("\(database) is locked by another program; waiting.")
       }
+      if isFolder { sayRelease(in: target, notices) }
       let (operations, whole) = try makeOperations(target)
       let queue = OperationQueue()
       queue.name = "import"
       queue.maxConcurrentOperationCount = maximumConcurrency
-      let style = progress ?? (isatty(STDERR_FILENO) != 0 ? .bars : .plain)
-      if style != .bars, watch != nil { ToolExit.say("--watch shows nothing: standard error is no terminal.") }
+      let style = quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain)
+      if style != .bars, watch != nil { ToolExit.say("--watch shows nothing: there are no bars without a terminal.") }
       let live = watch.map { LiveTable(path: database, table: $0, window: 0..<8) }
       let display = ImportDisplay(style, operations, whole, live: live)
+      notices.begin(on: display)
       let signals = Signals {
         queue.cancelAllOperations()
         display.show(note: "Stopping. Once more ends at once.")
@@ -153,15 +169,34 @@
       // Closing moves the write-ahead log into the database, which can take long: a second signal still ends at once.
       try target.close()
 
+      try finish(operations, after: .now - start, style, stoppedBy: signals.stopSignal)
+    }
+
+    /// Says what was done, and ends with the exit code for it.
+    private func finish(
+      _ operations: [ImportOperation], after elapsed: Duration, _ style: ProgressStyle, stoppedBy signal: Int32?
+    ) throws {
       let reports = operations.map(\.report)
-      ImportSummary(reports, elapsed: .now - start, style: style).print(isCancelled: signals.stopSignal != nil)
-      if let error = operations.lazy.compactMap(\.error).first { throw error }
-      if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
+      let seconds = ((elapsed / .seconds(1)) * 1000).rounded() / 1000
+      func end(_ event: String, _ exitCode: Int32, _ message: String? = nil) -> ExitCode {
+        if !quiet {
+          ImportSummary(reports, seconds: seconds, style: style).print(
+            JSONEvent.End(event, reports, seconds: seconds, exitCode: exitCode, message: message))
+        }
+        if let message { ToolExit.say(message) }
+        return ExitCode(exitCode)
+      }
+      if let error = operations.lazy.compactMap(\.error).first {
+        throw end("error", ToolExit(error).rawValue, ToolExit.description(of: error))
+      }
+      if let signal { throw end("cancelled", 128 + signal) }
       if !allowRejects, let report = reports.first(where: { $0.rows == 0 && $0.rejected > 0 }) {
         let place = report.rejectsPath ?? "the rejects"
-        ToolExit.say("\(report.file): not one of \(report.rejected) rows could be taken; see \(place).")
-        throw ExitCode(ToolExit.dataError.rawValue)
+        throw end(
+          "error", ToolExit.dataError.rawValue,
+          "\(report.file): not one of \(report.rejected) rows could be taken; see \(place).")
       }
+      _ = end("finished", 0)
     }
 
     /// Looks at what is to be imported, before anything is made, and says what was found.
@@ -176,12 +211,23 @@
       } else {
         tables = [try describedTable()?.name ?? TableSchema(forFile: feed).name]
         // What is read of a pipe is gone.
-        if isRegularFile { say(try FileForm(ofFile: feed, options: options), of: feed) }
+        if isRegularFile { say(try FileForm(ofFile: path, options: options), of: feed) }
       }
       if let watch, !tables.contains(where: { $0.lowercased() == watch.lowercased() }) {
         let known = tables.count > 6 ? "\(tables.prefix(6).joined(separator: ", ")) …" : tables.joined(separator: ", ")
         throw ValidationError("--watch \(watch): there will be no such table, but \(known).")
       }
+    }
+
+    /// Says that the database has another release of the feed.
+    private func sayRelease(in target: ImportDatabase, _ notices: Notices) {
+      let known = try? target.pool.read { try String.fetchOne($0, sql: "SELECT feed_version FROM feed_info LIMIT 1") }
+      guard let old = known, let new = try? FeedFiles(inFolder: feed).version, old != new else { return }
+      let advice =
+        replace
+        ? "it is replaced."
+        : "what only the old one has will stay. Use --replace to leave nothing of it."
+      notices.say("\(database) has release \(old) of a feed, and \(feed) is release \(new): \(advice)")
     }
 
     /// Says what was found in a file and is not the usual thing.
@@ -197,7 +243,7 @@
     }
 
     /// Says something that is no error.
-    private func say(_ note: String) { if progress != ProgressStyle.none { ToolExit.say(note) } }
+    private func say(_ note: String) { if !quiet, progress != ProgressStyle.none { ToolExit.say(note) } }
 
     private var options: ImportOptions {
       ImportOptions(
@@ -216,12 +262,14 @@
       }
       let table = try describedTable() ?? TableSchema(forFile: feed)
       let operation = ImportOperation(
-        file: feed, table: table, into: target, options: options,
+        file: path, table: table, into: target, options: options,
         rejects: RejectsFile(forTable: table.name, inFolder: rejectsFolder))
       return ([operation], operation.progress)
     }
 
     // MARK: Options
+
+    private var path: String { feed == "-" ? "/dev/stdin" : feed }
 
     private var isFolder: Bool {
       var isFolder: ObjCBool = false
@@ -229,7 +277,7 @@
     }
 
     private var isRegularFile: Bool {
-      let attributes = try? FileManager.default.attributesOfItem(atPath: (feed as NSString).resolvingSymlinksInPath)
+      let attributes = try? FileManager.default.attributesOfItem(atPath: (path as NSString).resolvingSymlinksInPath)
       return attributes?[.type] as? FileAttributeType == .typeRegular
     }
 

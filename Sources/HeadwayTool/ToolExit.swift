@@ -30,7 +30,7 @@
 
     private init(databaseResult result: ResultCode?) {
       switch result {
-      case .SQLITE_CANTOPEN?: self = .cannotCreate
+      case .SQLITE_CANTOPEN?, .SQLITE_READONLY?, .SQLITE_PERM?: self = .cannotCreate
       case .SQLITE_NOTADB?, .SQLITE_CORRUPT?: self = .dataError
       case .SQLITE_BUSY?, .SQLITE_LOCKED?: self = .temporaryFailure
       default: self = .inputOutput
@@ -50,7 +50,7 @@
     }
 
     /// The error for a person: without the statement that SQLite was executing and the innards of Foundation's errors.
-    private static func description(of error: any Error) -> String {
+    static func description(of error: any Error) -> String {
       if let error = error as? ImportError, error.code == .foreignRows {
         return "\(error) Use --append to add to them, --replace to put the file's rows in their place, or --key."
       }

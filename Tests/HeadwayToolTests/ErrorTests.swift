@@ -1,5 +1,6 @@
 #if SQLite
   import Foundation
+  import GRDB
   import Testing
 
   @Suite("Errors of the tool", .hangLimit)
@@ -96,12 +97,12 @@
 
     @Test("A database in a folder that is not there exits with 73") func noFolder() async throws {
       try folder.write("a,b\n1,2\n", to: "x.csv")
-      try await expectFailure("x.csv", "no/db", status: 73, "no/db: The database can't be opened.")
+      try await expectFailure("x.csv", "no/db", status: 73, "no/db: The database can't be opened: there is no folder ")
     }
 
     @Test("A database that is a folder exits with 73") func databaseIsFolder() async throws {
       try folder.write("a,b\n1,2\n", to: "x/x.csv")
-      try await expectFailure("x/x.csv", "x", status: 73, "x: The database can't be opened.")
+      try await expectFailure("x/x.csv", "x", status: 73, "x: The database can't be opened: this is a folder.")
     }
 
     @Test("A database that is none exits with 65 and is left as it is") func notADatabase() async throws {
@@ -120,6 +121,41 @@
         atPath: "\(folder.path)/db.rejects", withDestinationPath: "\(folder.path)/no/rejects")
       try await expectFailure(
         "x.csv", "db", status: 73, "db.rejects/x.csv: The rejected rows can't be written. (")
+    }
+
+    @Test("I3: a type or a key that the file or the table does not have exits with 65") func unsuitable() async throws {
+      try folder.write("a,b\n1,2\n", to: "x.csv")
+      try await expectFailure(
+        "x.csv", "db", "--column-type", "c:integer", status: 65, "x.csv, line 1: The header has no column c.")
+      #expect(try await Tool.run("import", "x.csv", "db", "--key", "a", "--quiet", in: folder).status == 0)
+      try await expectFailure(
+        "x.csv", "db", "--column-type", "a:integer", status: 65,
+        "\(folder.path)/x.csv: The column a of the table x is TEXT there, which can't become integer.")
+      try await expectFailure(
+        "x.csv", "db", "--key", "b", status: 65, "\(folder.path)/x.csv: The key of the table x can't be b: it is a.")
+      try await expectFailure(
+        "x.csv", "db", "--table", "sqlite_x", status: 65, "\(folder.path)/x.csv: The table can't be called sqlite_x")
+    }
+
+    @Test("A file that is no text exits with 65, says what it is, and leaves no database") func foreign() async throws {
+      try Data([0x1F, 0x8B, 8, 0]).write(to: URL(fileURLWithPath: "\(folder.path)/x.csv.gz"))
+      try await expectFailure("x.csv.gz", "db", status: 65, "x.csv.gz: This is compressed by gzip")
+      #expect(!folder.has("db"))
+    }
+
+    @Test("I1: a database that another program has locked is waited for, which is said after a second") func locked()
+      async throws
+    {
+      try folder.write("a,b\n1,2\n", to: "x.csv")
+      try #require(await Tool.run("import", "x.csv", "db", in: folder).status == 0)
+      var configuration = Configuration()
+      configuration.allowsUnsafeTransactions = true
+      let other = try DatabaseQueue(path: "\(folder.path)/db", configuration: configuration)
+      try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+      let tool = try Tool(["import", "x.csv", "db"], in: folder)
+      #expect(await tool.errors.contains { $0.contains("db is locked by another program; waiting.") })
+      try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+      #expect(await tool.finish().status == 0)
     }
 
     @Test("What was imported before the error is said on standard output") func summaryBeforeError() async throws {

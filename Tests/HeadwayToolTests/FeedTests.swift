@@ -37,6 +37,32 @@
       #expect(folder.has("\(database).rejects/Straßen neu.csv"))
     }
 
+    @Test("I4: a file of a feed that is no table is left out, which is said") func readMe() async throws {
+      try folder.writeSmallFeed(to: "feed")
+      try folder.write("Read me, please.\nOr not.\n", to: "feed/README.txt")
+      let run = try await Tool.run("import", "feed", "db", in: folder)
+      #expect(run.status == 0)
+      #expect(run.errors.first == "headway: feed/README.txt does not look like a table, and is left out.")
+    }
+
+    @Test("I5: another release of a feed is said to be one, with what to do") func release() async throws {
+      try folder.writeSmallFeed(to: "feed")
+      let releases = [
+        ("spring", [], nil), ("summer", [], "Use --replace"), ("autumn", ["--replace"], "it is replaced"),
+      ]
+      for (release, options, message) in releases as [(String, [String], String?)] {
+        try folder.write(
+          "feed_publisher_name,feed_publisher_url,feed_lang,feed_version\nX,http://x,de,\(release)\n",
+          to: "feed/feed_info.txt")
+        let run = try await Tool.run(["import", "feed", "db"] + options, in: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        let note = run.errors.first { $0.contains("release") }
+        #expect((note == nil) == (message == nil))
+        if let message { #expect(note?.contains("feed is release \(release)") == true && note!.contains(message)) }
+        #expect(try folder.query("SELECT feed_version FROM feed_info", in: "db") == [[release]])
+      }
+    }
+
     @Test("A folder may be given with a slash at its end") func slash() async throws {
       try folder.writeSmallFeed(to: "feed")
       #expect(try await Tool.run("import", "feed/", "db", in: folder).status == 0)

@@ -45,7 +45,11 @@
       let run = try await Tool.run("import", "feed", "db", "--progress", "json", in: folder)
       #expect(run.status == 0)
       #expect(run.errors.isEmpty)
-      let objects = try run.objects()
+      var objects = try run.objects()
+      let end = objects.removeLast()
+      #expect(end["event"] as? String == "finished" && end["exitCode"] as? Int == 0 && end["tables"] as? Int == 9)
+      let all = objects.filter { $0["event"] as? String == "table" }.compactMap { $0["rows"] as? Int }
+      #expect(end["rows"] as? Int == all.reduce(0, +))
       var last: [String: Int] = [:]
       var events: [String] = []
       for object in objects {
@@ -67,6 +71,35 @@
       #expect(rows == 10_000)
       // At most 100 times a table, beside the summary.
       #expect(events.count <= 101 * last.count)
+    }
+
+    @Test("json ends with an object that says what went wrong, before the import and in it") func jsonError()
+      async throws
+    {
+      let missing = try await Tool.run("import", "none.csv", "db", "--progress", "json", in: folder)
+      #expect(missing.status == 66)
+      let only = try #require(try missing.objects().first)
+      #expect(only["event"] as? String == "error" && only["exitCode"] as? Int == 66)
+      #expect(only["message"] as? String == "none.csv: There is no such file or folder.")
+
+      try folder.write("a,b\n1,2\n3\n", to: "x.csv")
+      let strict = try await Tool.run("import", "x.csv", "db", "--strict", "--progress", "json", in: folder)
+      #expect(strict.status == 65)
+      let last = try #require(try strict.objects().last)
+      #expect(last["event"] as? String == "error" && last["rows"] as? Int == 1)
+      let message = last["message"] as? String
+      #expect(message?.hasPrefix("x.csv, line 3: ") == true && strict.errors == ["headway: \(message ?? "")"])
+      let table = try #require(try strict.objects().dropLast().last)
+      #expect(table["rejects"] as? String == "db.rejects/x.csv")
+    }
+
+    @Test("With --quiet nothing is said but errors") func quiet() async throws {
+      try folder.write("a;b\n1;2\n", to: "x.csv")
+      let run = try await Tool.run("import", "x.csv", "db", "--quiet", in: folder)
+      #expect(run.status == 0 && run.errors.isEmpty && run.output.isEmpty)
+      try folder.write("a,b\n1\n", to: "y.csv")
+      let failing = try await Tool.run("import", "y.csv", "db", "-q", in: folder)
+      #expect(failing.status == 65 && failing.errors.count == 1 && failing.output.isEmpty)
     }
 
     @Test("With none nothing is on standard error") func none() async throws {

@@ -1,4 +1,5 @@
 #if SQLite
+  import Foundation
   import Testing
 
   @Suite("One file and its options", .hangLimit)
@@ -67,6 +68,24 @@
     {
       try await expectImport("a\(delimiter)b\n1\(delimiter)2\n")
       #expect(try folder.query("SELECT a, b FROM people", in: "db") == [["1", "2"]])
+    }
+
+    @Test("I3: what was found in a file and is not the usual thing is said in one line") func findings() async throws {
+      try folder.write("a;b\n1;2\n", to: "x.csv")
+      let run = try await Tool.run("import", "x.csv", "db", in: folder)
+      #expect(run.errors.first == "headway: x.csv: found delimiter ';'.")
+      let given = try await Tool.run("import", "x.csv", "db", "--delimiter", ";", in: folder)
+      #expect(given.errors.allSatisfy { !$0.contains("found") })
+      let latin = [UInt8]("name\tb\r".utf8) + [0xFC] + [UInt8]("\t1\rB\t2\r".utf8)
+      try Data(latin).write(to: URL(fileURLWithPath: "\(folder.path)/y.csv"))
+      let found = try await Tool.run("import", "y.csv", "db", "--encoding", "latin-1", in: folder)
+      #expect(found.errors.first == "headway: y.csv: found delimiter tab, lines that end with CR.")
+      #expect(try folder.query("SELECT name FROM y", in: "db") == [["ü"], ["B"]])
+    }
+
+    @Test("I3: - is standard input, whose table must be named") func standardInput() async throws {
+      let run = try await Tool.run("import", "-", "db", "--table", "x", in: folder)
+      #expect(run.status == 65 && run.errors.last?.contains("it is empty") == true)
     }
 
     @Test("I3: --no-header takes the first line as data") func noHeader() async throws {

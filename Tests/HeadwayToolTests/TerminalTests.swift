@@ -8,9 +8,12 @@
     init() throws { folder = try TemporaryFolder() }
 
     /// Runs the tool with standard error on a terminal, and returns what was written to it.
-    private func run(_ arguments: [String], columns: Int = 100, rows: Int = 40) async throws -> String {
+    private func run(
+      _ arguments: [String], columns: Int = 100, rows: Int = 40, locale: String = "C.UTF-8", kind: String = "xterm"
+    ) async throws -> String {
       let terminal = try Terminal(columns: columns, rows: rows)
-      let tool = try Tool(arguments, in: folder, standardError: terminal.toolEnd)
+      let tool = try Tool(
+        arguments, in: folder, environment: ["LC_ALL": locale, "TERM": kind], standardError: terminal.toolEnd)
       async let text = terminal.readToEnd()
       #expect(await tool.finish().status == 0)
       return await text
@@ -59,6 +62,28 @@
       let screen = try #require(Terminal.screen(after: text))
       #expect(screen.allSatisfy { $0.count <= 50 })
       #expect(screen.filter { !$0.isEmpty }.count == 3)
+    }
+
+    @Test("Bars fit 40 columns, and keep rejects at 80; in a locale without UTF-8 they are ASCII") func widths()
+      async throws
+    {
+      let lines = (1...12_345).map { "\($0),x\n" }.joined()
+      try folder.write("id,name\n\(lines)1\n", to: "a_long_name_of_a_table.csv")
+      for (columns, locale) in [(40, "C.UTF-8"), (40, "C"), (80, "C.UTF-8"), (80, "C"), (200, "C")] {
+        let text = try await run(
+          ["import", "a_long_name_of_a_table.csv", "db", "--replace"], columns: columns, locale: locale)
+        let screen = try #require(Terminal.screen(after: text))
+        #expect(screen.allSatisfy { $0.count <= columns })
+        #expect(screen.contains { $0.hasPrefix("a_long_nam") && $0.contains("100 %") && $0.contains("1 rejected") })
+        #expect(screen.contains { $0.contains("12,345 rows") } == (columns >= 80))
+        #expect(text.contains("█") == (locale != "C") && text.contains("#") == (locale == "C"))
+      }
+    }
+
+    @Test("A terminal that can't redraw gets lines") func dumb() async throws {
+      try folder.write("a,b\n1,2\n", to: "x.csv")
+      let text = try await run(["import", "x.csv", "db", "--watch", "x"], kind: "dumb")
+      #expect(text.contains("x: 100 %") && !text.contains("\u{1B}") && text.contains("--watch shows nothing"))
     }
 
     @Test("--progress plain is plain on a terminal too") func plain() async throws {

@@ -30,6 +30,13 @@
         (["import", "x.csv", "db", "--column-type", ":integer"], "--column-type :integer"),
         (["import", "x.csv", "db", "--progress", "loud"], "'bars', 'plain', 'json' or 'none'"),
         (["import", "x.csv", "db", "--durability", "none"], "'normal' and 'full'"),
+        (["import", "x.csv", "db", "--encoding", "klingon"], "--encoding klingon: no such encoding"),
+        (["import", "x.csv", "db", "--watch", "y"], "--watch y: there will be no such table, but x"),
+        (["import", "feed", "db", "--watch", "y"], "no such table, but agency, "),
+        (["import", "x.csv", "db", "--watch", "x", "--progress", "plain"], "--progress plain has none"),
+        (["import", "x.csv", "db", "--quiet", "--progress", "json"], "--quiet and --progress: use one"),
+        (["import", "x.csv", "db", "--quiet", "--watch", "x"], "--quiet and --watch: use one"),
+        (["import", "-", "db"], "Standard input has no name: say --table"),
         (["import", "feed", "db", "--table", "x"], "feed is a folder"),
         (["import", "feed", "db", "--key", "x"], "feed is a folder"),
         (["import", "feed", "db", "--column-type", "x:text"], "feed is a folder"),
@@ -48,8 +55,7 @@
       #expect(run.errors.count == 1)
       #expect(run.errors.first?.hasPrefix("headway: ") == true)
       #expect(run.errors.first?.contains(reason) == true)
-      let command = ["import", "sample"].contains(arguments.first) ? " \(arguments[0])" : ""
-      #expect(run.errors.first?.contains("See 'headway\(command) --help'") == true)
+      #expect(run.errors.first?.contains(/See 'headway( \w+)? --help'/) == true)
       #expect(!folder.has("db") && !folder.has("new"), "Nothing was begun.")
     }
   }

@@ -70,12 +70,28 @@
       } catch let error as ImportError {
         throw error
       } catch {
-        throw ImportError(.database, path: path, message: "The database can't be opened.", underlying: error)
+        throw ImportError(.database, path: path, message: Self.openingFailure(path), underlying: error)
       }
       self.path = path
       self.durability = durability
       writing.name = "writing to \(path)"
       writing.maxConcurrentOperationCount = 1
+    }
+
+    /// What is to be said of a database that can't be opened, in more words than SQLite has.
+    private static func openingFailure(_ path: String) -> String {
+      let (files, folder) = (FileManager.default, URL(fileURLWithPath: path).deletingLastPathComponent().path)
+      var isFolder: ObjCBool = false
+      if files.fileExists(atPath: path, isDirectory: &isFolder) {
+        if isFolder.boolValue { return "The database can't be opened: this is a folder." }
+        if !files.isReadableFile(atPath: path) { return "The database can't be opened: it must not be read." }
+        if !files.isWritableFile(atPath: path) { return "The database can't be opened: it must not be written." }
+      } else if !files.fileExists(atPath: folder, isDirectory: &isFolder) || !isFolder.boolValue {
+        return "The database can't be opened: there is no folder \(folder)."
+      } else if !files.isWritableFile(atPath: folder) {
+        return "The database can't be opened: nothing may be written to the folder \(folder)."
+      }
+      return "The database can't be opened."
     }
 
     /// Closes all connections.

@@ -8,6 +8,9 @@ public struct FeedFiles: Sendable {
   /// The names of `.txt` files that the reference does not know and that do not look like tables.
   public let leftOut: [String]
 
+  /// The release, as `feed_info.txt` names it; nil if it does not.
+  public let version: String?
+
   /// Looks at a folder, and into the files that the reference does not know.
   ///
   /// - Parameter folder: The folder of the feed.
@@ -30,6 +33,7 @@ public struct FeedFiles: Sendable {
     let tables = candidates.filter { !leftOut.contains($0) }.map { TableSchema(forFile: $0) }
     // The reference has no circle, and tables that it does not know refer to nothing.
     self.leftOut = leftOut
+    version = Self.version(inFile: "\(folder)/feed_info.txt")
     self.tables = TableSchema.loadOrder(of: tables) ?? tables
   }
 
@@ -44,6 +48,21 @@ public struct FeedFiles: Sendable {
     let type = attributes?[.type] as? FileAttributeType
     if type == .typeRegular, attributes?[.size] as? Int == 0 { return GTFSSchema.requiredFiles.contains(name) }
     return GTFSSchema.table(inFile: name) == nil ? type == .typeRegular : type != .typeDirectory
+  }
+
+  private static func version(inFile path: String) -> String? {
+    guard FileManager.default.fileExists(atPath: path),
+      let records = try? RecordSource(path: path, options: ImportOptions()),
+      let position = try? records.readHeader()?.firstIndex(of: "feed_version")
+    else { return nil }
+    var version: String?
+    try? records.forEach { record in
+      if position < record.count { version = record.string(at: position) }
+      return .stop
+    } malformed: { _ in
+      .stop
+    }
+    return version?.isEmpty == false ? version : nil
   }
 
   /// Whether a file has a header of several names without blanks, and records with as many fields.

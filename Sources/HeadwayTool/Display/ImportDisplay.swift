@@ -37,7 +37,7 @@
       switch style {
       case .bars: startBars()
       case .plain: startLines(every: 10, to: .standardError, ProgressLine.plain)
-      case .json: startLines(every: 1, to: .standardOutput, ProgressLine.json)
+      case .json: startLines(every: 1, to: .standardOutput, JSONEvent.progress)
       case .none: break
       }
     }
@@ -105,13 +105,18 @@
     }
 
     private func draw() {
+      let terminal = Terminal.current
       let reports = operations.map { (report: $0.report, isDone: $0.isFinished) }
-      var lines = reports.filter { $0.isDone || $0.report.bytes > 0 }.map { ProgressLine.bar($0.report) }
+      var contents = reports.filter { $0.isDone || $0.report.bytes > 0 }.map { ProgressLine.Content($0.report) }
       let seconds = (ContinuousClock.now - beginning) / .seconds(1)
-      lines.append(ProgressLine.overall(reports.map(\.report), fraction: whole.fractionCompleted, seconds: seconds))
-      if let live, let picture = picture.withLock({ $0 }) { lines += LivePicture.lines(picture, of: live.table) }
+      contents.append(
+        ProgressLine.Content(reports.map(\.report), fraction: whole.fractionCompleted, seconds: seconds))
+      var lines = contents.map { ProgressLine.bar($0, on: terminal) }
+      if let live, let picture = picture.withLock({ $0 }) {
+        lines += LivePicture.lines(picture, of: live.table, isUnicode: terminal.isUnicode)
+      }
       if let note = note.withLock({ $0 }) { lines.append(note) }
-      screen.withLock { $0.show(lines) }
+      screen.withLock { $0.show(lines, on: terminal) }
     }
   }
 
@@ -133,13 +138,12 @@
   private struct Screen {
     private var height = 0
 
-    mutating func show(_ lines: [String]) {
-      let width = TerminalSize.current.columns
+    mutating func show(_ lines: [String], on terminal: Terminal) {
       // Up to the first line of the last picture, and from there clear what follows.
       var text = height > 0 ? "\u{1B}[\(height)A\r\u{1B}[J" : ""
-      let room = max(1, TerminalSize.current.rows - 1)
+      let room = max(1, terminal.rows - 1)
       let shown = lines.suffix(room)
-      for line in shown { text += line.prefix(width) + "\n" }
+      for line in shown { text += line.prefix(terminal.columns) + "\n" }
       height = shown.count
       FileHandle.standardError.write(Data(text.utf8))
     }

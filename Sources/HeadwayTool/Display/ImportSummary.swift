@@ -5,25 +5,28 @@
   /// What the tool says at the end: a line a table.
   struct ImportSummary {
     private let reports: [TableReport]
-    private let elapsed: Duration
+    /// To the thousandth.
+    private let seconds: Double
     private let style: ProgressStyle
 
-    init(_ reports: [TableReport], elapsed: Duration, style: ProgressStyle) {
+    init(_ reports: [TableReport], seconds: Double, style: ProgressStyle) {
       self.reports = reports
-      self.elapsed = elapsed
+      self.seconds = seconds
       self.style = style
     }
 
-    func print(isCancelled: Bool) {
-      let text = style == .json ? json : table(isCancelled: isCancelled)
+    /// - Parameter end: How it ended.
+    func print(_ end: JSONEvent.End) {
+      let text = style == .json ? json(end) : table(isCancelled: end.event == "cancelled")
       FileHandle.standardOutput.write(Data(text.utf8))
     }
 
-    private var json: String {
-      reports.map { report in
+    private func json(_ end: JSONEvent.End) -> String {
+      let lines = reports.map { report in
         let percent = report.isComplete ? 100 : Int(ProgressLine.fraction(report) * 100)
-        return ProgressLine.json(event: "table", report, percent: percent) + "\n"
-      }.joined()
+        return JSONEvent.line(JSONEvent.Table(event: "table", report, percent: percent))
+      }
+      return (lines + [JSONEvent.line(end)]).map { $0 + "\n" }.joined()
     }
 
     private func table(isCancelled: Bool) -> String {
@@ -36,7 +39,6 @@
         let note = report.isComplete ? "" : "  (not complete)"
         lines.append(line(cells(report.table, [report], seconds: report.seconds)) + note)
       }
-      let seconds = ((elapsed / .seconds(1)) * 1000).rounded() / 1000
       if reports.count > 1 { lines.append(line(cells("all", reports, seconds: seconds))) }
       for path in reports.compactMap(\.rejectsPath) {
         lines.append("What is wrong with rejected and reported rows is in \(path).")

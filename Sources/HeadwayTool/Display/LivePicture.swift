@@ -5,9 +5,10 @@
   enum LivePicture {
     private static let widestColumn = 28
 
-    static func lines(_ picture: LiveTable.Picture, of table: String) -> [String] {
-      let title = "── \(table): \(picture.count.grouped) rows, the last ones "
-      var lines = [title + String(repeating: "─", count: max(0, 78 - title.count))]
+    static func lines(_ picture: LiveTable.Picture, of table: String, isUnicode: Bool) -> [String] {
+      let rule = isUnicode ? "─" : "-"
+      let title = "\(rule)\(rule) \(table): \(picture.count.grouped) rows, the last ones "
+      var lines = [title + String(repeating: rule, count: max(0, 78 - title.count))]
       // Columns in which no row has a value only take room.
       let filled = picture.columns.indices.filter { column in picture.rows.contains { $0[column]?.isEmpty == false } }
       guard !filled.isEmpty else { return lines }

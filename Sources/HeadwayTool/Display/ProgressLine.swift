@@ -4,56 +4,55 @@
 
   /// The lines that tell how a table goes.
   enum ProgressLine {
-    private static let barWidth = 24
+    /// What a line with a bar says.
+    struct Content {
+      var name: String
+      var fraction: Double
+      var rows: Int
+      var rejected: Int
+      var seconds: Double
 
-    static func bar(_ report: TableReport) -> String {
-      let fraction = report.isComplete ? 1 : fraction(report)
-      return "\(report.table.padded(to: 18)) \(bar(fraction)) \(percent(fraction))  \(rows(report))\(left(report))"
+      init(_ report: TableReport) {
+        name = report.table
+        fraction = report.isComplete ? 1 : ProgressLine.fraction(report)
+        (rows, rejected, seconds) = (report.rows, report.rejected, report.duration / .seconds(1))
+      }
+
+      /// The line for all tables.
+      init(_ reports: [TableReport], fraction: Double, seconds: Double) {
+        name = "all"
+        rows = reports.reduce(0) { $0 + $1.rows }
+        rejected = reports.reduce(0) { $0 + $1.rejected }
+        (self.fraction, self.seconds) = (fraction, seconds)
+      }
     }
 
-    static func overall(_ reports: [TableReport], fraction: Double, seconds: Double) -> String {
-      let rows = reports.reduce(0) { $0 + $1.rows }
-      let rejected = reports.reduce(0) { $0 + $1.rejected }
-      let rejects = rejected > 0 ? ", \(rejected.grouped) rejected" : ""
-      let rate = seconds > 0 ? Int(Double(rows) / seconds) : 0
-      let speed = "\(rows.grouped) rows, \(rate.grouped) rows/s\(left(fraction, seconds: seconds))"
-      return "\("all".padded(to: 18)) \(bar(fraction)) \(percent(fraction))  \(speed)\(rejects)"
+    /// A line with a bar that fits the terminal: where there is not enough room for all, the bar becomes shorter, and
+    /// then the rate and the number of rows are left out.
+    static func bar(_ content: Content, on terminal: Terminal) -> String {
+      let rows = "\(content.rows.grouped) rows"
+      let rate = "\((content.seconds > 0 ? Int(Double(content.rows) / content.seconds) : 0).grouped) rows/s"
+      let left = left(content.fraction, seconds: content.seconds)
+      let rejected = content.rejected > 0 ? "\(content.rejected.grouped) rejected" : nil
+      let name = content.name.padded(to: 18)
+      func line(_ name: String, _ parts: [String?], barWidth: Int) -> String {
+        let bar = bar(content.fraction, width: barWidth, isUnicode: terminal.isUnicode)
+        let details = parts.compactMap { $0 }.joined(separator: ", ")
+        return "\(name) \(bar) \(percent(content.fraction))" + (details.isEmpty ? "" : "  \(details)")
+      }
+      let short = String(content.name.prefix(10)).padded(to: 10)
+      let lines = [
+        line(name, [rows, rate, left, rejected], barWidth: 24), line(name, [rows, rate, left, rejected], barWidth: 12),
+        line(name, [rows, left, rejected], barWidth: 12), line(short, [left, rejected], barWidth: 6),
+        line(short, [left ?? rejected], barWidth: 6), line(short, [], barWidth: 4),
+      ]
+      return lines.first { $0.count <= terminal.columns } ?? lines[lines.count - 1]
     }
 
     static func plain(_ report: TableReport, _ percent: Int) -> String {
-      "\(report.table): \(percent) %, \(rows(report))\(percent < 100 ? left(report) : "")"
-    }
-
-    static func json(_ report: TableReport, _ percent: Int) -> String {
-      json(event: "progress", report, percent: percent)
-    }
-
-    /// One JSON object; `event` is `progress`, or `table` for the summary of one.
-    static func json(event: String, _ report: TableReport, percent: Int) -> String {
-      let line = JSONLine(
-        event: event, table: report.table, percent: percent, rows: report.rows, rejected: report.rejected,
-        reported: report.reported, bytes: report.bytes, size: report.size, seconds: report.seconds,
-        rowsPerSecond: report.rowsPerSecond.rounded(), isComplete: report.isComplete,
-        rejects: report.rejectsPath)
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = .sortedKeys
-      // The fields are numbers and text: nothing that can't be encoded.
-      return (try? encoder.encode(line)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    }
-
-    private struct JSONLine: Encodable {
-      let event: String
-      let table: String
-      let percent: Int
-      let rows: Int
-      let rejected: Int
-      let reported: Int
-      let bytes: Int
-      let size: Int?
-      let seconds: Double
-      let rowsPerSecond: Double
-      let isComplete: Bool
-      let rejects: String?
+      let rows = "\(report.rows.grouped) rows, \(Int(report.rowsPerSecond).grouped) rows/s"
+      let left = percent < 100 ? left(fraction(report), seconds: report.seconds) : nil
+      return "\(report.table): \(percent) %, \([rows, left].compactMap { $0 }.joined(separator: ", "))"
     }
 
     // MARK: Parts
@@ -63,26 +62,19 @@
       return min(1, Double(report.bytes) / Double(size))
     }
 
-    private static func bar(_ fraction: Double) -> String {
-      let full = Int(fraction * Double(barWidth))
-      return String(repeating: "█", count: full) + String(repeating: "░", count: barWidth - full)
+    private static func bar(_ fraction: Double, width: Int, isUnicode: Bool) -> String {
+      let full = Int(fraction * Double(width))
+      return String(repeating: isUnicode ? "█" : "#", count: full)
+        + String(repeating: isUnicode ? "░" : "-", count: width - full)
     }
 
     private static func percent(_ fraction: Double) -> String { "\(Int(fraction * 100)) %".leftPadded(to: 5) }
 
-    private static func rows(_ report: TableReport) -> String {
-      "\(report.rows.grouped) rows, \(Int(report.rowsPerSecond).grouped) rows/s"
-    }
-
     /// The time left, where it can be said.
-    private static func left(_ report: TableReport) -> String {
-      report.isComplete ? "" : left(fraction(report), seconds: report.seconds)
-    }
-
-    private static func left(_ fraction: Double, seconds: Double) -> String {
-      guard fraction > 0.01, fraction < 1 else { return "" }
+    private static func left(_ fraction: Double, seconds: Double) -> String? {
+      guard fraction > 0.01, fraction < 1 else { return nil }
       let left = seconds * (1 - fraction) / fraction
-      return left < 60 ? ", \(Int(left.rounded(.up))) s left" : ", \(Int((left / 60).rounded(.up))) min left"
+      return left < 60 ? "\(Int(left.rounded(.up))) s left" : "\(Int((left / 60).rounded(.up))) min left"
     }
   }
 

@@ -33,12 +33,17 @@
     /// - Parameters:
     ///   - arguments: The arguments.
     ///   - folder: The working folder.
+    ///   - environment: Variables that it gets beside those of this process.
     ///   - standardError: Where standard error goes, if not into ``errors``. Closed here once the tool has it.
     /// - Throws: When the tool is not there, or can't be started.
-    init(_ arguments: [String], in folder: TemporaryFolder, standardError: FileHandle? = nil) throws {
+    init(
+      _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:],
+      standardError: FileHandle? = nil
+    ) throws {
       let process = Process()
       process.executableURL = try Self.executable()
       process.arguments = arguments
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
       process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
       process.standardInput = FileHandle.nullDevice
       let (outputPipe, errorPipe) = (Pipe(), Pipe())

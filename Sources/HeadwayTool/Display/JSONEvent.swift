@@ -1,0 +1,65 @@
+#if SQLite
+  import Foundation
+  import HeadwayImport
+
+  /// What `--progress json` prints: one object a line. `Docs/tool-json.md` says what the fields are.
+  enum JSONEvent {
+    /// A table, while it is imported or at the end.
+    struct Table: Encodable {
+      let event: String
+      let table: String
+      let percent: Int
+      let rows: Int
+      let rejected: Int
+      let reported: Int
+      let bytes: Int
+      let size: Int?
+      let seconds: Double
+      let rowsPerSecond: Double
+      let isComplete: Bool
+      let rejects: String?
+
+      init(event: String, _ report: TableReport, percent: Int) {
+        self.event = event
+        (table, self.percent, rows) = (report.table, percent, report.rows)
+        (rejected, reported, rejects) = (report.rejected, report.reported, report.rejectsPath)
+        (bytes, size, seconds) = (report.bytes, report.size, report.seconds)
+        (rowsPerSecond, isComplete) = (report.rowsPerSecond.rounded(), report.isComplete)
+      }
+    }
+
+    /// The end: the last line.
+    struct End: Encodable {
+      /// `finished`, `cancelled` or `error`.
+      let event: String
+      let tables: Int
+      let rows: Int
+      let rejected: Int
+      let reported: Int
+      let seconds: Double
+      let exitCode: Int32
+      /// Why, for a person, where the event is `error`.
+      let message: String?
+
+      init(_ event: String, _ reports: [TableReport], seconds: Double, exitCode: Int32, message: String? = nil) {
+        (self.event, self.seconds, self.exitCode, self.message) = (event, seconds, exitCode, message)
+        tables = reports.count
+        rows = reports.reduce(0) { $0 + $1.rows }
+        rejected = reports.reduce(0) { $0 + $1.rejected }
+        reported = reports.reduce(0) { $0 + $1.reported }
+      }
+    }
+
+    static func progress(_ report: TableReport, _ percent: Int) -> String {
+      line(Table(event: "progress", report, percent: percent))
+    }
+
+    /// One JSON object, without a line end.
+    static func line(_ event: some Encodable) -> String {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      // The fields are numbers and text: nothing that can't be encoded.
+      return (try? encoder.encode(event)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+  }
+#endif
