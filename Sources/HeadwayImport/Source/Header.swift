@@ -11,6 +11,7 @@ enum Header {
   ///   - record: The first record.
   ///   - isHeader: It has the names.
   ///   - path: The file, for errors.
+  /// - Returns: The names, without blanks around them; `column_1` and so on where there is none.
   /// - Throws: ``ImportError`` with the code `badHeader`.
   static func names(
     of record: borrowing CSVRecord, isHeader: Bool, path: String
