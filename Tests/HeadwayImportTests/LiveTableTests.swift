@@ -7,7 +7,7 @@
   @Suite("Import: live table", .hangLimit)
   struct LiveTableTests {
     private func pictures(_ table: LiveTable, _ clock: SteppingClock = SteppingClock()) -> LiveTable.Iterator {
-      LiveTable.Pictures(table: table, clock: clock).makeAsyncIterator()
+      LiveTable.Pictures(table: table, operations: nil, clock: clock).makeAsyncIterator()
     }
 
     // MARK: What is delivered
@@ -52,6 +52,28 @@
         run(try workspace.operation(["9,x", "1,y", "5,z"], header: "rowid,select", table: table, into: database))
         let picture = try await LiveTable(path: database.path, table: "A \"b\"", columns: ["select"]).picture()
         #expect(picture.rows == [["z"], ["y"], ["x"]])
+      }
+    }
+
+    @Test("I6: until operations have finished, the last picture is of what they have left", arguments: [false, true])
+    func untilFinished(fails: Bool) async throws {
+      try await withWorkspace { workspace in
+        let database = try workspace.database()
+        let operation = try workspace.operation(
+          people(1...5_000) + (fails ? ["broken"] : []), into: database,
+          options: ImportOptions(batchSize: 50, isStrict: fails))
+        let queue = Headway.OperationQueue()
+        queue.addOperation(operation)
+        var counts: [Int] = []
+        let table = LiveTable(path: database.path, table: "people")
+        for try await picture in table.pictures(until: [operation]) { counts.append(picture.count) }
+        #expect(counts.last == 5_000 && counts == counts.sorted())
+        #expect((operation.error != nil) == fails)
+        // Again, when all is over; and without a database, of which there is none.
+        for try await picture in table.pictures(until: [operation]) { counts.append(picture.count) }
+        #expect(counts.suffix(2) == [5_000, 5_000])
+        let none = LiveTable(path: workspace.path("none"), table: "people")
+        for try await _ in none.pictures(until: [operation]) { Issue.record("a picture of nothing") }
       }
     }
 
@@ -243,7 +265,9 @@
         let table = LiveTable(path: database.path, table: "people")
         let watching = Task {
           var seen = 0
-          for try await picture in LiveTable.Pictures(table: table, clock: clock) { seen += picture.count }
+          for try await picture in LiveTable.Pictures(table: table, operations: nil, clock: clock) {
+            seen += picture.count
+          }
           return seen
         }
         #expect(try await watching.value == 3)

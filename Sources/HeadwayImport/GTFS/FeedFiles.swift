@@ -14,8 +14,8 @@ public struct FeedFiles: Sendable {
   /// Looks at a folder, and into the files that the reference does not know.
   ///
   /// - Parameter folder: The folder of the feed.
-  /// - Throws: ``ImportError`` with the code `missingFiles`, naming the files that every feed must have and this one has
-  ///   not, or `cannotReadFile`.
+  /// - Throws: ``ImportError`` with the code `missingFiles`, naming the files that every feed must have and this one
+  ///   has not, or `cannotReadFile`.
   public init(inFolder folder: String) throws {
     let files: [String]
     do {

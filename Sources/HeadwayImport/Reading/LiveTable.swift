@@ -1,6 +1,7 @@
 #if SQLite
   import GRDB
   import GRDBSQLite
+  public import Headway
 
   /// Watches a table while it is being written, by this process or by another: how many rows it has, and the rows of a
   /// window.
@@ -62,7 +63,19 @@
     /// Changes that come faster are put together. Ends when the iterating task is cancelled.
     ///
     /// Iterating throws GRDB's `DatabaseError` when the database can't be read.
-    public var pictures: Pictures { Pictures(table: self, clock: ContinuousClock()) }
+    public var pictures: Pictures { Pictures(table: self, operations: nil, clock: ContinuousClock()) }
+
+    /// The table as it is now, and again after each change, at most 30 times a second, until operations have finished:
+    /// the last picture is of the table as they have left it.
+    ///
+    /// Whether they have failed is for them to say. Iterating throws GRDB's `DatabaseError` when the database can't be
+    /// read.
+    ///
+    /// - Parameter operations: What writes the table.
+    /// - Returns: The pictures, of which there are none if there is no database in the end.
+    public func pictures(until operations: [Headway.Operation]) -> Pictures {
+      Pictures(table: self, operations: operations, clock: ContinuousClock())
+    }
 
     /// The table at this moment.
     ///
@@ -73,36 +86,39 @@
       return try await connection.picture(of: self)
     }
 
-    /// The pictures of a table: a sequence without an end.
+    /// The pictures of a table: a sequence without an end, or until operations have finished.
     public struct Pictures: AsyncSequence, Sendable {
       /// A picture.
       public typealias Element = Picture
 
       let table: LiveTable
+      let operations: [Headway.Operation]?
       let clock: any Clock<Duration>
 
       /// Begins to watch.
       ///
       /// - Returns: The iterator, which opens the database when it is first asked.
-      public func makeAsyncIterator() -> Iterator { Iterator(table: table, clock: clock) }
+      public func makeAsyncIterator() -> Iterator { Iterator(table: table, operations: operations, clock: clock) }
     }
 
     /// Watches one table.
     public struct Iterator: AsyncIteratorProtocol {
       private let table: LiveTable
+      private let operations: [Headway.Operation]?
       private let clock: any Clock<Duration>
       private var connection: Connection?
       private var lastVersion: Int?
       private var pause = Duration.zero
 
-      init(table: LiveTable, clock: any Clock<Duration>) {
+      init(table: LiveTable, operations: [Headway.Operation]?, clock: any Clock<Duration>) {
         self.table = table
+        self.operations = operations
         self.clock = clock
       }
 
       /// Waits for the next change.
       ///
-      /// - Returns: The table after it; nil when the task was cancelled.
+      /// - Returns: The table after it; nil when the task was cancelled, or the operations have finished.
       /// - Throws: GRDB's `DatabaseError` when the database can't be read.
       public mutating func next() async throws -> Picture? {
         do { return try await nextChange() } catch  where Task.isCancelled { return nil }
@@ -114,10 +130,14 @@
             try await clock.sleep(for: pause)
           }
           pause = LiveTable.shortestInterval
+          // Asked first, so that what they have written last is seen.
+          let isOver = operations?.allSatisfy(\.isFinished) == true
           if connection == nil { connection = try Connection(table) }
-          guard let connection else { continue }
-          let version = try await connection.version()
-          guard version != lastVersion else { continue }
+          let version = try await connection?.version()
+          guard let connection, version != lastVersion else {
+            if isOver { return nil }
+            continue
+          }
           lastVersion = version
           let start = ContinuousClock.now
           let picture = try await connection.picture(of: table)

@@ -2,7 +2,9 @@
   import Foundation
   import HeadwayImport
 
-  /// What `--progress json` prints: one object a line. `Docs/tool-json.md` says what the fields are.
+  /// What `--progress json` prints, one object a line.
+  ///
+  /// `Docs/tool-json.md` says what the fields are.
   enum JSONEvent {
     /// A table, while it is imported or at the end.
     struct Table: Encodable {
