@@ -5,6 +5,7 @@ import PackageDescription
 // The traits a consumer can enable. None is on by default, so a package that depends on the product `Headway` resolves
 // and builds the core alone. Whatever uses a guarded dependency is guarded itself: `.when(traits:)` here, `#if` there.
 let sqlite = "SQLite"
+let compression = "Compression"
 
 let package = Package(
   name: "Headway",
@@ -21,6 +22,8 @@ let package = Package(
   ],
   traits: [
     .trait(name: "SQLite", description: "Bulk import into SQLite (HeadwayImport), and the tool's import commands."),
+    .trait(name: "Compression", description: "Compressed files in HeadwayLines and HeadwayImport, by libarchive."),
+    .trait(name: "Tool", description: "All that the tool can do.", enabledTraits: [sqlite, compression]),
     .default(enabledTraits: []),
   ],
   dependencies: [
@@ -39,7 +42,10 @@ let package = Package(
     .target(name: "HeadwayFoundationNetworking", dependencies: ["Headway", "HeadwayFoundation"]),
 
     // Practices on top.
-    .target(name: "HeadwayLines", dependencies: ["Headway"]),
+    .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+    .target(
+      name: "HeadwayLines",
+      dependencies: ["Headway", .target(name: "CArchive", condition: .when(traits: [compression]))]),
     .target(name: "HeadwayCSV"),
     .target(
       name: "HeadwayImport",
@@ -63,7 +69,11 @@ let package = Package(
     // What all tests here have: a watchdog that ends a process whose tests hang. In no product.
     .target(name: "CHeadwayTestSupport", path: "Tests/CHeadwayTestSupport"),
     .target(
-      name: "HeadwayTestSupport", dependencies: ["CHeadwayTestSupport", "Headway"], path: "Tests/HeadwayTestSupport"),
+      name: "HeadwayTestSupport",
+      dependencies: [
+        "CHeadwayTestSupport", "Headway", .target(name: "CArchive", condition: .when(traits: [compression])),
+      ],
+      path: "Tests/HeadwayTestSupport"),
 
     .testTarget(name: "HeadwayTests", dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
     .testTarget(

@@ -8,21 +8,35 @@
 /// Regular files, pipes, terminals and devices alike: a path such as `/dev/stdin` or that of a FIFO needs nothing
 /// special. Opening a FIFO waits until it has a writer, and reading from it until there is something to read, so
 /// neither belongs on a thread that must not block. The file is closed when the value goes out of existence.
+///
+/// With the trait `Compression`, a file that is compressed is unpacked while it is read.
 package struct FileSource: ~Copyable, Sendable {
   /// The file, as it was named.
   package let path: String
 
-  /// The size in bytes when the file was opened, or nil when it is not a regular file.
+  /// The size in bytes, as it is compressed, when the file was opened, or nil when it is not a regular file.
   ///
   /// A regular file may hold more than its size: it grew since, or it is one of those in `/proc`, which are all said to
   /// be empty.
   package let size: Int?
 
-  /// How many bytes have been read: the place in the file.
+  /// How many bytes have been read, as they are compressed: the place in the file.
   package private(set) var bytesRead = 0
 
   private let descriptor: Int32
   private var reachedEnd = false
+  #if Compression
+    private var decompressor: Decompressor?
+  #endif
+
+  /// Whether the file is compressed, and unpacked while it is read; known once something was read.
+  package var isUnpacked: Bool {
+    #if Compression
+      decompressor != nil
+    #else
+      false
+    #endif
+  }
 
   /// Opens a file.
   ///
@@ -51,12 +65,22 @@ package struct FileSource: ~Copyable, Sendable {
   /// - Parameter buffer: Where to put them. Not empty.
   /// - Returns: How many were read, which may be fewer than there is room for. Zero at the end of the file, and again
   ///   whenever it is called after that.
-  /// - Throws: ``LineReaderError`` with the code `inputOutput`, or `truncated` when a regular file ends before the size
-  ///   it had when it was opened.
+  /// - Throws: ``LineReaderError`` with the code `inputOutput`, `damaged`, or `truncated` when a regular file ends
+  ///   before the size it had when it was opened.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     precondition(!buffer.isEmpty, "FileSource.read(into:) for \(path): the buffer is empty. Give it room for a byte.")
     // Without this, a terminal would be asked again after its end.
     if reachedEnd { return 0 }
+    #if Compression
+      if decompressor != nil { return try unpack(into: buffer) }
+    #endif
+    #if Compression
+      if bytesRead == 0 { return try readStart(into: buffer) }
+    #endif
+    return try readPlain(into: buffer)
+  }
+
+  private mutating func readPlain(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     var count = try readOnce(into: buffer)
     if count == 0, let size, bytesRead < size {
       // Truncated, unless the size was never true: files in /sys say 4096 and hold less, and go on saying so. If it has
@@ -68,6 +92,40 @@ package struct FileSource: ~Copyable, Sendable {
     reachedEnd = count == 0
     return count
   }
+
+  #if Compression
+    /// Reads the first bytes; if they are those of a compressed file, unpacks them.
+    private mutating func readStart(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
+      var count = 0
+      repeat {
+        count += try readPlain(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+        // A pipe may give less than tells.
+      } while !reachedEnd && count < buffer.count && Compression.isOpen(buffer[..<count])
+      guard Compression(of: buffer[..<count]) != nil else { return count }
+      do {
+        decompressor = try Decompressor(head: Array(buffer[..<count]), descriptor: descriptor)
+      } catch { throw unpackingError(error) }
+      reachedEnd = false
+      return try unpack(into: buffer)
+    }
+
+    private mutating func unpack(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
+      guard let decompressor else { return 0 }
+      do {
+        let count = try decompressor.read(into: buffer)
+        bytesRead = decompressor.bytesRead
+        reachedEnd = count == 0
+        return count
+      } catch { throw unpackingError(error) }
+    }
+
+    private func unpackingError(_ problem: Decompressor.Problem) -> LineReaderError {
+      switch problem {
+      case .damaged: LineReaderError(.damaged, path: path, byteOffset: bytesRead)
+      case .unreadable(let failure): readingError(failure)
+      }
+    }
+  #endif
 
   private func readOnce(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     do { return try Platform.read(descriptor, into: buffer) } catch { throw readingError(error) }

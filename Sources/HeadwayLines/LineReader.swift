@@ -27,7 +27,8 @@ public import Headway
 /// ``Options/keepsByteOrderMark`` is set.
 ///
 /// **Files.** Also pipes, terminals and devices, by path. A reader can be used many times and by many threads at once;
-/// each use opens the file and reads it from its start. Nothing is opened before.
+/// each use opens the file and reads it from its start. Nothing is opened before. With the trait `Compression`, a file
+/// that begins as one of gzip, bzip2, xz, Zstandard or LZ4 is unpacked while it is read, whatever its name is.
 ///
 /// **Errors** are of type ``LineReaderError``. Lines before the place of an error are delivered first.
 public struct LineReader: Sendable {

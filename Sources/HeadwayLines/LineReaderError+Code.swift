@@ -5,7 +5,7 @@ extension LineReaderError {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: Hashable {
       case fileNotFound, isDirectory, permissionDenied, cannotOpen
-      case truncated, inputOutput
+      case truncated, inputOutput, damaged
       case lineTooLong, invalidUTF8
     }
 
@@ -34,6 +34,9 @@ extension LineReaderError {
     /// The system could not read from the file.
     public static var inputOutput: Code { Code(value: .inputOutput) }
 
+    /// The file is compressed, and what is in it can't be unpacked, for instance since its end is missing.
+    public static var damaged: Code { Code(value: .damaged) }
+
     /// A line is longer than ``LineReader/Options/maximumLineLength``.
     public static var lineTooLong: Code { Code(value: .lineTooLong) }
 
@@ -49,6 +52,7 @@ extension LineReaderError {
       case .cannotOpen: "cannot be opened"
       case .truncated: "became shorter while it was read"
       case .inputOutput: "cannot be read"
+      case .damaged: "is damaged: it can't be unpacked further"
       case .lineTooLong: "line too long"
       case .invalidUTF8: "invalid UTF-8"
       }

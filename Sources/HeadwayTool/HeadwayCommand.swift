@@ -41,7 +41,7 @@
     /// 69 is `EX_UNAVAILABLE` of `sysexits.h`.
     static func main() {
       FileHandle.standardError.write(
-        Data("headway: This build has no commands. Build it with: swift build -c release --traits SQLite\n".utf8))
+        Data("headway: This build has no commands. Build it with: swift build -c release --traits Tool\n".utf8))
       exit(69)
     }
   }

@@ -138,8 +138,8 @@
     }
 
     @Test("A file that is no text exits with 65, says what it is, and leaves no database") func foreign() async throws {
-      try Data([0x1F, 0x8B, 8, 0]).write(to: URL(fileURLWithPath: "\(folder.path)/x.csv.gz"))
-      try await expectFailure("x.csv.gz", "db", status: 65, "x.csv.gz: This is compressed by gzip")
+      try folder.write("%PDF-1.7\n", to: "x.pdf")
+      try await expectFailure("x.pdf", "db", status: 65, "x.pdf: This is a PDF document.")
       #expect(!folder.has("db"))
     }
 

@@ -17,7 +17,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     public static let missingFiles = Code(.missingFiles)
     /// A file could not be opened or read; ``ImportError/underlying`` says why.
     public static let cannotReadFile = Code(.cannotReadFile)
-    /// The file is no text, but for instance compressed.
+    /// The file is no text, but for instance an archive; or it is compressed, and damaged.
     public static let foreignContent = Code(.foreignContent)
     /// The first line does not name the columns: it is missing, a name stands twice, or a key column is not there.
     public static let badHeader = Code(.badHeader)

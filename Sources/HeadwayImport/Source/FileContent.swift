@@ -1,3 +1,5 @@
+import HeadwayLines
+
 /// What a file seems to be, by its first bytes.
 enum FileContent {
   /// Text in this encoding.
@@ -21,7 +23,10 @@ enum FileContent {
   init(of bytes: UnsafeRawBufferPointer, isWhole: Bool) {
     if let encoding = Self.markedEncoding(bytes) {
       self = .text(encoding)
-    } else if let signature = Self.signatures.first(where: { bytes.dropFirst($0.offset).starts(with: $0.bytes) }) {
+    } else if let compression = Compression(of: bytes) {
+      self = .foreign(
+        "This is compressed by \(compression.name): unpack it, or hand it over as a pipe by `\(compression.command)`.")
+    } else if let signature = Self.signatures.first(where: { bytes.starts(with: $0.bytes) }) {
       self = .foreign(signature.meaning)
     } else if Self.isBinary(bytes) {
       self = .foreign("This is no text.")
@@ -32,32 +37,22 @@ enum FileContent {
 
   // MARK: Other formats
 
-  private static let signatures: [(offset: Int, bytes: [UInt8], meaning: String)] = [
+  private static let signatures: [(bytes: [UInt8], meaning: String)] = [
     (
-      0, [0x50, 0x4B, 0x03, 0x04],
+      [0x50, 0x4B, 0x03, 0x04],
       "This is a zip archive: unpack it and give the folder, or a file of it. A spreadsheet is to be saved as CSV."
     ),
-    (0, [0x50, 0x4B, 0x05, 0x06], "This is an empty zip archive."),
-    (0, [0x1F, 0x8B], compressedMeaning("gzip", "gzip -dc")),
-    (0, [0x28, 0xB5, 0x2F, 0xFD], compressedMeaning("Zstandard", "zstd -dc")),
-    // Behind "BZh" and a digit.
-    (4, [0x31, 0x41, 0x59, 0x26, 0x53, 0x59], compressedMeaning("bzip2", "bzip2 -dc")),
-    (0, [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], compressedMeaning("xz", "xz -dc")),
-    (0, [0x04, 0x22, 0x4D, 0x18], compressedMeaning("LZ4", "lz4 -dc")),
-    (0, [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "This is a 7-Zip archive: unpack it."),
-    (0, [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07], "This is a RAR archive: unpack it."),
-    (0, Array("SQLite format 3\0".utf8), "This is an SQLite database."),
-    (0, Array("%PDF-".utf8), "This is a PDF document."),
-    (0, [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], "This is an older Office document: save it as CSV."),
-    (0, Array("PAR1".utf8), "This is a Parquet file."),
-    (0, [0x89, 0x50, 0x4E, 0x47], "This is a PNG image."),
-    (0, [0xFF, 0xD8, 0xFF], "This is a JPEG image."),
-    (0, [0x7F, 0x45, 0x4C, 0x46], "This is a program."),
+    ([0x50, 0x4B, 0x05, 0x06], "This is an empty zip archive."),
+    ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "This is a 7-Zip archive: unpack it."),
+    ([0x52, 0x61, 0x72, 0x21, 0x1A, 0x07], "This is a RAR archive: unpack it."),
+    (Array("SQLite format 3\0".utf8), "This is an SQLite database."),
+    (Array("%PDF-".utf8), "This is a PDF document."),
+    ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], "This is an older Office document: save it as CSV."),
+    (Array("PAR1".utf8), "This is a Parquet file."),
+    ([0x89, 0x50, 0x4E, 0x47], "This is a PNG image."),
+    ([0xFF, 0xD8, 0xFF], "This is a JPEG image."),
+    ([0x7F, 0x45, 0x4C, 0x46], "This is a program."),
   ]
-
-  private static func compressedMeaning(_ format: String, _ command: String) -> String {
-    "This is compressed by \(format): unpack it, or hand it over as a pipe by `\(command)`."
-  }
 
   /// More than a tenth of the bytes, and more than a few, are control characters, as in no text.
   private static func isBinary(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -42,10 +42,11 @@ final class TextSource {
   /// The size of the file in bytes, if it is a regular one.
   var size: Int? { file.size }
 
-  /// The place in the file that belongs to a place in the text; of another encoding than UTF-8, about that.
+  /// The place in the file that belongs to a place in the text; of another encoding than UTF-8, or if it is compressed,
+  /// about that.
   func fileOffset(ofText offset: Int) -> Int {
-    guard decoder != nil, textCount > 0 else { return offset }
-    return Int(Double(offset) * Double(file.bytesRead - pending.count) / Double(textCount))
+    guard decoder != nil || file.isUnpacked, textCount > 0 else { return offset }
+    return Int(Double(offset) * Double(file.bytesRead - (file.isUnpacked ? 0 : pending.count)) / Double(textCount))
   }
 
   /// Reads the text that comes next.
@@ -59,9 +60,14 @@ final class TextSource {
         let count = min(pending.count, target.count)
         target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[pending.prefix(count)]))
         pending.removeFirst(count)
+        textCount += count
         return count
       }
-      do { return try file.read(into: target) } catch { throw Self.failure(error) }
+      do {
+        let count = try file.read(into: target)
+        textCount += count
+        return count
+      } catch { throw Self.failure(error) }
     }
     while true {
       let source = UnsafeRawBufferPointer(rebasing: buffer[pending])
@@ -85,6 +91,10 @@ final class TextSource {
   }
 
   private static func failure(_ error: LineReaderError) -> ImportError {
-    ImportError(.cannotReadFile, path: error.path, message: "The file can't be read.", underlying: error)
+    guard error.code != .damaged else {
+      return ImportError(
+        .foreignContent, path: error.path, message: "The compressed file is damaged: it can't be unpacked further.")
+    }
+    return ImportError(.cannotReadFile, path: error.path, message: "The file can't be read.", underlying: error)
   }
 }

@@ -25,7 +25,7 @@ def add_command(commands):
 
 def build():
     subprocess.run([f"{ROOT}/script/setup"], check=True)
-    command = ["swift", "build", "-c", "release", "--traits", "SQLite", "--product", "headway", "--quiet"]
+    command = ["swift", "build", "-c", "release", "--traits", "Tool", "--product", "headway", "--quiet"]
     subprocess.run(command, cwd=ROOT, check=True)
     path = subprocess.run([*command[:6], "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True)
     return path.stdout.strip() + "/headway"

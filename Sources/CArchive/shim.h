@@ -1,0 +1,3 @@
+// libarchive, of which the functions that read are used.
+#include <archive.h>
+#include <archive_entry.h>

@@ -1,0 +1,93 @@
+#if Compression
+  import CArchive
+
+  /// Unpacks what is read of a compressed file, by libarchive, in constant memory.
+  ///
+  /// Used by the one that owns the file.
+  final class Decompressor: @unchecked Sendable {
+    private let archive: OpaquePointer
+    private let descriptor: Int32
+    /// Bytes that were read before this was made, and are not unpacked yet.
+    private var head: [UInt8]
+    private let input: UnsafeMutableRawBufferPointer
+    /// Why reading the file has failed.
+    private var failure: Platform.Failure?
+    /// How many bytes of the file have been read.
+    private(set) var bytesRead: Int
+    /// Nothing was compressed.
+    private var isEmpty = false
+
+    private static let inputSize = 128 << 10
+
+    /// What is wrong with the compressed bytes.
+    enum Problem: Error {
+      case damaged
+      case unreadable(Platform.Failure)
+    }
+
+    /// - Parameters:
+    ///   - head: What has been read of the file.
+    ///   - descriptor: The file, which is not closed.
+    /// - Throws: ``Problem``.
+    init(head: [UInt8], descriptor: Int32) throws(Problem) {
+      guard let archive = archive_read_new() else { fatalError("Out of memory: unpacking a file.") }
+      (self.archive, self.descriptor, self.head, bytesRead) = (archive, descriptor, head, head.count)
+      input = .allocate(byteCount: max(Self.inputSize, head.count), alignment: 16)
+      archive_read_support_filter_all(archive)
+      archive_read_support_format_raw(archive)
+      // One without content has no entry, which is no failure here.
+      archive_read_support_format_empty(archive)
+      let client = Unmanaged.passUnretained(self).toOpaque()
+      let isOpen =
+        archive_read_open(
+          archive, client, nil,
+          { _, client, bytes in
+            Unmanaged<Decompressor>.fromOpaque(client!).takeUnretainedValue().fill(bytes!)
+          }, nil) == ARCHIVE_OK
+      var entry: OpaquePointer?
+      let result = isOpen ? archive_read_next_header(archive, &entry) : ARCHIVE_FATAL
+      isEmpty = result == ARCHIVE_EOF
+      // Without a filter beside that for the file itself, it is not what it seemed to be.
+      guard [ARCHIVE_OK, ARCHIVE_WARN, ARCHIVE_EOF].contains(result), archive_filter_count(archive) > 1 else {
+        throw problem
+      }
+    }
+
+    deinit {
+      archive_read_free(archive)
+      input.deallocate()
+    }
+
+    /// Unpacks what comes next.
+    ///
+    /// - Returns: How many bytes; zero at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Problem) -> Int {
+      guard !isEmpty else { return 0 }
+      while true {
+        let count = archive_read_data(archive, buffer.baseAddress, buffer.count)
+        if count >= 0 { return count }
+        guard count == Int(ARCHIVE_RETRY) else { throw problem }
+      }
+    }
+
+    private var problem: Problem { failure.map { .unreadable($0) } ?? .damaged }
+
+    /// Hands libarchive bytes of the file, which stay until it asks again.
+    private func fill(_ bytes: UnsafeMutablePointer<UnsafeRawPointer?>) -> Int {
+      bytes.pointee = UnsafeRawPointer(input.baseAddress)
+      if !head.isEmpty {
+        input.copyBytes(from: head)
+        defer { head = [] }
+        return head.count
+      }
+      do {
+        let count = try Platform.read(descriptor, into: input)
+        bytesRead += count
+        return count
+      } catch {
+        failure = error
+        return -1
+      }
+    }
+  }
+#endif
