@@ -29,7 +29,8 @@
           headway import - people.sqlite --table people
         """)
 
-    @Argument(help: "The folder of a GTFS feed, a CSV file, compressed or not, or - for standard input.", completion: .file())
+    @Argument(
+      help: "The folder of a GTFS feed, a CSV file, compressed or not, or - for standard input.", completion: .file())
     var feed: String
 
     @Argument(help: "The database file, made if it is not there.", completion: .file())
