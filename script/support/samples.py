@@ -123,7 +123,7 @@ class Compiler:
         resources = re.search(r'"runtimeResourcePath": "(.*)"', library).group(1)
         # For samples of a manifest.
         self.options += ["-I", f"{resources}/pm/ManifestAPI", "-package-description-version", "6.2.0"]
-        maps = [products / "CHeadway.build" / "module.modulemap"]
+        maps = [products / "CHeadway.build" / "module.modulemap", ROOT / "Sources/CArchive/module.modulemap"]
         maps += sorted(products.parents[1].glob("checkouts/*/Sources/*/module.modulemap"))
         for module_map in maps:
             if module_map.exists():
