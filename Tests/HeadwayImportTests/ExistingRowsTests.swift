@@ -1,4 +1,6 @@
 #if SQLite
+  import Dispatch
+  import Foundation
   import GRDB
   import Headway
   @testable import HeadwayImport
@@ -153,6 +155,81 @@
         }
         #expect(try database.strings("SELECT ID, \"Übung\", \"übung\" FROM t") == ["1|a|b"])
         #expect(try database.strings("SELECT name FROM pragma_table_info('t') WHERE pk > 0") == ["ID"])
+      }
+    }
+
+    @Test("I5: two imports into one table at once run one after the other", arguments: [true, false])
+    func atOnce(hasKey: Bool) throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let table = TableSchema(name: "log", columns: [], key: hasKey ? ["id"] : [])
+        let operations = try (1...4).map { number in
+          let lines = (1...500).map { "\(hasKey ? $0 : number * 1_000 + $0),\(number)\n" }.joined()
+          return ImportOperation(
+            file: try workspace.write("id,name\n\(lines)", to: "\(number).csv"), table: table, into: database,
+            options: ImportOptions(batchSize: 20, existingRows: hasKey ? .update : .append))
+        }
+        run(operations)
+        #expect(operations.allSatisfy { $0.error == nil && $0.report.rows == 500 && $0.report.rejected == 0 })
+        #expect(try database.count("log") == (hasKey ? 500 : 2_000))
+        #expect(try database.strings("SELECT count(DISTINCT name) FROM log") == [hasKey ? "1" : "4"])
+      }
+    }
+
+    @Test("I5: rows that another program adds meanwhile are neither overwritten nor taken for duplicates")
+    func addedMeanwhile() throws {
+      for mode in [ImportOptions.ExistingRows.append, .update] {
+        try withWorkspace { workspace in
+          let database = try workspace.database()
+          let other = try DatabaseQueue(path: database.path)
+          let operation = try workspace.operation(
+            people(1...200), table: .log, into: database, options: ImportOptions(batchSize: 20, existingRows: mode))
+          operation.onCommit { report in
+            guard report.rows == 60 else { return }
+            try? other.write { try $0.execute(sql: "INSERT INTO log VALUES ('x', 'another program')") }
+          }
+          run(operation)
+          #expect(code(operation) == .foreignRows)
+          #expect(operation.report.rows == 60 && operation.report.rejected == 0)
+          #expect(try database.count("log") == 61)
+        }
+      }
+    }
+
+    @Test("I5: a pipe is never the same file as one before") func pipes() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let path = workspace.path("pipe")
+        try #require(mkfifo(path, 0o600) == 0)
+        func importPipe(_ text: String, _ mode: ImportOptions.ExistingRows) -> ImportOperation {
+          let written = DispatchGroup()
+          DispatchQueue.global().async(group: written) {
+            try? FileHandle(forWritingAtPath: path)?.write(contentsOf: Data(text.utf8))
+          }
+          let operation = ImportOperation(
+            file: path, table: .log, into: database, options: ImportOptions(existingRows: mode))
+          run(operation)
+          written.wait()
+          return operation
+        }
+        #expect(importPipe("id,name\n1,a\n2,b\n", .update).error == nil)
+        #expect(code(importPipe("id,name\n9,z\n", .update)) == .foreignRows)
+        #expect(try database.strings(rows) == ["1|a", "2|b"])
+        #expect(importPipe("id,name\n9,z\n", .append).error == nil)
+        #expect(try database.strings(rows) == ["1|a", "2|b", "9|z"])
+      }
+    }
+
+    @Test("I5: of rows that were to replace others and do not, none are reported to be there") func replacingCancelled()
+      throws
+    {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        _ = try importFile("a.csv", people(1...30), into: database, in: workspace)
+        let operation = try importFile(
+          "b.csv", people(1...100), .replace, into: database, in: workspace, cancellingAfter: 2)
+        #expect(operation.report.rows == 0 && operation.report.bytes == 0 && !operation.report.isComplete)
+        #expect(try database.count("log") == 30)
       }
     }
 

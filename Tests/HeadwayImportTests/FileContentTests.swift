@@ -243,6 +243,31 @@
       }
     }
 
+    @Test("I3: a first line that says the delimiter, as Excel writes it, is no header", arguments: [true, false])
+    func separatorLine(hasHeader: Bool) throws {
+      for mark in [[], [0xEF, 0xBB, 0xBF]] as [[UInt8]] {
+        let text = "sep=;\r\n" + (hasHeader ? "a,b;c\r\n" : "") + "1,5;2\r\n"
+        try imported(mark + Array(text.utf8), options: ImportOptions(hasHeader: hasHeader)) {
+          (database, operation) throws in
+          #expect(try database.columns("file") == (hasHeader ? ["a,b", "c"] : ["column_1", "column_2"]))
+          #expect(try database.strings("SELECT * FROM file") == ["1,5|2"])
+        }
+      }
+    }
+
+    @Test("I3: what a file is like can be asked for, with the errors of its header") func form() throws {
+      try withWorkspace { workspace in
+        let form = try FileForm(ofFile: workspace.write("a|b\n1|2\n", to: "x.csv"))
+        #expect(form.columns == ["a", "b"] && form.dialect.delimiter == UInt8(ascii: "|") && form.encoding == .utf8)
+        let twice = try workspace.write("a,A\n1,2\n", to: "y.csv")
+        #expect {
+          try FileForm(ofFile: twice)
+        } throws: {
+          ($0 as? ImportError)?.code == .badHeader
+        }
+      }
+    }
+
     @Test("I3: columns stand in the order of the file, whatever is said of them") func order() throws {
       try withWorkspace { workspace in
         let database = try workspace.database()

@@ -67,6 +67,8 @@
         run(operation)
         #expect(try importError(operation).code == .cannotWriteRejects)
         #expect(!operation.report.isComplete)
+        // The batch is in the database, and so it is reported.
+        #expect(operation.report.rows == (try database.count("people")) && operation.report.rejected == 1)
       }
     }
 

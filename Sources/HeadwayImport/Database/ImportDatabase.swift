@@ -3,6 +3,7 @@
   public import GRDB
   import GRDBSQLite
   import Headway
+  import Synchronization
 
   /// An SQLite database into which files are imported: one connection that writes, and others that read meanwhile.
   ///
@@ -31,6 +32,9 @@
     /// Of ten milliseconds each, for a database that is locked: ten seconds.
     private static let waits = 1_000
     private static let waitMicroseconds: UInt32 = 10_000
+
+    /// The import into each table that began last, by the table's name in lower case.
+    private let imports = Mutex<[String: ImportOperation]>([:])
 
     /// One operation a batch, one at a time: the order in which tables take turns at writing.
     private let writing = Headway.OperationQueue()
@@ -134,6 +138,25 @@
       return value
     }
 
+    /// Waits until no other import into the operation's table runs: each places its rows behind those of the one before.
+    func waitForTurn(of operation: ImportOperation) {
+      let table = operation.table.name.lowercasedAsName
+      let before = imports.withLock { imports in
+        defer { imports[table] = operation }
+        return imports[table]
+      }
+      before?.waitUntilFinished()
+    }
+
+    /// Lets the next import into the operation's table begin.
+    func endTurn(of operation: ImportOperation) {
+      let table = operation.table.name.lowercasedAsName
+      // Released after the lock.
+      let ended = imports.withLock { imports in imports[table] === operation ? imports.removeValue(forKey: table) : nil
+      }
+      withExtendedLifetime(ended) {}
+    }
+
     /// Makes sure that tables without a key, where they are there, have no rows but those of these files.
     ///
     /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
@@ -141,7 +164,7 @@
       try read { connection in
         for (table, file) in files where try connection.tableExists(table) && connection.hasRows(in: table) {
           let columns = try connection.columns(in: table).map(\.name)
-          try ImportHistory(target: table, file: file).requireOwnRows(
+          try ImportHistory(target: table, file: file, isRegular: true).requireOwnRows(
             rowIdentifier: SQL.rowIdentifier(besideColumns: columns), connection)
         }
       }

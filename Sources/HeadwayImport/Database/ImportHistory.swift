@@ -25,8 +25,11 @@
     /// The path of the file, without links.
     let source: String
 
-    init(target: String, file: String) {
-      self.target = target
+    /// Whether what is read from there again is the same: a pipe has one name for whatever comes through it.
+    let isRegular: Bool
+
+    init(target: String, file: String, isRegular: Bool) {
+      (self.target, self.isRegular) = (target, isRegular)
       source = URL(fileURLWithPath: file).standardizedFileURL.resolvingSymlinksInPath().path
     }
 
@@ -64,7 +67,7 @@
       let lastRow = try database.lastRow(of: target, rowIdentifier)
       // What was imported before the last that came to its end is gone, where it was more.
       let last = entries.lastIndex { $0.outcome == Outcome.finished.rawValue } ?? 0
-      guard !entries.isEmpty, entries.allSatisfy({ $0.source == source && $0.offset == 0 }),
+      guard isRegular, !entries.isEmpty, entries.allSatisfy({ $0.source == source && $0.offset == 0 }),
         lastRow <= entries[last...].map(\.lastRow).max() ?? 0
       else {
         throw ImportError(
@@ -77,7 +80,8 @@
     ///
     /// - Throws: ``ImportError`` with the code `foreignRows`, if others have been added since.
     func unfinishedAppend(rowIdentifier: String, _ database: Database) throws -> Int? {
-      guard let last = try entries(database).last, last.source == source, last.outcome != Outcome.finished.rawValue
+      guard isRegular, let last = try entries(database).last, last.source == source,
+        last.outcome != Outcome.finished.rawValue
       else { return nil }
       guard try database.lastRow(of: target, rowIdentifier) <= last.lastRow else {
         throw ImportError(

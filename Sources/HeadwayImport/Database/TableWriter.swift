@@ -2,6 +2,9 @@
   import GRDB
   import GRDBSQLite
 
+  /// Somebody else has added rows while an import was adding its own.
+  struct OtherRows: Error {}
+
   /// A row of a batch that a constraint of the table does not let in.
   struct RefusedRow {
     let position: Int
@@ -19,12 +22,16 @@
     private var statements: Statements?
     private let updates: Bool
     private let offset: Int
+    /// The number of the last row that was there or that this has written.
+    private var lastRow: Int
 
     private struct Statements {
       let many: Statement
       let one: Statement
       /// Only where rows may be there whose records are no rows any more.
       let delete: Statement?
+      /// Asks for the number of the last row, where rows are added behind others.
+      let last: Statement?
     }
 
     /// How many rows one statement inserts, where the table has few columns: SQLite's cost for starting a statement is
@@ -45,13 +52,16 @@
       self.plan = plan
       self.updates = updates
       self.offset = offset
+      lastRow = offset
       let valuesPerRow = plan.columns.count + (plan.hasKey ? 0 : 1)
       rowsAtOnce = max(1, min(Self.mostRowsAtOnce, database.maximumStatementArgumentCount / valuesPerRow))
+      let last = "SELECT max(\(plan.rowIdentifier)) FROM \(SQL.name(plan.table))"
       let delete = "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) = ?"
       statements = Statements(
         many: try database.makeStatement(sql: SQL.insert(plan, rows: rowsAtOnce, updates: updates)),
         one: try database.makeStatement(sql: SQL.insert(plan, rows: 1, updates: updates)),
-        delete: updates && !plan.hasKey ? try database.makeStatement(sql: delete) : nil)
+        delete: updates && !plan.hasKey ? try database.makeStatement(sql: delete) : nil,
+        last: updates || plan.hasKey ? nil : try database.makeStatement(sql: last))
     }
 
     /// Lets go of the statements, inside an access to the writing connection like everything else.
@@ -70,6 +80,7 @@
     /// - Throws: GRDB's `DatabaseError`.
     func write(_ batch: RowBatch, stopsAtRefused: Bool, while mayGoOn: () -> Bool) throws -> [RefusedRow]? {
       guard let statements else { preconditionFailure("A batch is written after the statements were closed") }
+      try requireOwnEnd(statements)
       if let delete = statements.delete {
         for ordinal in batch.rejectedOrdinals { try delete.execute(arguments: [offset + ordinal]) }
       }
@@ -91,7 +102,17 @@
         }
         row = min(row + rowsAtOnce, batch.count)
       }
+      lastRow = max(lastRow, offset + (batch.origins.last?.ordinal ?? 0))
       return refused
+    }
+
+    /// Makes sure that nobody else has put rows behind those of this import, in the places of those to come.
+    ///
+    /// - Throws: ``OtherRows``.
+    private func requireOwnEnd(_ statements: Statements) throws {
+      guard let last = statements.last else { return }
+      let found = try Int.fetchOne(last) ?? 0
+      guard found <= lastRow else { throw OtherRows() }
     }
 
     /// Executes one statement.

@@ -17,6 +17,9 @@
     /// A batch could not be written.
     var hasFailed = false
 
+    /// The rows are to take the place of others, and have not.
+    var isReplacing: Bool { storage.table != plan.table && !hasEnded }
+
     private let database: ImportDatabase
     private let existingTables: Set<String>
     private let history: ImportHistory
@@ -35,7 +38,9 @@
       _ plan: TablePlan, _ described: TableSchema, _ source: RecordSource, header: [String], _ options: ImportOptions,
       in database: ImportDatabase
     ) throws {
-      let (history, size) = (ImportHistory(target: plan.table, file: source.path), source.size)
+      let (history, size) = (
+        ImportHistory(target: plan.table, file: source.path, isRegular: source.size != nil), source.size
+      )
       let columns = options.requiresDescribedColumns ? described.columns : []
       let (preparation, writer) = try database.writeAndWait { [plan] connection in
         let preparation = try TargetTablePreparation(

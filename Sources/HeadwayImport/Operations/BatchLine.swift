@@ -107,6 +107,11 @@
         let rejects = batch.rejects.filter { $0.line < first.line } + [first]
         try operation.committed(rows: end, rejects: rejects, endOffset: 0)
         throw first.error(path: operation.file)
+      } catch is OtherRows {
+        target.hasFailed = true
+        throw ImportError(
+          .foreignRows, path: operation.file,
+          message: "Somebody else has added rows to the table \(target.plan.table) meanwhile, which has no key.")
       } catch {
         target.hasFailed = true
         throw error

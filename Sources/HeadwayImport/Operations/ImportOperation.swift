@@ -145,22 +145,28 @@
       progress.totalUnitCount = Int64(source.size ?? 0)
     }
 
+    /// Called if rows that were to replace others are gone with the import.
+    func takeBackRows() { state.withLock { ($0.report.rows, $0.report.bytes) = (0, 0) } }
+
     /// Called after a batch has been committed.
     func committed(rows: Int, rejects rejectedRows: [RejectedRow], endOffset: Int) throws {
-      try rejects?.append(rejectedRows)
-      let rejectsPath = rejectedRows.isEmpty ? nil : rejects?.path
-      let (report, observer) = state.withLock { state in
+      let (bytes, observer) = state.withLock { state in
         state.report.rows += rows
         state.report.rejected += rejectedRows.count { $0.status == .rejected }
         state.report.reported += rejectedRows.count { $0.status == .reported }
         state.report.bytes = max(state.report.bytes, endOffset)
-        if let rejectsPath { state.report.rejectsPath = rejectsPath }
-        var report = state.report
-        if let start = state.startedAt { report.duration = .now - start }
-        return (report, state.observer)
+        return (state.report.bytes, state.observer)
       }
-      progress.completedUnitCount = Int64(report.bytes)
+      try write(rejectedRows)
+      progress.completedUnitCount = Int64(bytes)
       observer?(report)
+    }
+
+    private func write(_ rejectedRows: [RejectedRow]) throws {
+      guard !rejectedRows.isEmpty, let rejects else { return }
+      try rejects.append(rejectedRows)
+      let path = rejects.path
+      state.withLock { $0.report.rejectsPath = path }
     }
   }
 

@@ -20,6 +20,9 @@
     }
 
     func run() throws {
+      database.waitForTurn(of: operation)
+      defer { database.endTurn(of: operation) }
+      guard !operation.isCancelled else { return }
       let records = try RecordSource(path: path, options: options)
       let header = try records.requireHeader()
       operation.opened(records, FileForm(records, columns: header))
@@ -27,7 +30,10 @@
       let plan = try TablePlan(
         table, header: header, path: path, requiresDescribedColumns: options.requiresDescribedColumns)
       let target = try TargetTable(plan, operation.table, records, header: header, options, in: database)
-      defer { target.close(isCancelled: operation.isCancelled, rows: operation.report.rows) }
+      defer {
+        target.close(isCancelled: operation.isCancelled, rows: operation.report.rows)
+        if target.isReplacing { operation.takeBackRows() }
+      }
       var encoder = RowEncoder(plan, known: try target.knownKeys(), remembersKeys: target.updates)
       let line = BatchLine(operation, target)
       // When reading fails, what was read before is written before the operation ends.

@@ -135,7 +135,11 @@
           if connection == nil { connection = try Connection(table) }
           let version = try await connection?.version()
           guard let connection, version != lastVersion else {
-            if isOver { return nil }
+            if isOver {
+              // Who closes the database next moves its log into it, if nobody else has it open.
+              self.connection = nil
+              return nil
+            }
             continue
           }
           lastVersion = version

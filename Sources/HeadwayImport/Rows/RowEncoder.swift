@@ -32,7 +32,7 @@ struct RowEncoder {
     }
     let raw = record.rawBytes
     if !raw.isASCII, String(validating: raw, as: UTF8.self) == nil {
-      return reject(record, batch, "not valid UTF-8")
+      return reject(record, batch, "not valid UTF-8: if the file has another encoding, say which")
     }
     let recordStart = batch.append(raw)
     let row = batch.nextRow

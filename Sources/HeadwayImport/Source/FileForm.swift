@@ -17,7 +17,9 @@ public struct FileForm: Sendable, Hashable {
   /// - Throws: ``ImportError`` with the code `cannotReadFile`, `foreignContent` or `badHeader`.
   public init(ofFile path: String, options: ImportOptions = ImportOptions()) throws(ImportError) {
     let source = try RecordSource(path: path, options: options)
-    self.init(source, columns: try source.requireHeader())
+    let columns = try source.requireHeader()
+    _ = try TablePlan(TableSchema(name: "", columns: []), header: columns, path: path)
+    self.init(source, columns: columns)
   }
 
   init(_ source: RecordSource, columns: [String]) {

@@ -28,7 +28,9 @@ enum Header {
         throw failure("The name of column \(position + 1) is not valid UTF-8: say which encoding the file has.")
       }
       let name = text.trimmingBlanks
-      guard !name.utf8.contains(0) else { throw failure("The name of column \(position + 1) has a NUL character.") }
+      guard !name.utf8.contains(0) else {
+        throw failure("The name of column \(position + 1) has a NUL character: is the file in UTF-16?")
+      }
       names.append(name.isEmpty ? "column_\(position + 1)" : name)
     }
     return names

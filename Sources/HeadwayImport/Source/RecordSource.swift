@@ -5,6 +5,8 @@ final class RecordSource {
   private var text: TextSource
   private var parser: CSVParser
   private let hasHeader: Bool
+  /// The first line says which the delimiter is.
+  private var hasSeparatorLine = false
   private var buffer: UnsafeMutableRawBufferPointer
   private var filled = 0
   private var isAtEnd = false
@@ -22,11 +24,23 @@ final class RecordSource {
     try fill()
     if options.dialect == nil {
       let sample = UnsafeRawBufferPointer(rebasing: buffer[..<filled])
-      parser = CSVParser(dialect: .sniffed(from: sample, delimiter: options.delimiter))
+      let separator = Self.separator(in: sample)
+      hasSeparatorLine = separator != nil
+      parser = CSVParser(dialect: .sniffed(from: sample, delimiter: options.delimiter ?? separator))
     }
   }
 
   deinit { buffer.deallocate() }
+
+  /// The delimiter, if the first line says it as Excel writes and reads it: `sep=;`.
+  private static func separator(in sample: UnsafeRawBufferPointer) -> UInt8? {
+    let text = sample.starts(with: [0xEF, 0xBB, 0xBF]) ? sample.dropFirst(3) : sample[...]
+    let line = text.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    guard line.count == 5, line.count < text.count, line.starts(with: "sep=".utf8), let delimiter = line.last,
+      delimiter != UInt8(ascii: "\"")
+    else { return nil }
+    return delimiter
+  }
 
   var path: String { text.path }
   /// The size of the file, if it is a regular one.
@@ -45,6 +59,14 @@ final class RecordSource {
   ///
   /// Nil when there is no record.
   func readHeader() throws(ImportError) -> [String]? {
+    if hasSeparatorLine {
+      drop(
+        parser.parse(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), isFinal: isAtEnd) { _ in
+          .stop
+        } malformed: { _ in
+          .stop
+        })
+    }
     var header: [String]?
     var failure: ImportError?
     let path = text.path
