@@ -1,6 +1,6 @@
 extension CSVDialect {
   /// Guesses from the start of a file the delimiter (comma, semicolon, tab or bar) and whether a lone CR ends a record,
-  /// as it does where there is no LF.
+  /// as it does where more of these are than LF.
   ///
   /// Each is tried on the first records, quotes respected. The one wins that divides most of them into the same number
   /// of fields as the first record, more than one; then the one that makes more fields; then the one named first above.
@@ -13,8 +13,12 @@ extension CSVDialect {
   /// - Returns: The dialect.
   /// - Complexity: O(*n*) in the length of the sample's first 64 records.
   public static func sniffed(from bytes: UnsafeRawBufferPointer, delimiter: UInt8? = nil) -> CSVDialect {
-    let endsAtCarriageReturn =
-      !bytes.contains(UInt8(ascii: "\n")) && bytes.dropLast().contains(UInt8(ascii: "\r"))
+    let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
+    // The last byte may be the first of a CRLF.
+    let loneCarriageReturns = bytes.indices.dropLast().count {
+      bytes[$0] == carriageReturn && bytes[$0 + 1] != lineFeed
+    }
+    let endsAtCarriageReturn = loneCarriageReturns > bytes.count { $0 == lineFeed }
     func dialect(_ delimiter: UInt8) -> CSVDialect {
       CSVDialect(delimiter: delimiter, endsRecordsAtLoneCarriageReturn: endsAtCarriageReturn)
     }

@@ -13,7 +13,7 @@
       discussion: """
         Readers of the database see the rows arrive. Importing again updates rows in place: by their key, or, in a \
         table without one, the rows of this very file; with others in such a table, say --append or --replace. For a \
-        newer release of a feed, --replace leaves nothing of the older one. Ctrl-C stops: what was committed stays, \
+        newer release of a feed, --replace leaves nothing of the older one in the tables that the newer has. Ctrl-C stops: what was committed stays, \
         and running the same command again completes it. Rows that can't be taken are written to a file a table and \
         import in the folder DATABASE.rejects.
 
@@ -190,8 +190,10 @@
       if let error = operations.lazy.compactMap(\.error).first {
         throw end("error", ToolExit(error).rawValue, ToolExit.description(of: error))
       }
-      if let signal { throw end("cancelled", 128 + signal) }
-      if !allowRejects, let report = reports.first(where: { $0.rows == 0 && $0.rejected > 0 }) {
+      // A signal may come when all is done.
+      if let signal, !reports.allSatisfy(\.isComplete) { throw end("cancelled", 128 + signal) }
+      // What is appended a second time is there already.
+      if !allowRejects, !append, let report = reports.first(where: { $0.rows == 0 && $0.rejected > 0 }) {
         let place = report.rejectsPath ?? "the rejects"
         throw end(
           "error", ToolExit.dataError.rawValue,
@@ -227,7 +229,7 @@
       let advice =
         replace
         ? "it is replaced."
-        : "what only the old one has will stay. Use --replace to leave nothing of it."
+        : "what only the old one has will stay. Use --replace to leave nothing of it in these tables."
       notices.say("\(database) has release \(old) of a feed, and \(feed) is release \(new): \(advice)")
     }
 

@@ -196,6 +196,129 @@
       }
     }
 
+    private static let vacuum = "VACUUM"
+
+    @Test(
+      "I5: rows are not taken for those of the file, where somebody else has changed the table",
+      arguments: [
+        ("1,a\n2,b\n3,c\n", vacuum, 3),
+        // The last record was rejected, and somebody has its place.
+        ("1,a\n2,b\n3\n", "INSERT INTO log VALUES ('mine', 'precious')", 3),
+        ("1,a\n2,b\n", "DROP TABLE log; CREATE TABLE log (id, name); INSERT INTO log VALUES (1, 2), (3, 4)", 2),
+      ])
+    func changedTable(text: String, sql: String, count: Int) throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let file = try workspace.write("id,name\n\(text)", to: "a.csv")
+        run(ImportOperation(file: file, table: .log, into: database))
+        try database.pool.writeWithoutTransaction { try $0.execute(sql: sql) }
+        let before = try database.strings(rows)
+        let operation = ImportOperation(file: file, table: .log, into: database)
+        run(operation)
+        #expect(code(operation) == .foreignRows)
+        #expect(try database.strings(rows) == before && before.count == count)
+      }
+    }
+
+    @Test("I5: rows that somebody adds behind those of a re-import stay") func addedBehind() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        _ = try importFile("a.csv", people(1...100), into: database, in: workspace)
+        let other = try DatabaseQueue(path: database.path)
+        let file = try workspace.write("id,name\n" + people(1...60).map { "\($0)\n" }.joined(), to: "a.csv")
+        let operation = ImportOperation(
+          file: file, table: .log, into: database, options: ImportOptions(batchSize: 20))
+        operation.onCommit { report in
+          guard report.rows == 20 else { return }
+          try? other.write { try $0.execute(sql: "INSERT INTO log VALUES ('x', 'another program')") }
+        }
+        run(operation)
+        #expect(operation.error == nil)
+        #expect(try database.strings(rows).suffix(2) == ["60|name 60", "x|another program"])
+        #expect(try database.count("log") == 61)
+      }
+    }
+
+    @Test("I5: of a file whose columns have changed, nothing old is left in the rows", arguments: [true, false])
+    func otherColumns(hadHeader: Bool) throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let file = try workspace.write("name,phone\nann,1\nbob,2\n", to: "log.csv")
+        run(ImportOperation(file: file, into: database, options: ImportOptions(hasHeader: hadHeader)))
+        try workspace.write("name,mail\nbob,b@\nann,a@\n", to: "log.csv")
+        let operation = ImportOperation(file: file, into: database)
+        run(operation)
+        // Without a header, row 1 is the first record, which no file with one has written.
+        if hadHeader {
+          #expect(operation.error == nil)
+          #expect(try database.strings("SELECT name, phone, mail FROM log") == ["bob|NULL|b@", "ann|NULL|a@"])
+        } else {
+          #expect(code(operation) == .foreignRows)
+        }
+      }
+    }
+
+    @Test("I5: rows that move to the places of others are no duplicates of those") func movedRows() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        try database.pool.write { try $0.execute(sql: "CREATE TABLE log (id, name UNIQUE CHECK (name <> 'bad'))") }
+        _ = try importFile("a.csv", ["1,x", "2,y", "3,z", "4,w"], into: database, in: workspace)
+        let operation = try importFile("a.csv", ["2,y", "3,z", "4,w", "5,bad"], into: database, in: workspace)
+        #expect(operation.error == nil && operation.report.rows == 3 && operation.report.rejected == 1)
+        #expect(try database.strings(rows) == ["2|y", "3|z", "4|w"])
+        // Nor is it all over when rows are to be replaced.
+        let replacing = try importFile("b.csv", ["7,bad", "8,y", "9,y"], .replace, into: database, in: workspace)
+        #expect(replacing.error == nil && replacing.report.rows == 1 && replacing.report.rejected == 2)
+        #expect(try database.strings(rows) == ["8|y"])
+      }
+    }
+
+    @Test("I5: an append that ended before its first batch is run again") func earlyAppend() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        _ = try importFile("a.csv", people(1...30), into: database, in: workspace)
+        let history = ImportHistory(target: "log", file: workspace.path("b.csv"), isRegular: true)
+        try database.pool.write { connection in
+          _ = try history.begin(
+            size: 1, columns: ["id", "name"], beganEmpty: false, offset: 31, lastRow: 31, connection)
+        }
+        #expect(try importFile("b.csv", people(31...40), .append, into: database, in: workspace).error == nil)
+        #expect(try database.count("log") == 40)
+      }
+    }
+
+    @Test("I5: an append that was cancelled is not run again behind another") func appendBetween() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        _ = try importFile("a.csv", people(1...30), .append, into: database, in: workspace)
+        _ = try importFile("b.csv", people(1...90), .append, into: database, in: workspace, cancellingAfter: 2)
+        _ = try importFile("c.csv", people(1...30), .append, into: database, in: workspace)
+        let count = try database.count("log")
+        #expect(code(try importFile("b.csv", people(1...90), .append, into: database, in: workspace)) == .foreignRows)
+        #expect(try database.count("log") == count)
+      }
+    }
+
+    @Test("I5: rows are replaced by one import at a time, and a table of the user's that is called alike stays")
+    func replacingAtOnce() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        _ = try importFile("a.csv", people(1...30), into: database, in: workspace)
+        try database.pool.write { try $0.execute(sql: #"CREATE TABLE "log (headway import)" AS SELECT 1 AS mine"#) }
+        let operations = try (1...3).map { number in
+          ImportOperation(
+            file: try workspace.write(
+              "id,name\n" + (1...100).map { "\($0),\(number)\n" }.joined(), to: "\(number).csv"),
+            table: .log, into: try workspace.database(), options: ImportOptions(batchSize: 10, existingRows: .replace))
+        }
+        run(operations)
+        #expect(operations.allSatisfy { $0.error == nil })
+        #expect(try database.strings("SELECT count(DISTINCT name), count(*) FROM log") == ["1|100"])
+        #expect(try database.strings(#"SELECT * FROM "log (headway import)""#) == ["1"])
+        #expect(try database.strings("SELECT count(*) FROM sqlite_master WHERE name LIKE '%headway import %'") == ["0"])
+      }
+    }
+
     @Test("I5: a pipe is never the same file as one before") func pipes() throws {
       try withWorkspace { workspace in
         let database = try workspace.database()

@@ -86,6 +86,15 @@
       }
     }
 
+    @Test("I5: a key of which rows lack a part is none") func nullKey() throws {
+      try imported(
+        "id,a\n,x\n1,z\n", into: "CREATE TABLE t (id TEXT, a TEXT); INSERT INTO t VALUES (NULL, 'x')", key: ["id"]
+      ) { (database, operation) throws in
+        #expect(try importError(operation).code == .unsuitableTable)
+        #expect(try database.count("t") == 1)
+      }
+    }
+
     @Test("I5: a key that is not the table's is an error that names both, and changes nothing")
     func otherKey() throws {
       try imported(
@@ -142,6 +151,48 @@
               lines, table: TableSchema(name: "t", columns: []), into: database, rejects: workspace.rejects()))
           #expect(try database.count("t") == 59)
         }
+      }
+    }
+
+    @Test(
+      "I3: what a table says of rows in conflict does not bring an import to say what is not so",
+      arguments: ["REPLACE", "IGNORE", "ROLLBACK", "FAIL", "ABORT"], [["id"], []])
+    func conflictClauses(clause: String, key: [String]) throws {
+      let definition =
+        "id TEXT\(key.isEmpty ? "" : " PRIMARY KEY ON CONFLICT \(clause)"), a UNIQUE ON CONFLICT \(clause)"
+      let lines = (1...100).map { "\($0),\($0 == 60 ? 3 : $0)\n" }.joined()
+      for mode in [ImportOptions.ExistingRows.append, .replace] {
+        try imported(
+          "id,a\n\(lines)", into: "CREATE TABLE t (\(definition)); INSERT INTO t VALUES ('0', 'old')", key: key,
+          options: ImportOptions(existingRows: mode)
+        ) { (database, operation) throws in
+          #expect(operation.error == nil)
+          #expect(operation.report.rows == 99 && operation.report.rejected == 1)
+          #expect(try database.count("t") == (mode == .append ? 100 : 99))
+        }
+      }
+    }
+
+    @Test("I1: a generated column, and names of the row's number that are taken") func oddColumns() throws {
+      try imported("a,b\n1,2\n", into: "CREATE TABLE t (a TEXT, b TEXT AS (a || 1))") { (_, operation) throws in
+        #expect(try importError(operation).code == .unsuitableTable)
+      }
+      try imported("a\n1\n", into: "CREATE TABLE t (a TEXT, b TEXT AS (a || 1))") { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.strings("SELECT a, b FROM t") == ["1|11"])
+      }
+      try imported("a\n1\n", into: "CREATE TABLE t (rowid TEXT, a TEXT)") { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.strings("SELECT rowid, a FROM t") == ["NULL|1"])
+      }
+      try imported("rowid,_rowid_,oid\n1,2,3\n", into: "") { (database, operation) throws in
+        #expect(try importError(operation).code == .unsuitableTable)
+      }
+      try imported(
+        "a\n1\n", into: "CREATE TABLE t (a); INSERT INTO t (rowid, a) VALUES (9223372036854775806, 'u')",
+        options: ImportOptions(existingRows: .append)
+      ) { (_, operation) throws in
+        #expect(try importError(operation).code == .unsuitableTable)
       }
     }
 

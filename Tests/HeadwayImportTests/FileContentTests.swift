@@ -62,6 +62,16 @@
         (database, operation) throws in
         #expect(try database.strings("SELECT * FROM file") == ["1|ą"])
       }
+      // A lone surrogate costs its row, whatever the encoding is called; what it looks like is not asked.
+      let units: [UInt16] = [0xFEFF] + Array("a\nx".utf16) + [0xD800] + Array("\ny\n€\n".utf16)
+      for name in ["utf16", "UTF-16", "unicode", "UTF16LE"] {
+        let encoding = try #require(TextEncoding(name))
+        try imported(units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, options: ImportOptions(encoding: encoding)) {
+          (database, operation) throws in
+          #expect(operation.report.rejected == 1)
+          #expect(try database.strings("SELECT a FROM file") == ["y", "€"])
+        }
+      }
       #expect(TextEncoding("no-such") == nil && TextEncoding("") == nil && TextEncoding("UTF-16//IGNORE") == nil)
       #expect(TextEncoding("utf8") == .utf8 && TextEncoding("Windows-1252") == .windows1252)
     }
@@ -186,6 +196,16 @@
         try imported(Array(text.utf8), options: options) { (database, operation) throws in
           #expect(operation.report.form?.dialect.endsRecordsAtLoneCarriageReturn == true)
           #expect(try database.strings("SELECT * FROM file") == ["1|2", "3|4\r5"])
+        }
+      }
+    }
+
+    @Test("I3: lines that end with CR are found though there are LF in fields, or one at the end")
+    func mostlyCarriageReturns() throws {
+      for text in ["a,b\r1,2\r3,4\r\n", "a,b\r1,\"x\ny\"\r3,4\r"] {
+        try imported(Array(text.utf8)) { (database, operation) throws in
+          #expect(operation.report.rows == 2 && operation.report.rejected == 0)
+          #expect(try database.columns("file") == ["a", "b"])
         }
       }
     }

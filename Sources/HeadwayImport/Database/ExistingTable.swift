@@ -10,6 +10,14 @@
     let primaryKey: [String]
     /// The columns of each constraint or index by which no two rows are the same, in lower case.
     private let uniqueColumns: [Set<String>]
+    /// The columns of each index that was made by itself for that.
+    private let uniqueIndices: [[String]]
+    /// The columns that SQLite computes.
+    private let generated: [String]
+    /// `WITHOUT ROWID`.
+    let isWithoutRowIdentifier: Bool
+    /// The statement that made the table, as SQLite keeps it.
+    private let definition: String
 
     /// Nil if there is no table of that name.
     init?(named name: String, _ connection: Database) throws {
@@ -20,19 +28,33 @@
       guard let known else { return nil }
       self.name = known
       let rows = try Row.fetchAll(
-        connection, sql: "SELECT name, type, pk FROM pragma_table_info(?)", arguments: [known])
+        connection, sql: "SELECT name, type, pk, hidden FROM pragma_table_xinfo(?)", arguments: [known])
       columns = rows.map { ($0["name"], $0["type"]) }
+      generated = rows.filter { $0["hidden"] > 1 }.map { $0["name"] }
+      isWithoutRowIdentifier =
+        try Int.fetchOne(connection, sql: "SELECT wr FROM pragma_table_list WHERE name = ?", arguments: [known]) == 1
+      definition =
+        try String.fetchOne(
+          connection, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [known]) ?? ""
       primaryKey = rows.filter { $0["pk"] > 0 }.sorted { $0["pk"] < ($1["pk"] as Int) }.map { $0["name"] }
-      let indices = try String.fetchAll(
-        connection, sql: #"SELECT name FROM pragma_index_list(?) WHERE "unique" AND NOT partial"#, arguments: [known])
+      let indices = try Row.fetchAll(
+        connection, sql: #"SELECT name, origin FROM pragma_index_list(?) WHERE "unique" AND NOT partial"#,
+        arguments: [known])
       let indexed = try indices.map { index in
-        try String?.fetchAll(connection, sql: "SELECT name FROM pragma_index_info(?)", arguments: [index])
-      }
-      // An index on an expression has a column without a name.
+        let columns = try String?.fetchAll(
+          connection, sql: "SELECT name FROM pragma_index_info(?)", arguments: [index["name"] as String])
+        // An index on an expression has a column without a name.
+        return (columns: columns.contains(nil) ? [] : columns.compactMap { $0 }, origin: index["origin"] as String)
+      }.filter { !$0.columns.isEmpty }
+      uniqueIndices = indexed.filter { $0.origin == "c" }.map(\.columns)
+      // That of the primary key is there too.
       uniqueColumns =
-        indexed.filter { !$0.contains(nil) }.map { Set($0.compactMap { $0?.lowercasedAsName }) }
-        + [Set(primaryKey.map(\.lowercasedAsName))]
+        [Set(primaryKey.map(\.lowercasedAsName))]
+        + indexed.filter { $0.origin != "pk" }.map { Set($0.columns.map(\.lowercasedAsName)) }
     }
+
+    /// The names of all columns.
+    var columnNames: [String] { columns.map(\.name) }
 
     /// The description of the table, if it has no key, with the primary key of this table, if the file has that.
     func completing(_ schema: TableSchema, header: [String]) -> TableSchema {
@@ -47,6 +69,34 @@
         schema.columns.append(ColumnSchema(name: name, type: isInteger ? .integer : .text))
       }
       return schema
+    }
+
+    /// Whether something beside the primary key makes rows unique.
+    var hasUniqueColumns: Bool { uniqueColumns.count > 1 }
+
+    /// Makes another table with the columns and constraints of this one.
+    func copyDefinition(to other: String, _ connection: Database) throws {
+      let table = Substring(definition.dropFirst("CREATE TABLE ".count))
+      try connection.execute(sql: "CREATE TABLE \(SQL.name(other)) \(table.droppingName)")
+      for (number, columns) in uniqueIndices.enumerated() {
+        try connection.execute(
+          sql: "CREATE UNIQUE INDEX \(SQL.name("\(other) \(number)")) ON \(SQL.name(other)) (\(SQL.names(columns)))")
+      }
+    }
+
+    /// Makes sure that the file has no column that SQLite computes, and that rows have a number that can be named.
+    ///
+    /// - Throws: ``ImportError`` with the code `unsuitableTable`.
+    func requirePlaces(for plan: TablePlan, path: String) throws {
+      let computed = plan.columns.first { column in generated.contains { $0.isSameName(as: column.name) } }
+      if let computed {
+        throw ImportError(
+          .unsuitableTable, path: path, message: "The column \(computed.name) of the table \(name) is generated.")
+      }
+      guard !plan.hasKey, isWithoutRowIdentifier else { return }
+      throw ImportError(
+        .unsuitableTable, path: path,
+        message: "The file has no column \(primaryKey.joined(separator: ", ")), the key of the table \(name).")
     }
 
     /// Makes sure that rows can be told apart by the key of the plan.
@@ -65,9 +115,13 @@
       guard primaryKey.isEmpty else { throw failure("it is \(primaryKey.joined(separator: ", "))") }
       let names = Set(columns.map(\.name.lowercasedAsName))
       guard names.isSuperset(of: key.map(\.lowercasedAsName)) else { throw failure("it has rows without that") }
+      let isNull = key.map { "\(SQL.name($0)) IS NULL" }.joined(separator: " OR ")
+      let incomplete = try Row.fetchOne(connection, sql: "SELECT 1 FROM \(SQL.name(name)) WHERE \(isNull) LIMIT 1")
+      guard incomplete == nil else { throw failure("it has rows without that") }
       do {
         try connection.execute(
-          sql: "CREATE UNIQUE INDEX \(SQL.name("\(name)_\(key.joined(separator: "_"))_key")) ON \(SQL.name(name)) "
+          sql:
+            "CREATE UNIQUE INDEX IF NOT EXISTS \(SQL.name("\(name)_\(key.joined(separator: "_"))_key")) ON \(SQL.name(name)) "
             + "(\(SQL.names(key)))")
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
         throw failure("several rows are the same there")
@@ -101,6 +155,22 @@
       if declared.isEmpty || declared.contains("BLOB") { return true }
       if ["REAL", "FLOA", "DOUB"].contains(where: declared.contains) { return type == .real }
       return type != .text
+    }
+  }
+
+  extension Substring {
+    /// A statement behind the name with which this begins, in quotes or not.
+    fileprivate var droppingName: Substring {
+      let closing: [Character: Character] = ["\"": "\"", "`": "`", "'": "'", "[": "]"]
+      guard let first, let end = closing[first] else { return drop { !$0.isWhitespace && $0 != "(" } }
+      var rest = dropFirst()
+      while let position = rest.firstIndex(of: end) {
+        rest = rest[rest.index(after: position)...]
+        // Doubled, it is a part of the name.
+        guard rest.first == end, end != "]" else { return rest }
+        rest = rest.dropFirst()
+      }
+      return rest
     }
   }
 #endif

@@ -138,7 +138,8 @@
       return value
     }
 
-    /// Waits until no other import into the operation's table runs: each places its rows behind those of the one before.
+    /// Waits until no other import into the operation's table runs: each places its rows behind those of the one
+    /// before.
     func waitForTurn(of operation: ImportOperation) {
       let table = operation.table.name.lowercasedAsName
       let before = imports.withLock { imports in
@@ -160,19 +161,20 @@
     /// Makes sure that tables without a key, where they are there, have no rows but those of these files.
     ///
     /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
-    func requireOwnRows(of files: [(table: String, file: String)]) throws {
+    func requireOwnRows(of files: [(table: String, file: String)], hasHeader: Bool) throws {
       try read { connection in
         for (table, file) in files where try connection.tableExists(table) && connection.hasRows(in: table) {
-          let columns = try connection.columns(in: table).map(\.name)
+          let columns = try ExistingTable(named: table, connection)?.columnNames ?? []
           try ImportHistory(target: table, file: file, isRegular: true).requireOwnRows(
-            rowIdentifier: SQL.rowIdentifier(besideColumns: columns), connection)
+            rowIdentifier: SQL.rowIdentifier(besideColumns: columns), hasHeader: hasHeader, connection)
         }
       }
     }
 
-    /// A table's description, completed by what there is of that table.
-    func completed(_ schema: TableSchema, header: [String]) throws -> TableSchema {
-      try read { try ExistingTable(named: schema.name, $0)?.completing(schema, header: header) } ?? schema
+    /// A table's description, completed by what there is of that table, and the columns that this has.
+    func completed(_ schema: TableSchema, header: [String]) throws -> (schema: TableSchema, columns: [String]) {
+      guard let table = try read({ try ExistingTable(named: schema.name, $0) }) else { return (schema, []) }
+      return (table.completing(schema, header: header), table.columnNames)
     }
 
     /// Reads at the side of the writing.

@@ -17,6 +17,8 @@
       let offset: Int
       let lastRow: Int
       let outcome: String
+      /// The names of the file's columns, separated by commas.
+      let columns: String
     }
 
     enum Outcome: String { case running, finished, cancelled, failed }
@@ -50,24 +52,29 @@
       return try Row.fetchAll(
         database,
         sql: """
-          SELECT source, row_offset, last_row, outcome FROM \(Self.table) WHERE "table" = :target AND id >=
+          SELECT source, row_offset, last_row, outcome, columns FROM \(Self.table) WHERE "table" = :target AND id >=
             (SELECT max(id) FROM \(Self.table) WHERE "table" = :target AND began_empty) ORDER BY id
           """, arguments: ["target": target]
       ).map {
         Entry(
-          source: $0["source"], offset: $0["row_offset"], lastRow: $0["last_row"], outcome: $0["outcome"])
+          source: $0["source"], offset: $0["row_offset"], lastRow: $0["last_row"], outcome: $0["outcome"],
+          columns: $0["columns"])
       }
     }
 
     /// Makes sure that this file, and no other, has written all rows of the table, record *n* as row *n*.
     ///
     /// - Throws: ``ImportError`` with the code `foreignRows`.
-    func requireOwnRows(rowIdentifier: String, _ database: Database) throws {
+    func requireOwnRows(rowIdentifier: String, hasHeader: Bool, _ database: Database) throws {
       let entries = try entries(database)
       let lastRow = try database.lastRow(of: target, rowIdentifier)
+      // Record 1 of these files is the header. A row 1 is from elsewhere, or VACUUM has numbered the rows anew.
+      let hasRowOne = try Row.fetchOne(
+        database, sql: "SELECT 1 FROM \(SQL.name(target)) WHERE \(rowIdentifier) = 1")
       // What was imported before the last that came to its end is gone, where it was more.
       let last = entries.lastIndex { $0.outcome == Outcome.finished.rawValue } ?? 0
-      guard isRegular, !entries.isEmpty, entries.allSatisfy({ $0.source == source && $0.offset == 0 }),
+      guard isRegular, !entries.isEmpty, hasRowOne == nil || !hasHeader,
+        entries.allSatisfy({ $0.source == source && $0.offset == 0 }),
         lastRow <= entries[last...].map(\.lastRow).max() ?? 0
       else {
         throw ImportError(
@@ -76,14 +83,20 @@
       }
     }
 
+    /// Whether an import was of a file with other columns.
+    func hadOtherColumns(_ header: [String], _ database: Database) throws -> Bool {
+      try entries(database).contains { $0.columns != header.joined(separator: ",") }
+    }
+
     /// The offset of the last import, if that has added rows of this file behind others and did not come to its end.
     ///
     /// - Throws: ``ImportError`` with the code `foreignRows`, if others have been added since.
     func unfinishedAppend(rowIdentifier: String, _ database: Database) throws -> Int? {
-      guard isRegular, let last = try entries(database).last, last.source == source,
+      let entries = try entries(database)
+      guard isRegular, let last = entries.last(where: { $0.source == source }),
         last.outcome != Outcome.finished.rawValue
       else { return nil }
-      guard try database.lastRow(of: target, rowIdentifier) <= last.lastRow else {
+      guard entries.last?.source == source, try database.lastRow(of: target, rowIdentifier) == last.lastRow else {
         throw ImportError(
           .foreignRows, path: source,
           message:
@@ -95,12 +108,15 @@
     /// Notes that an import begins.
     ///
     /// - Returns: By what it is noted.
-    func begin(size: Int?, columns: [String], beganEmpty: Bool, offset: Int, _ database: Database) throws -> Int64 {
+    func begin(size: Int?, columns: [String], beganEmpty: Bool, offset: Int, lastRow: Int, _ database: Database)
+      throws -> Int64
+    {
       try database.execute(
         sql: """
-          INSERT INTO \(Self.table) ("table", source, size, columns, began_empty, row_offset) VALUES (?, ?, ?, ?, ?, ?)
+          INSERT INTO \(Self.table) ("table", source, size, columns, began_empty, row_offset, last_row)
+          VALUES (?, ?, ?, ?, ?, ?, ?)
           """,
-        arguments: [target, source, size, columns.joined(separator: ","), beganEmpty, offset])
+        arguments: [target, source, size, columns.joined(separator: ","), beganEmpty, offset, lastRow])
       return database.lastInsertedRowID
     }
 

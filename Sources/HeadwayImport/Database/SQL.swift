@@ -18,7 +18,14 @@ enum SQL {
   /// A name of SQLite's row number: it has three, for tables that have columns of these names.
   static func rowIdentifier(besideColumns columns: [String]) -> String {
     let taken = Set(columns.map(\.lowercasedAsName))
-    return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) } ?? "rowid"
+    return rowIdentifiers.first { !taken.contains($0) } ?? "rowid"
+  }
+
+  private static let rowIdentifiers = ["rowid", "_rowid_", "oid"]
+
+  /// Whether one of these names is left.
+  static func hasRowIdentifier(besideColumns columns: [String]) -> Bool {
+    !Set(columns.map(\.lowercasedAsName)).isSuperset(of: rowIdentifiers)
   }
 
   static func names(_ names: some Sequence<String>) -> String { names.map(name).joined(separator: ", ") }
@@ -53,7 +60,8 @@ enum SQL {
     let columns = (plan.hasKey ? [] : [plan.rowIdentifier]) + plan.columns.map { name($0.name) }
     let row = "(\(Array(repeating: "?", count: columns.count).joined(separator: ",")))"
     let values = Array(repeating: row, count: rows).joined(separator: ",")
-    let insert = "INSERT INTO \(name(plan.table)) (\(columns.joined(separator: ", "))) VALUES \(values)"
+    // A table may say that rows in conflict are replaced, ignored, or end the transaction.
+    let insert = "INSERT OR ABORT INTO \(name(plan.table)) (\(columns.joined(separator: ", "))) VALUES \(values)"
     guard updates else { return insert }
     let key = plan.hasKey ? names(plan.key.map { plan.columns[$0].name }) : plan.rowIdentifier
     let others = plan.columns.filter { !$0.isKey }.map { name($0.name) }

@@ -27,6 +27,11 @@
     private let size: Int?
     /// What is added to the number of a record.
     private let offset: Int
+    /// The number of the last row when the import began, in a table without a key: what is behind that is somebody
+    /// else's.
+    private let lastRowBefore: Int
+    /// The rows that are replaced are those of the same file.
+    private let replacesOwn: Bool
     /// By what the import is noted; nil while it has changed nothing.
     private var identifier: Int64?
     private var hasEnded = false
@@ -53,6 +58,7 @@
       self.writer = writer
       (storage, updates, offset) = (preparation.storage, preparation.updates, preparation.offset)
       (identifier, existingTables) = (preparation.identifier, preparation.existingTables)
+      (lastRowBefore, replacesOwn) = (preparation.lastRowBefore, options.existingRows == .update)
       (self.history, self.columns, self.size) = (history, header, size)
       self.database = database
     }
@@ -124,14 +130,25 @@
     func rejected(_ batch: RowBatch, _ row: RefusedRow) -> RejectedRow {
       RejectedRow(
         table: plan.table, line: batch.origins[row.position].line, status: .rejected,
-        reason: row.reason, record: batch.record(of: row.position))
+        // SQLite knows the table by the name that it has until it takes the place of the other.
+        reason: row.reason.replacing(storage.table, with: plan.table), record: batch.record(of: row.position))
     }
 
     /// Notes how far a batch has brought the import, in the transaction that writes the batch.
-    func note(_ batch: RowBatch, _ connection: Database) throws {
+    ///
+    /// - Parameters:
+    ///   - batch: The batch.
+    ///   - refused: The rows that were not written, up to the first of which a strict import has gone.
+    ///   - isStrict: It is one.
+    ///   - connection: The writing connection.
+    /// - Throws: GRDB's `DatabaseError`.
+    func note(_ batch: RowBatch, without refused: [RefusedRow], isStrict: Bool, _ connection: Database) throws {
       guard !plan.hasKey, let identifier else { return }
-      let lastRecord = max(batch.origins.last?.ordinal ?? 0, batch.rejectedOrdinals.last ?? 0)
-      try ImportHistory.note(lastRow: offset + lastRecord, of: identifier, connection)
+      let left = Set(refused.map(\.position))
+      let end = isStrict ? refused.first?.position ?? batch.count : batch.count
+      let last = (0..<end).last { !left.contains($0) }
+      guard let last else { return }
+      try ImportHistory.note(lastRow: offset + batch.origins[last].ordinal, of: identifier, connection)
     }
 
     // MARK: The end
@@ -165,13 +182,13 @@
         try connection.whileAsking(mayGoOn) {
           if storage.table != plan.table {
             try connection.inTransaction(.immediate) {
-              try replaceRows(lastRecord: lastRecord, connection)
+              try replaceRows(connection)
               return .commit
             }
           } else if !plan.hasKey, updates {
             try connection.execute(
-              sql: "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) > ?",
-              arguments: [offset + lastRecord])
+              sql: "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) > ? AND \(plan.rowIdentifier) <= ?",
+              arguments: [offset + lastRecord, lastRowBefore])
           }
           for columns in plan.indices {
             try connection.execute(sql: SQL.createIndex(on: columns, of: plan.table))
@@ -182,17 +199,22 @@
       }
     }
 
-    private func replaceRows(lastRecord: Int, _ connection: Database) throws {
+    private func replaceRows(_ connection: Database) throws {
       let (table, stored) = (SQL.name(plan.table), SQL.name(storage.table))
       let columns = ((plan.hasKey ? [] : [plan.rowIdentifier]) + plan.columns.map { SQL.name($0.name) })
         .joined(separator: ", ")
+      if replacesOwn, try connection.lastRow(of: plan.table, plan.rowIdentifier) > lastRowBefore {
+        throw ImportError(otherRowsIn: plan.table, path: history.source)
+      }
+      let isNumbered = try ExistingTable(named: plan.table, connection)?.isWithoutRowIdentifier == false
+      let order = isNumbered ? " ORDER BY \(plan.rowIdentifier)" : ""
       try connection.execute(sql: "DELETE FROM \(table)")
       try connection.execute(
-        sql: "INSERT INTO \(table) (\(columns)) SELECT \(columns) FROM \(stored) ORDER BY \(plan.rowIdentifier)")
+        sql: "INSERT INTO \(table) (\(columns)) SELECT \(columns) FROM \(stored)\(order)")
       try connection.execute(sql: "DROP TABLE \(stored)")
       let identifier = try history.begin(
-        size: size, columns: self.columns, beganEmpty: true, offset: 0, connection)
-      try ImportHistory.note(lastRow: lastRecord, of: identifier, connection)
+        size: size, columns: self.columns, beganEmpty: true, offset: 0,
+        lastRow: plan.hasKey ? 0 : connection.lastRow(of: plan.table, plan.rowIdentifier), connection)
       self.identifier = identifier
     }
   }

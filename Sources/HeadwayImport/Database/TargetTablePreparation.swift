@@ -1,4 +1,5 @@
 #if SQLite
+  import Foundation
   import GRDB
 
   /// How the table of an import was found, or made.
@@ -11,6 +12,8 @@
     private(set) var offset = 0
     /// By what the import is noted; nil while it changes nothing.
     private(set) var identifier: Int64?
+    /// The number of the last row that was there, in a table without a key.
+    private(set) var lastRowBefore = 0
     /// The names of the tables that were there, in lower case.
     private(set) var existingTables: Set<String> = []
 
@@ -36,10 +39,11 @@
       try connection.inTransaction(.immediate) {
         try createTable(plan, described, history, connection)
         let hasRows = try connection.hasRows(in: plan.table)
-        if hasRows { try placeRows(plan, existingRows, history, connection) }
+        if hasRows { try placeRows(plan, existingRows, history, header, connection) }
         if storage.table == plan.table {
           identifier = try history.begin(
-            size: size, columns: header, beganEmpty: !hasRows, offset: offset, connection)
+            size: size, columns: header, beganEmpty: !hasRows, offset: offset,
+            lastRow: existingRows == .append ? lastRowBefore : 0, connection)
         }
         return .commit
       }
@@ -50,6 +54,7 @@
     ) throws {
       try requireFreeName(plan.table, path: history.source, connection)
       let existing = try ExistingTable(named: plan.table, connection)
+      try existing?.requirePlaces(for: plan, path: history.source)
       try existing?.requireTypes(of: described, path: history.source)
       let tables = try String.fetchAll(connection, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
       existingTables = Set(tables.map(\.lowercasedAsName))
@@ -57,7 +62,7 @@
       try connection.execute(sql: SQL.createTable(plan, parents: existingTables.union([plan.table])))
       // Not asked through GRDB, which does not double a quote in a name.
       let columns = try String.fetchAll(
-        connection, sql: "SELECT name FROM pragma_table_info(?)", arguments: [plan.table])
+        connection, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [plan.table])
       let names = Set(columns.map(\.lowercasedAsName))
       for column in plan.columns where !names.contains(column.name.lowercasedAsName) {
         try connection.execute(sql: SQL.addColumn(column, to: plan.table))
@@ -79,22 +84,49 @@
 
     /// Finds out where the rows of the file go, beside those that are there.
     private mutating func placeRows(
-      _ plan: TablePlan, _ existingRows: ImportOptions.ExistingRows, _ history: ImportHistory, _ connection: Database
+      _ plan: TablePlan, _ existingRows: ImportOptions.ExistingRows, _ history: ImportHistory, _ header: [String],
+      _ connection: Database
     ) throws {
       switch existingRows {
       case .update:
         updates = true
-        if !plan.hasKey { try history.requireOwnRows(rowIdentifier: plan.rowIdentifier, connection) }
+        guard !plan.hasKey else { return }
+        try history.requireOwnRows(
+          rowIdentifier: plan.rowIdentifier, hasHeader: plan.hasHeader, connection)
+        lastRowBefore = try connection.lastRow(of: plan.table, plan.rowIdentifier)
+        // Row by row, what a column had that the file has no more would stay, and a row be in conflict with the one
+        // that it is about to follow.
+        let isUnique = try ExistingTable(named: plan.table, connection)?.hasUniqueColumns == true
+        if try isUnique || history.hadOtherColumns(header, connection) { try stage(plan, connection) }
       case .append:
         guard !plan.hasKey else { return }
         let resumed = try history.unfinishedAppend(rowIdentifier: plan.rowIdentifier, connection)
         updates = resumed != nil
-        offset = try resumed ?? connection.lastRow(of: plan.table, plan.rowIdentifier)
+        lastRowBefore = try connection.lastRow(of: plan.table, plan.rowIdentifier)
+        offset = resumed ?? lastRowBefore
+        guard offset < Int.max / 2 else {
+          throw ImportError(
+            .unsuitableTable, path: history.source,
+            message: "The rows of the table \(plan.table) can't be numbered further.")
+        }
       case .replace:
-        storage.table = "\(plan.table) (headway import)"
-        try connection.execute(sql: "DROP TABLE IF EXISTS \(SQL.name(storage.table))")
-        try connection.execute(sql: SQL.createTable(storage, parents: existingTables.union([plan.table])))
+        try stage(plan, connection)
       }
+    }
+
+    /// Makes the table in which rows wait until they take the place of others, with the constraints of that one.
+    ///
+    /// Its name is that of this process and moment; those of processes that were killed are removed.
+    private mutating func stage(_ plan: TablePlan, _ connection: Database) throws {
+      updates = false
+      let prefix = "\(plan.table) (headway import "
+      let names = try String.fetchAll(connection, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+      for name in names where name.hasPrefix(prefix) {
+        let process = pid_t(name.dropFirst(prefix.count).prefix { $0.isNumber }) ?? getpid()
+        if kill(process, 0) != 0, errno == ESRCH { try connection.execute(sql: "DROP TABLE \(SQL.name(name))") }
+      }
+      storage.table = "\(prefix)\(getpid()) \(UInt32.random(in: 0 ... .max)))"
+      try ExistingTable(named: plan.table, connection)?.copyDefinition(to: storage.table, connection)
     }
   }
 #endif

@@ -29,7 +29,14 @@ public struct FeedFiles: Sendable {
       throw ImportError(.missingFiles, path: folder, message: "This is not a GTFS feed: there is no \(names).")
     }
     let candidates = files.filter { Self.mayBeTable($0, in: folder) }
-    let leftOut = candidates.filter { GTFSSchema.table(inFile: $0) == nil && !Self.looksLikeTable("\(folder)/\($0)") }
+    // Two names that differ in case are the same table's.
+    var taken = Set(candidates.filter { GTFSSchema.table(inFile: $0) != nil })
+    let leftOut = candidates.filter { file in
+      let name = file.lowercasedAsName
+      return GTFSSchema.table(inFile: file) == nil
+        && (!Self.looksLikeTable("\(folder)/\(file)") || name.hasPrefix("sqlite_") || name == "headway_imports.txt"
+          || !taken.insert(name).inserted)
+    }
     let tables = candidates.filter { !leftOut.contains($0) }.map { TableSchema(forFile: $0) }
     // The reference has no circle, and tables that it does not know refer to nothing.
     self.leftOut = leftOut

@@ -86,8 +86,8 @@
           try database.inTransaction(.immediate) {
             refused = try target.writer.write(
               batch, stopsAtRefused: operation.options.isStrict, while: { !operation.isCancelled })
-            guard refused != nil else { return .rollback }
-            try target.note(batch, database)
+            guard let refused else { return .rollback }
+            try target.note(batch, without: refused, isStrict: operation.options.isStrict, database)
             // The statements did not go through GRDB's interface, so its observations would not see them.
             try database.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM \(SQL.name(target.storage.table))"))
             return .commit
@@ -109,9 +109,7 @@
         throw first.error(path: operation.file)
       } catch is OtherRows {
         target.hasFailed = true
-        throw ImportError(
-          .foreignRows, path: operation.file,
-          message: "Somebody else has added rows to the table \(target.plan.table) meanwhile, which has no key.")
+        throw ImportError(otherRowsIn: target.plan.table, path: operation.file)
       } catch {
         target.hasFailed = true
         throw error

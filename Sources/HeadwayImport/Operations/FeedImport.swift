@@ -54,7 +54,7 @@
       // Before anything is written: half of a feed over another one would be of no use.
       if options.existingRows == .update {
         let files = operations.filter { $0.table.key.isEmpty }.map { (table: $0.table.name, file: $0.file) }
-        try database.requireOwnRows(of: files)
+        try database.requireOwnRows(of: files, hasHeader: options.hasHeader)
       }
       self.folder = folder
       progress = OperationProgress(totalUnitCount: 0)

@@ -71,3 +71,12 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     return underlying.map { "\(place): \(message) (\($0))" } ?? "\(place): \(message)"
   }
 }
+
+extension ImportError {
+  /// Somebody else has added rows while an import was adding its own.
+  init(otherRowsIn table: String, path: String) {
+    self.init(
+      .foreignRows, path: path,
+      message: "Somebody else has added rows to the table \(table) meanwhile, which has no key.")
+  }
+}

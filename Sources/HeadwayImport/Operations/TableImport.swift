@@ -26,9 +26,15 @@
       let records = try RecordSource(path: path, options: options)
       let header = try records.requireHeader()
       operation.opened(records, FileForm(records, columns: header))
-      let table = try database.completed(operation.table, header: header)
-      let plan = try TablePlan(
+      let (table, existingColumns) = try database.completed(operation.table, header: header)
+      var plan = try TablePlan(
         table, header: header, path: path, requiresDescribedColumns: options.requiresDescribedColumns)
+      (plan.existingColumns, plan.hasHeader) = (existingColumns, options.hasHeader)
+      guard plan.hasKey || SQL.hasRowIdentifier(besideColumns: header + existingColumns) else {
+        throw ImportError(
+          .unsuitableTable, path: path,
+          message: "The columns rowid, _rowid_ and oid leave no name for the row's number: say what the key is.")
+      }
       let target = try TargetTable(plan, operation.table, records, header: header, options, in: database)
       defer {
         target.close(isCancelled: operation.isCancelled, rows: operation.report.rows)

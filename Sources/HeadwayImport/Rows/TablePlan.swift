@@ -18,6 +18,10 @@ struct TablePlan: Sendable {
   /// `rowid`.
   let key: [Int]
   let indices: [[String]]
+  /// The first record of the file has the names.
+  var hasHeader = true
+  /// The columns that the table of the database has, if it is there.
+  var existingColumns: [String] = []
   /// How many fields each record must have.
   let fieldCount: Int
 
@@ -27,7 +31,7 @@ struct TablePlan: Sendable {
     "a row with this key stands above (\(key.map { columns[$0].name }.joined(separator: ", ")))"
   }
   /// A name of SQLite's row number that no column has.
-  var rowIdentifier: String { SQL.rowIdentifier(besideColumns: columns.map(\.name)) }
+  var rowIdentifier: String { SQL.rowIdentifier(besideColumns: columns.map(\.name) + existingColumns) }
 
   /// Meets a schema with a header.
   ///

@@ -19,7 +19,9 @@ final class TextDecoder {
     // Failure is -1, not null.
     guard let converter = iconv_open("UTF-8", encoding), Int(bitPattern: converter) != -1 else { return nil }
     self.converter = converter
-    unitSize = encoding.hasPrefix("UTF-16") ? 2 : encoding.hasPrefix("UTF-32") ? 4 : 1
+    func isOf(_ names: [String]) -> Bool { names.contains { encoding.contains($0) } }
+    let isOfTwo = isOf(["UTF-16", "UTF16", "UCS-2", "UCS2", "UNICODE"])
+    unitSize = isOfTwo ? 2 : isOf(["UTF-32", "UTF32", "UCS-4", "UCS4"]) ? 4 : 1
   }
 
   deinit { iconv_close(converter) }
