@@ -13,9 +13,9 @@
       discussion: """
         Readers of the database see the rows arrive. Importing again updates rows in place: by their key, or, in a \
         table without one, the rows of this very file; with others in such a table, say --append or --replace. For a \
-        newer release of a feed, --replace leaves nothing of the older one in the tables that the newer has. Ctrl-C stops: what was committed stays, \
-        and running the same command again completes it. Rows that can't be taken are written to a file a table and \
-        import in the folder DATABASE.rejects.
+        newer release of a feed, --replace leaves nothing of the older one in the tables that the newer has. Ctrl-C \
+        stops: what was committed stays, and running the same command again completes it. Rows that can't be taken \
+        are written to a file a table and import in the folder DATABASE.rejects.
 
         EXAMPLES:
           headway import vbb-2020 vbb.sqlite

@@ -118,11 +118,10 @@
       let isNull = key.map { "\(SQL.name($0)) IS NULL" }.joined(separator: " OR ")
       let incomplete = try Row.fetchOne(connection, sql: "SELECT 1 FROM \(SQL.name(name)) WHERE \(isNull) LIMIT 1")
       guard incomplete == nil else { throw failure("it has rows without that") }
+      let index = "\(name)_\(key.joined(separator: "_"))_key"
       do {
         try connection.execute(
-          sql:
-            "CREATE UNIQUE INDEX IF NOT EXISTS \(SQL.name("\(name)_\(key.joined(separator: "_"))_key")) ON \(SQL.name(name)) "
-            + "(\(SQL.names(key)))")
+          sql: "CREATE UNIQUE INDEX IF NOT EXISTS \(SQL.name(index)) ON \(SQL.name(name)) (\(SQL.names(key)))")
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
         throw failure("several rows are the same there")
       }
