@@ -5,6 +5,7 @@ count. Headway also shows progress (as JSON to nowhere) and commits every 250 ro
 """
 
 import os
+import shutil
 import sqlite3
 import statistics
 import subprocess
@@ -46,9 +47,10 @@ def measure(command, standard_input=None):
 
 
 def remove(database):
-    for ending in ("", "-wal", "-shm", "-journal", ".rejects"):
+    for ending in ("", "-wal", "-shm", "-journal"):
         if os.path.exists(database + ending):
             os.remove(database + ending)
+    shutil.rmtree(database + ".rejects", ignore_errors=True)
 
 
 def rows_in(database):
