@@ -73,8 +73,6 @@ package struct FileSource: ~Copyable, Sendable {
     if reachedEnd { return 0 }
     #if Compression
       if decompressor != nil { return try unpack(into: buffer) }
-    #endif
-    #if Compression
       if bytesRead == 0 { return try readStart(into: buffer) }
     #endif
     return try readPlain(into: buffer)

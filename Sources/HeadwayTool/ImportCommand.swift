@@ -143,18 +143,19 @@
       guard FileManager.default.fileExists(atPath: path) else {
         throw ImportError(.cannotReadFile, path: feed, message: "There is no such file or folder.")
       }
-      try lookAtFiles()
       let notices = Notices(isSilent: quiet || progress == ProgressStyle.none)
+      let files = isFolder ? try FeedFiles(inFolder: feed) : nil
+      try look(at: files, notices)
       let target = try ImportDatabase(path: database, durability: durability) { [database] in
         notices.say("\(database) is locked by another program; waiting.")
       }
-      if isFolder { sayRelease(in: target, notices) }
-      let (operations, whole) = try makeOperations(target)
+      if let files { sayRelease(of: files, in: target, notices) }
+      let (operations, whole) = try makeOperations(files, target)
       let queue = OperationQueue()
       queue.name = "import"
       queue.maxConcurrentOperationCount = maximumConcurrency
       let style = quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain)
-      if style != .bars, watch != nil { ToolExit.say("--watch shows nothing: there are no bars without a terminal.") }
+      if style != .bars, watch != nil { notices.say("--watch shows nothing: there are no bars without a terminal.") }
       let live = watch.map { LiveTable(path: database, table: $0, window: 0..<8) }
       let display = ImportDisplay(style, operations, whole, live: live)
       notices.begin(on: display)
@@ -170,15 +171,14 @@
       // Closing moves the write-ahead log into the database, which can take long: a second signal still ends at once.
       try target.close()
 
-      try finish(operations, after: .now - start, style, stoppedBy: signals.stopSignal)
+      try finish(operations, seconds: (.now - start).inSeconds, style, stoppedBy: signals.stopSignal)
     }
 
     /// Says what was done, and ends with the exit code for it.
     private func finish(
-      _ operations: [ImportOperation], after elapsed: Duration, _ style: ProgressStyle, stoppedBy signal: Int32?
+      _ operations: [ImportOperation], seconds: Double, _ style: ProgressStyle, stoppedBy signal: Int32?
     ) throws {
       let reports = operations.map(\.report)
-      let seconds = ((elapsed / .seconds(1)) * 1000).rounded() / 1000
       func end(_ event: String, _ exitCode: Int32, _ message: String? = nil) -> ExitCode {
         if !quiet {
           ImportSummary(reports, seconds: seconds, style: style).print(
@@ -205,16 +205,15 @@
     /// Looks at what is to be imported, before anything is made, and says what was found.
     ///
     /// - Throws: ``ImportError``, or a `ValidationError`.
-    private func lookAtFiles() throws {
+    private func look(at files: FeedFiles?, _ notices: Notices) throws {
       var tables: [String]
-      if isFolder {
-        let files = try FeedFiles(inFolder: feed)
+      if let files {
         tables = files.tables.map(\.name)
-        for file in files.leftOut { say("\(feed)/\(file) does not look like a table, and is left out.") }
+        for file in files.leftOut { notices.say("\(feed)/\(file) does not look like a table, and is left out.") }
       } else {
         tables = [try describedTable()?.name ?? TableSchema(forFile: feed).name]
         // What is read of a pipe is gone.
-        if isRegularFile { say(try FileForm(ofFile: path, options: options), of: feed) }
+        if isRegularFile { say(try FileForm(ofFile: path, options: options), notices) }
       }
       if let watch, !tables.contains(where: { $0.lowercased() == watch.lowercased() }) {
         let known = tables.count > 6 ? "\(tables.prefix(6).joined(separator: ", ")) …" : tables.joined(separator: ", ")
@@ -223,9 +222,9 @@
     }
 
     /// Says that the database has another release of the feed.
-    private func sayRelease(in target: ImportDatabase, _ notices: Notices) {
+    private func sayRelease(of files: FeedFiles, in target: ImportDatabase, _ notices: Notices) {
       let known = try? target.pool.read { try String.fetchOne($0, sql: "SELECT feed_version FROM feed_info LIMIT 1") }
-      guard let old = known, let new = try? FeedFiles(inFolder: feed).version, old != new else { return }
+      guard let old = known, let new = files.version, old != new else { return }
       let advice =
         replace
         ? "it is replaced."
@@ -234,7 +233,7 @@
     }
 
     /// Says what was found in a file and is not the usual thing.
-    private func say(_ form: FileForm, of file: String) {
+    private func say(_ form: FileForm, _ notices: Notices) {
       var findings: [String] = []
       if delimiter == nil, form.dialect.delimiter != UInt8(ascii: ",") {
         let delimiter = Unicode.Scalar(form.dialect.delimiter)
@@ -242,11 +241,8 @@
       }
       if encoding == nil, form.encoding != .utf8 { findings.append("encoding \(form.encoding)") }
       if form.dialect.endsRecordsAtLoneCarriageReturn { findings.append("lines that end with CR") }
-      if !findings.isEmpty { say("\(file): found \(findings.joined(separator: ", ")).") }
+      if !findings.isEmpty { notices.say("\(feed): found \(findings.joined(separator: ", ")).") }
     }
-
-    /// Says something that is no error.
-    private func say(_ note: String) { if !quiet, progress != ProgressStyle.none { ToolExit.say(note) } }
 
     private var options: ImportOptions {
       ImportOptions(
@@ -256,11 +252,11 @@
     }
 
     private func makeOperations(
-      _ target: ImportDatabase
+      _ files: FeedFiles?, _ target: ImportDatabase
     ) throws -> (operations: [ImportOperation], whole: OperationProgress) {
       let rejectsFolder = "\(database).rejects"
-      if isFolder {
-        let feed = try FeedImport(folder: feed, into: target, options: options, rejectsFolder: rejectsFolder)
+      if let files {
+        let feed = try FeedImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
         return (feed.operations, feed.progress)
       }
       let table = try describedTable() ?? TableSchema(forFile: feed)
@@ -290,7 +286,7 @@
     private func describedTable() throws -> TableSchema? {
       let types = try columnTypes()
       guard table != nil || !key.isEmpty || !types.isEmpty else { return nil }
-      let name = table ?? URL(fileURLWithPath: feed).deletingPathExtension().lastPathComponent
+      let name = table ?? TableSchema(forFile: feed).name
       let columns = types.map { ColumnSchema(name: $0.name, type: $0.type) }
       return TableSchema(name: name, columns: columns, key: key)
     }

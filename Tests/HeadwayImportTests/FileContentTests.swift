@@ -94,7 +94,7 @@
       }
     }
 
-    @Test("I3: what stands for nothing in its encoding costs its row alone")
+    @Test("I3: what means nothing in its encoding costs its row alone")
     func undecodable() throws {
       // A high surrogate alone; and 0x81, which Windows-1252 does not have.
       let utf16: [UInt16] = Array("a,b\n1,".utf16) + [0xD800] + Array("x\n2,y\n".utf16)
@@ -288,7 +288,7 @@
       }
     }
 
-    @Test("I3: columns stand in the order of the file, whatever is said of them") func order() throws {
+    @Test("I3: columns have the order of the file, whatever is said of them") func order() throws {
       try withWorkspace { workspace in
         let database = try workspace.database()
         let table = TableSchema(

@@ -1,5 +1,6 @@
 #if SQLite
   import Foundation
+  import HeadwayTestSupport
   import Testing
 
   @Suite("One file and its options", .hangLimit)
@@ -87,6 +88,19 @@
       let run = try await Tool.run("import", "-", "db", "--table", "x", in: folder)
       #expect(run.status == 65 && run.errors.last?.contains("it is empty") == true)
     }
+
+    #if Compression
+      @Test(
+        "L6: a compressed file is imported, and its table is called without both endings",
+        arguments: [[], ["--key", "id"]])
+      func compressedFile(options: [String]) async throws {
+        let bytes = compressed(Array("id,name\n1,Anna\n".utf8), by: "gzip")
+        try Data(bytes).write(to: URL(fileURLWithPath: "\(folder.path)/people.csv.gz"))
+        let run = try await Tool.run(["import", "people.csv.gz", "db"] + options, in: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try folder.query("SELECT name FROM people", in: "db") == [["Anna"]])
+      }
+    #endif
 
     @Test("I3: --no-header takes the first line as data") func noHeader() async throws {
       try await expectImport(

@@ -163,10 +163,12 @@
     /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
     func requireOwnRows(of files: [(table: String, file: String)], hasHeader: Bool) throws {
       try read { connection in
-        for (table, file) in files where try connection.tableExists(table) && connection.hasRows(in: table) {
-          let columns = try ExistingTable(named: table, connection)?.columnNames ?? []
+        for (table, file) in files {
+          guard let existing = try ExistingTable(named: table, connection), try connection.hasRows(in: table) else {
+            continue
+          }
           try ImportHistory(target: table, file: file, isRegular: true).requireOwnRows(
-            rowIdentifier: SQL.rowIdentifier(besideColumns: columns), hasHeader: hasHeader, connection)
+            rowIdentifier: SQL.rowIdentifier(besideColumns: existing.columnNames), hasHeader: hasHeader, connection)
         }
       }
     }

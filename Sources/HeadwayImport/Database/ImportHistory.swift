@@ -120,7 +120,7 @@
       return database.lastInsertedRowID
     }
 
-    /// Notes the last row that an import has written, or has left out.
+    /// Notes the last row that an import has written.
     static func note(lastRow: Int, of identifier: Int64, _ database: Database) throws {
       try database.cachedStatement(sql: "UPDATE \(table) SET last_row = max(last_row, ?) WHERE id = ?")
         .execute(arguments: [lastRow, identifier])

@@ -3,11 +3,12 @@ import HeadwayCSV
 
 /// The files of a GTFS feed, a folder.
 public struct FeedFiles: Sendable {
+  /// The folder.
+  public let folder: String
   /// A table a file, each after those to which it refers.
   public let tables: [TableSchema]
   /// The names of `.txt` files that the reference does not know and that do not look like tables.
   public let leftOut: [String]
-
   /// The release, as `feed_info.txt` names it; nil if it does not.
   public let version: String?
 
@@ -39,7 +40,7 @@ public struct FeedFiles: Sendable {
     }
     let tables = candidates.filter { !leftOut.contains($0) }.map { TableSchema(forFile: $0) }
     // The reference has no circle, and tables that it does not know refer to nothing.
-    self.leftOut = leftOut
+    (self.folder, self.leftOut) = (folder, leftOut)
     version = Self.version(inFile: "\(folder)/feed_info.txt")
     self.tables = TableSchema.loadOrder(of: tables) ?? tables
   }

@@ -44,19 +44,35 @@
       folder: String, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
       rejectsFolder: String? = nil
     ) throws {
-      let files = try FeedFiles(inFolder: folder)
+      try self.init(
+        FeedFiles(inFolder: folder), into: database, options: options, rejectsFolder: rejectsFolder)
+    }
+
+    /// Makes the operations for files that were looked at before.
+    ///
+    /// - Parameters:
+    ///   - files: The files of the feed.
+    ///   - database: The database.
+    ///   - options: How the files are imported.
+    ///   - rejectsFolder: The folder for rows with which something is wrong; nil to count them only.
+    /// - Throws: ``ImportError`` with the code `foreignRows`, if a table without a key has rows of another feed.
+    public init(
+      _ files: FeedFiles, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
+      rejectsFolder: String? = nil
+    ) throws {
       operations = files.tables.map { table in
         ImportOperation(
-          file: "\(folder)/\(GTFSSchema.fileName(of: table.name))", table: table, into: database, options: options,
+          file: "\(files.folder)/\(GTFSSchema.fileName(of: table.name))", table: table, into: database,
+          options: options,
           rejects: rejectsFolder.map { RejectsFile(forTable: table.name, inFolder: $0) })
       }
       leftOut = files.leftOut
       // Before anything is written: half of a feed over another one would be of no use.
       if options.existingRows == .update {
-        let files = operations.filter { $0.table.key.isEmpty }.map { (table: $0.table.name, file: $0.file) }
-        try database.requireOwnRows(of: files, hasHeader: options.hasHeader)
+        let withoutKey = operations.filter { $0.table.key.isEmpty }.map { (table: $0.table.name, file: $0.file) }
+        try database.requireOwnRows(of: withoutKey, hasHeader: options.hasHeader)
       }
-      self.folder = folder
+      folder = files.folder
       progress = OperationProgress(totalUnitCount: 0)
       connect()
     }

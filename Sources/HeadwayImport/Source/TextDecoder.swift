@@ -9,9 +9,9 @@
 /// Turns text of another encoding into UTF-8, piece by piece.
 final class TextDecoder {
   private let converter: iconv_t
-  /// How many bytes are passed over where they stand for nothing.
+  /// How many bytes are passed over where they mean nothing.
   private let unitSize: Int
-  /// What stands in the text where bytes stand for nothing: no UTF-8, so that the record is rejected.
+  /// What comes into the text for bytes that mean nothing: no UTF-8, so that the record is rejected.
   private static let invalid: UInt8 = 0xFF
 
   /// Nil if the system does not know the encoding.
@@ -30,7 +30,7 @@ final class TextDecoder {
   ///
   /// - Parameters:
   ///   - source: The bytes.
-  ///   - isFinal: No more will come, so that a part of a character at the end stands for nothing.
+  ///   - isFinal: No more will come, so that a part of a character at the end means nothing.
   ///   - target: Where the text goes; 16 bytes at least.
   /// - Returns: How many bytes were read, which may leave a part of a character, and how many were written.
   func decode(

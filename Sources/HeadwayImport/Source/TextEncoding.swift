@@ -1,4 +1,4 @@
-/// How the bytes of a file stand for characters.
+/// How the bytes of a file mean characters.
 ///
 /// What the system's `iconv` reads can be named; `iconv -l` lists it.
 public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
@@ -14,7 +14,7 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     var name = name.uppercased()
     if name == "LATIN-1" { name = "LATIN1" }
     if name == "UTF8" { name = "UTF-8" }
-    // What stands behind two slashes tells iconv to leave out or to replace characters.
+    // What follows two slashes tells iconv to leave out or to replace characters.
     guard !name.isEmpty, !name.contains("/"), TextDecoder(from: name) != nil else { return nil }
     self.init(known: name)
   }

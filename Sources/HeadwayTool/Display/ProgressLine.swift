@@ -80,7 +80,12 @@
 
   extension TableReport {
     /// The duration in seconds, to the thousandth.
-    var seconds: Double { ((duration / .seconds(1)) * 1000).rounded() / 1000 }
+    var seconds: Double { duration.inSeconds }
+  }
+
+  extension Duration {
+    /// In seconds, to the thousandth.
+    var inSeconds: Double { ((self / .seconds(1)) * 1000).rounded() / 1000 }
   }
 
   extension Int {
