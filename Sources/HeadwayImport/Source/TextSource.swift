@@ -30,13 +30,11 @@ final class TextSource {
     self.encoding = encoding ?? .utf8
     while !isAtEnd, pending.count < FileContent.sampleSize { try fill() }
     // What was said is not doubted.
-    guard encoding == nil else {
-      if self.encoding != .utf8 { decoder = TextDecoder(from: self.encoding.name) }
-      return
-    }
-    switch FileContent(of: UnsafeRawBufferPointer(rebasing: buffer[pending]), isWhole: isAtEnd) {
-    case .foreign(let meaning): throw ImportError(.foreignContent, path: path, message: meaning)
-    case .text(let found): self.encoding = found
+    if encoding == nil {
+      switch FileContent(of: UnsafeRawBufferPointer(rebasing: buffer[pending]), isWhole: isAtEnd) {
+      case .foreign(let meaning): throw ImportError(.foreignContent, path: path, message: meaning)
+      case .text(let found): self.encoding = found
+      }
     }
     if self.encoding != .utf8 { decoder = TextDecoder(from: self.encoding.name) }
   }
