@@ -1,5 +1,6 @@
 import HeadwayTestKit
 import HeadwayTestSupport
+import Synchronization
 import Testing
 
 @testable import Headway
@@ -160,6 +161,55 @@ import Testing
     after.cancel()
     executor.run()
     #expect(queue.operationCount == 0)
+  }
+
+  @Test("D6: one that its batch's thread is about to start does not wait for its own place") func aboutToStart() throws
+  {
+    let queue = OperationQueue(limit: 1)
+    let executor = VisitExecutor()
+    queue.executor = executor
+    let operations = [BlockOperation {}, BlockOperation {}]
+    queue.addOperations(operations, waitUntilFinished: false)
+    let batch = Batch()
+    queue.update { state in
+      batch.reset(for: queue, executor, state.admission.placement, .normal)
+      _ = state.admission.fill(batch, atMost: 2, indivisible: 2, at: 0) { $0.fitsBatch }
+    }
+    // As the thread does, up to the last step before the operation executes.
+    let first = try #require(batch.next())
+    batch.noteCurrent(first)
+    #expect(operations.allSatisfy { $0.dependencyCycle() == nil })
+    batch.withdrawCurrent()
+    #expect(queue.update(collectingBatches: true) { $0.admission.claimTaken(operations[0], of: batch) })
+    queue.run(operations[0])
+    first.release()
+    batch.release()
+    executor.run()
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("D6: dependencies turned round between two looks are no circle") func turnedRound() {
+    final class Turning: Headway.Operation, @unchecked Sendable {
+      let afterLook = Mutex<(@Sendable (Turning) -> Void)?>(nil)
+
+      override var dependencies: [Headway.Operation] {
+        let dependencies = super.dependencies
+        afterLook.withLock { $0.take() }?(self)
+        return dependencies
+      }
+    }
+    let (first, second) = (Turning(), BlockOperation {})
+    first.addDependency(second)
+    first.afterLook.withLock {
+      $0 = { first in
+        first.removeDependency(second)
+        second.addDependency(first)
+      }
+    }
+    #expect(first.dependencyCycle() == nil)
+    first.addDependency(second)
+    #expect(first.dependencyCycle()?.count == 2)
+    first.removeDependency(second)
   }
 
   @Test("D6: the search copes with chains of 100,000 and does linear work") func longChain() {

@@ -51,8 +51,9 @@ extension Admission {
     if limit > 0, started >= limit, operation.state.current.phase == .pending {
       running.forEach { obstacles.any.append($0.operation) }
       batches.forEach { $0.withRunning { obstacles.any.append($0) } }
-      // A thread is between two operations of its batch: that place is not lost.
-      if obstacles.any.count < started { obstacles.any = [] }
+      // A thread is between two operations of its batch: that place is not lost. Or this one has a place itself, and is
+      // about to begin.
+      if obstacles.any.count < started || obstacles.any.contains(operation) { obstacles.any = [] }
     }
     return obstacles
   }

@@ -3,8 +3,10 @@ import Synchronization
 /// Which operations wait for which: dependencies, barriers, queues all of whose places are taken, and threads that
 /// block inside operations.
 ///
-/// Nothing is kept: the graph is read from the operations when it is asked for, one lock at a time, so what it says can
-/// be past when it is said. A cycle does not pass by itself, though.
+/// Nothing is kept: the graph is read from the operations when it is asked for, one lock at a time. What was read first
+/// may be past when the last is read, so that no cycle may be there though each part of it was. Therefore what seems to
+/// be stuck is read once more, and counts only if it still waits for the same: then all of it was true at once, between
+/// the end of the first look and the beginning of the second.
 ///
 /// O(vertices and edges) in all.
 struct WaitGraph {
@@ -32,12 +34,27 @@ struct WaitGraph {
       let obstacles = Self.obstacles(of: vertices[position].operation)
       vertices[position].all = obstacles.all.map { number(of: $0) }
       vertices[position].any = obstacles.any.map { number(of: $0) }
-      for obstacle in vertices[position].all { vertices[obstacle].waiting.append((position, false)) }
-      for obstacle in vertices[position].any { vertices[obstacle].waiting.append((position, true)) }
-      vertices[position].unfinishedObstacles = vertices[position].all.count + (vertices[position].any.isEmpty ? 0 : 1)
       position += 1
     }
     release()
+    if vertices.contains(where: \.isStuck) {
+      readAgain()
+      release()
+    }
+  }
+
+  /// Leaves of what those that are stuck wait for what they still wait for.
+  private mutating func readAgain() {
+    for position in vertices.indices where vertices[position].isStuck {
+      let obstacles = Self.obstacles(of: vertices[position].operation)
+      let all = Set(obstacles.all.map(ObjectIdentifier.init))
+      let any = Set(obstacles.any.map(ObjectIdentifier.init))
+      vertices[position].all = vertices[position].all.filter { all.contains(ObjectIdentifier(vertices[$0].operation)) }
+      // Another place may have become free.
+      if any != Set(vertices[position].any.map { ObjectIdentifier(vertices[$0].operation) }) {
+        vertices[position].any = []
+      }
+    }
   }
 
   private mutating func number(of operation: Operation) -> Int {
@@ -49,7 +66,14 @@ struct WaitGraph {
 
   /// Finds out which can go on: those that nothing keeps, and those that wait for such ones alone.
   private mutating func release() {
-    var free = vertices.indices.filter { vertices[$0].unfinishedObstacles == 0 }
+    for position in vertices.indices { vertices[position].waiting = [] }
+    for position in vertices.indices where vertices[position].isStuck {
+      let (all, any) = (vertices[position].all, vertices[position].any)
+      for obstacle in all { vertices[obstacle].waiting.append((position, false)) }
+      for obstacle in any { vertices[obstacle].waiting.append((position, true)) }
+      vertices[position].unfinishedObstacles = all.count + (any.isEmpty ? 0 : 1)
+    }
+    var free = vertices.indices.filter { !vertices[$0].isStuck || vertices[$0].unfinishedObstacles == 0 }
     while let position = free.popLast() {
       vertices[position].isStuck = false
       for (waiting, isAny) in vertices[position].waiting where vertices[waiting].isStuck {
