@@ -89,8 +89,7 @@ extension Operation {
 
   /// Whether the main queue is to run it, and has not begun.
   fileprivate final var waitsForMainThread: Bool {
-    let word = state.current
-    return (word.phase == .pending || word.phase == .starting) && queue?.runsOnMainThread == true
+    state.current.phase.isBeforeMain && queue?.runsOnMainThread == true
   }
 }
 

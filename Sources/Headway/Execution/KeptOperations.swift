@@ -48,7 +48,7 @@ struct KeptOperations: ~Copyable {
   ///
   /// Called between two batches.
   mutating func releaseMemory() {
-    for position in 0..<plainCount { plain[position].release() }
+    SpareOperations.give(UnsafeBufferPointer(start: plain, count: plainCount))
     plainCount = 0
     freed.deinitialize(count: freedCount)
     freedCount = 0

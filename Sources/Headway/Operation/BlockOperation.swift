@@ -27,7 +27,10 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// The first block, if ``Operation/hasBlock`` says that there is one.
   ///
-  /// Protected by the lock of the links, under which nothing is called.
+  /// Protected by the lock of the links, under which nothing is called; but the thread that runs an operation of no
+  /// subclass takes it without that lock, unless the operation says that it is linked. Any other thread sets that under
+  /// the lock, and looks at the block only if the operation had not begun by then: so either it sees that the operation
+  /// has begun, or the thread that runs it sees that the lock is to be taken.
   @exclusivity(unchecked) private final var block: ThrowingBlock
 
   /// Creates an operation that runs `block`.
@@ -37,12 +40,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// - Parameter block: What to run.
   public convenience init(block: @escaping @Sendable () -> Void) {
     self.init()
-    if isPlainBlock {
-      self.block = block
-      hasBlock = true
-    } else {
-      add(block)
-    }
+    addFirst(block)
   }
 
   /// Creates an operation that runs a block that may throw.
@@ -50,11 +48,18 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// - Parameter block: What to run. What it throws becomes the error of the operation.
   public convenience init(block: @escaping @Sendable () throws -> Void) {
     self.init()
-    add(block)
+    addFirst(block)
   }
 
   /// Creates an operation without blocks; add them with ``addExecutionBlock(_:)``.
   public override init() { block = {} }
+
+  private final func addFirst(_ block: @escaping ThrowingBlock) {
+    // An `init()` of a subclass's may have added one.
+    guard isPlainBlock else { return add(block) }
+    self.block = block
+    hasBlock = true
+  }
 
   /// Creates an operation that no other thread knows yet.
   static func make(_ block: @escaping ThrowingBlock) -> BlockOperation {
@@ -64,13 +69,26 @@ open class BlockOperation: Operation, @unchecked Sendable {
     return operation
   }
 
+  /// Makes a new one of an operation that nobody else knows.
+  final func renew(_ block: @escaping ThrowingBlock) {
+    self.block = block
+    hasBlock = true
+    admission = AdmissionRecord()
+    queueLinks = QueueLinks()
+  }
+
   /// The blocks, in the order in which they were added; none once ``main()`` has begun.
   ///
   /// What one throws when you call it is recorded with ``Operation/recordError(_:)``, as when the operation calls it.
   ///
   /// - Complexity: O(*n*) in their number.
   open var executionBlocks: [@Sendable () -> Void] {
-    links.withLock { blocks(in: $0).all }.map { block in
+    let blocks = links.withLock { links -> [ThrowingBlock] in
+      // The `main()` of a subclass may ask for them.
+      let isBeforeMain = state.announceLink().phase.isBeforeMain
+      return isBeforeMain || !isPlainBlock ? self.blocks(in: links).all : []
+    }
+    return blocks.map { block in
       { [weak self] in
         do { try block() } catch { self?.recordError(error) }
       }
@@ -88,10 +106,9 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// What ``addExecutionBlock(_:)`` does.
   fileprivate final func add(_ block: @escaping ThrowingBlock) {
     let isAdded = links.withLock { links in
-      // The blocks are taken, under this lock, after the operation has begun.
-      let word = state.current
+      let word = state.announceLink()
       guard !word.isCancelled else { return true }
-      guard word.phase == .pending || word.phase == .starting else { return false }
+      guard word.phase.isBeforeMain else { return false }
       if hasBlock {
         links.madeDetails.madeRarer.otherBlocks.append(block)
       } else {
@@ -127,8 +144,15 @@ open class BlockOperation: Operation, @unchecked Sendable {
   // Released after the lock: freeing a block may run code of its owner's.
   override func releaseWork() { _ = takeBlocks() }
 
-  private func takeBlocks() -> Blocks {
-    links.withLock { links in
+  private final func takeBlocks() -> Blocks {
+    let word = state.current
+    if !word.isLinked, !word.phase.isBeforeMain, isPlainBlock {
+      let blocks = Blocks(first: block, hasFirst: hasBlock, others: [])
+      block = {}
+      hasBlock = false
+      return blocks
+    }
+    return links.withLock { links in
       let blocks = blocks(in: links)
       block = {}
       hasBlock = false
@@ -137,7 +161,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
   }
 
-  private func blocks(in links: Links) -> Blocks {
+  private final func blocks(in links: Links) -> Blocks {
     Blocks(first: block, hasFirst: hasBlock, others: links.details?.rarer?.otherBlocks ?? [])
   }
 }

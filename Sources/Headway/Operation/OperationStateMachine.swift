@@ -190,7 +190,7 @@ struct OperationStateMachine: ~Copyable {
   /// An override of `start()` has announced that the work runs.
   func announceExecuting() {
     _ = update { word -> Void? in
-      guard word.phase == .pending || word.phase == .starting else { return nil }
+      guard word.phase.isBeforeMain else { return nil }
       word.phase = .executing
       word.rawValue |= OperationWord.announcesExecuting
       return ()

@@ -61,6 +61,10 @@ struct OperationWord {
   static let observesStart: UInt64 = 1 << 31
   /// The upper half counts the dependencies that have not finished.
   static let oneDependency: UInt64 = 1 << 32
+  /// Of an operation that has run in a queue, and of which nothing out of the ordinary was asked, apart from
+  /// ``wasReady``.
+  private static let endOfPlain =
+    OperationPhase.finished.rawValue | initial.rawValue | reserved | enqueued | booked | settled | notified
 
   static let initial = OperationWord(rawValue: UInt64(QueuePriority.normal.level) << priorityShift)
 
@@ -80,6 +84,8 @@ struct OperationWord {
   var hasWaiters: Bool { rawValue & Self.hasWaiters != 0 }
   var isSettled: Bool { rawValue & Self.settled != 0 }
   var isNotified: Bool { rawValue & Self.notified != 0 }
+  /// It has run in a queue, and nothing out of the ordinary was asked of it.
+  var hasEndedPlainly: Bool { rawValue & ~Self.wasReady == Self.endOfPlain }
   /// Whether releasing the operation may run users' code, apart from that of its class.
   var hasUserObjects: Bool { rawValue & (Self.userObjects | Self.failed | Self.observed) != 0 }
   /// A queue, or `start()`, has begun with it, and it has not finished.

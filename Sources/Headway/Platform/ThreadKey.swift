@@ -14,9 +14,9 @@
 struct ThreadKey: Sendable {
   private let key: pthread_key_t
 
-  init() {
+  init(atThreadEnd: (@convention(c) (UnsafeMutableRawPointer?) -> Void)? = nil) {
     var key = pthread_key_t()
-    let result = pthread_key_create(&key, nil)
+    let result = pthread_key_create(&key, atThreadEnd)
     require(result == 0, "No thread-specific key is left in this process (pthread_key_create returned \(result)).")
     self.key = key
   }

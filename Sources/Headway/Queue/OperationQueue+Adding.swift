@@ -26,13 +26,14 @@ extension OperationQueue {
 
   /// What `addOperation(_:)` does with a block.
   final func add(_ block: @escaping ThrowingBlock) {
-    let operation = BlockOperation.make(block)
     // A subclass hears of every operation that is added.
-    guard type(of: self) == OperationQueue.self else { return addOperation(operation) }
-    operation.queueLinks.home = .passUnretained(self)
+    guard type(of: self) == OperationQueue.self else { return addOperation(BlockOperation.make(block)) }
     let servesInbox = servesInbox.load(ordering: .relaxed)
-    operation.state.reserveUnshared(isEnqueued: servesInbox)
-    let reference = OperationReference.passRetained(operation)
+    let reference = SpareOperations.take(for: block) ?? .passRetained(BlockOperation.make(block))
+    reference._withUnsafeGuaranteedRef { operation in
+      operation.queueLinks.home = .passUnretained(self)
+      operation.state.reserveUnshared(isEnqueued: servesInbox)
+    }
     if servesInbox {
       push(reference)
     } else {

@@ -1,0 +1,120 @@
+/* How the block of an operation is taken, and the operation used again (section "Block" of README.md).
+
+   part                stands for
+   Runner              the thread of a batch: beginPlainly(), BlockOperation.takeBlocks(), the end, SpareOperations.give(_:)
+   Canceller           cancel(), the end of an operation that has not begun, releaseWork()
+   Asker               executionBlocks, and addExecutionBlock(_:): what looks at the block under the lock of the links
+   Adder               a thread that adds blocks: SpareOperations.take(for:), after which the operation is new
+   lock                that of the links
+   references          what the header of the object counts: the runner's, and that of each thread that knows the operation
+
+   Proved: no two threads are at the block at once; it is taken once; nobody but the adder is at an operation that is used
+   again, and no two adders have it. */
+
+#ifndef ASKERS
+#define ASKERS 1
+#endif
+#ifdef CANCELS
+#define KNOWING (ASKERS + 1)
+#else
+#define KNOWING ASKERS
+#endif
+
+#define PENDING 0
+#define EXECUTING 1
+#define FINISHED 2
+
+byte phase = PENDING;                   /* phase and linked are one word: a d_step changes or reads both */
+bool linked;
+bool locked;
+bool hasBlock = true;
+byte atBlock;                           /* threads that are at the block at this moment */
+byte taken;
+byte references = 1 + KNOWING;
+byte slot;                              /* 1: a chain is there */
+byte renewed;
+
+inline lock() { atomic { !locked -> locked = true } }
+inline unlock() { locked = false }
+
+inline touch() {                        /* reads or writes the block, in steps that others may come between */
+  d_step { assert(atBlock == 0 && renewed == 0); atBlock++ };
+  atBlock--
+}
+
+inline takeBlock() {
+  isLinked = linked;
+  if
+  :: !isLinked ->
+     touch();
+     d_step { if :: hasBlock -> taken++ :: else fi; hasBlock = false }
+  :: else ->
+     lock();
+     touch();
+     d_step { if :: hasBlock -> taken++ :: else fi; hasBlock = false };
+     unlock()
+  fi;
+  skip
+}
+
+active proctype Runner() {
+  byte before;
+  bool isLinked, begins;
+  d_step {
+    begins = (phase == PENDING);
+    if :: begins -> phase = EXECUTING :: else fi
+  };
+  if
+  :: begins ->
+     takeBlock();
+     phase = FINISHED;
+     before = references;           /* give(_:); that the word must be plain as well is left out */
+#ifdef FAULT_KNOWN
+     before = 1;
+#endif
+     if
+     :: before == 1 -> slot = 1
+     :: else -> d_step { references-- }
+     fi
+  :: else -> d_step { references-- }
+  fi
+}
+
+active [ASKERS] proctype Asker() {
+  byte before;
+  bool mayLook;
+  lock();
+#ifdef FAULT_LOOKS_FIRST
+  before = phase;
+  linked = true;
+#else
+  d_step { before = phase; linked = true };
+#endif
+  mayLook = (before == PENDING);
+  if :: mayLook -> touch() :: else fi;
+  unlock();
+  assert(renewed == 0);
+  references--
+}
+
+#ifdef CANCELS
+active proctype Canceller() {
+  bool isLinked, ends;
+  d_step {
+    ends = (phase == PENDING);
+    if :: ends -> phase = FINISHED :: else fi
+  };
+  if :: ends -> takeBlock() :: else fi;
+  assert(renewed == 0);
+  references--
+}
+#endif
+
+active [2] proctype Adder() {
+  byte mine;
+  d_step { mine = slot; slot = 0 };
+  if
+  :: mine == 1 -> renewed++; assert(renewed == 1 && references == 1 && taken == 1 && atBlock == 0)
+  :: else
+  fi
+}
