@@ -96,6 +96,7 @@
         let operation = try workspace.operation(people(1...30), into: database, options: ImportOptions(batchSize: 10))
         let changes = Recorder<Int>()
         let observation = DatabaseRegionObservation(tracking: Table("people"))
+        operation.onCommit { _ in }  // So that each is committed by itself.
         let token = observation.start(in: database.pool) { error in
           Issue.record(error)
         } onChange: { connection in

@@ -41,8 +41,8 @@
         let operation = try workspace.operation(people(1...500), into: database, options: ImportOptions(batchSize: 100))
         let commits = Recorder<Int>()
         operation.onCommit { commits.append($0.rows) }
-        // A batch of 100 is written by three statements of 32 rows and four of one.
-        cancel(operation, before: "INSERT", number: 7 + statement, in: database)
+        // A batch of 100 is written by three statements of 32 rows and one of four.
+        cancel(operation, before: "INSERT", number: 4 + statement, in: database)
         run(operation)
         #expect(operation.isCancelled)
         #expect(operation.error == nil)

@@ -31,7 +31,7 @@ enum SpareOperations {
   /// The chain of the calling thread: the address of its first operation.
   private static let own = ThreadKey(atThreadEnd: { SpareOperations.free($0.map { .fromOpaque($0) }) })
 
-  /// A new operation that runs `block`, and that nobody else knows; owned by the caller. Nil if none is spare.
+  /// Returns a new operation that runs `block`, and that nobody else knows, owned by the caller; nil if none is spare.
   static func take(for block: @escaping ThrowingBlock) -> OperationReference? {
     guard let first = own.value.map({ OperationReference.fromOpaque($0) }) ?? takeChain() else { return nil }
     own.value = first.next?.toOpaque()

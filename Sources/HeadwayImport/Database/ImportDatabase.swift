@@ -117,11 +117,38 @@
     /// - Parameter body: What to do with the writing connection, outside of a transaction.
     /// - Returns: The operation; its error is what `body` threw.
     func write(_ body: @escaping @Sendable (Database) throws -> Void) -> Headway.Operation {
+      write {
+        ()
+      } with: { _, database in
+        try body(database)
+      } then: { _, _ in
+      }
+    }
+
+    /// Adds a piece of writing to the end of the line.
+    ///
+    /// - Parameters:
+    ///   - take: Called when it is its turn: what to write, or nil if there is nothing.
+    ///   - body: Writes that with the writing connection, outside of a transaction.
+    ///   - end: Called after `body`, with what that threw.
+    /// - Returns: The operation; its error is what `body` threw.
+    @discardableResult
+    func write<Work>(
+      _ take: @escaping @Sendable () -> Work?, with body: @escaping @Sendable (Work, Database) throws -> Void,
+      then end: @escaping @Sendable (Work, (any Error)?) -> Void
+    ) -> Headway.Operation {
       let operation = BlockOperation { [self] in
+        guard let work = take() else { return }
         do {
-          try pool.writeWithoutTransaction(body)
-        } catch let error as DatabaseError {
-          throw ImportError(.database, path: path, message: "The database refused.", underlying: error)
+          try pool.writeWithoutTransaction { try body(work, $0) }
+          end(work, nil)
+        } catch {
+          let error =
+            (error as? DatabaseError).map {
+              ImportError(.database, path: path, message: "The database refused.", underlying: $0)
+            } ?? error
+          end(work, error)
+          throw error
         }
       }
       writing.addOperation(operation)

@@ -18,7 +18,6 @@
   /// GRDB's interface takes, costs more than SQLite's insertion itself.
   final class TableWriter: @unchecked Sendable {  // Used only inside accesses to the one writing connection.
     private let plan: TablePlan
-    private let rowsAtOnce: Int
     private var statements: Statements?
     private let updates: Bool
     private let offset: Int
@@ -26,16 +25,16 @@
     private var lastRow: Int
 
     private struct Statements {
-      let many: Statement
-      let one: Statement
+      /// The one at position *n* inserts 2 to the power of *n* rows.
+      let insert: [Statement]
       /// Only where rows may be there whose records are no rows any more.
       let delete: Statement?
       /// Asks for the number of the last row, where rows are added behind others.
       let last: Statement?
     }
 
-    /// How many rows one statement inserts, where the table has few columns: SQLite's cost for starting a statement is
-    /// paid once for them.
+    /// How many rows one statement inserts at most, where the table has few columns: SQLite's cost for starting a
+    /// statement is paid once for them.
     ///
     /// More than some dozens brings nothing.
     private static let mostRowsAtOnce = 32
@@ -54,12 +53,13 @@
       self.offset = offset
       lastRow = offset
       let valuesPerRow = plan.columns.count + (plan.hasKey ? 0 : 1)
-      rowsAtOnce = max(1, min(Self.mostRowsAtOnce, database.maximumStatementArgumentCount / valuesPerRow))
+      let mostRows = max(1, min(Self.mostRowsAtOnce, database.maximumStatementArgumentCount / valuesPerRow))
       let last = "SELECT max(\(plan.rowIdentifier)) FROM \(SQL.name(plan.table))"
       let delete = "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) = ?"
       statements = Statements(
-        many: try database.makeStatement(sql: SQL.insert(plan, rows: rowsAtOnce, updates: updates)),
-        one: try database.makeStatement(sql: SQL.insert(plan, rows: 1, updates: updates)),
+        insert: try sequence(first: 1, next: { $0 * 2 <= mostRows ? $0 * 2 : nil }).map { rows in
+          try database.makeStatement(sql: SQL.insert(plan, rows: rows, updates: updates))
+        },
         delete: updates && !plan.hasKey ? try database.makeStatement(sql: delete) : nil,
         last: updates || plan.hasKey ? nil : try database.makeStatement(sql: last))
     }
@@ -88,19 +88,22 @@
       var row = 0
       while row < batch.count {
         guard mayGoOn() else { return nil }
-        if batch.count - row >= rowsAtOnce, try insert(batch, from: row, count: rowsAtOnce, statements.many) == nil {
-          row += rowsAtOnce
+        // As many as there is a statement for.
+        let power = min(statements.insert.count, Int.bitWidth - (batch.count - row).leadingZeroBitCount) - 1
+        let count = 1 << power
+        if count > 1, try insert(batch, from: row, count: count, statements.insert[power]) == nil {
+          row += count
           continue
         }
-        // The rest, or a statement that failed as a whole because of one row: one by one.
-        for single in row..<min(row + rowsAtOnce, batch.count) {
-          guard let reason = try insert(batch, from: single, count: 1, statements.one) else { continue }
+        // The last one, or a statement that failed as a whole because of one row: one by one.
+        for single in row..<row + count {
+          guard let reason = try insert(batch, from: single, count: 1, statements.insert[0]) else { continue }
           // What an earlier import has put there is not this row.
           try statements.delete?.execute(arguments: [offset + batch.origins[single].ordinal])
           refused.append(RefusedRow(position: single, reason: reason))
           if stopsAtRefused { return refused }
         }
-        row = min(row + rowsAtOnce, batch.count)
+        row += count
       }
       lastRow = max(lastRow, offset + (batch.origins.last?.ordinal ?? 0))
       return refused

@@ -5,8 +5,8 @@
 
   /// The table of one import, in the database: created or met, written, and completed.
   final class TargetTable: @unchecked Sendable {
-    // `writer`, `hasFailed`, `identifier` and `hasEnded` are used only inside accesses to the one writing connection,
-    // or when none is under way; the rest does not change.
+    // `writer`, `hasFailed`, `identifier`, `foundRegion` and `hasEnded` are used only inside accesses to the one
+    // writing connection, or when none is under way; the rest does not change.
 
     let plan: TablePlan
     /// The plan of the table that is written: another one, to be moved at the end, where rows are replaced.
@@ -35,6 +35,7 @@
     /// By what the import is noted; nil while it has changed nothing.
     private var identifier: Int64?
     private var hasEnded = false
+    private var foundRegion: DatabaseRegion?
 
     /// Creates the table or, if it is there, adds the columns that it lacks.
     ///
@@ -149,6 +150,15 @@
       let last = (0..<end).last { !left.contains($0) }
       guard let last else { return }
       try ImportHistory.note(lastRow: offset + batch.origins[last].ordinal, of: identifier, connection)
+    }
+
+    /// What those who observe the table observe, on the writing connection: found once, since SQLite compiles a
+    /// statement for it.
+    func region(_ connection: Database) throws -> DatabaseRegion {
+      if let foundRegion { return foundRegion }
+      let region = try SQLRequest<Row>(sql: "SELECT * FROM \(SQL.name(storage.table))").databaseRegion(connection)
+      foundRegion = region
+      return region
     }
 
     // MARK: The end

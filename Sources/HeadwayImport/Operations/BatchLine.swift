@@ -1,23 +1,32 @@
 #if SQLite
   import GRDB
   import Headway
+  import Synchronization
 
   /// The batches of one import: one is being filled, some are on their way to the database.
   ///
   /// Used by the import's thread. The bound on how many are on their way is what keeps the memory constant when the
   /// database is slower than the parser.
+  ///
+  /// Batches that wait for the database are committed together: a commit writes the pages that it has changed to the
+  /// log, and costs as much as inserting a hundred rows; the other one in the line writes much the same pages. If
+  /// somebody is called at each commit, each batch is committed by itself.
   final class BatchLine {
-    private static let mostOnTheirWay = 4
+    /// How many batches are committed together at most, and how many rows, unless two batches are more.
+    private static let (mostBatches, mostRows) = (8, 2_000)
 
     private let operation: ImportOperation
     private let target: TargetTable
+    private let mostTogether: Int
     /// The batch that the parser fills.
     private(set) var filling: RowBatch
-    private var onTheirWay: [(batch: RowBatch, writing: Headway.Operation)] = []
+    private var onTheirWay: [WaitingBatch] = []
+    private let waiting = WaitingBatches()
 
     init(_ operation: ImportOperation, _ target: TargetTable) {
       self.operation = operation
       self.target = target
+      mostTogether = max(2, min(Self.mostBatches, Self.mostRows / operation.options.batchSize))
       filling = Self.makeBatch(operation, target)
     }
 
@@ -29,11 +38,20 @@
     ///
     /// - Throws: The error of a batch sent earlier.
     func handOver() throws {
-      let writing = database.write { [operation, target, filling] database in
-        try Self.write(filling, operation, target, database)
+      let next = WaitingBatch(batch: filling)
+      waiting.append(next)
+      // Writes what waits by then; those behind it find what came later, or nothing.
+      database.write { [operation, waiting, mostTogether] in
+        waiting.takeNext(operation.isWatched ? 1 : mostTogether)
+      } with: { [operation, target] batches, database in
+        try BatchWriting(batches.map(\.batch), operation, target).run(database)
+      } then: { batches, error in
+        if let error { batches[0].end.recordError(error) }
+        for batch in batches { batch.end.start() }
       }
-      onTheirWay.append((filling, writing))
-      if onTheirWay.count < Self.mostOnTheirWay {
+      onTheirWay.append(next)
+      // As many again can be filled while some are written.
+      if onTheirWay.count < 2 * mostTogether {
         filling = Self.makeBatch(operation, target)
       } else {
         filling = try takeBack()
@@ -57,62 +75,44 @@
 
     /// Waits until nothing is on its way any more, however it ended.
     func waitForAll() {
-      for (_, writing) in onTheirWay { writing.waitUntilFinished() }
+      for batch in onTheirWay { batch.end.waitUntilFinished() }
       onTheirWay = []
     }
 
     private var database: ImportDatabase { operation.database }
 
     private func takeBack() throws -> RowBatch {
-      let (batch, writing) = onTheirWay.removeFirst()
-      writing.waitUntilFinished()
-      if let error = writing.error {
+      let first = onTheirWay.removeFirst()
+      first.end.waitUntilFinished()
+      if let error = first.end.error {
         // Those behind it see the failure and write nothing; they are waited for, since they use their batches.
         waitForAll()
         throw error
       }
-      return batch
+      return first.batch
     }
+  }
 
-    /// Writes one batch as one transaction, on the writing connection.
-    private static func write(
-      _ batch: RowBatch, _ operation: ImportOperation, _ target: TargetTable, _ database: Database
-    ) throws {
-      // What comes after a failed batch of the same table would leave a gap.
-      guard !operation.isCancelled, !target.hasFailed else { return }
-      do {
-        var refused: [RefusedRow]? = []
-        if batch.count > 0 || !batch.rejectedOrdinals.isEmpty {
-          try database.inTransaction(.immediate) {
-            refused = try target.writer.write(
-              batch, stopsAtRefused: operation.options.isStrict, while: { !operation.isCancelled })
-            guard let refused else { return .rollback }
-            try target.note(batch, without: refused, isStrict: operation.options.isStrict, database)
-            // The statements did not go through GRDB's interface, so its observations would not see them.
-            try database.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM \(SQL.name(target.storage.table))"))
-            return .commit
-          }
-        }
-        guard let refused else { return }
-        let refusedRows = refused.map { target.rejected(batch, $0) }
-        guard operation.options.isStrict, let end = refused.first?.position, let first = refusedRows.first else {
-          // What is reported is in the database, and these are not.
-          let lines = Set(refusedRows.map(\.line))
-          let others = batch.rejects.filter { !lines.contains($0.line) }
-          return try operation.committed(
-            rows: batch.count - refused.count, rejects: (others + refusedRows).sorted { $0.line < $1.line },
-            endOffset: batch.endOffset)
-        }
-        // A strict import ends here; of the batch, only what stands before is in the database.
-        let rejects = batch.rejects.filter { $0.line < first.line } + [first]
-        try operation.committed(rows: end, rejects: rejects, endOffset: 0)
-        throw first.error(path: operation.file)
-      } catch is OtherRows {
-        target.hasFailed = true
-        throw ImportError(otherRowsIn: target.plan.table, path: operation.file)
-      } catch {
-        target.hasFailed = true
-        throw error
+  /// A batch on its way.
+  private struct WaitingBatch {
+    let batch: RowBatch
+    /// In no queue: started, and so ended, when the batch has been written, or was not; with the error of the writing,
+    /// for the first batch of those that were written together.
+    let end = BlockOperation()
+  }
+
+  /// Batches that wait for the database, in the order of the file.
+  private final class WaitingBatches: Sendable {
+    private let batches = Mutex<[WaitingBatch]>([])
+
+    func append(_ batch: WaitingBatch) { batches.withLock { $0.append(batch) } }
+
+    /// Takes out what is to be committed next; nil if there is none.
+    func takeNext(_ most: Int) -> [WaitingBatch]? {
+      batches.withLock { batches in
+        let next = Array(batches.prefix(most))
+        batches.removeFirst(next.count)
+        return next.isEmpty ? nil : next
       }
     }
   }

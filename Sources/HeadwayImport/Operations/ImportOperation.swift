@@ -85,7 +85,8 @@
 
     /// Calls `observer` after each committed batch, on the thread that wrote it.
     ///
-    /// One observer at a time.
+    /// One observer at a time. While there is one, each batch is committed by itself; else batches that wait for the
+    /// database are committed together.
     ///
     /// - Parameter observer: What to call with the report so far; nil to call nothing.
     public func onCommit(_ observer: (@Sendable (TableReport) -> Void)?) {
@@ -96,6 +97,9 @@
       }
       _ = old
     }
+
+    /// Whether somebody is called at each commit.
+    var isWatched: Bool { state.withLock { $0.observer != nil } }
 
     /// Calls `handler` when the import fails, before the operation finishes.
     func onFailure(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.failureHandler = handler } }
@@ -148,17 +152,23 @@
     /// Called if rows that were to replace others are gone with the import.
     func takeBackRows() { state.withLock { ($0.report.rows, $0.report.bytes) = (0, 0) } }
 
-    /// Called after a batch has been committed.
-    func committed(rows: Int, rejects rejectedRows: [RejectedRow], endOffset: Int) throws {
-      let (bytes, observer) = state.withLock { state in
+    /// Called after batches have been committed.
+    ///
+    /// - Parameters:
+    ///   - rows: How many rows they have.
+    ///   - rejectedRows: What is wrong with rows of theirs.
+    ///   - endOffsets: The places in the file up to which the batches bring the import, one after the other.
+    /// - Throws: ``ImportError`` if the rejects can't be written.
+    func committed(rows: Int, rejects rejectedRows: [RejectedRow], endOffsets: [Int]) throws {
+      let observer = state.withLock { state in
         state.report.rows += rows
         state.report.rejected += rejectedRows.count { $0.status == .rejected }
         state.report.reported += rejectedRows.count { $0.status == .reported }
-        state.report.bytes = max(state.report.bytes, endOffset)
-        return (state.report.bytes, state.observer)
+        state.report.bytes = max(state.report.bytes, endOffsets.last ?? 0)
+        return state.observer
       }
       try write(rejectedRows)
-      progress.completedUnitCount = Int64(bytes)
+      for offset in endOffsets { progress.completedUnitCount = Int64(offset) }
       observer?(report)
     }
 

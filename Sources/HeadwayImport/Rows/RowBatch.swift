@@ -44,6 +44,8 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   var count: Int { origins.count }
   var isFull: Bool { origins.count == capacity }
   var isEmpty: Bool { origins.isEmpty && rejects.isEmpty }
+  /// Whether there is anything to write into the table, or to delete there.
+  var changesRows: Bool { !origins.isEmpty || !rejectedOrdinals.isEmpty }
 
   func removeAll() {
     origins.removeAll(keepingCapacity: true)

@@ -17,6 +17,9 @@ func currentThread() -> UInt {
   #endif
 }
 
+/// Lets other threads go on.
+func yieldProcessor() { sched_yield() }
+
 /// Makes a file empty.
 func truncate(_ path: String) {
   let result = truncate(path, 0)
