@@ -182,7 +182,6 @@ import Testing
     batch.withdrawCurrent()
     #expect(queue.update(collectingBatches: true) { $0.admission.claimTaken(operations[0], of: batch) })
     queue.run(operations[0])
-    first.release()
     batch.release()
     executor.run()
     #expect(queue.operationCount == 0)
