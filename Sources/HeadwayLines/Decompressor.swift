@@ -4,7 +4,7 @@
   /// Unpacks what is read of a compressed file, by libarchive, in constant memory.
   ///
   /// Used by the one that owns the file.
-  final class Decompressor: @unchecked Sendable {
+  final class Decompressor: Unpacker, @unchecked Sendable {
     private let archive: OpaquePointer
     private let descriptor: Int32
     /// Bytes that were read before this was made, and are not unpacked yet.
@@ -19,17 +19,11 @@
 
     private static let inputSize = 128 << 10
 
-    /// What is wrong with the compressed bytes.
-    enum Problem: Error {
-      case damaged
-      case unreadable(Platform.Failure)
-    }
-
     /// - Parameters:
     ///   - head: What has been read of the file.
     ///   - descriptor: The file, which is not closed.
-    /// - Throws: ``Problem``.
-    init(head: [UInt8], descriptor: Int32) throws(Problem) {
+    /// - Throws: ``UnpackingProblem``.
+    init(head: [UInt8], descriptor: Int32) throws(UnpackingProblem) {
       guard let archive = archive_read_new() else { fatalError("Out of memory: unpacking a file.") }
       (self.archive, self.descriptor, self.head, bytesRead) = (archive, descriptor, head, head.count)
       input = .allocate(byteCount: max(Self.inputSize, head.count), alignment: 16)
@@ -58,10 +52,7 @@
       input.deallocate()
     }
 
-    /// Unpacks what comes next.
-    ///
-    /// - Returns: How many bytes; zero at the end.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Problem) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(UnpackingProblem) -> Int {
       guard !isEmpty else { return 0 }
       while true {
         let count = archive_read_data(archive, buffer.baseAddress, buffer.count)
@@ -70,7 +61,7 @@
       }
     }
 
-    private var problem: Problem { failure.map { .unreadable($0) } ?? .damaged }
+    private var problem: UnpackingProblem { failure.map { .unreadable($0) } ?? .damaged }
 
     /// Hands libarchive bytes of the file, which stay until it asks again.
     private func fill(_ bytes: UnsafeMutablePointer<UnsafeRawPointer?>) -> Int {

@@ -9,30 +9,34 @@
 /// special. Opening a FIFO waits until it has a writer, and reading from it until there is something to read, so
 /// neither belongs on a thread that must not block. The file is closed when the value goes out of existence.
 ///
-/// With the trait `Compression`, a file that is compressed is unpacked while it is read.
+/// With the trait `Compression`, a file that is compressed is unpacked while it is read, and a path may go on into a
+/// zip archive: `feed.zip/stops.txt`.
 package struct FileSource: ~Copyable, Sendable {
   /// The file, as it was named.
   package let path: String
 
-  /// The size in bytes, as it is compressed, when the file was opened, or nil when it is not a regular file.
+  /// The size in bytes, of a compressed file as it is compressed, when the file was opened, or nil when it is not a
+  /// regular file.
   ///
   /// A regular file may hold more than its size: it grew since, or it is one of those in `/proc`, which are all said to
   /// be empty.
   package let size: Int?
 
-  /// How many bytes have been read, as they are compressed: the place in the file.
+  /// How many bytes have been read, of a compressed file as it is compressed: the place in the file.
   package private(set) var bytesRead = 0
 
   private let descriptor: Int32
   private var reachedEnd = false
   #if Compression
-    private var decompressor: Decompressor?
+    private var unpacker: (any Unpacker)?
   #endif
 
-  /// Whether the file is compressed, and unpacked while it is read; known once something was read.
-  package var isUnpacked: Bool {
+  /// Whether ``size`` and ``bytesRead`` count compressed bytes, which are unpacked; known once something was read.
+  ///
+  /// Of a file in an archive it is known how many bytes come out of it, and these are counted.
+  package var countsCompressedBytes: Bool {
     #if Compression
-      decompressor != nil
+      unpacker is Decompressor
     #else
       false
     #endif
@@ -44,17 +48,41 @@ package struct FileSource: ~Copyable, Sendable {
   ///
   /// - Parameter path: Its name, absolute or relative to the working directory.
   /// - Throws: ``LineReaderError`` with the code `fileNotFound`, `isDirectory`, `permissionDenied`, `inputOutput` or
-  ///   `cannotOpen`.
+  ///   `cannotOpen`; of a file in an archive, also `damaged`, `encrypted` or `expandsTooFar`.
   package init(path: String) throws(LineReaderError) {
-    do {
-      let file = try Platform.open(path)
-      descriptor = file.descriptor
-      size = file.size
-      self.path = path
-    } catch {
+    self.path = path
+    let file: Platform.OpenFile
+    do { file = try Platform.open(path) } catch {
+      #if Compression
+        if Platform.isNoFolder(error), let inArchive = ArchivePath(path) {
+          let entry = try Self.open(inArchive, path: path)
+          (descriptor, size, unpacker) = (entry.file.descriptor, entry.reader.size, entry.reader)
+          return
+        }
+      #endif
       throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, errorNumber: error.errorNumber)
     }
+    (descriptor, size) = (file.descriptor, file.size)
+    #if Compression
+      unpacker = nil
+    #endif
   }
+
+  #if Compression
+    /// Opens an archive and finds a file in it.
+    private static func open(
+      _ inArchive: ArchivePath, path: String
+    ) throws(LineReaderError) -> (file: Platform.OpenFile, reader: ZipEntryReader) {
+      let file: Platform.OpenFile
+      do { file = try Platform.open(inArchive.archive) } catch {
+        throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, errorNumber: error.errorNumber)
+      }
+      do { return (file, try ZipEntryReader(inArchive, archiveSize: file.size ?? 0)) } catch {
+        Platform.close(file.descriptor)
+        throw error.error(path: path)
+      }
+    }
+  #endif
 
   deinit { Platform.close(descriptor) }
 
@@ -72,7 +100,7 @@ package struct FileSource: ~Copyable, Sendable {
     // Without this, a terminal would be asked again after its end.
     if reachedEnd { return 0 }
     #if Compression
-      if decompressor != nil { return try unpack(into: buffer) }
+      if unpacker != nil { return try unpack(into: buffer) }
       if bytesRead == 0 { return try readStart(into: buffer) }
     #endif
     return try readPlain(into: buffer)
@@ -101,27 +129,24 @@ package struct FileSource: ~Copyable, Sendable {
       } while !reachedEnd && count < buffer.count && Compression.isOpen(buffer[..<count])
       guard Compression(of: buffer[..<count]) != nil else { return count }
       do {
-        decompressor = try Decompressor(head: Array(buffer[..<count]), descriptor: descriptor)
+        unpacker = try Decompressor(head: Array(buffer[..<count]), descriptor: descriptor)
       } catch { throw unpackingError(error) }
       reachedEnd = false
       return try unpack(into: buffer)
     }
 
     private mutating func unpack(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
-      guard let decompressor else { return 0 }
+      guard let unpacker else { return 0 }
       do {
-        let count = try decompressor.read(into: buffer)
-        bytesRead = decompressor.bytesRead
+        let count = try unpacker.read(into: buffer)
+        bytesRead = unpacker.bytesRead
         reachedEnd = count == 0
         return count
       } catch { throw unpackingError(error) }
     }
 
-    private func unpackingError(_ problem: Decompressor.Problem) -> LineReaderError {
-      switch problem {
-      case .damaged: LineReaderError(.damaged, path: path, byteOffset: bytesRead)
-      case .unreadable(let failure): readingError(failure)
-      }
+    private func unpackingError(_ problem: UnpackingProblem) -> LineReaderError {
+      problem.error(path: path, byteOffset: bytesRead)
     }
   #endif
 

@@ -5,7 +5,7 @@ extension LineReaderError {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: Hashable {
       case fileNotFound, isDirectory, permissionDenied, cannotOpen
-      case truncated, inputOutput, damaged
+      case truncated, inputOutput, damaged, encrypted, expandsTooFar, unsafeName
       case lineTooLong, invalidUTF8
     }
 
@@ -37,6 +37,15 @@ extension LineReaderError {
     /// The file is compressed, and what is in it can't be unpacked, for instance since its end is missing.
     public static var damaged: Code { Code(value: .damaged) }
 
+    /// The file is in an archive, and encrypted.
+    public static var encrypted: Code { Code(value: .encrypted) }
+
+    /// The file is in an archive, of which more than 64 MiB and 200 times its size would come: no text does.
+    public static var expandsTooFar: Code { Code(value: .expandsTooFar) }
+
+    /// An archive has a file whose name leads out of it, or two files of one name.
+    public static var unsafeName: Code { Code(value: .unsafeName) }
+
     /// A line is longer than ``LineReader/Options/maximumLineLength``.
     public static var lineTooLong: Code { Code(value: .lineTooLong) }
 
@@ -53,6 +62,9 @@ extension LineReaderError {
       case .truncated: "became shorter while it was read"
       case .inputOutput: "cannot be read"
       case .damaged: "is damaged: it can't be unpacked further"
+      case .encrypted: "is encrypted"
+      case .expandsTooFar: "would expand to more than 200 times its size"
+      case .unsafeName: "is not a safe name for a file of an archive, or stands twice there"
       case .lineTooLong: "line too long"
       case .invalidUTF8: "invalid UTF-8"
       }

@@ -80,6 +80,36 @@ enum Platform {
     }
   }
 
+  // MARK: Archives
+
+  /// Whether a file begins as a zip archive with a file in it does.
+  ///
+  /// Nil if there is no such file; false of a folder, and of what is no regular file, which is not read.
+  static func isZip(_ path: String) -> Bool? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    guard status.st_mode & S_IFMT == S_IFREG, let descriptor = try? open(path).descriptor else { return false }
+    defer { close(descriptor) }
+    return withUnsafeTemporaryAllocation(byteCount: 4, alignment: 1) { bytes in
+      guard (try? read(descriptor, into: bytes)) == 4 else { return false }
+      return bytes.elementsEqual([0x50, 0x4B, 3, 4])
+    }
+  }
+
+  /// Whether a path goes on behind what is no folder.
+  static func isNoFolder(_ failure: Failure) -> Bool { failure.errorNumber == ENOTDIR }
+
+  /// Runs `body` with the calling thread's characters in UTF-8.
+  static func withUnicodeLocale<Answer>(_ body: () -> Answer) -> Answer {
+    guard let locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else { return body() }
+    let old = uselocale(locale)
+    defer {
+      uselocale(old)
+      freelocale(locale)
+    }
+    return body()
+  }
+
   // MARK: Errors
 
   /// What a failure to open a file means to the caller.

@@ -78,7 +78,7 @@
       }), read > 0 {
         count += read
       }
-      let (isUnpacked, place) = (source.isUnpacked, source.bytesRead)
+      let (isUnpacked, place) = (source.countsCompressedBytes, source.bytesRead)
       #expect(isUnpacked && count == 1_000_000 && place == bytes.count)
     }
 

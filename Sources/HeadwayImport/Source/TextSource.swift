@@ -25,7 +25,7 @@ final class TextSource {
   ///   - encoding: Its encoding; nil to find it.
   /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
   init(path: String, encoding: TextEncoding?) throws(ImportError) {
-    do { file = try FileSource(path: path) } catch { throw Self.failure(error) }
+    do { file = try FileSource(path: path) } catch { throw ImportError(reading: error) }
     buffer = .allocate(byteCount: Self.capacity, alignment: 16)
     self.encoding = encoding ?? .utf8
     while !isAtEnd, pending.count < FileContent.sampleSize { try fill() }
@@ -48,8 +48,9 @@ final class TextSource {
   /// The place in the file that belongs to a place in the text; of another encoding than UTF-8, or if it is compressed,
   /// about that.
   func fileOffset(ofText offset: Int) -> Int {
-    guard decoder != nil || file.isUnpacked, textCount > 0 else { return offset }
-    return Int(Double(offset) * Double(file.bytesRead - (file.isUnpacked ? 0 : pending.count)) / Double(textCount))
+    guard decoder != nil || file.countsCompressedBytes, textCount > 0 else { return offset }
+    return Int(
+      Double(offset) * Double(file.bytesRead - (file.countsCompressedBytes ? 0 : pending.count)) / Double(textCount))
   }
 
   /// Reads the text that comes next.
@@ -70,7 +71,7 @@ final class TextSource {
         let count = try file.read(into: target)
         textCount += count
         return count
-      } catch { throw Self.failure(error) }
+      } catch { throw ImportError(reading: error) }
     }
     while true {
       let source = UnsafeRawBufferPointer(rebasing: buffer[pending])
@@ -90,14 +91,6 @@ final class TextSource {
       let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[pending.count...]))
       pending = 0..<pending.count + count
       isAtEnd = count == 0
-    } catch { throw Self.failure(error) }
-  }
-
-  private static func failure(_ error: LineReaderError) -> ImportError {
-    guard error.code != .damaged else {
-      return ImportError(
-        .foreignContent, path: error.path, message: "The compressed file is damaged: it can't be unpacked further.")
-    }
-    return ImportError(.cannotReadFile, path: error.path, message: "The file can't be read.", underlying: error)
+    } catch { throw ImportError(reading: error) }
   }
 }

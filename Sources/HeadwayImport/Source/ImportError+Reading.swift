@@ -1,0 +1,18 @@
+import HeadwayLines
+
+extension ImportError {
+  /// A file, or the archive in which it is, can't be read.
+  init(reading error: LineReaderError) {
+    func foreign(_ message: String) -> ImportError {
+      ImportError(.foreignContent, path: error.path, message: message)
+    }
+    switch error.code {
+    case .damaged: self = foreign("The compressed file is damaged: it can't be unpacked further.")
+    case .encrypted: self = foreign("This is encrypted: unpack it with its password, and give the folder.")
+    case .expandsTooFar:
+      self = foreign("More than 200 times the archive's size would come out of it: this is not unpacked.")
+    case .unsafeName: self = foreign("An archive with such a name of a file, or with one twice, is not read.")
+    default: self.init(.cannotReadFile, path: error.path, message: "The file can't be read.", underlying: error)
+    }
+  }
+}
