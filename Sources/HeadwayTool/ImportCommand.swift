@@ -9,7 +9,11 @@
   struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "import",
-      abstract: "Import a GTFS feed, or one CSV file, into an SQLite database.",
+      abstract: "Import a GTFS feed, or CSV files, into an SQLite database.",
+      usage: """
+        headway import <source> <database> [<options>]
+        headway import <source> ... --into <database> [<options>]
+        """,
       discussion: """
         Readers of the database see the rows arrive. Importing again updates rows in place: by their key, or, in a \
         table without one, the rows of this very file; with others in such a table, say --append or --replace. For a \
@@ -17,9 +21,14 @@
         stops: what was committed stays, and running the same command again completes it. Rows that can't be taken \
         are written to a file a table and import in the folder DATABASE.rejects.
 
+        A source is the folder or zip archive of a feed, a CSV file, compressed or not, a file in an archive as in \
+        ARCHIVE/FILE, a folder or archive of CSV files, a pattern such as 'data/*.csv', or - for standard input. Of \
+        several files each gets a table of its name or, with --table, all go into one.
+
         EXAMPLES:
           headway import vbb-2020 vbb.sqlite
-          headway import vbb-2020 vbb.sqlite --watch stops
+          headway import vbb.zip vbb.sqlite --watch stops
+          headway import swiss.zip europe.sqlite --prefix swiss_
           headway import stops.txt vbb.sqlite --batch-size 1000 --durability full
           headway import vbb-2021 vbb.sqlite --replace
           headway import people.csv people.sqlite --key id --column-type id:integer
@@ -27,14 +36,20 @@
           headway import people.csv people.sqlite --delimiter ';' --table staff
           headway import people.csv people.sqlite --progress json | jq .
           headway import - people.sqlite --table people
+          headway import people.csv towns.csv.gz --into registry.sqlite
+          headway import 'log-*.csv' --into logs.sqlite --table log
         """)
 
     @Argument(
-      help: "The folder of a GTFS feed, a CSV file, compressed or not, or - for standard input.", completion: .file())
-    var feed: String
+      help: "What to import; without --into, the last is the database.", completion: .file())
+    var source: [String] = []
 
-    @Argument(help: "The database file, made if it is not there.", completion: .file())
-    var database: String
+    @Option(
+      help: ArgumentHelp("The database file, made if it is not there.", valueName: "database"), completion: .file())
+    var into: String?
+
+    @Option(help: "With what the name of each table begins, to have several feeds in a database.")
+    var prefix = ""
 
     // Unconditional, so that a negative number is taken for the value that it is.
     @Option(parsing: .unconditional, help: "How many rows are committed at once.")
@@ -73,15 +88,15 @@
 
     @Option(
       help: """
-        For one CSV file: the table. Without this, --key and --column-type, a file that is called like one of GTFS \
-        gets that table with its key and types, and any other a table of its name.
+        For CSV files: the table, one for all. Without this, --key and --column-type, a file that is called like one \
+        of GTFS gets that table with its key and types, and any other a table of its name.
         """)
     var table: String?
 
-    @Option(help: "For one CSV file: the column that identifies a row. Give it again for each column of the key.")
+    @Option(help: "For CSV files: the column that identifies a row. Give it again for each column of the key.")
     var key: [String] = []
 
-    @Option(help: "For one CSV file: the type of a column, as NAME:text, NAME:integer or NAME:real.")
+    @Option(help: "For CSV files: the type of a column, as NAME:text, NAME:integer or NAME:real.")
     var columnType: [String] = []
 
     @Flag(help: "The first line is data; columns are called column_1, column_2 and so on.")
@@ -105,10 +120,6 @@
       if let delimiter, delimiter != "tab", delimiter.utf8.count != 1 || "\"\r\n".contains(delimiter) {
         throw ValidationError("--delimiter '\(delimiter)': use one ASCII character, or 'tab'.")
       }
-      if isFolder, table != nil || !key.isEmpty || !columnType.isEmpty || noHeader {
-        throw ValidationError(
-          "--table, --key, --column-type and --no-header are for one CSV file, and \(feed) is a folder.")
-      }
       if let encoding, TextEncoding(encoding) == nil {
         throw ValidationError("--encoding \(encoding): no such encoding is known; see 'iconv -l'.")
       }
@@ -118,7 +129,6 @@
       if watch != nil, let progress, progress != .bars {
         throw ValidationError("--watch shows rows under the bars, and --progress \(progress.rawValue) has none.")
       }
-      if feed == "-", table == nil { throw ValidationError("Standard input has no name: say --table NAME.") }
       _ = try columnTypes()
     }
 
@@ -140,17 +150,15 @@
 
     private func importAll() async throws {
       let start = ContinuousClock.now
-      guard FileManager.default.fileExists(atPath: path) else {
-        throw ImportError(.cannotReadFile, path: feed, message: "There is no such file or folder.")
-      }
       let notices = Notices(isSilent: quiet || progress == ProgressStyle.none)
-      let files = isFolder ? try FeedFiles(inFolder: feed) : nil
-      try look(at: files, notices)
+      try requireNames()
+      let sources = try ImportSources(named, describedTables())
+      try look(at: sources, notices)
       let target = try ImportDatabase(path: database, durability: durability) { [database] in
         notices.say("\(database) is locked by another program; waiting.")
       }
-      if let files { sayRelease(of: files, in: target, notices) }
-      let (operations, whole) = try makeOperations(files, target)
+      if case .feed(let files) = sources.content { sayRelease(of: files, in: target, notices) }
+      let (operations, whole) = try makeOperations(sources, target)
       let queue = OperationQueue()
       queue.name = "import"
       queue.maxConcurrentOperationCount = maximumConcurrency
@@ -187,8 +195,11 @@
         if let message { ToolExit.say(message) }
         return ExitCode(exitCode)
       }
-      if let error = operations.lazy.compactMap(\.error).first {
-        throw end("error", ToolExit(error).rawValue, ToolExit.description(of: error))
+      let errors = operations.compactMap(\.error)
+      if let error = errors.first {
+        let code = end("error", ToolExit(error).rawValue, ToolExit.description(of: error))
+        for error in errors.dropFirst() { ToolExit.say(ToolExit.description(of: error)) }
+        throw code
       }
       // A signal may come when all is done.
       if let signal, !reports.allSatisfy(\.isComplete) { throw end("cancelled", 128 + signal) }
@@ -205,16 +216,22 @@
     /// Looks at what is to be imported, before anything is made, and says what was found.
     ///
     /// - Throws: ``ImportError``, or a `ValidationError`.
-    private func look(at files: FeedFiles?, _ notices: Notices) throws {
-      var tables: [String]
-      if let files {
-        tables = files.tables.map(\.name)
-        for file in files.leftOut { notices.say("\(feed)/\(file) does not look like a table, and is left out.") }
-      } else {
-        tables = [try describedTable()?.name ?? TableSchema(forFile: feed).name]
+    private func look(at sources: ImportSources, _ notices: Notices) throws {
+      switch sources.content {
+      case .feed(let files):
+        for file in files.leftOut {
+          notices.say("\(files.folder)/\(file) does not look like a table, and is left out.")
+        }
+      case .files(let files), .table(let files):
         // What is read of a pipe is gone.
-        if isRegularFile { say(try FileForm(ofFile: path, options: options), notices) }
+        for file in files where file.size != nil {
+          do { say(try FileForm(ofFile: file.path, options: options), of: file.path, notices) } catch {
+            // Of several, each fails by itself.
+            if files.count == 1 { throw error }
+          }
+        }
       }
+      let tables = sources.tables
       if let watch, !tables.contains(where: { $0.lowercased() == watch.lowercased() }) {
         let known = tables.count > 6 ? "\(tables.prefix(6).joined(separator: ", ")) …" : tables.joined(separator: ", ")
         throw ValidationError("--watch \(watch): there will be no such table, but \(known).")
@@ -223,17 +240,19 @@
 
     /// Says that the database has another release of the feed.
     private func sayRelease(of files: FeedFiles, in target: ImportDatabase, _ notices: Notices) {
-      let known = try? target.pool.read { try String.fetchOne($0, sql: "SELECT feed_version FROM feed_info LIMIT 1") }
+      let known = try? target.pool.read {
+        try String.fetchOne($0, sql: "SELECT feed_version FROM \"\(prefix)feed_info\" LIMIT 1")
+      }
       guard let old = known, let new = files.version, old != new else { return }
       let advice =
         replace
         ? "it is replaced."
         : "what only the old one has will stay. Use --replace to leave nothing of it in these tables."
-      notices.say("\(database) has release \(old) of a feed, and \(feed) is release \(new): \(advice)")
+      notices.say("\(database) has release \(old) of a feed, and \(files.folder) is release \(new): \(advice)")
     }
 
     /// Says what was found in a file and is not the usual thing.
-    private func say(_ form: FileForm, _ notices: Notices) {
+    private func say(_ form: FileForm, of path: String, _ notices: Notices) {
       var findings: [String] = []
       if delimiter == nil, form.dialect.delimiter != UInt8(ascii: ",") {
         let delimiter = Unicode.Scalar(form.dialect.delimiter)
@@ -241,7 +260,7 @@
       }
       if encoding == nil, form.encoding != .utf8 { findings.append("encoding \(form.encoding)") }
       if form.dialect.endsRecordsAtLoneCarriageReturn { findings.append("lines that end with CR") }
-      if !findings.isEmpty { notices.say("\(feed): found \(findings.joined(separator: ", ")).") }
+      if !findings.isEmpty { notices.say("\(path): found \(findings.joined(separator: ", ")).") }
     }
 
     private var options: ImportOptions {
@@ -252,43 +271,59 @@
     }
 
     private func makeOperations(
-      _ files: FeedFiles?, _ target: ImportDatabase
+      _ sources: ImportSources, _ target: ImportDatabase
     ) throws -> (operations: [ImportOperation], whole: OperationProgress) {
       let rejectsFolder = "\(database).rejects"
-      if let files {
-        let feed = try FeedImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
+      switch sources.content {
+      case .feed(let files):
+        let feed = try FeedImport(
+          files, into: target, options: options, tablePrefix: prefix, rejectsFolder: rejectsFolder)
         return (feed.operations, feed.progress)
+      case .files(let files):
+        let made = FilesImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
+        return (made.operations, made.progress)
+      case .table(let files) where files.count == 1:
+        let made = FilesImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
+        return (made.operations, made.progress)
+      case .table(let files):
+        let made = try FilesImport.intoOneTable(files, into: target, options: options, rejectsFolder: rejectsFolder)
+        return (made.operations, made.progress)
       }
-      let table = try describedTable() ?? TableSchema(forFile: feed)
-      let operation = ImportOperation(
-        file: path, table: table, into: target, options: options,
-        rejects: RejectsFile(forTable: table.name, inFolder: rejectsFolder))
-      return ([operation], operation.progress)
     }
 
     // MARK: Options
 
-    private var path: String { feed == "-" ? "/dev/stdin" : feed }
+    /// What is to be imported.
+    private var named: [String] { into == nil ? source.dropLast() : source }
 
-    private var isFolder: Bool {
-      var isFolder: ObjCBool = false
-      return FileManager.default.fileExists(atPath: feed, isDirectory: &isFolder) && isFolder.boolValue
-    }
+    private var database: String { into ?? source.last ?? "" }
 
-    private var isRegularFile: Bool {
-      let attributes = try? FileManager.default.attributesOfItem(atPath: (path as NSString).resolvingSymlinksInPath)
-      return attributes?[.type] as? FileAttributeType == .typeRegular
+    /// Makes sure that there is something to import, and something to import it into.
+    ///
+    /// Not asked while options are parsed: the value of an unknown option would be one name too many.
+    private func requireNames() throws {
+      if named.contains("-"), table == nil { throw ValidationError("Standard input has no name: say --table NAME.") }
+      if source.isEmpty { throw ValidationError("Say what to import, <source>, and into which <database>.") }
+      guard into == nil, source.count != 2 else { return }
+      throw ValidationError(
+        source.count == 1
+          ? "Say into which <database> \(source[0]) is to be imported."
+          : "For several sources say --into DATABASE: \(source.joined(separator: " ")) does not say which that is.")
     }
 
     private var delimiterByte: UInt8? { delimiter == "tab" ? UInt8(ascii: "\t") : delimiter?.utf8.first }
 
-    /// The table as far as the options describe it; nil to leave it to the file's name.
-    private func describedTable() throws -> TableSchema? {
+    /// What the options say of the tables of files.
+    private func describedTables() throws -> ImportSources.Description {
       let types = try columnTypes()
-      guard table != nil || !key.isEmpty || !types.isEmpty else { return nil }
-      let name = table ?? TableSchema(forFile: feed).name
+      let describes = table != nil || !key.isEmpty || !types.isEmpty
       let columns = types.map { ColumnSchema(name: $0.name, type: $0.type) }
-      return TableSchema(name: name, columns: columns, key: key)
+      return ImportSources.Description(
+        tablePrefix: prefix, table: table, describesTables: describes || noHeader
+      ) { path in
+        let schema = TableSchema(forFile: path)
+        return describes ? TableSchema(name: table ?? schema.name, columns: columns, key: key) : schema
+      }
     }
 
     private func columnTypes() throws -> [(name: String, type: ColumnType)] {

@@ -36,9 +36,9 @@
         "feed: This is not a GTFS feed: there is no trips.txt, calendar.txt or calendar_dates.txt.")
     }
 
-    @Test("A feed that is still packed exits with 65 and says what to do") func zip() async throws {
+    @Test("An archive that is damaged exits with 65 and says so") func zip() async throws {
       try folder.write("PK\u{3}\u{4}\u{14}\u{0}", to: "feed.zip")
-      try await expectFailure("feed.zip", "db", status: 65, "feed.zip: This is a zip archive: unpack it")
+      try await expectFailure("feed.zip", "db", status: 65, "feed.zip: The compressed file is damaged")
       #expect(!folder.has("db"))
     }
 

@@ -16,7 +16,8 @@
         (
           ["import", "--help"],
           [
-            "<feed>", "<database>", "--batch-size", "--strict", "--durability", "--maximum-concurrency", "--delimiter",
+            "<source>", "<database>", "--into", "--prefix", "--batch-size", "--strict", "--durability",
+            "--maximum-concurrency", "--delimiter",
             "--table", "--key", "--column-type", "--no-header", "--progress", "--watch",
           ]
         ),

@@ -1,6 +1,7 @@
 #if SQLite
   import Foundation
   import GRDB
+  import HeadwayLines
 
   /// What the database's table of imports, `headway_imports`, knows of one table: which files have written its rows.
   ///
@@ -24,7 +25,7 @@
     enum Outcome: String { case running, finished, cancelled, failed }
 
     let target: String
-    /// The path of the file, without links.
+    /// The path of the file, without links; of one in an archive, the path of that and the name in it.
     let source: String
 
     /// Whether what is read from there again is the same: a pipe has one name for whatever comes through it.
@@ -32,7 +33,9 @@
 
     init(target: String, file: String, isRegular: Bool) {
       (self.target, self.isRegular) = (target, isRegular)
-      source = URL(fileURLWithPath: file).standardizedFileURL.resolvingSymlinksInPath().path
+      let inArchive = ArchivePath(file)
+      let path = URL(fileURLWithPath: inArchive?.archive ?? file).standardizedFileURL.resolvingSymlinksInPath().path
+      source = inArchive.map { "\(path)/\($0.entry)" } ?? path
     }
 
     static func create(_ database: Database) throws {
@@ -67,20 +70,43 @@
     /// - Throws: ``ImportError`` with the code `foreignRows`.
     func requireOwnRows(rowIdentifier: String, hasHeader: Bool, _ database: Database) throws {
       let entries = try entries(database)
-      let lastRow = try database.lastRow(of: target, rowIdentifier)
+      guard isRegular, entries.allSatisfy({ $0.source == source && $0.offset == 0 }),
+        try hasRows(of: entries, rowIdentifier: rowIdentifier, hasHeader: hasHeader, database)
+      else { throw otherRows }
+    }
+
+    /// Makes sure that these files, and no others, have written all rows of a table, one behind the other.
+    ///
+    /// - Throws: ``ImportError`` with the code `foreignRows`.
+    static func requireOwnRows(
+      of files: [(path: String, isRegular: Bool)], in target: String, rowIdentifier: String, hasHeader: Bool,
+      _ database: Database
+    ) throws {
+      let histories = files.map { ImportHistory(target: target, file: $0.path, isRegular: $0.isRegular) }
+      guard let first = histories.first else { return }
+      let (entries, sources) = (try first.entries(database), Set(histories.map(\.source)))
+      guard histories.allSatisfy(\.isRegular), entries.allSatisfy({ sources.contains($0.source) }),
+        try first.hasRows(of: entries, rowIdentifier: rowIdentifier, hasHeader: hasHeader, database)
+      else { throw first.otherRows }
+    }
+
+    /// Whether the table's rows are those of these imports.
+    private func hasRows(
+      of entries: [Entry], rowIdentifier: String, hasHeader: Bool, _ database: Database
+    ) throws -> Bool {
       // Record 1 of these files is the header. A row 1 is from elsewhere, or VACUUM has numbered the rows anew.
       let hasRowOne = try Row.fetchOne(
         database, sql: "SELECT 1 FROM \(SQL.name(target)) WHERE \(rowIdentifier) = 1")
       // What was imported before the last that came to its end is gone, where it was more.
       let last = entries.lastIndex { $0.outcome == Outcome.finished.rawValue } ?? 0
-      guard isRegular, !entries.isEmpty, hasRowOne == nil || !hasHeader,
-        entries.allSatisfy({ $0.source == source && $0.offset == 0 }),
-        lastRow <= entries[last...].map(\.lastRow).max() ?? 0
-      else {
-        throw ImportError(
-          .foreignRows, path: source,
-          message: "The table \(target) has rows that this file did not write, and no key by which to update them.")
-      }
+      return try !entries.isEmpty && (hasRowOne == nil || !hasHeader)
+        && database.lastRow(of: target, rowIdentifier) <= entries[last...].map(\.lastRow).max() ?? 0
+    }
+
+    private var otherRows: ImportError {
+      ImportError(
+        .foreignRows, path: source,
+        message: "The table \(target) has rows that this file did not write, and no key by which to update them.")
     }
 
     /// Whether an import was of a file with other columns.

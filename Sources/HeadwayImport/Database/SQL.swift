@@ -31,7 +31,12 @@ enum SQL {
   static func names(_ names: some Sequence<String>) -> String { names.map(name).joined(separator: ", ") }
 
   /// The table says that it refers to `parents`, the tables that exist, and to no others.
-  static func createTable(_ plan: TablePlan, parents: Set<String>) -> String {
+  ///
+  /// - Parameters:
+  ///   - plan: The table.
+  ///   - parents: By the tables' names in lower case, the columns of their keys.
+  /// - Returns: The statement.
+  static func createTable(_ plan: TablePlan, parents: [String: [String]]) -> String {
     var parts = plan.columns.map { columnDefinition($0, plan, parents: parents) }
     if plan.key.count > 1 || (plan.hasKey && !plan.isRowIdentifierKey) {
       parts.append("PRIMARY KEY (\(names(plan.key.map { plan.columns[$0].name })))")
@@ -39,11 +44,14 @@ enum SQL {
     return "CREATE TABLE IF NOT EXISTS \(name(plan.table)) (\(parts.joined(separator: ", ")))"
   }
 
-  static func columnDefinition(_ column: TablePlan.Column, _ plan: TablePlan, parents: Set<String>) -> String {
+  static func columnDefinition(_ column: TablePlan.Column, _ plan: TablePlan, parents: [String: [String]]) -> String {
     var definition = "\(name(column.name)) \(column.type.rawValue.uppercased())"
     if plan.isRowIdentifierKey, column.isKey { return definition + " PRIMARY KEY" }
     if column.isKey || column.isRequired { definition += " NOT NULL" }
-    if let reference = column.reference, reference.isKeyOfParent, parents.contains(reference.table) {
+    // SQLite requires the column to be the whole key of its table.
+    if let reference = column.reference, let key = parents[reference.table.lowercasedAsName], key.count == 1,
+      key[0].isSameName(as: reference.column)
+    {
       definition += " REFERENCES \(name(reference.table))(\(name(reference.column)))"
     }
     return definition
@@ -80,9 +88,4 @@ enum SQL {
 extension TablePlan {
   /// Whether the key is one whole number, which SQLite can make the row's identifier.
   var isRowIdentifierKey: Bool { key.count == 1 && columns[key[0]].type == .integer }
-}
-
-extension ColumnReference {
-  /// Whether the column is the whole key of its table, as SQLite requires of a `REFERENCES`.
-  fileprivate var isKeyOfParent: Bool { GTFSSchema.table(named: table)?.key == [column] }
 }

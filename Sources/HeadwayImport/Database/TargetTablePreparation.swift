@@ -59,7 +59,11 @@
       let tables = try String.fetchAll(connection, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
       existingTables = Set(tables.map(\.lowercasedAsName))
       try ImportHistory.create(connection)
-      try connection.execute(sql: SQL.createTable(plan, parents: existingTables.union([plan.table])))
+      var parents = [plan.table.lowercasedAsName: plan.key.map { plan.columns[$0].name }]
+      for table in plan.columns.compactMap(\.reference?.table) where !table.isSameName(as: plan.table) {
+        parents[table.lowercasedAsName] = try ExistingTable(named: table, connection)?.primaryKey
+      }
+      try connection.execute(sql: SQL.createTable(plan, parents: parents))
       // Not asked through GRDB, which does not double a quote in a name.
       let columns = try String.fetchAll(
         connection, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [plan.table])

@@ -35,6 +35,14 @@ extension GTFSSchema {
     GTFSFileRequirement(anyOf: ["calendar.txt", "calendar_dates.txt"]),
   ]
 
+  /// Whether files are those of a feed, even of one that lacks some: at least one of them is a required one.
+  ///
+  /// - Parameter files: The names of the files, without their folder.
+  /// - Returns: `true` if one of ``requiredFiles`` is among them.
+  public static func isFeed(_ files: some Sequence<String>) -> Bool {
+    files.contains { requiredFiles.contains($0) }
+  }
+
   /// What a feed lacks.
   ///
   /// - Parameter present: The names of the files that the feed has, without their folder.

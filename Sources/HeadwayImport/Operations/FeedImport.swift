@@ -1,9 +1,8 @@
 #if SQLite
-  import Foundation
   public import Headway
 
-  /// Imports a GTFS feed, a folder of CSV files, as operations on a queue: one a table, each after those to which its
-  /// table refers.
+  /// Imports a GTFS feed, a folder or a zip archive of CSV files, as operations on a queue: one per table, each after
+  /// those to which its table refers.
   ///
   /// ```swift
   /// let database = try ImportDatabase(path: "vbb.sqlite")
@@ -19,7 +18,7 @@
   ///
   /// When one operation fails, the others are cancelled: what they have committed stays.
   public struct FeedImport: Sendable {
-    /// The folder.
+    /// The folder, the archive, or the folder in the archive.
     public let folder: String
     /// One operation a table, in the order of the references; to be added to a queue.
     public let operations: [ImportOperation]
@@ -33,19 +32,22 @@
     /// Looks at the folder and makes the operations.
     ///
     /// - Parameters:
-    ///   - folder: The folder of the feed.
+    ///   - folder: The folder of the feed or, with the trait `Compression`, a zip archive of it.
     ///   - database: The database.
     ///   - options: How the files are imported.
+    ///   - tablePrefix: With what the name of each table begins, so that a database can have several feeds.
     ///   - rejectsFolder: The folder for rows with which something is wrong, a ``RejectsFile`` a table, called like the
     ///     table; nil to count them only.
     /// - Throws: ``ImportError`` with the code `missingFiles`, naming the files that every feed must have and this one
-    ///   has not, `cannotReadFile`, or `foreignRows`, if a table without a key has rows of another feed.
+    ///   has not, `cannotReadFile`, `foreignContent`, or `foreignRows`, if a table without a key has rows of another
+    ///   feed.
     public init(
       folder: String, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
-      rejectsFolder: String? = nil
+      tablePrefix: String = "", rejectsFolder: String? = nil
     ) throws {
       try self.init(
-        FeedFiles(inFolder: folder), into: database, options: options, rejectsFolder: rejectsFolder)
+        FeedFiles(inFolder: folder), into: database, options: options, tablePrefix: tablePrefix,
+        rejectsFolder: rejectsFolder)
     }
 
     /// Makes the operations for files that were looked at before.
@@ -54,17 +56,19 @@
     ///   - files: The files of the feed.
     ///   - database: The database.
     ///   - options: How the files are imported.
+    ///   - tablePrefix: With what the name of each table begins.
     ///   - rejectsFolder: The folder for rows with which something is wrong; nil to count them only.
     /// - Throws: ``ImportError`` with the code `foreignRows`, if a table without a key has rows of another feed.
     public init(
       _ files: FeedFiles, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
-      rejectsFolder: String? = nil
+      tablePrefix: String = "", rejectsFolder: String? = nil
     ) throws {
       operations = files.tables.map { table in
-        ImportOperation(
-          file: "\(files.folder)/\(GTFSSchema.fileName(of: table.name))", table: table, into: database,
+        let prefixed = table.prefixed(tablePrefix)
+        return ImportOperation(
+          file: "\(files.folder)/\(GTFSSchema.fileName(of: table.name))", table: prefixed, into: database,
           options: options,
-          rejects: rejectsFolder.map { RejectsFile(forTable: table.name, inFolder: $0) })
+          rejects: rejectsFolder.map { RejectsFile(forTable: prefixed.name, inFolder: $0) })
       }
       leftOut = files.leftOut
       // Before anything is written: half of a feed over another one would be of no use.
@@ -74,21 +78,20 @@
       }
       folder = files.folder
       progress = OperationProgress(totalUnitCount: 0)
-      connect()
+      connect(sizes: operations.indices.map { files.sizes[files.tables[$0].name] ?? 1 })
     }
 
     /// What each operation has done so far.
     public var reports: [TableReport] { operations.map(\.report) }
 
-    private func connect() {
+    private func connect(sizes: [Int]) {
       let byTable = Dictionary(uniqueKeysWithValues: operations.map { ($0.table.name, $0) })
       var total: Int64 = 0
-      for operation in operations {
+      for (operation, size) in zip(operations, sizes) {
         for parent in operation.table.dependencies.sorted() {
           if let parent = byTable[parent] { operation.addDependency(parent) }
         }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: operation.file)
-        let size = max(1, (attributes?[.size] as? Int64) ?? 1)
+        let size = Int64(max(1, size))
         total += size
         progress.addChild(operation.progress, withPendingUnitCount: size)
         operation.onFailure { [progress] in progress.cancel() }

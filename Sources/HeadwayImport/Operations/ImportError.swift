@@ -17,7 +17,8 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     public static let missingFiles = Code(.missingFiles)
     /// A file could not be opened or read; ``ImportError/underlying`` says why.
     public static let cannotReadFile = Code(.cannotReadFile)
-    /// The file is no text, but for instance an archive; or it is compressed, and damaged.
+    /// The file is no text, but for instance an image; or it is compressed, and damaged; or the archive in which it is
+    /// is damaged, encrypted, or can't be what it seems.
     public static let foreignContent = Code(.foreignContent)
     /// The first line does not name the columns: it is missing, a name stands twice, or a key column is not there.
     public static let badHeader = Code(.badHeader)

@@ -51,4 +51,17 @@ extension TableSchema {
     }
     return names
   }
+
+  /// The same table under a name that begins with a prefix, and so the tables to which it refers.
+  ///
+  /// - Parameter prefix: The prefix.
+  /// - Returns: The table.
+  public func prefixed(_ prefix: String) -> TableSchema {
+    var table = self
+    table.name = prefix + name
+    for (position, column) in columns.enumerated() {
+      if let reference = column.reference { table.columns[position].reference?.table = prefix + reference.table }
+    }
+    return table
+  }
 }

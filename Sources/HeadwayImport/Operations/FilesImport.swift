@@ -1,0 +1,141 @@
+#if SQLite
+  package import Headway
+
+  /// Imports files as operations on a queue: each into a table of its own, or all into one.
+  ///
+  /// Of files with tables of their own, each succeeds or fails by itself. Files for one table are imported one after
+  /// the other; when one fails, the others are cancelled.
+  package struct FilesImport: Sendable {
+    /// A file and its table.
+    package struct File: Sendable {
+      /// The file.
+      package let path: String
+      /// The table.
+      package let table: TableSchema
+      /// The bytes of the file; nil if it is no regular file.
+      package let size: Int?
+
+      package init(path: String, table: TableSchema, size: Int?) {
+        (self.path, self.table, self.size) = (path, table, size)
+      }
+    }
+
+    /// One operation per file, in their order.
+    package let operations: [ImportOperation]
+    /// The progress of the whole, by bytes.
+    package let progress: OperationProgress
+
+    /// Makes the operations for files with a table each.
+    ///
+    /// - Parameters:
+    ///   - files: The files.
+    ///   - database: The database.
+    ///   - options: How the files are imported.
+    ///   - rejectsFolder: The folder for rows with which something is wrong.
+    package init(_ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String) {
+      operations = files.map { file in
+        ImportOperation(
+          file: file.path, table: file.table, into: database, options: options,
+          rejects: RejectsFile(forTable: file.table.name, inFolder: rejectsFolder))
+      }
+      progress = OperationProgress(totalUnitCount: 0)
+      connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
+    }
+
+    private init(_ operations: [ImportOperation], _ progress: OperationProgress) {
+      (self.operations, self.progress) = (operations, progress)
+    }
+
+    private func connect(sizes: [Int64]) {
+      for (operation, size) in zip(operations, sizes) {
+        progress.addChild(operation.progress, withPendingUnitCount: size)
+      }
+      progress.totalUnitCount = sizes.reduce(0, +)
+    }
+
+    /// Makes the operations for files that all go into one table.
+    ///
+    /// Columns are matched by name. In a table without a key, the rows of each file follow those of the one before; the
+    /// same files again, in the same or another order, take the place of their own rows.
+    ///
+    /// - Parameters:
+    ///   - files: The files, all with the same table.
+    ///   - database: The database.
+    ///   - options: How the files are imported.
+    ///   - rejectsFolder: The folder for rows with which something is wrong.
+    /// - Returns: The import.
+    /// - Throws: ``ImportError`` with the code `badHeader`, if the files have different columns, `foreignRows`, if the
+    ///   table has no key and rows of other files, or what looking into the files says.
+    package static func intoOneTable(
+      _ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String
+    ) throws -> FilesImport {
+      try requireSameColumns(of: files, options)
+      guard let table = files.first?.table else { return FilesImport([], OperationProgress(totalUnitCount: 0)) }
+      let modes = try database.existingRows(of: table, forFiles: files, options)
+      let rejects = RejectsFile(forTable: table.name, inFolder: rejectsFolder)
+      let operations = zip(files, modes).map { file, mode in
+        var options = options
+        options.existingRows = mode
+        return ImportOperation(file: file.path, table: table, into: database, options: options, rejects: rejects)
+      }
+      let made = FilesImport(operations, OperationProgress(totalUnitCount: 0))
+      made.connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
+      for (operation, next) in zip(operations, operations.dropFirst()) { next.addDependency(operation) }
+      for operation in operations { operation.onFailure { [progress = made.progress] in progress.cancel() } }
+      return made
+    }
+
+    private static func requireSameColumns(of files: [File], _ options: ImportOptions) throws {
+      var first: (path: String, columns: [String])?
+      // What is read of a pipe is gone.
+      for file in files where file.size != nil {
+        let columns = try FileForm(ofFile: file.path, options: options).columns
+        guard let known = first else {
+          first = (file.path, columns)
+          continue
+        }
+        let (names, knownNames) = (Set(columns.map(\.lowercasedAsName)), Set(known.columns.map(\.lowercasedAsName)))
+        guard names != knownNames else { continue }
+        let lacking = known.columns.filter { !names.contains($0.lowercasedAsName) }
+        let additional = columns.filter { !knownNames.contains($0.lowercasedAsName) }
+        let differences = [
+          lacking.isEmpty ? nil : "no \(lacking.joined(separator: ", "))",
+          additional.isEmpty ? nil : "\(additional.joined(separator: ", ")) besides",
+        ].compactMap { $0 }
+        throw ImportError(
+          .badHeader, path: file.path, line: 1,
+          message: "The columns are not those of \(known.path), which goes into the same table: "
+            + "there is \(differences.joined(separator: ", and ")).")
+      }
+    }
+  }
+
+  extension ImportDatabase {
+    /// What becomes of a table's rows with each of several files that go into it, one after the other.
+    ///
+    /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
+    fileprivate func existingRows(
+      of table: TableSchema, forFiles files: [FilesImport.File], _ options: ImportOptions
+    ) throws -> [ImportOptions.ExistingRows] {
+      let existing = try read { try ExistingTable(named: table.name, $0) }
+      let hasKey = !table.key.isEmpty || existing?.primaryKey.isEmpty == false
+      let others = files.dropFirst()
+      switch options.existingRows {
+      case .append: return files.map { _ in .append }
+      case .replace: return [.replace] + others.map { _ in hasKey ? .update : .append }
+      case .update:
+        if hasKey { return files.map { _ in .update } }
+        guard let existing, try read({ try $0.hasRows(in: existing.name) }) else {
+          return [.update] + others.map { _ in .append }
+        }
+        try read { connection in
+          try ImportHistory.requireOwnRows(
+            of: files.map { (path: $0.path, isRegular: $0.size != nil) }, in: existing.name,
+            rowIdentifier: SQL.rowIdentifier(besideColumns: existing.columnNames), hasHeader: options.hasHeader,
+            connection)
+        }
+        return [.replace] + others.map { _ in .append }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,31 @@
+import HeadwayLines
+
+extension SourceFolder {
+  private static let tableEndings = [".csv", ".tsv"]
+
+  /// Whether it is a GTFS feed, even one that lacks a file.
+  package var isFeed: Bool { GTFSSchema.isFeed(files.map(\.name)) }
+
+  /// Makes sure that an archive has something to import: a spreadsheet is one too.
+  ///
+  /// - Throws: ``ImportError`` with the code `foreignContent`.
+  package func requireTables() throws(ImportError) {
+    guard ArchivePath(path) != nil, !isFeed, tableFiles.isEmpty else { return }
+    throw ImportError(
+      .foreignContent, path: path,
+      message: "There is no CSV file and no feed in this archive. A spreadsheet is to be saved as CSV.")
+  }
+
+  /// The files to import of a folder that is no feed: those called `.csv` or `.tsv`, compressed or not, and those
+  /// called `.txt` that look like tables.
+  package var tableFiles: [File] {
+    files.filter { file in
+      guard file.size != nil else { return false }
+      let name = file.name.lowercased()
+      let ending = Compression.endings.first(where: name.hasSuffix) ?? ""
+      let plainName = name.dropLast(ending.count)
+      if Self.tableEndings.contains(where: plainName.hasSuffix) { return true }
+      return plainName.hasSuffix(".txt") && FileForm.looksLikeTable("\(path)/\(file.name)")
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import HeadwayLines
+
+/// The files of a folder, or of a zip archive in place of one.
+package struct SourceFolder: Sendable {
+  package struct File: Sendable, Hashable {
+    package let name: String
+    /// The bytes, in an archive as they are unpacked; nil if it is no regular file.
+    package let size: Int?
+    /// Without a byte.
+    package let isEmpty: Bool
+  }
+
+  /// What comes before a slash and a file's name: a folder, an archive, or a folder in an archive.
+  package let path: String
+  /// The files, by name; without what systems hide there, and without folders.
+  package let files: [File]
+
+  /// Looks at a folder or an archive.
+  ///
+  /// Of an archive it is the folder that has the files of a feed or, if none has, its outermost one with files.
+  ///
+  /// - Parameter path: The folder, the archive, or a folder in an archive.
+  /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
+  package init(path: String) throws(ImportError) {
+    #if Compression
+      if let archive = ArchivePath(path) {
+        self = try Self(archive)
+        return
+      }
+    #endif
+    do {
+      files = try FileManager.default.contentsOfDirectory(atPath: path).sorted().compactMap { name in
+        name.hasPrefix(".") ? nil : Self.file(name, in: path)
+      }
+    } catch {
+      throw ImportError(.cannotReadFile, path: path, message: "The folder can't be read.", underlying: error)
+    }
+    self.path = path
+  }
+
+  private static func file(_ name: String, in folder: String) -> File? {
+    let path = ("\(folder)/\(name)" as NSString).resolvingSymlinksInPath
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    let type = attributes?[.type] as? FileAttributeType
+    guard type != .typeDirectory else { return nil }
+    let size = type == .typeRegular ? attributes?[.size] as? Int : nil
+    return File(name: name, size: size, isEmpty: size == 0)
+  }
+
+  /// Whether a path is that of a folder, of an archive, or of a folder in one.
+  ///
+  /// - Parameter path: The path.
+  /// - Returns: False even if there is nothing.
+  package static func isFolder(_ path: String) -> Bool {
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
+      if isFolder.boolValue { return true }
+      #if Compression
+        return ArchivePath(path) != nil
+      #endif
+    }
+    #if Compression
+      guard let inArchive = ArchivePath(path), let entries = try? ZipArchive(path: inArchive.archive).entries else {
+        return false
+      }
+      return entries.contains { $0.name.hasPrefix("\(inArchive.entry)/") }
+    #else
+      return false
+    #endif
+  }
+
+  /// The bytes of a file in an archive, as they are unpacked; nil if there is none.
+  ///
+  /// - Parameter path: The path of the archive, with the name in it.
+  /// - Returns: How many there are.
+  /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
+  package static func size(ofFileInArchive path: String) throws(ImportError) -> Int? {
+    #if Compression
+      guard let inArchive = ArchivePath(path) else { return nil }
+      do {
+        return try ZipArchive(path: inArchive.archive).entries.first { $0.name == inArchive.entry }?.size
+      } catch { throw ImportError(reading: error) }
+    #else
+      return nil
+    #endif
+  }
+
+  // MARK: Archives
+
+  #if Compression
+    private init(_ archive: ArchivePath) throws(ImportError) {
+      let entries: [ZipArchive.Entry]
+      do { entries = try ZipArchive(path: archive.archive).entries } catch {
+        throw ImportError(reading: error)
+      }
+      // By the folder in which they are, without what macOS puts beside them.
+      let visible = entries.filter { !$0.name.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "__MACOSX" } }
+      let folders = Dictionary(grouping: visible) { Self.folder(of: $0.name) }
+      let folder = try Self.choose(folders, in: archive)
+      path = folder.isEmpty ? archive.archive : "\(archive.archive)/\(folder)"
+      files = (folders[folder] ?? []).map { entry in
+        let name = folder.isEmpty ? entry.name : String(entry.name.dropFirst(folder.count + 1))
+        return File(name: name, size: entry.size, isEmpty: entry.size == 0)
+      }.sorted { $0.name < $1.name }
+    }
+
+    private static func folder(of name: String) -> String {
+      name.lastIndex(of: "/").map { String(name[..<$0]) } ?? ""
+    }
+
+    private static func choose(
+      _ folders: [String: [ZipArchive.Entry]], in archive: ArchivePath
+    ) throws(ImportError) -> String {
+      let wanted = archive.entry
+      let inside = folders.filter { wanted.isEmpty || $0.key == wanted || $0.key.hasPrefix("\(wanted)/") }
+      let feeds = inside.filter { GTFSSchema.isFeed($0.value.map { String($0.name.split(separator: "/").last ?? "") }) }
+      let depth = { (folder: String) in folder.isEmpty ? 0 : folder.split(separator: "/").count }
+      let candidates = (feeds.isEmpty ? inside : feeds).keys
+      guard let least = candidates.map(depth).min() else {
+        throw ImportError(.foreignContent, path: archive.archive, message: "There is no file in this archive.")
+      }
+      let outermost = candidates.filter { depth($0) == least }.sorted()
+      guard outermost.count == 1, let folder = outermost.first else {
+        throw ImportError(
+          .foreignContent, path: archive.archive,
+          message:
+            "There are several folders with files in this archive: name one, as \(archive.archive)/\(outermost[0]).")
+      }
+      return folder
+    }
+  #endif
+}

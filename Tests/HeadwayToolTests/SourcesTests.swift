@@ -1,0 +1,161 @@
+#if SQLite
+  import Foundation
+  import HeadwayTestSupport
+  import Testing
+
+  @Suite("What an import names", .hangLimit)
+  struct SourcesTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func people(_ rows: ClosedRange<Int>, _ name: String, header: String = "id,name") throws {
+      try folder.write("\(header)\n" + rows.map { "\($0),name \($0)\n" }.joined(), to: name)
+    }
+
+    private func expect(_ status: Int32, _ arguments: String..., location: SourceLocation = #_sourceLocation)
+      async throws -> Tool.Run
+    {
+      let run = try await Tool.run(["import"] + arguments + ["--progress", "none"], in: folder)
+      #expect(run.status == status, "\(run.errors)", sourceLocation: location)
+      return run
+    }
+
+    @Test("I1: several files become a table each") func severalFiles() async throws {
+      try people(1...3, "a.csv")
+      try people(1...4, "data/b.csv")
+      let run = try await expect(0, "a.csv", "data/b.csv", "--into", "db")
+      #expect(try folder.rowCount(of: "a", in: "db") == 3 && folder.rowCount(of: "b", in: "db") == 4)
+      #expect(run.output.last?.hasPrefix("all ") == true)
+    }
+
+    @Test("I1: a folder of CSV files, and a pattern, become a table a file") func folderAndPattern() async throws {
+      try people(1...3, "data/a.csv")
+      try people(1...4, "data/b.TSV")
+      try folder.write("Read me, please.\nOr not.\n", to: "data/README.txt")
+      _ = try await expect(0, "data", "db")
+      #expect(try folder.query("SELECT count(*) FROM sqlite_master WHERE name IN ('a', 'b')", in: "db") == [["2"]])
+      _ = try await expect(0, "data/[ab].*", "db2")
+      #expect(try folder.rowCount(of: "a", in: "db2") == 3 && folder.rowCount(of: "b", in: "db2") == 4)
+      let none = try await expect(66, "data/c*.csv", "db3")
+      #expect(none.errors == ["headway: data/c*.csv: No file matches this pattern."])
+      try people(1...2, "[x].csv")
+      _ = try await expect(0, "[x].csv", "db3")
+      #expect(try folder.rowCount(of: "[x]", in: "db3") == 2, "A name that is there is no pattern.")
+    }
+
+    @Test("I5: files for one table follow each other; the same again, even after more rows, ends in the same table")
+    func oneTable() async throws {
+      try people(1...3, "1.csv")
+      try folder.write("name,id\nname 4,4\n", to: "2.csv")
+      for _ in 1...2 {
+        _ = try await expect(0, "1.csv", "2.csv", "--into", "db", "--table", "t")
+        #expect(
+          try folder.query("SELECT id, name FROM t ORDER BY rowid", in: "db").compactMap { $0[0] } == [
+            "1", "2", "3", "4",
+          ])
+        #expect(try folder.query("SELECT name FROM t WHERE id = 4", in: "db") == [["name 4"]])
+      }
+      try people(1...5, "1.csv")
+      _ = try await expect(0, "?.csv", "db", "--table", "t")
+      #expect(try folder.rowCount(of: "t", in: "db") == 6)
+      _ = try await expect(0, "?.csv", "db", "--table", "t", "--replace")
+      #expect(try folder.rowCount(of: "t", in: "db") == 6)
+      _ = try await expect(0, "?.csv", "db", "--table", "t", "--append")
+      #expect(try folder.rowCount(of: "t", in: "db") == 12)
+      // By a key, each updates the rows that are there.
+      for options in [[], ["--replace"], ["--append"]] {
+        let run = try await Tool.run(
+          ["import", "1.csv", "2.csv", "1.csv", "--into", "db", "--table", "k", "--key", "id", "-q"] + options,
+          in: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try folder.rowCount(of: "k", in: "db") == 5)
+      }
+    }
+
+    @Test("I5: files do not take the place of rows that none of them has written") func otherRows() async throws {
+      try people(1...3, "1.csv")
+      try people(1...3, "2.csv")
+      try people(1...3, "3.csv")
+      _ = try await expect(0, "1.csv", "2.csv", "--into", "db", "--table", "t")
+      let run = try await expect(65, "2.csv", "3.csv", "--into", "db", "--table", "t")
+      #expect(run.errors.last?.contains("Use --append") == true)
+      #expect(try folder.rowCount(of: "t", in: "db") == 6)
+    }
+
+    @Test("I3: files for one table must have the same columns, which is said before anything is made")
+    func otherColumns() async throws {
+      try people(1...3, "1.csv")
+      try people(1...3, "2.csv", header: "id,nick")
+      let run = try await expect(65, "1.csv", "2.csv", "--into", "db", "--table", "t")
+      #expect(
+        run.errors == [
+          "headway: 2.csv, line 1: The columns are not those of 1.csv, which goes into the same table: "
+            + "there is no name, and nick besides."
+        ])
+      #expect(try folder.query("SELECT count(*) FROM sqlite_master WHERE name = 't'", in: "db") == [["0"]])
+    }
+
+    @Test("I1: of several files some may fail: the others are imported, each failure is said, the code is the first's")
+    func someFail() async throws {
+      try people(1...3, "a.csv")
+      try folder.write("%PDF-1.7\n", to: "b.csv")
+      try folder.write("", to: "c.csv")
+      try people(1...4, "d.csv")
+      let run = try await expect(65, "a.csv", "b.csv", "c.csv", "d.csv", "--into", "db")
+      #expect(run.errors.map { String($0.prefix(14)) } == ["headway: b.csv", "headway: c.csv"])
+      #expect(try folder.rowCount(of: "a", in: "db") == 3 && folder.rowCount(of: "d", in: "db") == 4)
+      #expect(run.output.count { $0.hasSuffix("(not complete)") } == 2)
+      let missing = try await expect(66, "a.csv", "nothing.csv", "--into", "db2")
+      #expect(missing.errors == ["headway: nothing.csv: There is no such file or folder."])
+      #expect(!folder.has("db2"))
+    }
+
+    @Test("I4, I5: --prefix keeps two feeds apart, and their releases") func prefix() async throws {
+      for release in ["spring", "summer"] {
+        try folder.writeSmallFeed(to: release)
+        try folder.write(
+          "feed_publisher_name,feed_publisher_url,feed_lang,feed_version\nX,http://x,de,\(release)\n",
+          to: "\(release)/feed_info.txt")
+        let run = try await Tool.run("import", release, "db", "--prefix", "\(release)_", in: folder)
+        #expect(run.status == 0 && run.errors.allSatisfy { !$0.contains("release") }, "\(run.errors)")
+        #expect(run.output.contains { $0.hasPrefix("\(release)_stop_times ") })
+      }
+      #expect(try folder.rowCount(of: "summer_stop_times", in: "db") == 2)
+      try people(1...2, "a.csv")
+      _ = try await expect(0, "a.csv", "db", "--prefix", "x_")
+      #expect(try folder.rowCount(of: "x_a", in: "db") == 2)
+    }
+
+    #if Compression
+      private func zip(_ files: [(name: String, text: String)], to name: String) throws {
+        try Data(zipped(files)).write(to: URL(fileURLWithPath: "\(folder.path)/\(name)"))
+      }
+
+      @Test("I4: a feed in an archive is imported, and its progress ends at 100 %") func archivedFeed() async throws {
+        try folder.writeSmallFeed(to: "feed")
+        let names = ["agency", "stops", "routes", "trips", "stop_times", "calendar"].map { "\($0).txt" }
+        try zip(names.map { ("vbb/\($0)", try folder.text(of: "feed/\($0)")) }, to: "vbb.zip")
+        let run = try await Tool.run("import", "vbb.zip", "db", "--progress", "json", in: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try run.objects().count { $0["event"] as? String == "table" && $0["percent"] as? Int == 100 } == 6)
+        #expect(try folder.rowCount(of: "stop_times", in: "db") == 2)
+        _ = try await expect(0, "vbb.zip/vbb/stops.txt", "db2")
+        #expect(try folder.rowCount(of: "stops", in: "db2") == 2)
+      }
+
+      @Test("I1: CSV files in an archive become a table each; an archive without any is a clear error")
+      func archivedFiles() async throws {
+        try zip([("a.csv", "x,y\n1,2\n"), ("b.csv", "x,y\n1,2\n3,4\n"), ("notes.pdf", "x")], to: "x.zip")
+        _ = try await expect(0, "x.zip", "db")
+        #expect(try folder.rowCount(of: "a", in: "db") == 1 && folder.rowCount(of: "b", in: "db") == 2)
+        _ = try await expect(0, "x.zip", "db", "--table", "both")
+        #expect(try folder.rowCount(of: "both", in: "db") == 3)
+        try zip([("[Content_Types].xml", "<x/>"), ("xl/workbook.xml", "<x/>")], to: "x.xlsx")
+        let run = try await expect(65, "x.xlsx", "db2")
+        #expect(run.errors.last?.contains("no CSV file and no feed") == true)
+        #expect(!folder.has("db2"))
+      }
+    #endif
+  }
+#endif
