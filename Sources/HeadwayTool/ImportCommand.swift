@@ -13,6 +13,7 @@
       usage: """
         headway import <source> <database> [<options>]
         headway import <source> ... --into <database> [<options>]
+        headway import --check <feed> [<options>]
         """,
       discussion: """
         Readers of the database see the rows arrive. Importing again updates rows in place: by their key, or, in a \
@@ -37,6 +38,7 @@
           headway import people.csv people.sqlite --progress json | jq .
           headway import - people.sqlite --table people
           headway import people.csv towns.csv.gz --into registry.sqlite
+          headway import --check vbb.zip
           headway import 'log-*.csv' --into logs.sqlite --table log
         """)
 
@@ -47,6 +49,12 @@
     @Option(
       help: ArgumentHelp("The database file, made if it is not there.", valueName: "database"), completion: .file())
     var into: String?
+
+    @Flag(
+      help: """
+        Import nothing, but say what is wrong or odd in a feed by the GTFS reference; ends with 65 if there are errors.
+        """)
+    var check = false
 
     @Option(help: "With what the name of each table begins, to have several feeds in a database.")
     var prefix = ""
@@ -151,6 +159,13 @@
     private func importAll() async throws {
       let start = ContinuousClock.now
       let notices = Notices(isSilent: quiet || progress == ProgressStyle.none)
+      let style = quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain)
+      if check {
+        let checking = FeedChecking(
+          feed: try checkedFeed(), options: options, maximumConcurrency: maximumConcurrency, isQuiet: quiet,
+          style: style)
+        return try await checking.run()
+      }
       try requireNames()
       let sources = try ImportSources(named, describedTables())
       try look(at: sources, notices)
@@ -162,7 +177,6 @@
       let queue = OperationQueue()
       queue.name = "import"
       queue.maxConcurrentOperationCount = maximumConcurrency
-      let style = quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain)
       if style != .bars, watch != nil { notices.say("--watch shows nothing: there are no bars without a terminal.") }
       let live = watch.map { LiveTable(path: database, table: $0, window: 0..<8) }
       let display = ImportDisplay(style, operations, whole, live: live)
@@ -297,6 +311,14 @@
     private var named: [String] { into == nil ? source.dropLast() : source }
 
     private var database: String { into ?? source.last ?? "" }
+
+    /// The feed that is to be checked.
+    private func checkedFeed() throws -> String {
+      guard source.count == 1, into == nil else {
+        throw ValidationError("--check takes one feed, and no database.")
+      }
+      return source[0]
+    }
 
     /// Makes sure that there is something to import, and something to import it into.
     ///

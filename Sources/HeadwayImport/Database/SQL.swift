@@ -57,6 +57,11 @@ enum SQL {
     return definition
   }
 
+  /// A column as it is described, without constraints.
+  static func columnDefinition(_ column: ColumnSchema) -> String {
+    "\(name(column.name)) \(column.type.rawValue.uppercased())"
+  }
+
   static func addColumn(_ column: TablePlan.Column, to table: String) -> String {
     "ALTER TABLE \(name(table)) ADD COLUMN \(name(column.name)) \(column.type.rawValue.uppercased())"
   }

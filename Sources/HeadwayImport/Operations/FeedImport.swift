@@ -63,12 +63,29 @@
       _ files: FeedFiles, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
       tablePrefix: String = "", rejectsFolder: String? = nil
     ) throws {
-      operations = files.tables.map { table in
-        let prefixed = table.prefixed(tablePrefix)
-        return ImportOperation(
-          file: "\(files.folder)/\(GTFSSchema.fileName(of: table.name))", table: prefixed, into: database,
-          options: options,
-          rejects: rejectsFolder.map { RejectsFile(forTable: prefixed.name, inFolder: $0) })
+      try self.init(
+        files, tables: files.tables.map { $0.prefixed(tablePrefix) }, into: database, options: options,
+        stopsAtFailure: true, rejects: { table in rejectsFolder.map { RejectsFile(forTable: table, inFolder: $0) } })
+    }
+
+    /// Makes the operations.
+    ///
+    /// - Parameters:
+    ///   - files: The files of the feed.
+    ///   - tables: The table of each file.
+    ///   - database: The database.
+    ///   - options: How the files are imported.
+    ///   - stopsAtFailure: When one operation fails, the others are cancelled.
+    ///   - rejects: Where rows go with which something is wrong, by the name of the table.
+    /// - Throws: ``ImportError`` with the code `foreignRows`.
+    init(
+      _ files: FeedFiles, tables: [TableSchema], into database: ImportDatabase, options: ImportOptions,
+      stopsAtFailure: Bool, rejects: (String) -> (any RejectedRowReceiver)?
+    ) throws {
+      operations = zip(files.tables, tables).map { original, table in
+        ImportOperation(
+          readingFrom: "\(files.folder)/\(GTFSSchema.fileName(of: original.name))", into: table, of: database,
+          options: options, rejects: rejects(table.name))
       }
       leftOut = files.leftOut
       // Before anything is written: half of a feed over another one would be of no use.
@@ -78,13 +95,13 @@
       }
       folder = files.folder
       progress = OperationProgress(totalUnitCount: 0)
-      connect(sizes: operations.indices.map { files.sizes[files.tables[$0].name] ?? 1 })
+      connect(sizes: files.tables.map { files.sizes[$0.name] ?? 1 }, stopsAtFailure: stopsAtFailure)
     }
 
     /// What each operation has done so far.
     public var reports: [TableReport] { operations.map(\.report) }
 
-    private func connect(sizes: [Int]) {
+    private func connect(sizes: [Int], stopsAtFailure: Bool) {
       let byTable = Dictionary(uniqueKeysWithValues: operations.map { ($0.table.name, $0) })
       var total: Int64 = 0
       for (operation, size) in zip(operations, sizes) {
@@ -94,7 +111,7 @@
         let size = Int64(max(1, size))
         total += size
         progress.addChild(operation.progress, withPendingUnitCount: size)
-        operation.onFailure { [progress] in progress.cancel() }
+        if stopsAtFailure { operation.onFailure { [progress] in progress.cancel() } }
       }
       progress.totalUnitCount = total
     }

@@ -37,7 +37,7 @@
     public let options: ImportOptions
 
     let database: ImportDatabase
-    private let rejects: RejectsFile?
+    private let rejects: (any RejectedRowReceiver)?
     private let state: Mutex<State>
 
     // Protected by its lock.
@@ -60,18 +60,27 @@
     ///   - database: The database.
     ///   - options: How the file is imported.
     ///   - rejects: Where rows go with which something is wrong; nil to count them only.
-    public init(
+    public convenience init(
       file: String, table: TableSchema? = nil, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
       rejects: RejectsFile? = nil
     ) {
+      self.init(
+        readingFrom: file, into: table ?? TableSchema(forFile: file), of: database, options: options, rejects: rejects)
+    }
+
+    /// Creates an operation whose rejects go elsewhere than into a file.
+    init(
+      readingFrom file: String, into table: TableSchema, of database: ImportDatabase, options: ImportOptions,
+      rejects: (any RejectedRowReceiver)?
+    ) {
       self.file = file
-      self.table = table ?? TableSchema(forFile: file)
+      self.table = table
       self.database = database
       self.options = options
       self.rejects = rejects
-      state = Mutex(State(report: TableReport(table: self.table.name, file: file)))
+      state = Mutex(State(report: TableReport(table: table.name, file: file)))
       super.init()
-      name = "import \(self.table.name)"
+      name = "import \(table.name)"
     }
 
     /// What the import has done so far.
@@ -149,6 +158,9 @@
       progress.totalUnitCount = Int64(source.size ?? 0)
     }
 
+    /// Called at the end.
+    func noteUnchecked(_ references: [String]) { state.withLock { $0.report.uncheckedReferences = references } }
+
     /// Called if rows that were to replace others are gone with the import.
     func takeBackRows() { state.withLock { ($0.report.rows, $0.report.bytes) = (0, 0) } }
 
@@ -175,7 +187,7 @@
     private func write(_ rejectedRows: [RejectedRow]) throws {
       guard !rejectedRows.isEmpty, let rejects else { return }
       try rejects.append(rejectedRows)
-      let path = rejects.path
+      let path = rejects.rejectsPath
       state.withLock { $0.report.rejectsPath = path }
     }
   }

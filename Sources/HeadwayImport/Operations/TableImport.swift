@@ -45,7 +45,6 @@
       // When reading fails, what was read before is written before the operation ends.
       defer { line.waitForAll() }
 
-      try line.report(target.uncheckedReferences)
       try records.forEach { record in
         encoder.encode(record, into: line.filling)
         return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
@@ -60,6 +59,7 @@
       try line.report(target.unresolved(encoder.selfReferences))
       try target.finish(
         lastRecord: records.count, rows: operation.report.rows, mayGoOn: { [operation] in !operation.isCancelled })
+      operation.noteUnchecked(try target.uncheckedReferences())
     }
 
     /// After each record: hands the batch over when it is full, and looks whether to go on.

@@ -10,6 +10,9 @@ public struct TableReport: Sendable, Hashable {
   public internal(set) var rejected = 0
   /// Rows that are in the database and about which the rejects have something to say.
   public internal(set) var reported = 0
+  /// References that could not be checked, since the table to which they lead is not in the database: a sentence for
+  /// each column that has values.
+  public internal(set) var uncheckedReferences: [String] = []
   /// Bytes of the file whose rows are committed.
   public internal(set) var bytes = 0
   /// Bytes of the file; nil while it is not open, or when it is not a regular file.

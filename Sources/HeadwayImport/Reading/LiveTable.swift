@@ -199,7 +199,7 @@
 
   extension DatabaseValue {
     /// A number as text.
-    fileprivate var numberText: String? {
+    var numberText: String? {
       switch storage {
       case .int64(let number): String(number)
       case .double(let number): String(number)

@@ -2,11 +2,20 @@ import Foundation
 import HeadwayCSV
 import Synchronization
 
+/// What takes the rows with which something is wrong, from any thread.
+protocol RejectedRowReceiver: Sendable {
+  /// Where they can be read; nil if that is nowhere.
+  var rejectsPath: String? { get }
+
+  /// Takes rows, in the order of their lines.
+  func append(_ rows: [RejectedRow]) throws
+}
+
 /// Collects the rows with which something is wrong in a CSV file of its own: table, line, status, reason and record.
 ///
 /// The file is made when the first row comes, and its folder with it. A file that is there, for instance from an
 /// earlier import, is left alone: then this one gets a number, as in `rejects-2.csv`. Safe to use from any thread.
-public final class RejectsFile: Sendable {
+public final class RejectsFile: RejectedRowReceiver {
   private struct State {
     var path: String
     var handle: FileHandle?
@@ -34,6 +43,8 @@ public final class RejectsFile: Sendable {
 
   /// Where the file is or, while it has no row, where it is to be if there is none by then.
   public var path: String { state.withLock { $0.path } }
+
+  var rejectsPath: String? { path }
 
   /// Appends rows.
   ///

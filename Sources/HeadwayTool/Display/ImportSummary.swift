@@ -40,6 +40,9 @@
         lines.append(line(cells(report.table, [report], seconds: report.seconds)) + note)
       }
       if reports.count > 1 { lines.append(line(cells("all", reports, seconds: seconds))) }
+      for report in reports {
+        for reference in report.uncheckedReferences { lines.append("\(report.table): \(reference).") }
+      }
       for path in reports.compactMap(\.rejectsPath) {
         lines.append("What is wrong with rejected and reported rows is in \(path).")
       }

@@ -20,14 +20,42 @@
       let rowsPerSecond: Double
       let isComplete: Bool
       let rejects: String?
+      let uncheckedReferences: [String]?
 
       init(event: String, _ report: TableReport, percent: Int) {
         self.event = event
         (table, self.percent, rows) = (report.table, percent, report.rows)
         (rejected, reported, rejects) = (report.rejected, report.reported, report.rejectsPath)
+        uncheckedReferences = report.uncheckedReferences.isEmpty ? nil : report.uncheckedReferences
         (bytes, size, seconds) = (report.bytes, report.size, report.seconds)
         (rowsPerSecond, isComplete) = (report.rowsPerSecond.rounded(), report.isComplete)
       }
+    }
+
+    /// What `--check` has found.
+    struct Finding: Encodable {
+      let event = "finding"
+      let severity: String
+      let code: String
+      let file: String
+      let message: String
+      let count: Int
+      let examples: [String]
+
+      init(_ finding: FeedFinding) {
+        (severity, code, file) = (finding.severity.rawValue, finding.code, finding.file)
+        (message, count, examples) = (finding.message, finding.count, finding.examples)
+      }
+    }
+
+    /// The end of `--check`.
+    struct Checked: Encodable {
+      /// `finished` or `cancelled`.
+      let event: String
+      let errors: Int
+      let warnings: Int
+      let seconds: Double
+      let exitCode: Int32
     }
 
     /// The end: the last line.

@@ -1,0 +1,126 @@
+// Trips, their times, and the shapes of their ways.
+extension FeedRule {
+  static let timetable: [FeedRule] = trips + places + times + order + shapes
+
+  private static let trips: [FeedRule] = [
+    FeedRule(
+      .warning, "unused_trip", "trips", "the trip has no stop times",
+      source: """
+        SELECT rowid AS record, * FROM trips
+        WHERE NOT EXISTS (SELECT 1 FROM stop_times WHERE stop_times.trip_id = trips.trip_id)
+        """),
+    FeedRule(
+      .warning, "unusable_trip", "trips", "the trip has one stop time only",
+      source: """
+        SELECT rowid AS record, * FROM trips
+        WHERE (SELECT count(*) FROM stop_times WHERE stop_times.trip_id = trips.trip_id) = 1
+        """),
+  ]
+
+  private static let zone = "NOT (\(empty("location_group_id")) AND \(empty("location_id")))"
+  private static let window =
+    "NOT (\(empty("start_pickup_drop_off_window")) AND \(empty("end_pickup_drop_off_window")))"
+
+  private static let places: [FeedRule] = [
+    missing("stop_id", "stop_times", when: "without location_group_id and location_id", "NOT (\(zone))"),
+    FeedRule(
+      .error, "forbidden_geography_id", "stop_times",
+      "only one of stop_id, location_group_id and location_id may be given",
+      where: """
+        (NOT \(empty("stop_id"))) + (NOT \(empty("location_group_id"))) + (NOT \(empty("location_id"))) > 1
+        """),
+    missing(
+      "start_pickup_drop_off_window", "stop_times", when: "for zones and groups of stops", zone,
+      code: "missing_pickup_or_drop_off_window"),
+    missing(
+      "end_pickup_drop_off_window", "stop_times", when: "for zones and groups of stops", zone,
+      code: "missing_pickup_or_drop_off_window"),
+  ]
+
+  private static let times: [FeedRule] = [
+    FeedRule(
+      .error, "forbidden_arrival_or_departure_time", "stop_times",
+      "arrival_time and departure_time must be empty where there is a window of pickup or drop-off",
+      where: "(\(window)) AND NOT (\(empty("arrival_time")) AND \(empty("departure_time")))"),
+    FeedRule(
+      .error, "missing_trip_edge", "stop_times",
+      "arrival_time or departure_time is empty at the first or last stop of a trip, which is required there",
+      source: """
+        SELECT rowid AS record, *, stop_sequence IN (
+          min(stop_sequence) OVER (PARTITION BY trip_id), max(stop_sequence) OVER (PARTITION BY trip_id)) AS is_edge
+        FROM stop_times
+        """,
+      where: "is_edge AND NOT (\(window)) AND (\(empty("arrival_time")) OR \(empty("departure_time")))"),
+    FeedRule(
+      .error, "stop_time_timepoint_without_times", "stop_times",
+      "arrival_time or departure_time is empty, which is required where timepoint is 1",
+      where: "timepoint = 1 AND (\(empty("arrival_time")) OR \(empty("departure_time")))"),
+    FeedRule(
+      .error, "stop_time_with_only_arrival_or_departure_time", "stop_times",
+      "only one of arrival_time and departure_time is given",
+      where: "(\(empty("arrival_time"))) <> (\(empty("departure_time")))"),
+    FeedRule(
+      .error, "stop_time_with_departure_before_arrival_time", "stop_times", "departure_time is before arrival_time",
+      where: """
+        NOT \(empty("arrival_time")) AND NOT \(empty("departure_time"))
+        AND \(seconds("departure_time")) < \(seconds("arrival_time"))
+        """),
+  ]
+
+  private static let order: [FeedRule] = [
+    FeedRule(
+      .error, "stop_time_with_arrival_before_previous_departure_time", "stop_times",
+      "arrival_time is before the departure_time of the stop before",
+      // Stops without times are passed over: times between those that have some are left to be worked out.
+      source: """
+        SELECT rowid AS record, *, \(seconds("arrival_time")) AS arrival, lag(\(seconds("departure_time")))
+          OVER (PARTITION BY trip_id ORDER BY stop_sequence) AS previous
+        FROM stop_times WHERE NOT \(empty("arrival_time")) AND NOT \(empty("departure_time"))
+        """, where: "arrival < previous"),
+    FeedRule(
+      .error, "decreasing_or_equal_stop_time_distance", "stop_times",
+      "shape_dist_traveled is not more than at the stop before",
+      source: """
+        SELECT rowid AS record, *,
+          lag(shape_dist_traveled) OVER (PARTITION BY trip_id ORDER BY stop_sequence) AS previous
+        FROM stop_times WHERE NOT \(empty("shape_dist_traveled"))
+        """, where: "shape_dist_traveled <= previous"),
+    FeedRule(
+      .warning, "unsorted_stop_times", "stop_times", "the row comes after one of the same trip with a later stop",
+      source: """
+        SELECT rowid AS record, *, lag(stop_sequence) OVER (PARTITION BY trip_id ORDER BY rowid) AS previous
+        FROM stop_times
+        """, where: "stop_sequence < previous"),
+    FeedRule(
+      .error, "start_and_end_range_out_of_order", "frequencies", "end_time is not after start_time",
+      where: "\(seconds("end_time")) <= \(seconds("start_time"))"),
+    FeedRule(
+      .error, "overlapping_frequency", "frequencies", "the time overlaps with that of another row of the trip",
+      source: """
+        SELECT rowid AS record, *, \(seconds("start_time")) AS start, lag(\(seconds("end_time")))
+          OVER (PARTITION BY trip_id ORDER BY \(seconds("start_time"))) AS previous
+        FROM frequencies
+        """, where: "start < previous"),
+    FeedRule(
+      .error, "number_out_of_range", "frequencies", "headway_secs is not more than 0", where: "headway_secs <= 0"),
+  ]
+
+  private static let shapes: [FeedRule] = [
+    FeedRule(
+      .error, "decreasing_shape_distance", "shapes", "shape_dist_traveled is less than at the point before",
+      source: """
+        SELECT rowid AS record, *,
+          lag(shape_dist_traveled) OVER (PARTITION BY shape_id ORDER BY shape_pt_sequence) AS previous
+        FROM shapes WHERE NOT \(empty("shape_dist_traveled"))
+        """, where: "shape_dist_traveled < previous"),
+    FeedRule(
+      .warning, "single_shape_point", "shapes", "the shape has one point only", columns: ["shape_id"],
+      source: "SELECT min(rowid) AS record, shape_id FROM shapes GROUP BY shape_id HAVING count(*) = 1"),
+    FeedRule(
+      .warning, "unused_shape", "shapes", "no trip has this shape", columns: ["shape_id"],
+      source: """
+        SELECT min(rowid) AS record, shape_id FROM shapes GROUP BY shape_id
+        HAVING NOT EXISTS (SELECT 1 FROM trips WHERE trips.shape_id = shapes.shape_id)
+        """),
+  ]
+}
