@@ -33,6 +33,34 @@
       #expect(Set(run.output.prefix(8).map(\.count)).count == 1, "The columns stand below each other.")
     }
 
+    @Test(
+      "I4: the summary fits the terminal: columns are left out from the end, and long names are cut",
+      arguments: [(80, "seconds"), (60, "reported"), (40, "rows"), (24, "rows")])
+    func width(columns: Int, last: String) async throws {
+      try folder.writeSmallFeed(to: "feed")
+      let tool = try Tool(
+        ["import", "feed", "db", "--prefix", "a_feed_with_a_long_name_", "--progress", "none"], in: folder,
+        environment: ["COLUMNS": "\(columns)"])
+      let run = await tool.finish()
+      #expect(run.status == 0)
+      #expect(run.output.count == 8 && run.output.allSatisfy { $0.count <= columns }, "\(run.output)")
+      let titles = try #require(run.output.first).split(separator: " ").map(String.init)
+      #expect(titles.first == "table" && titles.contains("rows") && titles.contains(last), "\(titles)")
+      #expect(try #require(run.output.last).hasPrefix("all "))
+    }
+
+    @Test("I4: what is not complete is said below a summary that has no room beside it") func incomplete() async throws
+    {
+      try folder.write("a,b\n1,2\n3\n", to: "x.csv")
+      for (columns, text) in [("80", "  (not complete)"), ("40", "Not complete: x.")] {
+        let tool = try Tool(
+          ["import", "x.csv", "db\(columns)", "--strict", "--progress", "none"], in: folder,
+          environment: ["COLUMNS": columns])
+        let run = await tool.finish()
+        #expect(run.status == 65 && run.output.contains { $0.hasSuffix(text) }, "\(run.output)")
+      }
+    }
+
     @Test("I3: rejected and reported rows are in a file of their table, with a header, in the order of their lines")
     func rejects() async throws {
       try folder.writeSmallFeed(

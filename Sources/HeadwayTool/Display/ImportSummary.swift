@@ -30,16 +30,10 @@
     }
 
     private func table(isCancelled: Bool) -> String {
-      let width = max(5, reports.map(\.table.count).max() ?? 0)
-      func line(_ cells: [String]) -> String {
-        cells[0].padded(to: width) + zip(cells.dropFirst(), [12, 9, 9, 9, 12]).map { $0.leftPadded(to: $1) }.joined()
-      }
-      var lines = [line(["table", "rows", "rejected", "reported", "seconds", "rows/s"])]
-      for report in reports {
-        let note = report.isComplete ? "" : "  (not complete)"
-        lines.append(line(cells(report.table, [report], seconds: report.seconds)) + note)
-      }
-      if reports.count > 1 { lines.append(line(cells("all", reports, seconds: seconds))) }
+      var rows = reports.map { SummaryTable.Row(cells($0.table, [$0], seconds: $0.seconds), isComplete: $0.isComplete) }
+      if reports.count > 1 { rows.append(SummaryTable.Row(cells("all", reports, seconds: seconds), isComplete: true)) }
+      let titles = ["table", "rows", "rejected", "reported", "seconds", "rows/s"]
+      var lines = SummaryTable(titles: titles, rows: rows).lines(columns: Terminal.outputColumns)
       for report in reports {
         for reference in report.uncheckedReferences { lines.append("\(report.table): \(reference).") }
       }

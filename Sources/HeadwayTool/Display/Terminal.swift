@@ -24,6 +24,14 @@
       return terminal
     }
 
+    /// How many columns standard output has, or is said to have by the variable `COLUMNS`; else 80.
+    static var outputColumns: Int {
+      var window = winsize()
+      if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0 { return Int(window.ws_col) }
+      let said = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) } ?? 0
+      return said > 0 ? said : 80
+    }
+
     /// By the variables that say it, the most important first; a Mac without them shows UTF-8.
     private static let isUnicodeLocale: Bool = {
       let environment = ProcessInfo.processInfo.environment

@@ -114,7 +114,7 @@
 
     /// The tool is built into the folder in which the tests are: beside their executable on Linux, and beside the
     /// bundle, some folders up, on macOS.
-    private static func executable() throws -> URL {
+    static func executable() throws -> URL {
       let tests = ["/proc/self/exe"] + CommandLine.arguments.filter { $0.hasPrefix("/") }
       var searched: [String] = []
       for path in tests {
