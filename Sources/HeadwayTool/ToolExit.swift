@@ -61,8 +61,10 @@
         case is CocoaError, is POSIXError: systemReason(underlying as NSError)
         default: "\(underlying)"
         }
-      return ImportError(error.code, path: error.path, line: error.line, message: error.message).description
-        + " (\(reason))"
+      let text = ImportError(error.code, path: error.path, line: error.line, message: error.message).description
+      guard ToolExit(error) == .temporaryFailure else { return "\(text) (\(reason))" }
+      return "\(text) (\(reason)) Another program is writing to it: run the same command when that has ended; what was "
+        + "committed stays."
     }
 
     private static func systemReason(_ error: NSError) -> String {

@@ -1,4 +1,5 @@
 #if SQLite
+  import Dispatch
   import GRDB
   import Headway
   @testable import HeadwayImport
@@ -163,6 +164,46 @@
       }
       return try String.fetchAll(
         connection, sql: "SELECT sql FROM sqlite_stmt WHERE sql LIKE 'INSERT%' OR sql LIKE 'DELETE%'")
+    }
+
+    /// ```
+    /// first                     second                    third
+    /// held at the gate          waits for the first       waits for both
+    ///                           cancelled: ends
+    /// let go
+    ///                                                     imports
+    /// ```
+    @Test("I2: an import that waits for another into its table ends at once when it is cancelled")
+    func cancelledWhileWaiting() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let gate = Gate()
+        let first = try workspace.operation(people(1...10), table: .log, into: database)
+        first.stop(at: gate)
+        let queue = Headway.OperationQueue()
+        queue.maxConcurrentOperationCount = 3
+        queue.addOperation(first)
+        gate.awaitArrival()
+        let path = try workspace.write("id,name\n11,x\n", to: "other.csv")
+        let append = ImportOptions(existingRows: .append)
+        let (second, third) = (
+          ImportOperation(file: path, table: .log, into: database, options: append),
+          ImportOperation(file: path, table: .log, into: database, options: append)
+        )
+        let begun = DispatchSemaphore(value: 0)
+        let observation = second.observe(\.isExecuting) { second, _ in if second.isExecuting { begun.signal() } }
+        defer { observation.invalidate() }
+        queue.addOperation(second)
+        begun.wait()
+        queue.addOperation(third)
+        second.cancel()
+        second.waitUntilFinished()
+        #expect(!first.isFinished && !third.isFinished)
+        gate.open()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(second.report.rows == 0 && third.error == nil)
+        #expect(try database.count("log") == 11)
+      }
     }
   }
 #endif

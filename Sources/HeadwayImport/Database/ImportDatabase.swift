@@ -33,8 +33,12 @@
     private static let waits = 1_000
     private static let waitMicroseconds: UInt32 = 10_000
 
-    /// The import into each table that began last, by the table's name in lower case.
-    private let imports = Mutex<[String: ImportOperation]>([:])
+    /// The imports into each table that have not ended, in the order of their turns, by the table's name in lower case.
+    ///
+    /// Protected by its lock.
+    private let imports = Mutex<[String: [ImportOperation]]>([:])
+    /// Where imports wait for their turns.
+    private let turns = Headway.OperationQueue()
 
     /// One operation a batch, one at a time: the order in which tables take turns at writing.
     private let writing = Headway.OperationQueue()
@@ -78,6 +82,7 @@
       }
       self.path = path
       self.durability = durability
+      turns.name = "turns at \(path)"
       writing.name = "writing to \(path)"
       writing.maxConcurrentOperationCount = 1
     }
@@ -165,22 +170,31 @@
       return value
     }
 
-    /// Waits until no other import into the operation's table runs: each places its rows behind those of the one
-    /// before.
+    /// Waits until no import into the operation's table runs that came before: each places its rows behind those of
+    /// the one before.
+    ///
+    /// Returns at once when the operation is cancelled; those behind it go on waiting for those before it.
     func waitForTurn(of operation: ImportOperation) {
       let table = operation.table.name.lowercasedAsName
       let before = imports.withLock { imports in
-        defer { imports[table] = operation }
-        return imports[table]
+        defer { imports[table, default: []].append(operation) }
+        return imports[table] ?? []
       }
-      before?.waitUntilFinished()
+      guard !before.isEmpty else { return }
+      // Runs nothing: it is ready when they have finished, or it is cancelled.
+      let turn = Headway.BlockOperation {}
+      for other in before { turn.addDependency(other) }
+      operation.onCancel { turn.cancel() }
+      turns.addOperation(turn)
+      turn.waitUntilFinished()
     }
 
-    /// Lets the next import into the operation's table begin.
+    /// Lets the next import into the operation's table begin, once those before it have ended too.
     func endTurn(of operation: ImportOperation) {
       let table = operation.table.name.lowercasedAsName
       // Released after the lock.
-      let ended = imports.withLock { imports in imports[table] === operation ? imports.removeValue(forKey: table) : nil
+      let ended = imports.withLock { imports in
+        imports[table]?.firstIndex { $0 === operation }.map { imports[table]?.remove(at: $0) }
       }
       withExtendedLifetime(ended) {}
     }
