@@ -174,6 +174,11 @@
       }
       if case .feed(let files) = sources.content { sayRelease(of: files, in: target, notices) }
       let (operations, whole) = try makeOperations(sources, target)
+      let finished = operations.filter(\.wasFinished).map(\.file)
+      if !finished.isEmpty {
+        notices.say(
+          "An --append of these files ended early, and is completed; added then: \(finished.joined(separator: ", ")).")
+      }
       let queue = OperationQueue()
       queue.name = "import"
       queue.maxConcurrentOperationCount = maximumConcurrency
@@ -294,10 +299,10 @@
           files, into: target, options: options, tablePrefix: prefix, rejectsFolder: rejectsFolder)
         return (feed.operations, feed.progress)
       case .files(let files):
-        let made = FilesImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
+        let made = try FilesImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
         return (made.operations, made.progress)
       case .table(let files) where files.count == 1:
-        let made = FilesImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
+        let made = try FilesImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
         return (made.operations, made.progress)
       case .table(let files):
         let made = try FilesImport.intoOneTable(files, into: target, options: options, rejectsFolder: rejectsFolder)

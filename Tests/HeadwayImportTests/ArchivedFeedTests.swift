@@ -90,6 +90,33 @@
       }
     }
 
+    @Test("I5: an append of a feed that was cancelled is completed: tables that were finished are not repeated")
+    func appendedTwice() throws {
+      try withWorkspace { workspace in
+        let rows = (1...30).map { "\($0),x\n" }.joined()
+        let path = try archive(in: workspace, ["log.txt": "a,b\n" + rows, "other.txt": "a,b\n" + rows])
+        let database = try workspace.database()
+        func append(cancelling: Bool) throws {
+          let options = ImportOptions(batchSize: 10, existingRows: .append)
+          let feed = try FeedImport(folder: path, into: database, options: options)
+          let (log, other) = (
+            feed.operations.first { $0.table.name == "log" }, feed.operations.first { $0.table.name == "other" }
+          )
+          if cancelling, let log, let other {
+            log.addDependency(other)
+            log.onCommit { [unowned log] in if $0.rows == 20 { log.cancel() } }
+          }
+          run(feed.operations)
+        }
+        for round in 1...2 {
+          try append(cancelling: true)
+          #expect(try database.count("other") == 30 * round && database.count("log") == 30 * round - 10)
+          try append(cancelling: false)
+          #expect(try database.count("other") == 30 * round && database.count("log") == 30 * round)
+        }
+      }
+    }
+
     @Test("I4: an archive that can't be read or is none is a typed error, before a table is made")
     func unreadable() throws {
       try withWorkspace { workspace in

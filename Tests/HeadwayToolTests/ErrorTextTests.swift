@@ -12,8 +12,8 @@
         underlying: DatabaseError(resultCode: .SQLITE_BUSY, message: "database is locked"))
       #expect(
         ToolExit.description(of: error)
-          == "db: The database refused. (database is locked) Another program is writing to it: run the same command when "
-          + "that has ended; what was committed stays.")
+          == "db: The database refused. (database is locked) Another program is writing to it: run the same command "
+          + "when that has ended; what was committed stays.")
     }
   }
 #endif

@@ -73,6 +73,23 @@
       }
     }
 
+    @Test("I5: an append that ended early is completed by the same command, and repeated by one after that")
+    func interruptedAppend() async throws {
+      try people(1...3, "data/a.csv")
+      try people(1...3, "data/b.csv")
+      _ = try await expect(0, "data", "db")
+      // One file can't be read for now.
+      try folder.write("", to: "data/b.csv")
+      _ = try await expect(65, "data", "db", "--append")
+      #expect(try folder.rowCount(of: "a", in: "db") == 6 && folder.rowCount(of: "b", in: "db") == 3)
+      try people(1...3, "data/b.csv")
+      let completing = try await Tool.run("import", "data", "db", "--append", in: folder)
+      #expect(completing.errors.contains { $0.contains("ended early") && $0.contains("data/a.csv") })
+      #expect(try folder.rowCount(of: "a", in: "db") == 6 && folder.rowCount(of: "b", in: "db") == 6)
+      _ = try await expect(0, "data", "db", "--append")
+      #expect(try folder.rowCount(of: "a", in: "db") == 9 && folder.rowCount(of: "b", in: "db") == 9)
+    }
+
     @Test("I5: files do not take the place of rows that none of them has written") func otherRows() async throws {
       try people(1...3, "1.csv")
       try people(1...3, "2.csv")

@@ -31,6 +31,9 @@
     /// Whether what is read from there again is the same: a pipe has one name for whatever comes through it.
     let isRegular: Bool
 
+    /// By what the imports of one run are known, if rows are appended.
+    var run: String?
+
     init(target: String, file: String, isRegular: Bool) {
       (self.target, self.isRegular) = (target, isRegular)
       let inArchive = ArchivePath(file)
@@ -45,8 +48,11 @@
             id INTEGER PRIMARY KEY, "table" TEXT NOT NULL COLLATE NOCASE, source TEXT NOT NULL, size INTEGER,
             columns TEXT NOT NULL, started TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, ended TEXT,
             outcome TEXT NOT NULL DEFAULT 'running', rows INTEGER NOT NULL DEFAULT 0,
-            began_empty INTEGER NOT NULL, row_offset INTEGER NOT NULL, last_row INTEGER NOT NULL DEFAULT 0)
+            began_empty INTEGER NOT NULL, row_offset INTEGER NOT NULL, last_row INTEGER NOT NULL DEFAULT 0, run TEXT)
           """)
+      // Earlier versions had none.
+      guard try !database.columns(in: table).contains(where: { $0.name == "run" }) else { return }
+      try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN run TEXT")
     }
 
     /// The imports since the table was empty, or was replaced, the oldest first; none if that is not known.
@@ -139,10 +145,10 @@
     {
       try database.execute(
         sql: """
-          INSERT INTO \(Self.table) ("table", source, size, columns, began_empty, row_offset, last_row)
-          VALUES (?, ?, ?, ?, ?, ?, ?)
+          INSERT INTO \(Self.table) ("table", source, size, columns, began_empty, row_offset, last_row, run)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
           """,
-        arguments: [target, source, size, columns.joined(separator: ","), beganEmpty, offset, lastRow])
+        arguments: [target, source, size, columns.joined(separator: ","), beganEmpty, offset, lastRow, run])
       return database.lastInsertedRowID
     }
 

@@ -42,13 +42,13 @@
     /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `database`.
     init(
       _ plan: TablePlan, _ described: TableSchema, _ source: RecordSource, header: [String], _ options: ImportOptions,
-      in database: ImportDatabase
+      run: String?, in database: ImportDatabase
     ) throws {
-      let (history, size) = (
-        ImportHistory(target: plan.table, file: source.path, isRegular: source.size != nil), source.size
-      )
+      var history = ImportHistory(target: plan.table, file: source.path, isRegular: source.size != nil)
+      history.run = run
+      let size = source.size
       let columns = options.requiresDescribedColumns ? described.columns : []
-      let (preparation, writer) = try database.writeAndWait { [plan] connection in
+      let (preparation, writer) = try database.writeAndWait { [plan, history] connection in
         let preparation = try TargetTablePreparation(
           plan, columns, options.existingRows, history, size: size, header, connection)
         let writer = try TableWriter(

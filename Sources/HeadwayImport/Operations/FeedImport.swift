@@ -82,10 +82,14 @@
       _ files: FeedFiles, tables: [TableSchema], into database: ImportDatabase, options: ImportOptions,
       stopsAtFailure: Bool, rejects: (String) -> (any RejectedRowReceiver)?
     ) throws {
-      operations = zip(files.tables, tables).map { original, table in
+      let paths = files.tables.map { "\(files.folder)/\(GTFSSchema.fileName(of: $0.name))" }
+      let run =
+        options.existingRows == .append
+        ? try database.appendingRun(of: zip(tables, paths).map { ($0.name, $1) }) : nil
+      operations = zip(tables, paths).enumerated().map { position, file in
         ImportOperation(
-          readingFrom: "\(files.folder)/\(GTFSSchema.fileName(of: original.name))", into: table, of: database,
-          options: options, rejects: rejects(table.name))
+          readingFrom: file.1, into: file.0, of: database, options: options, rejects: rejects(file.0.name),
+          run: run?.identifier, wasFinished: run?.finished.contains(position) == true)
       }
       leftOut = files.leftOut
       // Before anything is written: half of a feed over another one would be of no use.

@@ -32,14 +32,26 @@
     ///   - database: The database.
     ///   - options: How the files are imported.
     ///   - rejectsFolder: The folder for rows with which something is wrong.
-    package init(_ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String) {
-      operations = files.map { file in
+    /// - Throws: ``ImportError`` with the code `database`.
+    package init(_ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String) throws {
+      let run = try Self.run(of: files, options, database)
+      operations = files.enumerated().map { position, file in
         ImportOperation(
-          file: file.path, table: file.table, into: database, options: options,
-          rejects: RejectsFile(forTable: file.table.name, inFolder: rejectsFolder))
+          readingFrom: file.path, into: file.table, of: database, options: options,
+          rejects: RejectsFile(forTable: file.table.name, inFolder: rejectsFolder), run: run?.identifier,
+          wasFinished: run?.finished.contains(position) == true)
       }
       progress = OperationProgress(totalUnitCount: 0)
       connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
+    }
+
+    /// The run that the files are a part of; nil if they are not appended, or one has no end that could be missing.
+    private static func run(
+      of files: [File], _ options: ImportOptions, _ database: ImportDatabase
+    ) throws -> AppendingRun? {
+      // A pipe that is read again has other rows, and one file is completed by itself.
+      guard options.existingRows == .append, files.count > 1, files.allSatisfy({ $0.size != nil }) else { return nil }
+      return try database.appendingRun(of: files.map { ($0.table.name, $0.path) })
     }
 
     private init(_ operations: [ImportOperation], _ progress: OperationProgress) {
@@ -73,10 +85,13 @@
       guard let table = files.first?.table else { return FilesImport([], OperationProgress(totalUnitCount: 0)) }
       let modes = try database.existingRows(of: table, forFiles: files, options)
       let rejects = RejectsFile(forTable: table.name, inFolder: rejectsFolder)
-      let operations = zip(files, modes).map { file, mode in
+      let run = try run(of: files, options, database)
+      let operations = zip(files, modes).enumerated().map { position, file in
         var options = options
-        options.existingRows = mode
-        return ImportOperation(file: file.path, table: table, into: database, options: options, rejects: rejects)
+        options.existingRows = file.1
+        return ImportOperation(
+          readingFrom: file.0.path, into: table, of: database, options: options, rejects: rejects,
+          run: run?.identifier, wasFinished: run?.finished.contains(position) == true)
       }
       let made = FilesImport(operations, OperationProgress(totalUnitCount: 0))
       made.connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })

@@ -37,6 +37,10 @@
     public let options: ImportOptions
 
     let database: ImportDatabase
+    /// By what the imports of one run are known.
+    let run: String?
+    /// An earlier run of the same imports has brought this one to its end: there is nothing to do.
+    package let wasFinished: Bool
     private let rejects: (any RejectedRowReceiver)?
     private let state: Mutex<State>
 
@@ -71,8 +75,9 @@
     /// Creates an operation whose rejects go elsewhere than into a file.
     init(
       readingFrom file: String, into table: TableSchema, of database: ImportDatabase, options: ImportOptions,
-      rejects: (any RejectedRowReceiver)?
+      rejects: (any RejectedRowReceiver)?, run: String? = nil, wasFinished: Bool = false
     ) {
+      (self.run, self.wasFinished) = (run, wasFinished)
       self.file = file
       self.table = table
       self.database = database
@@ -117,6 +122,7 @@
     ///
     /// - Throws: ``ImportError``.
     public override func main() throws {
+      guard !wasFinished else { return end(isComplete: true) }
       state.withLock { $0.startedAt = .now }
       do {
         try TableImport(self).run()

@@ -35,7 +35,8 @@
           .unsuitableTable, path: path,
           message: "The columns rowid, _rowid_ and oid leave no name for the row's number: say what the key is.")
       }
-      let target = try TargetTable(plan, operation.table, records, header: header, options, in: database)
+      let target = try TargetTable(
+        plan, operation.table, records, header: header, options, run: operation.run, in: database)
       defer {
         target.close(isCancelled: operation.isCancelled, rows: operation.report.rows)
         if target.isReplacing { operation.takeBackRows() }
