@@ -42,8 +42,11 @@
         }
         guard entry.isFile else { continue }
         guard !entry.isEncrypted else { throw .encrypted }
-        total += entry.size
-        guard isBounded(total, archiveSize: archiveSize) else { throw .expandsTooFar }
+        // A directory may say what it likes.
+        let (sum, isTooMuch) = total.addingReportingOverflow(entry.size)
+        guard entry.size >= 0 else { throw .damaged }
+        guard !isTooMuch, isBounded(sum, archiveSize: archiveSize) else { throw .expandsTooFar }
+        total = sum
         entries.append(Entry(name: entry.name, size: entry.size))
       }
       return entries
