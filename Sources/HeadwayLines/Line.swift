@@ -66,7 +66,12 @@ extension String {
   /// A repaired string never has the bytes it was made from.
   @inline(__always)
   fileprivate mutating func hasUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    withUTF8 { $0.count == bytes.count && Platform.areEqual($0, bytes) }
+    withUTF8 { utf8 in
+      guard utf8.count == bytes.count, let start = utf8.baseAddress, let other = bytes.baseAddress else {
+        return utf8.isEmpty && bytes.isEmpty
+      }
+      return Platform.areEqual(start, other, count: utf8.count)
+    }
   }
 }
 

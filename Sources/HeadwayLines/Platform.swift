@@ -170,11 +170,10 @@ enum Platform {
     return bytes.distance(to: UnsafeRawPointer(hit))
   }
 
-  /// Whether two buffers of the same size have the same bytes.
+  /// Whether two stretches of bytes are the same.
   @inline(__always)
-  static func areEqual(_ first: UnsafeBufferPointer<UInt8>, _ second: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let start = first.baseAddress, let other = second.baseAddress else { return true }
-    return memcmp(start, other, first.count) == 0
+  static func areEqual(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer, count: Int) -> Bool {
+    memcmp(first, second, count) == 0
   }
 }
 

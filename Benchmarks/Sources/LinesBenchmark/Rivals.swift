@@ -39,6 +39,15 @@ enum Rivals {
     }
     return lines
   }
+
+  /// `grep -c`, a process of its own: how many lines have the pattern.
+  static func grep(_ pattern: String, _ path: String) -> Int {
+    guard let output = popen("LC_ALL=C grep -c '\(pattern)' '\(path)'", "r") else { return 0 }
+    defer { pclose(output) }
+    var line = [CChar](repeating: 0, count: 32)
+    guard fgets(&line, Int32(line.count), output) != nil else { return 0 }
+    return line.withUnsafeBufferPointer { atol($0.baseAddress!) }
+  }
 }
 
 /// Keeps a value from being optimised away.

@@ -12,6 +12,9 @@ struct Way {
   var median: Double { seconds.sorted()[seconds.count / 2] }
 }
 
+/// What is searched for: rare in random letters.
+let pattern = "head"
+
 func ways() -> [Way] {
   [
     Way(name: "`read` and `memchr`") { Rivals.memchrLoop($0) },
@@ -50,6 +53,27 @@ func ways() -> [Way] {
         lines += 1
         blackHole(line)
       }
+      return lines
+    },
+    Way(name: "search: `grep -c`") { Rivals.grep(pattern, $0) },
+    Way(name: "search: `LineReader.batches`, `contains`") { path in
+      var (lines, found) = (0, 0)
+      for try await batch in LineReader(path: path).batches {
+        batch.forEach { line in
+          lines += 1
+          if line.contains(pattern) { found += 1 }
+        }
+      }
+      blackHole(found)
+      return lines
+    },
+    Way(name: "search: `LineReader.lines`, `String.contains`") { path in
+      var (lines, found) = (0, 0)
+      for try await line in LineReader(path: path).lines {
+        lines += 1
+        if line.contains(pattern) { found += 1 }
+      }
+      blackHole(found)
       return lines
     },
   ]

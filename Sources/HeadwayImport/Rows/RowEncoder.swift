@@ -1,4 +1,5 @@
 import HeadwayCSV
+import HeadwayLines
 
 /// Turns records into rows of a batch: converts fields to the types of their columns, checks what must hold, and sets
 /// aside what can't be taken.

@@ -1,8 +1,9 @@
+import HeadwayTestKit
 import Testing
 
-@testable import HeadwayImport
+@testable import HeadwayLines
 
-@Suite("Import: numbers", .hangLimit)
+@Suite("Lines: numbers", .hangLimit)
 struct NumberParsingTests {
   @Test(
     "I3: whole numbers of 64 bits",
@@ -27,34 +28,35 @@ struct NumberParsingTests {
 
   @Test("I3: whole numbers as `Int64` reads them, for 5,000 random ones near every power of two and ten")
   func randomIntegers() {
-    var random = SplitMix64(seed: 11)
+    var random = SeededGenerator(seed: 11)
     for _ in 0..<5_000 {
-      let number = Int64(bitPattern: random.next()) >> Int64(random.below(64))
+      let number = Int64(bitPattern: random.next()) >> Int64.random(in: 0..<64, using: &random)
       #expect(integer("\(number)") == number)
       // One digit more is often too large.
-      let longer = "\(number)\(random.below(10))"
+      let longer = "\(number)\(Int.random(in: 0..<10, using: &random))"
       #expect(integer(longer) == Int64(longer), "\(longer)")
     }
   }
 
   @Test("I3: decimal numbers to the last bit, for 10,000 random ones of up to 20 digits")
   func randomReals() {
-    var random = SplitMix64(seed: 12)
+    var random = SeededGenerator(seed: 12)
     for _ in 0..<10_000 {
       let text = randomDecimal(&random)
       #expect(real(text)?.bitPattern == Double(text)?.bitPattern, "\(text)")
     }
   }
 
-  private func randomDecimal(_ random: inout SplitMix64) -> String {
-    let digits = (0...random.below(20)).map { _ in String(random.below(10)) }
+  private func randomDecimal(_ random: inout SeededGenerator) -> String {
+    let digits = (0...Int.random(in: 0..<20, using: &random)).map { _ in String(Int.random(in: 0..<10, using: &random))
+    }
     var text = digits.joined()
-    if random.below(4) > 0 {
-      let point = text.index(text.startIndex, offsetBy: 1 + random.below(text.count))
+    if Int.random(in: 0..<4, using: &random) > 0 {
+      let point = text.index(text.startIndex, offsetBy: 1 + Int.random(in: 0..<text.count, using: &random))
       if point < text.endIndex { text.insert(".", at: point) }
     }
-    if random.below(5) == 0 { text += "e\(random.below(60) - 30)" }
-    return ["", "-", "+"][random.below(3)] + text
+    if Int.random(in: 0..<5, using: &random) == 0 { text += "e\(Int.random(in: 0..<60, using: &random) - 30)" }
+    return ["", "-", "+"][Int.random(in: 0..<3, using: &random)] + text
   }
 
   @Test(

@@ -11,9 +11,9 @@
 /// Numbers in the bytes of a field.
 ///
 /// Blanks around them are allowed, nothing else is.
-enum NumberParsing {
+package enum NumberParsing {
   /// A whole number of 64 bits, or nil.
-  static func integer(_ field: UnsafeRawBufferPointer) -> Int64? {
+  package static func integer(_ field: UnsafeRawBufferPointer) -> Int64? {
     let bytes = trimmed(field)
     var position = 0
     let isNegative = bytes.first == UInt8(ascii: "-")
@@ -43,7 +43,7 @@ enum NumberParsing {
   /// Up to 15 digits with up to 22 behind the point are exact as integers, and so is the power of ten; one division
   /// then rounds correctly (Clinger, “How to read floating point numbers accurately”, 1990). Everything else is left to
   /// `strtod`.
-  static func real(_ field: UnsafeRawBufferPointer) -> Double? {
+  package static func real(_ field: UnsafeRawBufferPointer) -> Double? {
     let bytes = trimmed(field)
     guard !bytes.isEmpty else { return nil }
     var position = 0

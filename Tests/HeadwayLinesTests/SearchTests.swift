@@ -1,0 +1,88 @@
+import HeadwayLines
+import HeadwayTestKit
+import Testing
+
+@Suite("Lines: searching and dividing", .hangLimit) struct SearchTests {
+  /// Reads lines and looks at each.
+  private func look(_ lines: [[UInt8]], _ body: (Int, borrowing LineReader.Line) throws -> Void) throws {
+    let folder = try TemporaryFolder()
+    let bytes: [UInt8] = lines.flatMap { $0 + [0x0A] }
+    let path = try folder.file(bytes)
+    for chunkSize in [16, 128 << 10] {
+      var number = 0
+      let reader = LineReader(path: path, anyChunkSize: LineReader.Options(chunkSize: chunkSize))
+      try reader.forEachLine { line in
+        try body(number, line)
+        number += 1
+      }
+      #expect(number == lines.count)
+    }
+  }
+
+  private func naiveOffset(of pattern: [UInt8], in text: [UInt8]) -> Int? {
+    guard pattern.count <= text.count else { return nil }
+    return (0...text.count - pattern.count).first { Array(text[$0..<$0 + pattern.count]) == pattern }
+  }
+
+  @Test("L3: what is in a line is found where it is first, whatever is behind the line")
+  func random() throws {
+    var generator = SeededGenerator(seed: 4)
+    // Few letters, so that much fits nearly.
+    func bytes(_ lengths: ClosedRange<Int>) -> [UInt8] {
+      (0..<Int.random(in: lengths, using: &generator)).map { _ in
+        [0x61, 0x62, 0x63, 0xE2].randomElement(using: &generator)!
+      }
+    }
+    let lines = (0..<2_000).map { _ in bytes(0...40) }
+    let patterns = lines.map { _ in bytes(0...6) }
+    try look(lines) { number, line in
+      let expected = naiveOffset(of: patterns[number], in: lines[number])
+      #expect(line.firstOffset(of: patterns[number]) == expected, "line \(number)")
+      #expect(line.contains(patterns[number]) == (expected != nil))
+    }
+  }
+
+  @Test("L3: at every place of lines of every length, also across the next line's beginning")
+  func places() throws {
+    var (lines, offsets): ([[UInt8]], [Int?]) = ([], [])
+    for length in 0...33 {
+      for place in 0...length {
+        var line = [UInt8](repeating: 0x2D, count: length)
+        for (offset, letter) in "xyz".utf8.enumerated() where place + offset < length { line[place + offset] = letter }
+        lines.append(line)
+        offsets.append(place + 3 <= length ? place : nil)
+        // What the end of a line lacks begins the next one.
+        lines.append(Array("yz".utf8))
+        offsets.append(nil)
+      }
+    }
+    try look(lines) { number, line in #expect(line.firstOffset(of: "xyz") == offsets[number], "line \(number)") }
+  }
+
+  @Test("L3: text is found as it is encoded; nothing at all is in each line") func text() throws {
+    try look([Array("Straße, 500 m".utf8), []]) { number, line in
+      #expect(line.contains("ße") == (number == 0) && line.contains(", 500 ") == (number == 0))
+      #expect(!line.contains("SS") && !line.contains("501"))
+      #expect(line.contains("") && line.firstOffset(of: [UInt8]()) == 0)
+    }
+  }
+
+  @Test("L3: a line is divided at each separator; one with none is one field, an empty one too") func fields() throws {
+    let lines = ["a\tbc\t\td", "\t", "", "one", "last\t"]
+    try look(lines.map { Array($0.utf8) }) { number, line in
+      let fields = line.split(separator: UInt8(ascii: "\t")).map(\.string)
+      #expect(fields == lines[number].split(separator: "\t", omittingEmptySubsequences: false).map(String.init))
+    }
+  }
+
+  @Test("L3: numbers are read where they are, and nothing else is taken for one")
+  func numbers() throws {
+    let lines = ["42", " -7 ", "+9223372036854775807", "9223372036854775808", "", "1.5", "1e3", "0x10", "nan", "12a"]
+    let integers: [Int?] = [42, -7, .max, nil, nil, nil, nil, nil, nil, nil]
+    let doubles: [Double?] = [42, -7, 0x1p63, 0x1p63, nil, 1.5, 1_000, nil, nil, nil]
+    try look(lines.map { Array($0.utf8) }) { number, line in
+      #expect(line.field.integer == integers[number] && line.field.double == doubles[number])
+      #expect(line.field.string == lines[number])
+    }
+  }
+}
