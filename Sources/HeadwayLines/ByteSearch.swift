@@ -1,9 +1,9 @@
 /// Finds some bytes in a line.
 ///
-/// Eight places at a time: those where both the first and the last of the bytes fit are looked at more closely, of which
-/// there are few in most texts. (Wojciech Muła, “SIMD-friendly algorithms for substring searching”, 2016; his “generic
-/// SIMD”, with words of eight bytes, for the reason that ``NewlineMask`` gives.) `memmem` of glibc was rejected: it
-/// prepares a table of 256 bytes for each call, which takes longer than a line of usual length.
+/// Eight places at a time: those where both the first and the last of the bytes fit are looked at more closely, of
+/// which there are few in most texts. (Wojciech Muła, “SIMD-friendly algorithms for substring searching”, 2016; his
+/// “generic SIMD”, with words of eight bytes, for the reason that ``NewlineMask`` gives.) `memmem` of glibc was
+/// rejected: it prepares a table of 256 bytes for each call, which takes longer than a line of usual length.
 enum ByteSearch {
   /// Where the bytes are first.
   ///
