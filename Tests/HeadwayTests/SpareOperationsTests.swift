@@ -82,4 +82,16 @@ import Testing
         queue.operationCount == 0 && operations.allSatisfy { $0.isFinished && $0.isCancelled == (round % 2 == 0) })
     }
   }
+
+  @Test("O7, D1: one that had a name, or whose links are closed, is not used again", arguments: [false, true])
+  func touchedLinks(isTracked: Bool) {
+    if isTracked { queue.progress.totalUnitCount = 10 }
+    let (plain, named) = (BlockOperation {}, BlockOperation {})
+    named.name = "import of customer 1"
+    for operation in [plain, named] { queue.addOperation(operation) }
+    executor.run()
+    #expect(plain.isFinished && named.isFinished)
+    // With a progress, more is done at the end, by which the links are closed.
+    #expect(plain.canBeUsedAgain == !isTracked && !named.canBeUsedAgain)
+  }
 }

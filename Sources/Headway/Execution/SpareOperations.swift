@@ -107,5 +107,17 @@ enum SpareOperations {
 
 extension Operation {
   /// Whether, if nobody knows it, it can be made a new one by ``BlockOperation/renew(_:)``.
-  fileprivate final var canBeUsedAgain: Bool { isPlainBlock && state.current.hasEndedPlainly }
+  ///
+  /// Its word does not tell of all that its links may have: a name, what it once waited for, and that they are closed,
+  /// as they are where more was done at its end than to say so.
+  final var canBeUsedAgain: Bool {
+    guard isPlainBlock, state.current.hasEndedPlainly else { return false }
+    // The lock is free, since nobody else knows the operation.
+    return links.withLockOnThisThread(\.isUntouched)
+  }
+}
+
+extension Operation.Links {
+  /// Whether they are those of a new operation.
+  fileprivate var isUntouched: Bool { !isClosed && details == nil && dependencies.isEmpty && dependents.isEmpty }
 }
