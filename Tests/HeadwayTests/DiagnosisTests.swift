@@ -211,6 +211,30 @@ import Testing
     first.removeDependency(second)
   }
 
+  @Test("D6: dependencies turned round and back with each look are no circle") func turnedRoundAndBack() {
+    final class Turning: Headway.Operation, @unchecked Sendable {
+      let partner = Mutex<Turning?>(nil)
+      let looks = Atomic<Int>(0)
+
+      override var dependencies: [Headway.Operation] {
+        let dependencies = super.dependencies
+        looks.add(1, ordering: .relaxed)
+        if let partner = partner.withLock({ $0 }) {
+          removeDependency(partner)
+          partner.addDependency(self)
+        }
+        return dependencies
+      }
+    }
+    let operations = [Turning(), Turning()]
+    operations[0].partner.withLock { $0 = operations[1] }
+    operations[1].partner.withLock { $0 = operations[0] }
+    operations[0].addDependency(operations[1])
+    #expect(operations[0].dependencyCycle() == nil)
+    #expect(operations.map { $0.looks.load(ordering: .relaxed) } == [2, 2])
+    for operation in operations { operation.partner.withLock { $0 = nil } }
+  }
+
   @Test("D6: the search copes with chains of 100,000 and does linear work") func longChain() {
     let operations = (0..<100_000).map { _ in BlockOperation {} }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }

@@ -16,6 +16,8 @@ struct AdmissionObstacles {
   var all: [Operation] = []
   /// One of these has to finish first: they have all the places of a queue with a limit.
   var any: [Operation] = []
+  /// How often the queue's limit had been set.
+  var limitChanges = 0
 }
 
 extension Admission {
@@ -42,7 +44,7 @@ extension Admission {
   /// O(*n*) for barriers, in the number of operations between it and the one before it; else O(log *barriers*), and
   /// O(*limit*) where all places are taken.
   func obstacles(of operation: Operation) -> AdmissionObstacles {
-    var obstacles = AdmissionObstacles()
+    var obstacles = AdmissionObstacles(limitChanges: limitChanges)
     switch operation.admission.place {
     case .waiting, .heldBack, .ready, .taken: obstacles.all = predecessors(of: operation)
     case .cancelledWithinLimit: break

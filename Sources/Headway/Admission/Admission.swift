@@ -48,8 +48,13 @@ struct Admission {
   var order = QueueOrder.priority
   /// How many operations may run at a time.
   var limit = Int.max {
-    didSet { reclaimBatches() }
+    didSet {
+      limitChanges += 1
+      reclaimBatches()
+    }
   }
+  /// How often the limit has been set.
+  private(set) var limitChanges = 0
   var isSuspended = false {
     didSet { if isSuspended { reclaimBatches() } }
   }

@@ -74,8 +74,10 @@ extension Operation {
   final func setWaits(for operation: Operation?, _ queue: OperationQueue?) {
     links.withLock { links in
       guard operation != nil || queue != nil || links.details?.rarer != nil else { return }
-      links.madeDetails.madeRarer.waitsFor = operation
-      links.madeDetails.madeRarer.waitsForQueue = queue
+      let rarer = links.madeDetails.madeRarer
+      rarer.waitsFor = operation
+      rarer.waitsForQueue = queue
+      rarer.withdrawnWaits += 1
     }
   }
 
@@ -86,6 +88,9 @@ extension Operation {
       return (rarer?.waitsFor, rarer?.waitsForQueue)
     }
   }
+
+  /// How many of its waits ended otherwise than by the end of what it waited for.
+  final var withdrawnWaits: Int { links.withLock { $0.details?.rarer?.withdrawnWaits ?? 0 } }
 
   /// Whether the main queue is to run it, and has not begun.
   fileprivate final var waitsForMainThread: Bool {

@@ -5,8 +5,9 @@ import Synchronization
 ///
 /// Nothing is kept: the graph is read from the operations when it is asked for, one lock at a time. What was read first
 /// may be past when the last is read, so that no cycle may be there though each part of it was. Therefore what seems to
-/// be stuck is read once more, and counts only if it still waits for the same: then all of it was true at once, between
-/// the end of the first look and the beginning of the second.
+/// be stuck is read once more, and counts only if it still waits for the same and nothing that it waited for has been
+/// withdrawn in between: then all of it was true at once, between the end of the first look and the beginning of the
+/// second. A cycle is missed while what its operations wait for is being changed.
 ///
 /// O(vertices and edges) in all.
 struct WaitGraph {
@@ -16,6 +17,8 @@ struct WaitGraph {
     var all: [Int] = []
     /// One of these must finish first, if there are any.
     var any: [Int] = []
+    /// How much of what it waits for had been withdrawn before it was read.
+    var withdrawals = 0
     /// Those that have this one among their obstacles, with whether it is one of which any will do.
     var waiting: [(vertex: Int, isAny: Bool)] = []
     var unfinishedObstacles = 0
@@ -31,7 +34,10 @@ struct WaitGraph {
     for operation in operations { _ = number(of: operation) }
     var position = 0
     while position < vertices.count {
-      let obstacles = Self.obstacles(of: vertices[position].operation)
+      let operation = vertices[position].operation
+      let withdrawals = operation.withdrawnWaits
+      let obstacles = Self.obstacles(of: operation)
+      vertices[position].withdrawals = withdrawals + obstacles.limitChanges
       vertices[position].all = obstacles.all.map { number(of: $0) }
       vertices[position].any = obstacles.any.map { number(of: $0) }
       position += 1
@@ -46,7 +52,12 @@ struct WaitGraph {
   /// Leaves of what those that are stuck wait for what they still wait for.
   private mutating func readAgain() {
     for position in vertices.indices where vertices[position].isStuck {
-      let obstacles = Self.obstacles(of: vertices[position].operation)
+      let operation = vertices[position].operation
+      let obstacles = Self.obstacles(of: operation)
+      guard operation.withdrawnWaits + obstacles.limitChanges == vertices[position].withdrawals else {
+        (vertices[position].all, vertices[position].any) = ([], [])
+        continue
+      }
       let all = Set(obstacles.all.map(ObjectIdentifier.init))
       let any = Set(obstacles.any.map(ObjectIdentifier.init))
       vertices[position].all = vertices[position].all.filter { all.contains(ObjectIdentifier(vertices[$0].operation)) }

@@ -64,7 +64,9 @@ extension Operation {
       guard links.dependencies.remove(OperationReference(operation)) else { return (false, false, [Operation]?.none) }
       theirs.details?.successDependents.removeAll { $0.identity == ObjectIdentifier(self) }
       // Whoever takes the entry out of the dependency's list counts down: this call, or the dependency as it finishes.
-      return (true, theirs.dependents.remove(OperationReference(self)), links.dependenciesIfObserved)
+      let wasWaitedFor = theirs.dependents.remove(OperationReference(self))
+      if wasWaitedFor { links.madeDetails.madeRarer.withdrawnWaits += 1 }
+      return (true, wasWaitedFor, links.dependenciesIfObserved)
     }
     if wasListed { OperationReference(operation).release() }
     let word = wasWaitedFor ? state.dependencyFinished() : nil
