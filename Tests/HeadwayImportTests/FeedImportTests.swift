@@ -384,6 +384,21 @@
         #expect(feed.progress.fractionCompleted < 1)
       }
     }
+
+    @Test("I4, I5: when a feed is cancelled, no table can begin since one to which it refers was cancelled")
+    func cancelledParents() throws {
+      try withWorkspace { workspace in
+        try SampleFeed(stopTimes: 50, seed: 7).write(to: workspace.path("feed"))
+        let database = try workspace.database()
+        let feed = try FeedImport(folder: workspace.path("feed"), into: database)
+        for operation in feed.operations {
+          let children = feed.operations.filter { $0.dependencies.contains(operation) }
+          operation.onCancel { #expect(children.allSatisfy { $0.isCancelled }) }
+        }
+        feed.progress.cancel()
+        #expect(feed.operations.allSatisfy { $0.isCancelled })
+      }
+    }
   }
 
   /// The writing end of a FIFO, which is open to begin with so that nobody waits for anybody to open it.

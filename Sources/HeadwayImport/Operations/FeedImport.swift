@@ -112,10 +112,13 @@
         for parent in operation.table.dependencies.sorted() {
           if let parent = byTable[parent] { operation.addDependency(parent) }
         }
-        let size = Int64(max(1, size))
-        total += size
-        progress.addChild(operation.progress, withPendingUnitCount: size)
+        total += Int64(max(1, size))
         if stopsAtFailure { operation.onFailure { [progress] in progress.cancel() } }
+      }
+      // Cancelled in this order: the tables of which others wait come last, or those could begin in between without
+      // the rows to which their own refer.
+      for (operation, size) in zip(operations, sizes).reversed() {
+        progress.addChild(operation.progress, withPendingUnitCount: Int64(max(1, size)))
       }
       progress.totalUnitCount = total
     }
