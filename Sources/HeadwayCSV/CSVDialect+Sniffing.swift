@@ -1,75 +1,81 @@
 extension CSVDialect {
-  /// Guesses from the start of a file the delimiter (comma, semicolon, tab or bar) and whether a lone CR ends a record,
-  /// as it does where more of these are than LF.
+  /// Guesses from the start of a file how it is written.
   ///
-  /// Each is tried on the first records, quotes respected. The one wins that divides most of them into the same number
-  /// of fields as the first record, more than one; then the one that makes more fields; then the one named first above.
-  /// A sample that none of them divides gives the comma. Everything else is as in a default dialect.
+  /// - **The delimiter** is the comma, semicolon, tab or bar that divides most of the first records into one number of
+  ///   fields, more than one; the first record, mostly the header, counts as an eighth of the others more. Of those
+  ///   that do so alike, it is the one that makes more fields; then the one named first. A space counts where none of
+  ///   these divides any record, it divides all into as many fields, and some are in quotes. A sample that nothing
+  ///   divides gives the comma.
+  /// - **The quote** is `'` where no field is in `"`, no record is malformed then, and either it keeps delimiters or
+  ///   line ends inside fields, or all values of one column are in such quotes.
+  /// - **The escape** is a backslash where that makes malformed records well-formed, and no other malformed.
+  /// - **Spaces behind delimiters** are no data where each delimiter, outside quotes, is followed by one.
+  /// - **A lone CR** ends a record where there are more of these than of LF.
+  ///
+  /// Comments are not looked for.
   ///
   /// - Parameters:
   ///   - bytes: The first bytes of the file; some kilobytes are plenty. The sample may end anywhere: a record cut by
   ///     its end is looked at only when there is no complete one.
   ///   - delimiter: The delimiter, if it is known.
+  ///   - quote: The quote, if it is known.
+  ///   - escape: The escape, if it is known.
+  ///   - comment: The first byte of lines that are comments; nil if there are none.
+  ///   - skippedLines: How many physical lines at the start are no records.
   /// - Returns: The dialect.
-  /// - Complexity: O(*n*) in the length of the sample's first 64 records.
-  public static func sniffed(from bytes: UnsafeRawBufferPointer, delimiter: UInt8? = nil) -> CSVDialect {
+  /// - Complexity: O(*n*) in the length of the sample's first 500 records.
+  public static func sniffed(
+    from bytes: UnsafeRawBufferPointer, delimiter: UInt8? = nil, quote: UInt8? = nil, escape: UInt8? = nil,
+    comment: UInt8? = nil, skippedLines: Int = 0
+  ) -> CSVDialect {
+    var known = CSVDialect(
+      quote: quote ?? UInt8(ascii: "\""), escape: escape, comment: comment,
+      endsRecordsAtLoneCarriageReturn: endsRecordsAtLoneCarriageReturn(bytes))
+    if known.delimiter == known.quote { known.delimiter = UInt8(ascii: ";") }
+    func sample(_ dialect: CSVDialect) -> DialectSample {
+      DialectSample(bytes, dialect, skippedLines: skippedLines)
+    }
+    var best = sample(delimiter.map { known.with(\.delimiter, $0) } ?? known)
+    if delimiter == nil {
+      let delimiters = [",", ";", "\t", "|"].map { UInt8(ascii: $0 as Unicode.Scalar) }
+      for candidate in delimiters where candidate != known.quote && candidate != escape {
+        let next = sample(known.with(\.delimiter, candidate))
+        if best.score < next.score { best = next }
+      }
+      if best.score.fieldCount == 1, known.quote != UInt8(ascii: " ") {
+        let spaced = sample(known.with(\.delimiter, UInt8(ascii: " ")))
+        if spaced.dividesAll, spaced.quotedCount > 0 { best = spaced }
+      }
+    }
+    let apostrophe = UInt8(ascii: "'")
+    if quote == nil, best.quotedCount == 0, best.dialect.delimiter != apostrophe, escape != apostrophe {
+      let next = sample(best.dialect.with(\.quote, apostrophe))
+      if next.malformedCount == 0, next.quotedCount > 0, best.score < next.score || next.hasQuotedColumn { best = next }
+    }
+    let backslash = UInt8(ascii: "\\")
+    if escape == nil, best.malformedCount > 0, best.dialect.delimiter != backslash, best.dialect.quote != backslash {
+      let next = sample(best.dialect.with(\.escape, backslash))
+      if next.malformedCount == 0 { best = next }
+    }
+    if best.beginsFieldsWithSpaces, best.dialect.delimiter != UInt8(ascii: " ") {
+      let next = sample(best.dialect.with(\.skipsSpacesAfterDelimiter, true))
+      if next.malformedCount <= best.malformedCount { best = next }
+    }
+    return best.dialect
+  }
+
+  private static func endsRecordsAtLoneCarriageReturn(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
     // The last byte may be the first of a CRLF.
     let loneCarriageReturns = bytes.indices.dropLast().count {
       bytes[$0] == carriageReturn && bytes[$0 + 1] != lineFeed
     }
-    let endsAtCarriageReturn = loneCarriageReturns > bytes.count { $0 == lineFeed }
-    func dialect(_ delimiter: UInt8) -> CSVDialect {
-      CSVDialect(delimiter: delimiter, endsRecordsAtLoneCarriageReturn: endsAtCarriageReturn)
-    }
-    if let delimiter { return dialect(delimiter) }
-    var best = (score: Score(agreement: 0, fieldCount: 1), dialect: dialect(UInt8(ascii: ",")))
-    for delimiter in [",", ";", "\t", "|"] as [Unicode.Scalar] {
-      let candidate = dialect(UInt8(ascii: delimiter))
-      let score = candidate.score(on: bytes)
-      if best.score < score {
-        best = (score, candidate)
-      }
-    }
-    return best.dialect
+    return loneCarriageReturns > bytes.count { $0 == lineFeed }
   }
 
-  /// How well a dialect divides a sample.
-  private struct Score: Comparable {
-    /// The share of records with as many fields as the first.
-    var agreement: Double
-    /// The fields of the first record.
-    var fieldCount: Int
-
-    static func < (left: Score, right: Score) -> Bool {
-      (left.agreement, left.fieldCount) < (right.agreement, right.fieldCount)
-    }
-  }
-
-  /// Parses the sample's first complete records, or the one incomplete record that it is.
-  private func score(on bytes: UnsafeRawBufferPointer) -> Score {
-    var counts = fieldCounts(in: bytes, isFinal: false)
-    if counts.isEmpty {
-      counts = fieldCounts(in: bytes, isFinal: true)
-    }
-    guard let first = counts.first, first > 1 else { return Score(agreement: 0, fieldCount: 1) }
-    let agreeing = counts.count { $0 == first }
-    return Score(agreement: Double(agreeing) / Double(counts.count), fieldCount: first)
-  }
-
-  /// The number of fields of each of the first records, 0 for a malformed one.
-  private func fieldCounts(in bytes: UnsafeRawBufferPointer, isFinal: Bool) -> [Int] {
-    // Enough to tell a delimiter from a comma in a text, and quick on a large sample.
-    let limit = 64
-    var counts: [Int] = []
-    var parser = CSVParser(dialect: self)
-    _ = parser.parse(bytes, isFinal: isFinal) { record in
-      counts.append(record.count)
-      return counts.count < limit ? .continue : .stop
-    } malformed: { _ in
-      counts.append(0)
-      return counts.count < limit ? .continue : .stop
-    }
-    return counts
+  private func with<Value>(_ property: WritableKeyPath<CSVDialect, Value>, _ value: Value) -> CSVDialect {
+    var dialect = self
+    dialect[keyPath: property] = value
+    return dialect
   }
 }

@@ -15,6 +15,17 @@ public struct CSVDialect: Sendable, Hashable {
   /// in Python's `csv`, SQLite's shell and most other readers.
   public var quote: UInt8
 
+  /// The byte that makes a quote, or itself, a part of a quoted field: `"a \"b\" c"` with a backslash; nil for none.
+  ///
+  /// Before any other byte, and outside quotes, it is data. A doubled quote still means one.
+  public var escape: UInt8?
+
+  /// Whether spaces between a delimiter and a field are no part of the field, as in `a, "b"`.
+  public var skipsSpacesAfterDelimiter: Bool
+
+  /// The first byte of lines that are comments, which are skipped and take no ordinal; nil if there are none.
+  public var comment: UInt8?
+
   /// Whether a CR that no LF follows ends a record, as in files of the classic Mac OS.
   ///
   /// When false, such a CR is data. LF and CRLF always end a record.
@@ -25,22 +36,31 @@ public struct CSVDialect: Sendable, Hashable {
 
   /// Describes a dialect.
   ///
-  /// The delimiter and the quote must differ, and neither may be CR or LF: anything else is a programming error and
-  /// stops the program when a parser is made from the dialect.
+  /// The delimiter, the quote and the escape must differ, and none of them, nor the comment, may be CR or LF: anything
+  /// else is a programming error and stops the program when a parser is made from the dialect.
   ///
   /// - Parameters:
   ///   - delimiter: The byte between two fields.
   ///   - quote: The byte around a quoted field.
+  ///   - escape: The byte that makes a quote a part of a quoted field.
+  ///   - skipsSpacesAfterDelimiter: Whether spaces between a delimiter and a field are no part of the field.
+  ///   - comment: The first byte of lines that are comments.
   ///   - endsRecordsAtLoneCarriageReturn: Whether a CR that no LF follows ends a record.
   ///   - keepsBlankLines: Whether a blank line is a record of one empty field.
   public init(
     delimiter: UInt8 = UInt8(ascii: ","),
     quote: UInt8 = UInt8(ascii: "\""),
+    escape: UInt8? = nil,
+    skipsSpacesAfterDelimiter: Bool = false,
+    comment: UInt8? = nil,
     endsRecordsAtLoneCarriageReturn: Bool = false,
     keepsBlankLines: Bool = false
   ) {
     self.delimiter = delimiter
     self.quote = quote
+    self.escape = escape
+    self.skipsSpacesAfterDelimiter = skipsSpacesAfterDelimiter
+    self.comment = comment
     self.endsRecordsAtLoneCarriageReturn = endsRecordsAtLoneCarriageReturn
     self.keepsBlankLines = keepsBlankLines
   }
@@ -48,6 +68,10 @@ public struct CSVDialect: Sendable, Hashable {
   /// Whether a parser can tell the dialect's bytes apart.
   var isUsable: Bool {
     let lineEnds = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
-    return delimiter != quote && !lineEnds.contains(delimiter) && !lineEnds.contains(quote)
+    return delimiter != quote && escape != delimiter && escape != quote
+      && [delimiter, quote, escape, comment].allSatisfy { byte in byte.map { !lineEnds.contains($0) } ?? true }
   }
+
+  /// Whether the scanner needs its slower loop.
+  var hasExtensions: Bool { escape != nil || skipsSpacesAfterDelimiter }
 }

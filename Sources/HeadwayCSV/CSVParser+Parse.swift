@@ -71,7 +71,7 @@ extension CSVParser {
     return CSVRecord(
       start: bytes.baseAddress.unsafelyUnwrapped + delivery.start, length: delivery.length, ends: scanner.table.ends,
       count: delivery.fieldCount, unescaped: scanner.unescaped.view, line: delivery.line, ordinal: delivery.ordinal,
-      byteOffset: delivery.byteOffset)
+      byteOffset: delivery.byteOffset, hasStrayQuotes: delivery.hasStrayQuotes)
   }
 
   /// The malformed record of the last step.

@@ -58,12 +58,13 @@ public struct CSVParser: ~Copyable {
   /// - Parameters:
   ///   - dialect: How the file is written.
   ///   - maximumRecordLength: The largest number of bytes in a record, from 1 to 2³⁰ − 1.
-  public init(dialect: CSVDialect = CSVDialect(), maximumRecordLength: Int = 16 << 20) {
-    precondition(dialect.isUsable, "A dialect's delimiter and quote must differ and be neither CR nor LF")
+  ///   - skippedLines: How many physical lines at the start of the stream are no records; they count as lines.
+  public init(dialect: CSVDialect = CSVDialect(), maximumRecordLength: Int = 16 << 20, skippedLines: Int = 0) {
+    precondition(dialect.isUsable, "A dialect's delimiter, quote and escape must differ and be neither CR nor LF")
     precondition((1..<(1 << 30)).contains(maximumRecordLength), "A record's maximum length must be in 1..<(1 << 30)")
     self.dialect = dialect
     self.maximumRecordLength = maximumRecordLength
-    scanner = RecordScanner(dialect: dialect, maximumLength: maximumRecordLength)
+    scanner = RecordScanner(dialect: dialect, maximumLength: maximumRecordLength, skippedLines: skippedLines)
   }
 
   /// The buffer that suffices for every stream: the bytes that can be left over, and one more.

@@ -1,8 +1,8 @@
 extension CSVRecord {
   /// A field's bytes, without the quotes around it and with doubled quotes undone.
   ///
-  /// They point into the caller's buffer, or, for a field with doubled quotes, into one of the parser's. The bytes of
-  /// all fields are valid at the same time, until the closure that received the record returns, and no longer.
+  /// They point into the caller's buffer, or, for a field with doubled or escaped quotes, into one of the parser's. The
+  /// bytes of all fields are valid at the same time, until the closure that received the record returns, and no longer.
   ///
   /// - Parameter index: The field's index from 0; it must be less than ``count``.
   /// - Returns: The bytes, not terminated.
@@ -12,10 +12,10 @@ extension CSVRecord {
     precondition(index >= 0 && index < count, "A field index is out of range")
     let end = ends[index]
     let fieldStart = index == 0 ? 0 : ends[index &- 1].position &+ 1
-    if !end.isQuoted {
+    if end.isPlain {
       return UnsafeRawBufferPointer(start: start + fieldStart, count: end.position &- fieldStart)
     }
-    if !end.hasDoubledQuotes {
+    if !end.isRewritten {
       return UnsafeRawBufferPointer(start: start + fieldStart + 1, count: end.position &- fieldStart &- 2)
     }
     return unescaped.bytes(ofField: index, at: fieldStart)

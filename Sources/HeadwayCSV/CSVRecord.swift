@@ -26,9 +26,14 @@ public struct CSVRecord: ~Copyable {
   /// The offset of the record's first byte from the start of the stream, a byte order mark included.
   public let byteOffset: Int
 
+  /// Whether a field that is not quoted has a quote in it, as `12" screen`.
+  ///
+  /// It is data; but where a delimiter has been lost before a quoted field, the delimiters inside that divide it.
+  public let hasStrayQuotes: Bool
+
   init(
     start: UnsafeRawPointer, length: Int, ends: UnsafePointer<FieldEnd>, count: Int, unescaped: UnescapedFieldsView,
-    line: Int, ordinal: Int, byteOffset: Int
+    line: Int, ordinal: Int, byteOffset: Int, hasStrayQuotes: Bool
   ) {
     self.start = start
     self.length = length
@@ -38,6 +43,7 @@ public struct CSVRecord: ~Copyable {
     self.line = line
     self.ordinal = ordinal
     self.byteOffset = byteOffset
+    self.hasStrayQuotes = hasStrayQuotes
   }
 
   /// The record as it stands in the file, without its line end; valid until the closure returns.

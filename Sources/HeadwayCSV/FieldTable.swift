@@ -6,8 +6,8 @@
 @usableFromInline
 struct FieldEnd {
   @usableFromInline static let quoted: UInt32 = 1 << 31
-  @usableFromInline static let doubledQuotes: UInt32 = 1 << 30
-  @usableFromInline static let positions: UInt32 = doubledQuotes - 1
+  @usableFromInline static let rewritten: UInt32 = 1 << 30
+  @usableFromInline static let positions: UInt32 = rewritten - 1
 
   @usableFromInline let word: UInt32
 
@@ -31,10 +31,18 @@ struct FieldEnd {
     word & Self.quoted != 0
   }
 
+  /// Whether the content is not a stretch of the record: quotes are doubled or escaped, or spaces come before it.
   @inlinable
   @inline(__always)
-  var hasDoubledQuotes: Bool {
-    word & Self.doubledQuotes != 0
+  var isRewritten: Bool {
+    word & Self.rewritten != 0
+  }
+
+  /// Whether the content is all that is between the delimiters.
+  @inlinable
+  @inline(__always)
+  var isPlain: Bool {
+    word & (Self.quoted | Self.rewritten) == 0
   }
 }
 

@@ -1,6 +1,6 @@
 // The rare ways on: the start and the end of the stream, and records that are malformed.
 extension RecordScanner {
-  /// Passes over a byte order mark or the rest of a truncated record.
+  /// Passes over a byte order mark or a line that is no record.
   ///
   /// - Returns: How many bytes are consumed. The phase is `records` when what follows is a record.
   mutating func passOver(_ input: UnsafeRawBufferPointer, isFinal: Bool) -> Int {
@@ -10,7 +10,7 @@ extension RecordScanner {
       let common = zip(input, mark).prefix { $0 == $1 }.count
       if common == input.count && common < mark.count && !isFinal { return 0 }
       passed = common == mark.count ? mark.count : 0
-      phase = .records
+      phase = skippedLines > 0 ? .skippingLine : .records
     } else if let ending = firstLineEnd(in: input, from: 0) {
       let mayBePair = ending.consumed == input.count && input[ending.consumed - 1] == UInt8(ascii: "\r")
       if mayBePair && !isFinal {
@@ -18,7 +18,8 @@ extension RecordScanner {
       } else {
         passed = ending.consumed
         line += 1
-        phase = .records
+        skippedLines = max(0, skippedLines - 1)
+        phase = skippedLines > 0 ? .skippingLine : .records
       }
     } else {
       passed = input.count
@@ -47,6 +48,9 @@ extension RecordScanner {
     }
     let ending = Ending(length: window.count, consumed: window.count)
     if progress.endsField(at: window.count) && window.count <= maximumLength {
+      if dialect.hasExtensions, let start = window.baseAddress {
+        progress.markSpaces(before: window.count, in: start, dialect)
+      }
       table.ends[progress.fieldCount] = FieldEnd(position: window.count, flags: progress.fieldFlags)
       progress.fieldCount += 1
       return deliver(ending, in: input, lines: progress.innerLines, at: &consumed)

@@ -11,8 +11,16 @@ extension RecordScanner {
     while true {
       let input = UnsafeRawBufferPointer(start: base + consumed, count: bytes.count &- consumed)
       if phase != .records {
-        consumed += passOver(input, isFinal: isFinal)
-        guard phase == .records else { return .needsInput }
+        let isStart = phase == .streamStart
+        let passed = passOver(input, isFinal: isFinal)
+        consumed += passed
+        // Behind a skipped line there may be another one.
+        let mayGoOn = phase == .skippingLine && consumed < bytes.count && (passed > 0 || isStart)
+        guard phase == .records || mayGoOn else { return .needsInput }
+        continue
+      }
+      if dialect.comment != nil, progress.position == 0, input.first == dialect.comment {
+        phase = .skippingLine
         continue
       }
       delivery.start = consumed
@@ -33,10 +41,14 @@ extension RecordScanner {
   /// Scans with the line ends of the dialect, each kind in a loop of its own.
   @inline(__always)
   private mutating func findEnding(in input: UnsafeRawBufferPointer, isFinal: Bool) -> Ending? {
-    if dialect.endsRecordsAtLoneCarriageReturn {
-      return scan(input, isFinal: isFinal, carriageReturnEnds: true)
+    if dialect.hasExtensions {
+      return scan(
+        input, isFinal: isFinal, carriageReturnEnds: dialect.endsRecordsAtLoneCarriageReturn, hasExtensions: true)
     }
-    return scan(input, isFinal: isFinal, carriageReturnEnds: false)
+    if dialect.endsRecordsAtLoneCarriageReturn {
+      return scan(input, isFinal: isFinal, carriageReturnEnds: true, hasExtensions: false)
+    }
+    return scan(input, isFinal: isFinal, carriageReturnEnds: false, hasExtensions: false)
   }
 
   /// Hands out a well-formed record whose fields are all in the table.
@@ -44,9 +56,9 @@ extension RecordScanner {
   mutating func deliver(
     _ ending: Ending, in input: UnsafeRawBufferPointer, lines: Int, at consumed: inout Int
   ) -> CSVParser.Step {
-    if progress.hasDoubledQuotes {
+    if progress.hasRewrittenFields {
       let record = UnsafeRawBufferPointer(rebasing: input[..<ending.length])
-      unescaped.fill(from: record, ends: table.ends, count: progress.fieldCount, quote: dialect.quote)
+      unescaped.fill(from: record, ends: table.ends, count: progress.fieldCount, dialect)
     }
     describeDelivery(length: ending.length, isTruncated: false)
     finish(consuming: ending.consumed, lines: lines, at: &consumed)
@@ -63,6 +75,7 @@ extension RecordScanner {
     delivery.ordinal = recordCount
     delivery.byteOffset = byteOffset
     delivery.isTruncated = isTruncated
+    delivery.hasStrayQuotes = progress.hasStrayQuotes
   }
 
   /// Leaves a record behind.

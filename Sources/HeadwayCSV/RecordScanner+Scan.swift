@@ -15,7 +15,9 @@ extension RecordScanner {
   /// - Returns: The ending, with `progress.region` telling whether the record is well-formed (`unquoted`); or nothing
   ///   when there is no line end in the window so far, with everything up to the window's end scanned.
   @inline(__always)
-  mutating func scan(_ input: UnsafeRawBufferPointer, isFinal: Bool, carriageReturnEnds: Bool) -> Ending? {
+  mutating func scan(
+    _ input: UnsafeRawBufferPointer, isFinal: Bool, carriageReturnEnds: Bool, hasExtensions: Bool
+  ) -> Ending? {
     let start = input.baseAddress.unsafelyUnwrapped
     let window = min(input.count, maximumLength &+ 2)
     let structural = structural
@@ -28,14 +30,17 @@ extension RecordScanner {
 
     while scan.position < window {
       var hits = structural.hits(
-        at: start + scan.position, count: window &- scan.position, carriageReturnToo: carriageReturnEnds)
+        at: start + scan.position, count: window &- scan.position, carriageReturnToo: carriageReturnEnds,
+        escapeToo: hasExtensions)
       while hits != 0 {
         let index = scan.position &+ hits.trailingZeroBitCount &>> 3
         hits &= hits &- 1
         let byte = start.load(fromByteOffset: index, as: UInt8.self)
 
+        if hasExtensions, scan.passExtension(byte, at: index, in: start, dialect) { continue }
         if byte == delimiter {
           guard scan.endsField(at: index) else { continue }
+          if hasExtensions { scan.markSpaces(before: index, in: start, dialect) }
           if scan.fieldCount == room {
             table.grow(keeping: scan.fieldCount)
             ends = table.ends
@@ -71,6 +76,7 @@ extension RecordScanner {
             ending.length = index &- 1
           }
           if scan.endsField(at: ending.length) {
+            if hasExtensions { scan.markSpaces(before: ending.length, in: start, dialect) }
             ends[scan.fieldCount] = FieldEnd(position: ending.length, flags: scan.fieldFlags)
             scan.fieldCount &+= 1
           }
@@ -107,6 +113,8 @@ extension RecordScanner.Progress {
         fieldFlags = FieldEnd.quoted
         openingQuote = index
         linesBeforeOpeningQuote = innerLines
+      } else {
+        hasStrayQuotes = true
       }
     case .quoted:
       region = .closingQuote
@@ -114,8 +122,8 @@ extension RecordScanner.Progress {
     case .closingQuote:
       if index == closingQuote &+ 1 {
         region = .quoted
-        fieldFlags = FieldEnd.quoted | FieldEnd.doubledQuotes
-        hasDoubledQuotes = true
+        fieldFlags = FieldEnd.quoted | FieldEnd.rewritten
+        hasRewrittenFields = true
       } else {
         region = .malformed
       }

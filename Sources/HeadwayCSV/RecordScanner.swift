@@ -22,7 +22,8 @@ struct RecordScanner: ~Copyable {
     case streamStart
     /// A record is being read, or about to be.
     case records
-    /// The rest of a truncated record is passed over. Left behind its line end.
+    /// A line is passed over: a comment, one before the first record, or the rest of a truncated record. Left behind
+    /// its line end.
     case skippingLine
   }
 
@@ -47,7 +48,9 @@ struct RecordScanner: ~Copyable {
     var fieldStart = 0
     var fieldFlags: UInt32 = 0
     var fieldCount = 0
-    var hasDoubledQuotes = false
+    var hasRewrittenFields = false
+    /// A field that is not quoted has a quote in it.
+    var hasStrayQuotes = false
     /// The physical lines that ended inside the record's quotes.
     var innerLines = 0
     /// The last quote that opened a field, and the inner lines before it.
@@ -55,6 +58,8 @@ struct RecordScanner: ~Copyable {
     var linesBeforeOpeningQuote = 0
     /// The last quote that may have closed a field.
     var closingQuote = 0
+    /// The byte behind the last escape.
+    var escaped = -1
   }
 
   /// The record to be handed out.
@@ -67,11 +72,14 @@ struct RecordScanner: ~Copyable {
     var ordinal = 0
     var byteOffset = 0
     var isTruncated = false
+    var hasStrayQuotes = false
   }
 
   let dialect: CSVDialect
   let structural: StructuralBytes
   let maximumLength: Int
+  /// How many lines are still to be skipped before the first record.
+  var skippedLines: Int
 
   var table = FieldTable()
   var unescaped = UnescapedFields()
@@ -86,9 +94,10 @@ struct RecordScanner: ~Copyable {
   var byteOffset = 0
   var recordCount = 0
 
-  init(dialect: CSVDialect, maximumLength: Int) {
+  init(dialect: CSVDialect, maximumLength: Int, skippedLines: Int) {
     self.dialect = dialect
     self.maximumLength = maximumLength
+    self.skippedLines = skippedLines
     structural = StructuralBytes(dialect)
   }
 }

@@ -11,6 +11,7 @@ struct StructuralBytes {
   private let quotes: UInt64
   private let lineFeeds: UInt64
   private let carriageReturns: UInt64
+  private let escapes: UInt64
 
   /// The structural bytes of a dialect.
   init(_ dialect: CSVDialect) {
@@ -18,15 +19,18 @@ struct StructuralBytes {
     quotes = UInt64(dialect.quote) &* Self.ones
     lineFeeds = UInt64(UInt8(ascii: "\n")) &* Self.ones
     carriageReturns = UInt64(UInt8(ascii: "\r")) &* Self.ones
+    escapes = UInt64(dialect.escape ?? dialect.quote) &* Self.ones
   }
 
   /// The structural bytes among the first eight at most of `count` bytes, as the high bit of each in memory order: the
   /// lowest set bit belongs to the first.
   @inline(__always)
-  func hits(at address: UnsafeRawPointer, count: Int, carriageReturnToo: Bool) -> UInt64 {
+  func hits(
+    at address: UnsafeRawPointer, count: Int, carriageReturnToo: Bool, escapeToo: Bool
+  ) -> UInt64 {
     if count >= 8 {
       let word = UInt64(littleEndian: address.loadUnaligned(as: UInt64.self))
-      return hits(in: word, carriageReturnToo: carriageReturnToo)
+      return hits(in: word, carriageReturnToo: carriageReturnToo, escapeToo: escapeToo)
     }
     // The last bytes of the input one by one: what lies behind them is not ours to read.
     var word: UInt64 = 0
@@ -34,14 +38,17 @@ struct StructuralBytes {
       word |= UInt64(address.load(fromByteOffset: index, as: UInt8.self)) &<< UInt64(index &* 8)
     }
     let used = (1 as UInt64) &<< UInt64(count &* 8) &- 1
-    return hits(in: word, carriageReturnToo: carriageReturnToo) & used
+    return hits(in: word, carriageReturnToo: carriageReturnToo, escapeToo: escapeToo) & used
   }
 
   @inline(__always)
-  private func hits(in word: UInt64, carriageReturnToo: Bool) -> UInt64 {
+  private func hits(in word: UInt64, carriageReturnToo: Bool, escapeToo: Bool) -> UInt64 {
     var others = different(word ^ delimiters) & different(word ^ quotes) & different(word ^ lineFeeds)
     if carriageReturnToo {
       others &= different(word ^ carriageReturns)
+    }
+    if escapeToo {
+      others &= different(word ^ escapes)
     }
     return ~others & ~Self.lowBits
   }

@@ -1,4 +1,5 @@
-/// The content of the current record's fields that have doubled quotes, with these undone.
+/// The content of the current record's fields that is not a stretch of the record: with doubled or escaped quotes
+/// undone, and without the spaces before it.
 ///
 /// A field's content is kept at the offset that the field has in its record, so the fields of one record never overlap
 /// and all can be used at the same time; only their lengths need a table. Both grow to the largest record that needs
@@ -20,34 +21,55 @@ struct UnescapedFields: ~Copyable {
     view.lengths.deallocate()
   }
 
-  /// Unescapes every field of a record that needs it.
+  /// Writes the content of every field of a record that needs it.
   @inline(never)
   mutating func fill(
-    from record: UnsafeRawBufferPointer, ends: UnsafeMutablePointer<FieldEnd>, count: Int, quote: UInt8
+    from record: UnsafeRawBufferPointer, ends: UnsafeMutablePointer<FieldEnd>, count: Int, _ dialect: CSVDialect
   ) {
     reserve(bytes: record.count, fields: count)
     var fieldStart = 0
     for index in 0..<count {
       let end = ends[index]
-      if end.hasDoubledQuotes {
-        let quoted = UnsafeRawBufferPointer(rebasing: record[(fieldStart + 1)..<(end.position - 1)])
-        view.lengths[index] = UInt32(Self.unescape(quoted, to: view.contents + fieldStart, quote: quote))
+      if end.isRewritten {
+        let field = Self.content(of: record[fieldStart..<end.position], isQuoted: end.isQuoted, dialect)
+        view.lengths[index] = UInt32(
+          end.isQuoted
+            ? Self.unescape(field, to: view.contents + fieldStart, dialect)
+            : Self.copy(field, to: view.contents + fieldStart))
       }
       fieldStart = end.position + 1
     }
   }
 
-  /// Copies bytes in which every quote is doubled, each pair as one, and returns how many were written.
+  /// A field without the spaces before it and the quotes around it.
+  private static func content(
+    of field: Slice<UnsafeRawBufferPointer>, isQuoted: Bool, _ dialect: CSVDialect
+  ) -> UnsafeRawBufferPointer {
+    var field = field
+    if dialect.skipsSpacesAfterDelimiter, field.startIndex > 0 { field = field.drop { $0 == UInt8(ascii: " ") } }
+    return UnsafeRawBufferPointer(rebasing: isQuoted ? field.dropFirst().dropLast() : field)
+  }
+
+  private static func copy(_ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) -> Int {
+    if let start = source.baseAddress { target.copyMemory(from: start, byteCount: source.count) }
+    return source.count
+  }
+
+  /// Copies bytes in which every quote is doubled or escaped, each pair as one, and returns how many were written.
   private static func unescape(
-    _ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer, quote: UInt8
+    _ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer, _ dialect: CSVDialect
   ) -> Int {
+    let (quote, escape) = (dialect.quote, dialect.escape)
     var written = 0
     var index = 0
     while index < source.count {
+      let isEscaped =
+        source[index] == escape && index + 1 < source.count && [quote, escape].contains(source[index + 1])
+      if isEscaped { index += 1 }
       let byte = source[index]
       target.storeBytes(of: byte, toByteOffset: written, as: UInt8.self)
       written += 1
-      index += byte == quote ? 2 : 1
+      index += byte == quote && !isEscaped ? 2 : 1
     }
     return written
   }
@@ -77,7 +99,7 @@ struct UnescapedFieldsView {
     self.lengths = lengths
   }
 
-  /// The content of a field that has doubled quotes and starts at an offset from its record's start.
+  /// The content of a field that was rewritten and starts at an offset from its record's start.
   @inlinable
   func bytes(ofField index: Int, at fieldStart: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: contents + fieldStart, count: Int(lengths[index]))

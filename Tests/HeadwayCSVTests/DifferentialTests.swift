@@ -8,6 +8,9 @@ import Testing
     CSVDialect(endsRecordsAtLoneCarriageReturn: true),
     CSVDialect(keepsBlankLines: true),
     CSVDialect(endsRecordsAtLoneCarriageReturn: true, keepsBlankLines: true),
+    CSVDialect(escape: UInt8(ascii: "\\"), comment: UInt8(ascii: "#")),
+    CSVDialect(skipsSpacesAfterDelimiter: true, endsRecordsAtLoneCarriageReturn: true),
+    CSVDialect(escape: UInt8(ascii: "\\"), skipsSpacesAfterDelimiter: true),
   ]
 
   @Test("I3: random bytes give what a slow parser gives, in any pieces", arguments: 0..<8 as Range<UInt64>)
@@ -15,7 +18,7 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     for round in 0..<500 {
       let length = Int.random(in: 0...(round % 10 == 0 ? 80 : 24), using: &generator)
-      let input = (0..<length).map { _ in Array("a,\"\r\n".utf8).randomElement(using: &generator) ?? 0 }
+      let input = (0..<length).map { _ in Array("a,\"\r\n\\ #".utf8).randomElement(using: &generator) ?? 0 }
       let maximum = Bool.random(using: &generator) ? 16 << 20 : Int.random(in: 1...16, using: &generator)
       for dialect in Self.dialects {
         let expected = ReferenceParser(dialect: dialect, maximumRecordLength: maximum).records(of: input)

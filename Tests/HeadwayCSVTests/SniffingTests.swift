@@ -23,4 +23,23 @@ import Testing
     let dialect = Array(sample.utf8).withUnsafeBytes { CSVDialect.sniffed(from: $0) }
     #expect(dialect == CSVDialect(delimiter: UInt8(ascii: delimiter)))
   }
+
+  @Test(
+    "I3: quotes, escapes and spaces behind delimiters are sniffed",
+    arguments: [
+      ("a,b\n'x, y',2\n'z',3\n", CSVDialect(quote: UInt8(ascii: "'"))),
+      ("a,b\n'x',2\n'y',3\n'z',3\n", CSVDialect(quote: UInt8(ascii: "'"))),
+      ("a,b\n't Hoen,2\nit's,3\n'x',4\n", CSVDialect()),
+      ("a,b\n\"x\",'2'\n\"y\",'3'\n\"z\",'4'\n", CSVDialect()),
+      ("a,b\n\"x \\\"y\\\"\",2\n", CSVDialect(escape: UInt8(ascii: "\\"))),
+      ("a,b\n\"C:\\\",2\n\"x\",3\n", CSVDialect()),
+      ("a, b, c\n1, \"x, y\", 2\n", CSVDialect(skipsSpacesAfterDelimiter: true)),
+      ("a,b,c\n1, x,2\n", CSVDialect()),
+      ("a b c\n1 \"x y\" 2\n3 z 4\n", CSVDialect(delimiter: UInt8(ascii: " "))),
+      ("John Smith\nAnn Miller\nJane Doe\n", CSVDialect()),
+      ("Report, of 2020\na;b;c\n1;2;3\n4;5;6\n7;8;9\n", CSVDialect(delimiter: UInt8(ascii: ";"))),
+    ] as [(String, CSVDialect)])
+  func more(sample: String, expected: CSVDialect) {
+    #expect(Array(sample.utf8).withUnsafeBytes { CSVDialect.sniffed(from: $0) } == expected)
+  }
 }

@@ -26,6 +26,11 @@ struct ReferenceParser {
         start += blank
         continue
       }
+      if input[start] == dialect.comment {
+        while start < input.count && lineEndLength(in: input, at: start) == 0 { start += 1 }
+        start += lineEndLength(in: input, at: start)
+        continue
+      }
       let attempt = read(input, from: start)
       var record = ParsedRecord(
         line: line(of: start, in: input), ordinal: records.count + 1, byteOffset: start, rawBytes: [])
@@ -65,18 +70,25 @@ struct ReferenceParser {
     while true {
       // One field.
       var field = ParsedRecord.Field(bytes: [], isQuoted: false)
+      if dialect.skipsSpacesAfterDelimiter && position > start {
+        while position < window && input[position] == 0x20 { position += 1 }
+      }
       if position < window && input[position] == dialect.quote {
         field.isQuoted = true
         attempt.openQuote = position
         position += 1
         while position < window {
-          if input[position] != dialect.quote {
+          let next = position + 1 < window ? input[position + 1] : nil
+          if let escape = dialect.escape, input[position] == escape, let next, [escape, dialect.quote].contains(next) {
+            field.bytes.append(next)
+            position += 2
+          } else if input[position] != dialect.quote {
             field.bytes.append(input[position])
             position += 1
           } else if isCut && position + 1 == window {
             // Nothing tells whether it is doubled.
             return attempt
-          } else if position + 1 < window && input[position + 1] == dialect.quote {
+          } else if next == dialect.quote {
             field.bytes.append(dialect.quote)
             position += 2
           } else {
