@@ -3,7 +3,6 @@
   import Foundation
   import GRDB
   import Headway
-  import HeadwayCSV
   public import HeadwayImport
 
   struct ImportCommand: AsyncParsableCommand {
@@ -84,15 +83,8 @@
       help: "How many tables are imported at once; -1 for as many as the system sees fit.")
     var maximumConcurrency = OperationQueue.defaultMaxConcurrentOperationCount
 
-    @Option(help: "What separates fields: one character, or 'tab'. Found in the file if not given.")
-    var delimiter: String?
-
-    @Option(
-      help: """
-        The encoding: UTF-8, UTF-16, Windows-1252, or another name that 'iconv -l' lists. Found in the file if not \
-        given.
-        """)
-    var encoding: String?
+    @OptionGroup(title: "What the file is like")
+    var form: FileOptions
 
     @Option(
       help: """
@@ -104,11 +96,8 @@
     @Option(help: "For CSV files: the column that identifies a row. Give it again for each column of the key.")
     var key: [String] = []
 
-    @Option(help: "For CSV files: the type of a column, as NAME:text, NAME:integer or NAME:real.")
+    @Option(help: "For CSV files: the type of a column, as NAME:text, NAME:integer, NAME:real or NAME:numeric.")
     var columnType: [String] = []
-
-    @Flag(help: "The first line is data; columns are called column_1, column_2 and so on.")
-    var noHeader = false
 
     @Option(help: "How to show progress: bars, plain (a line every 10 %), json (a line an object) or none.")
     var progress: ProgressStyle?
@@ -125,12 +114,6 @@
         throw ValidationError("--maximum-concurrency \(maximumConcurrency): use 1 or more, or -1.")
       }
       guard !append || !replace else { throw ValidationError("--append and --replace: use one of them.") }
-      if let delimiter, delimiter != "tab", delimiter.utf8.count != 1 || "\"\r\n".contains(delimiter) {
-        throw ValidationError("--delimiter '\(delimiter)': use one ASCII character, or 'tab'.")
-      }
-      if let encoding, TextEncoding(encoding) == nil {
-        throw ValidationError("--encoding \(encoding): no such encoding is known; see 'iconv -l'.")
-      }
       if quiet, let option = progress != nil ? "--progress" : watch != nil ? "--watch" : nil {
         throw ValidationError("--quiet and \(option): use one of them.")
       }
@@ -244,7 +227,9 @@
       case .files(let files), .table(let files):
         // What is read of a pipe is gone.
         for file in files where file.size != nil {
-          do { say(try FileForm(ofFile: file.path, options: options), of: file.path, notices) } catch {
+          do {
+            say(try FileForm(ofFile: file.path, table: file.table, options: options), of: file.path, notices)
+          } catch {
             // Of several, each fails by itself.
             if files.count == 1 { throw error }
           }
@@ -271,22 +256,19 @@
     }
 
     /// Says what was found in a file and is not the usual thing.
-    private func say(_ form: FileForm, of path: String, _ notices: Notices) {
-      var findings: [String] = []
-      if delimiter == nil, form.dialect.delimiter != UInt8(ascii: ",") {
-        let delimiter = Unicode.Scalar(form.dialect.delimiter)
-        findings.append("delimiter \(delimiter == "\t" ? "tab" : "'\(delimiter)'")")
-      }
-      if encoding == nil, form.encoding != .utf8 { findings.append("encoding \(form.encoding)") }
-      if form.dialect.endsRecordsAtLoneCarriageReturn { findings.append("lines that end with CR") }
+    private func say(_ found: FileForm, of path: String, _ notices: Notices) {
+      let findings = form.findings(found)
       if !findings.isEmpty { notices.say("\(path): found \(findings.joined(separator: ", ")).") }
+      guard progress == .json, !quiet else { return }
+      FileHandle.standardOutput.write(Data("\(JSONEvent.line(JSONEvent.Start(path, found, findings)))\n".utf8))
     }
 
     private var options: ImportOptions {
-      ImportOptions(
-        batchSize: batchSize, isStrict: strict, encoding: encoding.flatMap { TextEncoding($0) },
-        delimiter: delimiterByte, hasHeader: !noHeader,
-        existingRows: append ? .append : replace ? .replace : .update, requiresDescribedColumns: !columnType.isEmpty)
+      var options = form.options
+      (options.batchSize, options.isStrict) = (batchSize, strict)
+      options.existingRows = append ? .append : replace ? .replace : .update
+      options.requiresDescribedColumns = !columnType.isEmpty
+      return options
     }
 
     private func makeOperations(
@@ -338,15 +320,13 @@
           : "For several sources say --into DATABASE: \(source.joined(separator: " ")) does not say which that is.")
     }
 
-    private var delimiterByte: UInt8? { delimiter == "tab" ? UInt8(ascii: "\t") : delimiter?.utf8.first }
-
     /// What the options say of the tables of files.
     private func describedTables() throws -> ImportSources.Description {
       let types = try columnTypes()
       let describes = table != nil || !key.isEmpty || !types.isEmpty
       let columns = types.map { ColumnSchema(name: $0.name, type: $0.type) }
       return ImportSources.Description(
-        tablePrefix: prefix, table: table, describesTables: describes || noHeader
+        tablePrefix: prefix, table: table, describesTables: describes || form.areForOneFile
       ) { path in
         let schema = TableSchema(forFile: path)
         return describes ? TableSchema(name: table ?? schema.name, columns: columns, key: key) : schema
@@ -357,7 +337,7 @@
       try columnType.map { text in
         guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
           let type = ColumnType(rawValue: String(text[text.index(after: colon)...]))
-        else { throw ValidationError("--column-type \(text): use NAME:text, NAME:integer or NAME:real.") }
+        else { throw ValidationError("--column-type \(text): use NAME:text, NAME:integer, NAME:real or NAME:numeric.") }
         return (String(text[..<colon]), type)
       }
     }

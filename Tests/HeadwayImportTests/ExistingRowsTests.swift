@@ -280,7 +280,7 @@
         let history = ImportHistory(target: "log", file: workspace.path("b.csv"), isRegular: true)
         try database.pool.write { connection in
           _ = try history.begin(
-            size: 1, columns: ["id", "name"], beganEmpty: false, offset: 31, lastRow: 31, connection)
+            size: 1, columns: ["id", "name"], foundColumns: [], beganEmpty: false, offset: 31, lastRow: 31, connection)
         }
         #expect(try importFile("b.csv", people(31...40), .append, into: database, in: workspace).error == nil)
         #expect(try database.count("log") == 40)

@@ -65,9 +65,10 @@
       }
     }
 
-    @Test("I3: a name twice in the header, in whatever case, is a typed error")
+    @Test("I3: a described name twice in the header, in whatever case, is a typed error")
     func duplicateColumn() throws {
-      try imported("id,name,ID\n1,2,3\n") { (_, operation) throws in
+      let table = TableSchema(name: "t", columns: [ColumnSchema(name: "id")])
+      try imported("id,name,ID\n1,2,3\n", table: table) { (_, operation) throws in
         let error = try importError(operation)
         #expect(error.code == .badHeader)
         #expect(error.line == 1)
@@ -89,9 +90,9 @@
       }
     }
 
-    @Test("I3: a malformed header is a typed error with its line")
+    @Test("I3: a malformed header of a described table is a typed error with its line")
     func malformedHeader() throws {
-      try imported("\n\"id\"x,name\n1,2\n") { (_, operation) throws in
+      try imported("\n\"id\"x,name\n1,2\n", as: "stops.txt") { (_, operation) throws in
         let error = try importError(operation)
         #expect(error.code == .badHeader)
         #expect(error.line == 2)

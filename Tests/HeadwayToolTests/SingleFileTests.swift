@@ -22,9 +22,9 @@
       try folder.query("SELECT name, type, pk FROM pragma_table_info('\(table)')", in: "db")
     }
 
-    @Test("Without options the table is called like the file, and all columns are text") func plain() async throws {
+    @Test("Without options the table is called like the file, and types are found") func plain() async throws {
       try await expectImport("id,name\n1,Anna\n")
-      #expect(try columns(of: "people") == [["id", "TEXT", "0"], ["name", "TEXT", "0"]])
+      #expect(try columns(of: "people") == [["id", "INTEGER", "0"], ["name", "TEXT", "0"]])
     }
 
     @Test("--table names the table") func table() async throws {

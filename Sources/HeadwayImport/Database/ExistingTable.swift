@@ -56,6 +56,9 @@
     /// The names of all columns.
     var columnNames: [String] { columns.map(\.name) }
 
+    /// The names of the columns that SQLite does not compute.
+    var storedColumnNames: [String] { columnNames.filter { !generated.contains($0) } }
+
     /// The description of the table, if it has no key, with the primary key of this table, if the file has that.
     func completing(_ schema: TableSchema, header: [String]) -> TableSchema {
       let fields = Set(header.map(\.lowercasedAsName))
@@ -71,13 +74,25 @@
       return schema
     }
 
+    /// By names in lower case, the types of those of some columns that are declared as an import declares numbers.
+    func numericTypes(of names: [String]) -> [String: ColumnType] {
+      var types: [String: ColumnType] = [:]
+      for name in names {
+        let type = declaredType(of: name).flatMap { ColumnType(rawValue: $0.lowercased()) }
+        if let type, type != .text { types[name.lowercasedAsName] = type }
+      }
+      return types
+    }
+
     /// Whether something beside the primary key makes rows unique.
     var hasUniqueColumns: Bool { uniqueColumns.count > 1 }
 
+    /// What the table's definition says behind its name.
+    var definitionBehindName: Substring { Substring(definition.dropFirst("CREATE TABLE ".count)).droppingName }
+
     /// Makes another table with the columns and constraints of this one.
     func copyDefinition(to other: String, _ connection: Database) throws {
-      let table = Substring(definition.dropFirst("CREATE TABLE ".count))
-      try connection.execute(sql: "CREATE TABLE \(SQL.name(other)) \(table.droppingName)")
+      try connection.execute(sql: "CREATE TABLE \(SQL.name(other)) \(definitionBehindName)")
       for (number, columns) in uniqueIndices.enumerated() {
         try connection.execute(
           sql: "CREATE UNIQUE INDEX \(SQL.name("\(other) \(number)")) ON \(SQL.name(other)) (\(SQL.names(columns)))")
@@ -142,7 +157,7 @@
       }
     }
 
-    private func declaredType(of column: String) -> String? {
+    func declaredType(of column: String) -> String? {
       columns.first { $0.name.isSameName(as: column) }?.type.uppercased()
     }
 

@@ -214,10 +214,25 @@
       }
     }
 
-    /// A table's description, completed by what there is of that table, and the columns that this has.
-    func completed(_ schema: TableSchema, header: [String]) throws -> (schema: TableSchema, columns: [String]) {
-      guard let table = try read({ try ExistingTable(named: schema.name, $0) }) else { return (schema, []) }
-      return (table.completing(schema, header: header), table.columnNames)
+    /// What there is of an import's table before it begins.
+    struct Existing {
+      /// The description, completed by what there is.
+      var schema: TableSchema
+      /// The names of the columns.
+      var columns: [String] = []
+      /// By the names, in lower case, of columns whose types an earlier import has found, these.
+      var foundTypes: [String: ColumnType] = [:]
+    }
+
+    /// Looks at the table of a description.
+    func existing(_ schema: TableSchema, header: [String]) throws -> Existing {
+      try read { connection in
+        guard let table = try ExistingTable(named: schema.name, connection) else { return Existing(schema: schema) }
+        let found = try ImportHistory.foundColumns(of: table.name, connection)
+        return Existing(
+          schema: table.completing(schema, header: header), columns: table.columnNames,
+          foundTypes: table.numericTypes(of: found))
+      }
     }
 
     /// Reads at the side of the writing.

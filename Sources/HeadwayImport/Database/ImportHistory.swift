@@ -48,11 +48,26 @@
             id INTEGER PRIMARY KEY, "table" TEXT NOT NULL COLLATE NOCASE, source TEXT NOT NULL, size INTEGER,
             columns TEXT NOT NULL, started TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, ended TEXT,
             outcome TEXT NOT NULL DEFAULT 'running', rows INTEGER NOT NULL DEFAULT 0,
-            began_empty INTEGER NOT NULL, row_offset INTEGER NOT NULL, last_row INTEGER NOT NULL DEFAULT 0, run TEXT)
+            began_empty INTEGER NOT NULL, row_offset INTEGER NOT NULL, last_row INTEGER NOT NULL DEFAULT 0, run TEXT,
+            found_columns TEXT NOT NULL DEFAULT '[]')
           """)
       // Earlier versions had none.
-      guard try !database.columns(in: table).contains(where: { $0.name == "run" }) else { return }
-      try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN run TEXT")
+      let columns = Set(try database.columns(in: table).map(\.name))
+      if !columns.contains("run") { try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN run TEXT") }
+      guard !columns.contains("found_columns") else { return }
+      try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN found_columns TEXT NOT NULL DEFAULT '[]'")
+    }
+
+    /// The names of a table's columns whose types were found, and not described.
+    static func foundColumns(of target: String, _ database: Database) throws -> [String] {
+      let isKnown =
+        try Row.fetchOne(
+          database, sql: "SELECT 1 FROM pragma_table_info(?) WHERE name = 'found_columns'", arguments: [table]) != nil
+      guard isKnown else { return [] }
+      let last = try String.fetchOne(
+        database, sql: "SELECT found_columns FROM \(table) WHERE \"table\" = ? ORDER BY id DESC LIMIT 1",
+        arguments: [target])
+      return try last.map { try JSONDecoder().decode([String].self, from: Data($0.utf8)) } ?? []
     }
 
     /// The imports since the table was empty, or was replaced, the oldest first; none if that is not known.
@@ -140,15 +155,19 @@
     /// Notes that an import begins.
     ///
     /// - Returns: By what it is noted.
-    func begin(size: Int?, columns: [String], beganEmpty: Bool, offset: Int, lastRow: Int, _ database: Database)
-      throws -> Int64
-    {
+    func begin(
+      size: Int?, columns: [String], foundColumns: [String], beganEmpty: Bool, offset: Int, lastRow: Int,
+      _ database: Database
+    ) throws -> Int64 {
+      let earlier = Set(try Self.foundColumns(of: target, database))
+      let found = String(decoding: try JSONEncoder().encode(earlier.union(foundColumns).sorted()), as: UTF8.self)
       try database.execute(
         sql: """
-          INSERT INTO \(Self.table) ("table", source, size, columns, began_empty, row_offset, last_row, run)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+          INSERT INTO \(Self.table)
+            ("table", source, size, columns, began_empty, row_offset, last_row, run, found_columns)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
           """,
-        arguments: [target, source, size, columns.joined(separator: ","), beganEmpty, offset, lastRow, run])
+        arguments: [target, source, size, columns.joined(separator: ","), beganEmpty, offset, lastRow, run, found])
       return database.lastInsertedRowID
     }
 

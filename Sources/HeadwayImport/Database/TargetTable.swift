@@ -5,8 +5,8 @@
 
   /// The table of one import, in the database: created or met, written, and completed.
   final class TargetTable: @unchecked Sendable {
-    // `writer`, `hasFailed`, `identifier`, `foundRegion` and `hasEnded` are used only inside accesses to the one
-    // writing connection, or when none is under way; the rest does not change.
+    // `writer`, `hasFailed`, `identifier`, `foundRegion`, `hasEnded` and `widenings` are used only inside accesses to
+    // the one writing connection, or when none is under way; the rest does not change.
 
     let plan: TablePlan
     /// The plan of the table that is written: another one, to be moved at the end, where rows are replaced.
@@ -36,6 +36,8 @@
     private var identifier: Int64?
     private var hasEnded = false
     private var foundRegion: DatabaseRegion?
+    /// By column, the types that columns have got, which were narrower when the import began.
+    private var widenings: [Int: ColumnType] = [:]
 
     /// Creates the table or, if it is there, adds the columns that it lacks.
     ///
@@ -167,6 +169,21 @@
       return region
     }
 
+    // MARK: Types
+
+    /// Widens columns whose types were found, in the transaction that writes the first row that needs it.
+    func widen(_ types: [Int: ColumnType], _ connection: Database) throws {
+      guard !types.isEmpty else { return }
+      widenings.merge(types) { $1 }
+      try widenColumns(types, of: storage.table, connection)
+    }
+
+    private func widenColumns(_ types: [Int: ColumnType], of table: String, _ connection: Database) throws {
+      guard !types.isEmpty else { return }
+      let named = Dictionary(uniqueKeysWithValues: types.map { (plan.columns[$0.key].name, $0.value) })
+      try ExistingTable(named: table, connection)?.widen(named, connection)
+    }
+
     // MARK: The end
 
     /// Releases the statements, on the writing connection, since SQLite must not do so while another thread uses
@@ -225,11 +242,12 @@
       let isNumbered = try ExistingTable(named: plan.table, connection)?.isWithoutRowIdentifier == false
       let order = isNumbered ? " ORDER BY \(plan.rowIdentifier)" : ""
       try connection.execute(sql: "DELETE FROM \(table)")
+      try widenColumns(widenings, of: plan.table, connection)
       try connection.execute(
         sql: "INSERT INTO \(table) (\(columns)) SELECT \(columns) FROM \(stored)\(order)")
       try connection.execute(sql: "DROP TABLE \(stored)")
       let identifier = try history.begin(
-        size: size, columns: self.columns, beganEmpty: true, offset: 0,
+        size: size, columns: self.columns, foundColumns: plan.foundColumns, beganEmpty: true, offset: 0,
         lastRow: plan.hasKey ? 0 : connection.lastRow(of: plan.table, plan.rowIdentifier), connection)
       self.identifier = identifier
     }

@@ -42,7 +42,7 @@
         if hasRows { try placeRows(plan, existingRows, history, header, connection) }
         if storage.table == plan.table {
           identifier = try history.begin(
-            size: size, columns: header, beganEmpty: !hasRows, offset: offset,
+            size: size, columns: header, foundColumns: plan.foundColumns, beganEmpty: !hasRows, offset: offset,
             lastRow: existingRows == .append ? lastRowBefore : 0, connection)
         }
         return .commit

@@ -63,7 +63,7 @@ public struct FeedFiles: Sendable {
   }
 
   private static func version(inFile path: String) -> String? {
-    guard let records = try? RecordSource(path: path, options: ImportOptions()),
+    guard let records = try? RecordSource(path: path, options: ImportOptions(), findsLayout: false),
       let position = try? records.readHeader()?.firstIndex(of: "feed_version")
     else { return nil }
     var version: String?

@@ -44,11 +44,12 @@
 
     /// - Returns: What was committed; nil if all was taken back, since the import was cancelled meanwhile.
     private func commit(_ database: Database) throws -> [Written]? {
-      guard batches.contains(where: \.changesRows) else { return batches.map { Written(batch: $0, refused: []) } }
+      guard batches.contains(where: \.changesTable) else { return batches.map { Written(batch: $0, refused: []) } }
       let isStrict = operation.options.isStrict
       var all: [Written]? = []
       try database.inTransaction(.immediate) {
         for batch in batches {
+          try target.widen(batch.widenings, database)
           let refused = try target.writer.write(
             batch, stopsAtRefused: isStrict, while: { !operation.isCancelled })
           guard let refused else {

@@ -95,7 +95,7 @@
       // Before anything is written: half of a feed over another one would be of no use.
       if options.existingRows == .update {
         let withoutKey = operations.filter { $0.table.key.isEmpty }.map { (table: $0.table.name, file: $0.file) }
-        try database.requireOwnRows(of: withoutKey, hasHeader: options.hasHeader)
+        try database.requireOwnRows(of: withoutKey, hasHeader: options.hasHeader ?? true)
       }
       folder = files.folder
       progress = OperationProgress(totalUnitCount: 0)

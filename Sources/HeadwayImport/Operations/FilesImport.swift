@@ -104,7 +104,7 @@
       var first: (path: String, columns: [String])?
       // What is read of a pipe is gone.
       for file in files where file.size != nil {
-        let columns = try FileForm(ofFile: file.path, options: options).columns
+        let columns = try FileForm(ofFile: file.path, table: file.table, options: options).columns
         guard let known = first else {
           first = (file.path, columns)
           continue
@@ -146,7 +146,7 @@
         try read { connection in
           try ImportHistory.requireOwnRows(
             of: files.map { (path: $0.path, isRegular: $0.size != nil) }, in: existing.name,
-            rowIdentifier: SQL.rowIdentifier(besideColumns: existing.columnNames), hasHeader: options.hasHeader,
+            rowIdentifier: SQL.rowIdentifier(besideColumns: existing.columnNames), hasHeader: options.hasHeader ?? true,
             connection)
         }
         return [.replace] + others.map { _ in .append }

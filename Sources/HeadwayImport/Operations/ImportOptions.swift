@@ -15,14 +15,30 @@ public struct ImportOptions: Sendable, Hashable {
   /// Then text is taken for UTF-8, unless a byte order mark or zeros say UTF-16 or UTF-32, or the header or several
   /// lines are no UTF-8: that is read as Windows-1252. Look at ``TableReport/form``.
   public var encoding: TextEncoding?
-  /// The delimiter, the quote and the line end; nil to find the delimiter and the line end in the file's beginning.
+  /// How the file is written; nil to find that in its beginning.
   public var dialect: CSVDialect?
   /// The delimiter, where the rest of the dialect is to be found.
   public var delimiter: UInt8?
-  /// Whether the first record names the columns.
+  /// The quote, where the rest of the dialect is to be found.
+  public var quote: UInt8?
+  /// The byte that escapes a quote, where the rest of the dialect is to be found.
+  public var escape: UInt8?
+  /// The first byte of lines that are comments; nil if there are none, or ``dialect`` says it.
   ///
-  /// Without names they are `column_1`, `column_2` and so on.
-  public var hasHeader: Bool
+  /// Comments before the header are found in any case.
+  public var comment: UInt8?
+  /// Whether the first record names the columns; nil to find out, which takes it for a header in case of doubt.
+  ///
+  /// Without names they are `column_1`, `column_2` and so on. A file of the GTFS reference has a header.
+  public var hasHeader: Bool?
+  /// How many lines come before the header, or the first row if there is no header; nil to find out.
+  public var skippedLines: Int?
+  /// What becomes of rows with more or fewer fields than there are columns.
+  public var raggedRows: RaggedRows
+  /// The text of fields, not in quotes, that have no value; nil if only empty ones have none.
+  public var nullText: String?
+  /// The types of columns that are not described, in a table that the import makes.
+  public var types: Types
   /// What becomes of the rows that the table has.
   public var existingRows: ExistingRows
   /// Whether it is an error if the file lacks a column that the table's description has, or the table of the database
@@ -30,6 +46,30 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// When false, what is described says how to read a column that is there.
   public var requiresDescribedColumns: Bool
+
+  /// What becomes of rows with more or fewer fields than there are columns.
+  public enum RaggedRows: Sendable, Hashable {
+    /// They are rejected.
+    ///
+    /// Which of their fields is missing or too many can't be known. A delimiter at the end of all rows is no field.
+    case reject
+    /// Missing fields, taken to be the last ones, have no value; surplus ones are left out if they are empty, and else
+    /// the row is rejected.
+    case pad
+  }
+
+  /// The types of columns that are not described.
+  public enum Types: Sendable, Hashable {
+    /// By the rows of the file's beginning: integer, real, numeric, or text.
+    ///
+    /// A value becomes a number only if the same text can be made of that again, as of no `007`, `+1`, `1.10`, `1e5`,
+    /// and no number beyond 64 bits. Where one comes later that the column's type does not keep, the column becomes
+    /// `numeric` or `text`, with the text of all values before; nothing is lost or rejected. Columns of the key, and
+    /// those of files of the GTFS reference, are text.
+    case found
+    /// Text.
+    case text
+  }
 
   /// What becomes of the rows that a table has before an import.
   public enum ExistingRows: Sendable, Hashable {
@@ -51,15 +91,23 @@ public struct ImportOptions: Sendable, Hashable {
   ///   - batchSize: How many rows are committed at once, 1 or more.
   ///   - isStrict: Whether the first malformed row ends the import.
   ///   - encoding: The encoding of the file; nil to find it.
-  ///   - dialect: The delimiter, the quote and the line end; nil to find them.
+  ///   - dialect: How the file is written; nil to find that.
   ///   - delimiter: The delimiter, where the rest of the dialect is to be found.
-  ///   - hasHeader: Whether the first record names the columns.
+  ///   - quote: The quote, where the rest of the dialect is to be found.
+  ///   - escape: The byte that escapes a quote, where the rest of the dialect is to be found.
+  ///   - comment: The first byte of lines that are comments.
+  ///   - hasHeader: Whether the first record names the columns; nil to find out.
+  ///   - skippedLines: How many lines come before the header; nil to find out.
+  ///   - raggedRows: What becomes of rows with more or fewer fields than there are columns.
+  ///   - nullText: The text of fields, not in quotes, that have no value.
+  ///   - types: The types of columns that are not described.
   ///   - existingRows: What becomes of the rows that the table has.
   ///   - requiresDescribedColumns: Whether the file must have all columns that the table's description has.
   public init(
     batchSize: Int = 250, isStrict: Bool = false, encoding: TextEncoding? = nil, dialect: CSVDialect? = nil,
-    delimiter: UInt8? = nil, hasHeader: Bool = true, existingRows: ExistingRows = .update,
-    requiresDescribedColumns: Bool = false
+    delimiter: UInt8? = nil, quote: UInt8? = nil, escape: UInt8? = nil, comment: UInt8? = nil, hasHeader: Bool? = nil,
+    skippedLines: Int? = nil, raggedRows: RaggedRows = .reject, nullText: String? = nil, types: Types = .found,
+    existingRows: ExistingRows = .update, requiresDescribedColumns: Bool = false
   ) {
     precondition(batchSize > 0, "batchSize is \(batchSize): at least one row is committed at once.")
     self.batchSize = batchSize
@@ -67,7 +115,12 @@ public struct ImportOptions: Sendable, Hashable {
     self.encoding = encoding
     self.dialect = dialect
     self.delimiter = delimiter
+    (self.quote, self.escape, self.comment) = (quote, escape, comment)
     self.hasHeader = hasHeader
+    self.skippedLines = skippedLines
+    self.raggedRows = raggedRows
+    self.nullText = nullText
+    self.types = types
     self.existingRows = existingRows
     self.requiresDescribedColumns = requiresDescribedColumns
   }

@@ -23,14 +23,13 @@
       database.waitForTurn(of: operation)
       defer { database.endTurn(of: operation) }
       guard !operation.isCancelled else { return }
-      let records = try RecordSource(path: path, options: options)
+      let records = try RecordSource(path: path, options: options, findsLayout: !operation.table.isOfReference)
       let header = try records.requireHeader()
+      try operation.table.requireNames(of: records)
       operation.opened(records, FileForm(records, columns: header))
-      let (table, existingColumns) = try database.completed(operation.table, header: header)
-      var plan = try TablePlan(
-        table, header: header, path: path, requiresDescribedColumns: options.requiresDescribedColumns)
-      (plan.existingColumns, plan.hasHeader) = (existingColumns, options.hasHeader)
-      guard plan.hasKey || SQL.hasRowIdentifier(besideColumns: header + existingColumns) else {
+      let existing = try database.existing(operation.table, header: header)
+      let plan = try makePlan(records, header, existing)
+      guard plan.hasKey || SQL.hasRowIdentifier(besideColumns: header + existing.columns) else {
         throw ImportError(
           .unsuitableTable, path: path,
           message: "The columns rowid, _rowid_ and oid leave no name for the row's number: say what the key is.")
@@ -41,11 +40,13 @@
         target.close(isCancelled: operation.isCancelled, rows: operation.report.rows)
         if target.isReplacing { operation.takeBackRows() }
       }
-      var encoder = RowEncoder(plan, known: try target.knownKeys(), remembersKeys: target.updates)
+      var encoder = RowEncoder(
+        plan, known: try target.knownKeys(), remembersKeys: target.updates, headerRecord: records.headerRecord, options)
       let line = BatchLine(operation, target)
       // When reading fails, what was read before is written before the operation ends.
       defer { line.waitForAll() }
 
+      try line.report(unusableHeader(records))
       try records.forEach { record in
         encoder.encode(record, into: line.filling)
         return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
@@ -61,6 +62,37 @@
       try target.finish(
         lastRecord: records.count, rows: operation.report.rows, mayGoOn: { [operation] in !operation.isCancelled })
       operation.noteUnchecked(try target.uncheckedReferences())
+    }
+
+    private func makePlan(
+      _ records: RecordSource, _ header: [String], _ existing: ImportDatabase.Existing
+    ) throws -> TablePlan {
+      let layout = records.layout
+      // Rows that have no names are put under none that a table has.
+      let known = Set(existing.columns.map(\.lowercasedAsName))
+      guard layout.hasHeader || options.hasHeader == false || known.isEmpty || known.isSuperset(of: header) else {
+        throw ImportError(
+          .badHeader, path: path, line: layout.unusableHeader?.line ?? 1,
+          message: "The columns of the table \(operation.table.name) can't be found: "
+            + (layout.unusableHeader?.reason ?? "there seems to be no header") + ".")
+      }
+      var plan = try TablePlan(
+        existing.schema, header: header, path: path, requiresDescribedColumns: options.requiresDescribedColumns)
+      (plan.existingColumns, plan.hasHeader) = (existing.columns, layout.hasHeader)
+      plan.endsRowsWithDelimiter = layout.endsRowsWithDelimiter
+      if layout.quotesFields { plan.quoting = records.dialect }
+      plan.setFound(layout.types, described: operation.table.columns, existing: existing.foundTypes)
+      return plan
+    }
+
+    /// A header that names nothing is in the rejects.
+    private func unusableHeader(_ records: RecordSource) -> [RejectedRow] {
+      guard let header = records.layout.unusableHeader else { return [] }
+      return [
+        RejectedRow(
+          table: operation.table.name, line: header.line, status: .reported, reason: header.reason,
+          record: header.record)
+      ]
     }
 
     /// After each record: hands the batch over when it is full, and looks whether to go on.

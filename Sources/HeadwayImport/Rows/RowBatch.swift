@@ -24,6 +24,8 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   var rejects: [RejectedRow] = []
   /// In a table without a key: the records that are no rows, whose places an earlier import may have filled.
   var rejectedOrdinals: [Int] = []
+  /// By column, the type that it must have before these rows are written.
+  var widenings: [Int: ColumnType] = [:]
   /// The place in the file up to which this batch brings the import.
   var endOffset = 0
 
@@ -44,13 +46,14 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   var count: Int { origins.count }
   var isFull: Bool { origins.count == capacity }
   var isEmpty: Bool { origins.isEmpty && rejects.isEmpty }
-  /// Whether there is anything to write into the table, or to delete there.
-  var changesRows: Bool { !origins.isEmpty || !rejectedOrdinals.isEmpty }
+  /// Whether there is anything to write into the table, to delete there, or to change of it.
+  var changesTable: Bool { !origins.isEmpty || !rejectedOrdinals.isEmpty || !widenings.isEmpty }
 
   func removeAll() {
     origins.removeAll(keepingCapacity: true)
     rejects.removeAll(keepingCapacity: true)
     rejectedOrdinals.removeAll(keepingCapacity: true)
+    widenings.removeAll(keepingCapacity: true)
     byteCount = 0
   }
 

@@ -4,7 +4,23 @@ import HeadwayLines
 /// Turns records into rows of a batch: converts fields to the types of their columns, checks what must hold, and sets
 /// aside what can't be taken.
 struct RowEncoder {
+  /// What is asked of a column for each field; without names, whose references would be counted for each.
+  private struct Reading {
+    /// The position of the field; nil when the file does not have the column.
+    let field: Int?
+    let isKey: Bool
+    let isRequired: Bool
+    let isChecked: Bool
+    let isFound: Bool
+    var type: ColumnType
+  }
+
   private let plan: TablePlan
+  private var readings: [Reading]
+  private let raggedRows: ImportOptions.RaggedRows
+  private let nullText: [UInt8]?
+  /// The header as it stands in the file, where it may come again; else empty.
+  private let headerRecord: [UInt8]
   /// Whether the key is SQLite's row number, which takes nothing but whole numbers.
   private let isRowIdentifier: Bool
   /// For each column with a reference that can be checked: the keys there are.
@@ -18,8 +34,20 @@ struct RowEncoder {
   ///   - plan: How fields become columns.
   ///   - known: By column, the keys of the table to which it refers.
   ///   - remembersKeys: Whether a second row with a key is to be found here, rather than by the database.
-  init(_ plan: TablePlan, known: [Int: KeySet], remembersKeys: Bool) {
+  ///   - headerRecord: The header as it stands in the file.
+  ///   - options: What becomes of rows with other numbers of fields, and what text means no value.
+  init(
+    _ plan: TablePlan, known: [Int: KeySet], remembersKeys: Bool, headerRecord: [UInt8], _ options: ImportOptions
+  ) {
     self.plan = plan
+    readings = plan.columns.enumerated().map { position, column in
+      Reading(
+        field: column.field, isKey: column.isKey, isRequired: column.isRequired,
+        isChecked: column.reference != nil && known[position] != nil, isFound: column.isFound, type: column.type)
+    }
+    (raggedRows, nullText) = (options.raggedRows, options.nullText.map { Array($0.utf8) })
+    // Of one column, it may be a value.
+    self.headerRecord = plan.fieldCount > 1 ? headerRecord : []
     isRowIdentifier = plan.isRowIdentifierKey
     self.known = known
     seen = remembersKeys && plan.hasKey ? KeySet() : nil
@@ -28,38 +56,49 @@ struct RowEncoder {
 
   /// Adds a record to a batch: as a row, or to its rejects; in some cases both.
   mutating func encode(_ record: borrowing CSVRecord, into batch: RowBatch) {
-    guard record.count == plan.fieldCount else {
+    guard record.count == plan.fieldCount || isPadded(record) else {
       return reject(record, batch, "expected \(plan.fieldCount) fields, found \(record.count)")
     }
     let raw = record.rawBytes
+    if raw.count == headerRecord.count, !raw.isEmpty, raw.elementsEqual(headerRecord) {
+      return reject(record, batch, "the header once more")
+    }
     if !raw.isASCII, String(validating: raw, as: UTF8.self) == nil {
       return reject(record, batch, "not valid UTF-8: if the file has another encoding, say which")
+    }
+    if record.hasStrayQuotes, let quoting = plan.quoting, record.count != quoting.fieldCountTakingQuotes(in: raw) {
+      return reject(record, batch, "a quote inside a field, and delimiters behind it that it may enclose")
     }
     let recordStart = batch.append(raw)
     let row = batch.nextRow
     let rejectCount = batch.rejects.count
-    for (position, column) in plan.columns.enumerated() {
+    for position in readings.indices {
+      let column = readings[position]
       guard let field = column.field else {
         row[position] = column.isKey ? .text(at: recordStart, count: 0) : .null
         continue
       }
-      let bytes = record.unsafeBytes(at: field)
-      if bytes.isEmpty {
+      let bytes = field < record.count ? record.unsafeBytes(at: field) : UnsafeRawBufferPointer(start: nil, count: 0)
+      if bytes.isEmpty || (nullText != nil && isNull(bytes, record.wasQuoted(at: field))) {
         if column.isRequired || (isRowIdentifier && column.isKey) {
           batch.dropBytes(from: recordStart)
           batch.rejects.removeSubrange(rejectCount...)
-          return reject(record, batch, "\(column.name) is empty")
+          return reject(record, batch, "\(plan.columns[position].name) is empty")
         }
         row[position] = column.isKey ? .text(at: recordStart, count: 0) : .null
         continue
       }
-      row[position] = value(bytes, column, record, recordStart, batch)
+      row[position] =
+        column.isFound
+        ? exactValue(bytes, position, record, recordStart, batch)
+        : value(bytes, column.type, position, record, recordStart, batch)
       if isRowIdentifier, column.isKey, row[position].kind != .integer {
         batch.dropBytes(from: recordStart)
         batch.rejects.removeSubrange(rejectCount...)
-        return reject(record, batch, "\(column.name): ‘\(bytes.shortText)’ is not a whole number, as the key must be")
+        let name = plan.columns[position].name
+        return reject(record, batch, "\(name): ‘\(bytes.shortText)’ is not a whole number, as the key must be")
       }
-      check(bytes, column, position, record, batch)
+      if column.isChecked { check(bytes, position, record, batch) }
     }
     if seen != nil, seen?.insert(KeySet.hash(of: plan.key, in: row, of: batch)) == false {
       batch.dropBytes(from: recordStart)
@@ -71,11 +110,28 @@ struct RowEncoder {
       RowBatch.Origin(line: record.line, ordinal: record.ordinal, recordStart: recordStart, recordCount: raw.count))
   }
 
+  /// Whether a record with another number of fields than it should have may be a row.
+  private func isPadded(_ record: borrowing CSVRecord) -> Bool {
+    guard record.count > plan.fieldCount else { return raggedRows == .pad }
+    let isExpected = plan.endsRowsWithDelimiter && record.count == plan.fieldCount + 1
+    guard raggedRows == .pad || isExpected else { return false }
+    for field in plan.fieldCount..<record.count where !record.unsafeBytes(at: field).isEmpty { return false }
+    return true
+  }
+
+  private func isNull(_ bytes: UnsafeRawBufferPointer, _ isQuoted: Bool) -> Bool {
+    guard !isQuoted, let nullText else { return false }
+    return bytes.elementsEqual(nullText)
+  }
+
   private func value(
-    _ bytes: UnsafeRawBufferPointer, _ column: TablePlan.Column, _ record: borrowing CSVRecord, _ recordStart: Int,
-    _ batch: RowBatch
+    _ bytes: UnsafeRawBufferPointer, _ type: ColumnType, _ position: Int, _ record: borrowing CSVRecord,
+    _ recordStart: Int, _ batch: RowBatch
   ) -> EncodedValue {
-    switch column.type {
+    func reportValue(_ reason: String) {
+      report(record, batch, "\(plan.columns[position].name): ‘\(bytes.shortText)’ is \(reason)")
+    }
+    switch type {
     case .text: break
     case .integer:
       if let number = NumberParsing.integer(bytes) { return .integer(number) }
@@ -83,26 +139,50 @@ struct RowEncoder {
       if let number = NumberParsing.real(bytes) {
         let whole = Int64(exactly: number)
         let kept = whole.map { "\($0)" } ?? "\(number)"
-        report(record, batch, "\(column.name): ‘\(bytes.shortText)’ is not a whole number; kept as \(kept)")
+        reportValue("not a whole number; kept as \(kept)")
         return whole.map { .integer($0) } ?? .real(number)
       }
-      report(record, batch, "\(column.name): ‘\(bytes.shortText)’ is not a whole number; kept as text")
+      reportValue("not a whole number; kept as text")
+    case .numeric:
+      if let number = NumberParsing.integer(bytes) { return .integer(number) }
+      fallthrough
     case .real:
       if let number = NumberParsing.real(bytes) { return .real(number) }
-      report(record, batch, "\(column.name): ‘\(bytes.shortText)’ is not a number; kept as text")
+      reportValue("not a number; kept as text")
     }
+    return text(bytes, record, recordStart, batch)
+  }
+
+  /// The value of a column whose type was found, which widens for what it does not keep as it is.
+  private mutating func exactValue(
+    _ bytes: UnsafeRawBufferPointer, _ position: Int, _ record: borrowing CSVRecord, _ recordStart: Int,
+    _ batch: RowBatch
+  ) -> EncodedValue {
+    let type = readings[position].type
+    if let value = type.exactValue(bytes) { return value }
+    if type != .text {
+      let wider = type.widened(for: bytes)
+      readings[position].type = wider
+      batch.widenings[position] = wider
+      if let value = wider.exactValue(bytes) { return value }
+    }
+    return text(bytes, record, recordStart, batch)
+  }
+
+  private func text(
+    _ bytes: UnsafeRawBufferPointer, _ record: borrowing CSVRecord, _ recordStart: Int, _ batch: RowBatch
+  ) -> EncodedValue {
     // Most fields are stretches of the record, whose bytes are in the batch already; those with doubled quotes are not.
     if let start = record.rawBytes.offset(of: bytes) { return .text(at: recordStart + start, count: bytes.count) }
     return .text(at: batch.append(bytes), count: bytes.count)
   }
 
   private func check(
-    _ bytes: UnsafeRawBufferPointer, _ column: TablePlan.Column, _ position: Int, _ record: borrowing CSVRecord,
-    _ batch: RowBatch
+    _ bytes: UnsafeRawBufferPointer, _ position: Int, _ record: borrowing CSVRecord, _ batch: RowBatch
   ) {
-    guard let reference = column.reference, let keys = known[position] else { return }
+    guard let reference = plan.columns[position].reference, let keys = known[position] else { return }
     guard !keys.contains(KeySet.hash(bytes)) else { return }
-    report(record, batch, reference.missing(bytes.shortText, from: column.name))
+    report(record, batch, reference.missing(bytes.shortText, from: plan.columns[position].name))
   }
 
   // MARK: Setting aside
@@ -133,33 +213,5 @@ extension ColumnReference {
   /// What is said of a row whose reference does not exist.
   func missing(_ value: String, from column: String) -> String {
     "\(column): there is no ‘\(value)’ in \(table).\(self.column)"
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// Looks at eight bytes at a time.
-  var isASCII: Bool {
-    var position = 0
-    while position + 8 <= count {
-      if loadUnaligned(fromByteOffset: position, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { return false }
-      position += 8
-    }
-    while position < count {
-      if self[position] >= 0x80 { return false }
-      position += 1
-    }
-    return true
-  }
-
-  /// Where `part` starts in these bytes, if it is a stretch of them and not a copy.
-  func offset(of part: UnsafeRawBufferPointer) -> Int? {
-    guard let start = baseAddress, let partStart = part.baseAddress else { return nil }
-    let offset = partStart - start
-    return offset >= 0 && offset + part.count <= count ? offset : nil
-  }
-
-  /// The text, repaired where it must be, and not too long for a message.
-  var shortText: String {
-    count <= 80 ? String(decoding: self, as: UTF8.self) : String(decoding: self.prefix(80), as: UTF8.self) + "…"
   }
 }

@@ -1,3 +1,5 @@
+import HeadwayCSV
+
 /// How the fields of one file become the columns of one table: the schema, met with the file's header.
 struct TablePlan: Sendable {
   struct Column: Sendable {
@@ -9,6 +11,8 @@ struct TablePlan: Sendable {
     var isKey: Bool
     var isRequired: Bool
     var reference: ColumnReference?
+    /// The type was found: it widens for a value that it does not keep as it is.
+    var isFound = false
   }
 
   /// The table in which the rows are written.
@@ -24,8 +28,14 @@ struct TablePlan: Sendable {
   var existingColumns: [String] = []
   /// How many fields each record must have.
   let fieldCount: Int
+  /// A delimiter ends the rows, behind which there is an empty field more.
+  var endsRowsWithDelimiter = false
+  /// The delimiter and the quote of a file that has fields in quotes; nil for another one.
+  var quoting: CSVDialect?
 
   var hasKey: Bool { !key.isEmpty }
+  /// The names of the columns whose types were found.
+  var foundColumns: [String] { columns.filter(\.isFound).map(\.name) }
   /// What is said of a second row with the same key.
   var duplicateReason: String {
     "a row with this key stands above (\(key.map { columns[$0].name }.joined(separator: ", ")))"
@@ -88,5 +98,21 @@ struct TablePlan: Sendable {
     indices = schema.indices.filter { present.isSuperset(of: $0) }
     fieldCount = header.count
     self.columns = columns
+  }
+
+  /// Gives columns that nothing describes the types that were found.
+  ///
+  /// - Parameters:
+  ///   - types: By the position of the field, the type.
+  ///   - described: The columns that have types.
+  ///   - existing: By the names, in lower case, of columns that are there, and whose types were found then, these.
+  mutating func setFound(_ types: [ColumnType], described: [ColumnSchema], existing: [String: ColumnType]) {
+    let names = Set((described.map(\.name) + existingColumns).map(\.lowercasedAsName))
+    for position in columns.indices where !columns[position].isKey {
+      let (name, field) = (columns[position].name.lowercasedAsName, columns[position].field)
+      let isNew = !names.contains(name) && field.map { $0 < types.count } == true
+      guard let field, let type = existing[name] ?? (isNew ? types[field] : nil), type != .text else { continue }
+      (columns[position].type, columns[position].isFound) = (type, true)
+    }
   }
 }

@@ -9,4 +9,6 @@ public enum ColumnType: String, Sendable, Hashable, Codable {
   case integer
   /// A floating-point number of 64 bits.
   case real
+  /// A whole number of up to 64 bits where the value is one, and else a floating-point number.
+  case numeric
 }

@@ -17,3 +17,25 @@ extension TableSchema {
     }
   }
 }
+
+extension TableSchema {
+  /// Whether this is a table of the GTFS reference, under whatever prefix, whose files are not to be guessed at.
+  var isOfReference: Bool {
+    !columns.isEmpty
+      && GTFSSchema.tables.contains { name.hasSuffix($0.name) && $0.columns.map(\.name) == columns.map(\.name) }
+  }
+
+  /// Makes sure that each column that is described here is there once.
+  ///
+  /// - Throws: ``ImportError`` with the code `badHeader`.
+  func requireNames(of source: RecordSource) throws(ImportError) {
+    let described = Set((columns.map(\.name) + key).map(\.lowercasedAsName))
+    let twice = source.renamedColumns.values.sorted().first { name in
+      isOfReference || described.contains(name.lowercasedAsName)
+    }
+    guard let twice else { return }
+    throw ImportError(
+      .badHeader, path: source.path, line: source.headerLine,
+      message: "The column \(twice) stands twice in the header.")
+  }
+}

@@ -3,9 +3,8 @@ import HeadwayCSV
 extension FileForm {
   /// Whether a file has a header of several names without blanks, and records with as many fields.
   static func looksLikeTable(_ path: String) -> Bool {
-    guard let records = try? RecordSource(path: path, options: ImportOptions()),
-      let header = try? records.readHeader(), header.count > 1,
-      Set(header.map(\.lowercasedAsName)).count == header.count,
+    guard let records = try? RecordSource(path: path, options: ImportOptions(), findsLayout: false),
+      let header = try? records.readHeader(), header.count > 1, records.renamedColumns.isEmpty,
       header.allSatisfy({ $0.allSatisfy { $0.isLetter || $0.isNumber || "_-.".contains($0) } })
     else { return false }
     // Enough to tell a table from prose.

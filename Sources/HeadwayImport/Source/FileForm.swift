@@ -4,25 +4,45 @@ public import HeadwayCSV
 public struct FileForm: Sendable, Hashable {
   /// The encoding.
   public let encoding: TextEncoding
-  /// The delimiter, the quote and the line end.
+  /// How it is written: the delimiter, the quote and so on.
   public let dialect: CSVDialect
   /// The names of the columns.
   public let columns: [String]
+  /// The physical line, counted from 1, on which the header begins; nil if there is none, or one that can't be used.
+  public let headerLine: Int?
+  /// How many records together name the columns; 0 if none does.
+  public let headerRecords: Int
+  /// Why the header can't be used, so that columns are called `column_1` and so on; nil if it can, or there is none.
+  public let headerProblem: String?
+  /// By names of columns that were changed, because another column has the same, those that they have in the file.
+  public let renamedColumns: [String: String]
+  /// Whether a delimiter ends the rows, which is no field then.
+  public let endsRowsWithDelimiter: Bool
 
   /// Looks at the beginning of a file.
   ///
   /// - Parameters:
   ///   - path: The file.
-  ///   - options: What is known of it.
+  ///   - table: What is known of the table; nil for what its name says.
+  ///   - options: What is known of the file.
   /// - Throws: ``ImportError`` with the code `cannotReadFile`, `foreignContent` or `badHeader`.
-  public init(ofFile path: String, options: ImportOptions = ImportOptions()) throws(ImportError) {
-    let source = try RecordSource(path: path, options: options)
+  public init(
+    ofFile path: String, table: TableSchema? = nil, options: ImportOptions = ImportOptions()
+  ) throws(ImportError) {
+    let table = table ?? TableSchema(forFile: path)
+    let source = try RecordSource(path: path, options: options, findsLayout: !table.isOfReference)
     let columns = try source.requireHeader()
+    try table.requireNames(of: source)
     _ = try TablePlan(TableSchema(name: "", columns: []), header: columns, path: path)
     self.init(source, columns: columns)
   }
 
   init(_ source: RecordSource, columns: [String]) {
+    let layout = source.layout
     (encoding, dialect, self.columns) = (source.encoding, source.dialect, columns)
+    (headerLine, renamedColumns) = (source.headerLine, source.renamedColumns)
+    headerRecords = layout.hasHeader ? layout.headerRecords : 0
+    headerProblem = layout.unusableHeader?.reason
+    endsRowsWithDelimiter = layout.endsRowsWithDelimiter
   }
 }

@@ -5,15 +5,15 @@ enum Header {
   /// One fewer than SQLite takes (`SQLITE_MAX_COLUMN`), which counts the row's number.
   private static let mostColumns = 1_999
 
-  /// The names of the fields: those of the first record, or made up from their number.
+  /// The fields of a header, without blanks around them.
   ///
   /// - Parameters:
-  ///   - record: The first record.
-  ///   - isHeader: It has the names.
+  ///   - record: The record.
+  ///   - isHeader: It has names; else they are empty, and there are as many as fields.
   ///   - path: The file, for errors.
-  /// - Returns: The names, without blanks around them; `column_1` and so on where there is none.
+  /// - Returns: The fields.
   /// - Throws: ``ImportError`` with the code `badHeader`.
-  static func names(
+  static func fields(
     of record: borrowing CSVRecord, isHeader: Bool, path: String
   ) throws(ImportError) -> [String] {
     let line = record.line
@@ -21,19 +21,49 @@ enum Header {
     guard record.count <= mostColumns else {
       throw failure("There are \(record.count) columns, and an import into SQLite takes \(mostColumns) at most.")
     }
-    guard isHeader else { return (1...record.count).map { "column_\($0)" } }
-    var names: [String] = []
+    guard isHeader else { return Array(repeating: "", count: record.count) }
+    var fields: [String] = []
     for position in 0..<record.count {
       guard let text = String(validating: record.unsafeBytes(at: position), as: UTF8.self) else {
         throw failure("The name of column \(position + 1) is not valid UTF-8: say which encoding the file has.")
       }
-      let name = text.trimmingBlanks
-      guard !name.utf8.contains(0) else {
+      guard !text.utf8.contains(0) else {
         throw failure("The name of column \(position + 1) has a NUL character: is the file in UTF-16?")
       }
-      names.append(name.isEmpty ? "column_\(position + 1)" : name)
+      fields.append(text.trimmingBlanks)
     }
-    return names
+    return fields
+  }
+
+  /// The names that records make together: the parts of a name one after the other, `column_1` and so on where there
+  /// are none.
+  static func names(of records: [[String]]) -> [String] {
+    (records.first ?? []).indices.map { column in
+      var parts: [String] = []
+      for record in records where column < record.count && !record[column].isEmpty && parts.last != record[column] {
+        parts.append(record[column])
+      }
+      return parts.isEmpty ? "column_\(column + 1)" : parts.joined(separator: " ")
+    }
+  }
+
+  /// The names, with a number behind each that another one has already.
+  ///
+  /// - Returns: The names, and by the new ones those that they had.
+  static func distinct(_ names: [String]) -> (names: [String], renamed: [String: String]) {
+    let given = Set(names.map(\.lowercasedAsName))
+    var (taken, distinct, renamed) = (Set<String>(), [String](), [String: String]())
+    for name in names {
+      var (candidate, number) = (name, 1)
+      while taken.contains(candidate.lowercasedAsName) || (number > 1 && given.contains(candidate.lowercasedAsName)) {
+        number += 1
+        candidate = "\(name)_\(number)"
+      }
+      taken.insert(candidate.lowercasedAsName)
+      distinct.append(candidate)
+      if number > 1 { renamed[candidate] = name }
+    }
+    return (distinct, renamed)
   }
 }
 

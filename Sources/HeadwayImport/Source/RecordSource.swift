@@ -4,30 +4,51 @@ import HeadwayCSV
 final class RecordSource {
   private var text: TextSource
   private var parser: CSVParser
-  private let hasHeader: Bool
-  /// The first line says which the delimiter is.
-  private var hasSeparatorLine = false
   private var buffer: UnsafeMutableRawBufferPointer
   private var filled = 0
   private var isAtEnd = false
+  /// Where the header and the rows are.
+  private(set) var layout: FileLayout
+  /// The first record of the header as it stands in the file.
+  private(set) var headerRecord: [UInt8] = []
+  /// The physical line of that record.
+  private(set) var headerLine: Int?
+  /// By names that were changed because another column has them, what they were.
+  private(set) var renamedColumns: [String: String] = [:]
 
   private static let initialCapacity = 256 * 1024
+  private static let largestCapacity = CSVParser().requiredCapacity
+  /// How much of a file shows what it is like.
+  private static let sampleSize = 64 * 1024
 
-  /// Opens the file and finds in its beginning what the options do not say: the encoding and the dialect.
+  /// Opens the file and finds in its beginning what the options do not say.
   ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - options: What is known of it.
+  ///   - findsLayout: Whether the place of the header and the types of columns are to be found.
   /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
-  init(path: String, options: ImportOptions) throws(ImportError) {
+  init(path: String, options: ImportOptions, findsLayout: Bool) throws(ImportError) {
     text = try TextSource(path: path, encoding: options.encoding)
     buffer = .allocate(byteCount: Self.initialCapacity, alignment: 16)
-    hasHeader = options.hasHeader
-    parser = CSVParser(dialect: options.dialect ?? CSVDialect())
-    try fill()
-    if options.dialect == nil {
-      let sample = UnsafeRawBufferPointer(rebasing: buffer[..<filled])
-      let separator = Self.separator(in: sample)
-      hasSeparatorLine = separator != nil
-      parser = CSVParser(dialect: .sniffed(from: sample, delimiter: options.delimiter ?? separator))
-    }
+    // Stored properties must have values before anything is read.
+    layout = FileLayout(options, skippedLines: 0)
+    parser = CSVParser()
+    while filled < Self.sampleSize, !isAtEnd { try fill() }
+    let sample = UnsafeRawBufferPointer(rebasing: buffer[..<min(filled, Self.sampleSize)])
+    let separator = options.dialect == nil ? Self.separator(in: sample) : nil
+    let skippedLines = options.skippedLines ?? (separator == nil ? 0 : 1)
+    let dialect =
+      options.dialect
+      ?? .sniffed(
+        from: sample, delimiter: options.delimiter ?? separator, quote: options.quote, escape: options.escape,
+        comment: options.comment, skippedLines: skippedLines)
+    let isWhole = isAtEnd && filled == sample.count
+    layout =
+      findsLayout
+      ? FileLayout(of: sample, isWhole: isWhole, dialect, options, skippedLines: skippedLines)
+      : FileLayout(options, skippedLines: skippedLines)
+    parser = CSVParser(dialect: dialect, skippedLines: layout.skippedLines)
   }
 
   deinit { buffer.deallocate() }
@@ -55,47 +76,54 @@ final class RecordSource {
   /// The place in the file that belongs to a place in the text.
   func fileOffset(ofText offset: Int) -> Int { text.fileOffset(ofText: offset) }
 
-  /// The names of the fields: the first record, or made up from their number.
+  /// The names of the fields: those of the header, or made up from their number.
   ///
   /// Nil when there is no record.
   func readHeader() throws(ImportError) -> [String]? {
-    if hasSeparatorLine {
-      drop(
-        parser.parse(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), isFinal: isAtEnd) { _ in
-          .stop
-        } malformed: { _ in
-          .stop
-        })
+    guard layout.hasHeader else {
+      // The first record is looked at and left for later.
+      var lookAhead = CSVParser(dialect: parser.dialect, skippedLines: layout.skippedLines)
+      let fields = try nextFields(&lookAhead)
+      // The first row may be one with too few fields.
+      let count = layout.unusableHeader == nil ? fields?.count : layout.columnCount
+      return fields.flatMap { _ in count }.map { Header.names(of: [Array(repeating: "", count: $0)]) }
     }
-    var header: [String]?
-    var failure: ImportError?
-    let path = text.path
-    // Without a header, the first record is looked at and left for later.
-    var lookAhead = CSVParser(dialect: parser.dialect)
-    while header == nil, failure == nil {
-      func record(_ record: borrowing CSVRecord) -> CSVFlow {
-        do { header = try Header.names(of: record, isHeader: hasHeader, path: path) } catch { failure = error }
+    var records: [[String]] = []
+    while records.count < layout.headerRecords, let fields = try nextFields(&parser) { records.append(fields) }
+    guard !records.isEmpty else { return nil }
+    var names = Header.names(of: records)
+    if layout.endsHeaderWithDelimiter { names.removeLast() }
+    (names, renamedColumns) = Header.distinct(names)
+    return names
+  }
+
+  /// The fields of the next record for the header; nil at the end.
+  private func nextFields(_ parser: inout CSVParser) throws(ImportError) -> [String]? {
+    let (path, isHeader) = (text.path, layout.hasHeader)
+    while true {
+      var fields: [String]?
+      var failure: ImportError?
+      var (raw, line) = ([UInt8](), 0)
+      let consumed = parser.parse(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), isFinal: isAtEnd) { record in
+        do throws(ImportError) {
+          fields = try Header.fields(of: record, isHeader: isHeader, path: path)
+        } catch { failure = error }
+        (raw, line) = (Array(record.rawBytes), record.line)
         return .stop
-      }
-      func malformed(_ record: borrowing CSVMalformedRecord) -> CSVFlow {
+      } malformed: { record in
         failure = ImportError(
           .badHeader, path: path, line: record.line, message: "The first record is malformed: \(record.error).")
         return .stop
       }
-      let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<filled])
-      if hasHeader {
-        let consumed = parser.parse(bytes, isFinal: isAtEnd, record, malformed: malformed)
+      if isHeader {
         drop(consumed)
-      } else {
-        _ = lookAhead.parse(bytes, isFinal: isAtEnd, record, malformed: malformed)
-        lookAhead = CSVParser(dialect: parser.dialect)
+        if headerLine == nil, fields != nil { (headerRecord, headerLine) = (raw, line) }
       }
-      guard header == nil, failure == nil else { break }
-      if isAtEnd { return nil }
+      if let failure { throw failure }
+      if fields != nil || isAtEnd { return fields }
+      if !isHeader { parser = CSVParser(dialect: parser.dialect, skippedLines: layout.skippedLines) }
       try fill()
     }
-    if let failure { throw failure }
-    return header
   }
 
   /// The names of the fields, where there must be some.
@@ -137,7 +165,7 @@ final class RecordSource {
     // A decoder needs some room for a character.
     if buffer.count - filled < 16 {
       let larger = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: min(buffer.count * 2, max(parser.requiredCapacity, buffer.count) + 16), alignment: 16)
+        byteCount: min(buffer.count * 2, max(Self.largestCapacity, buffer.count) + 16), alignment: 16)
       larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
       buffer.deallocate()
       buffer = larger

@@ -1,11 +1,39 @@
 #if SQLite
   import Foundation
+  import HeadwayCSV
   import HeadwayImport
 
   /// What `--progress json` prints, one object a line.
   ///
   /// `Docs/tool-json.md` says what the fields are.
   enum JSONEvent {
+    /// A file, before its import: the first line.
+    struct Start: Encodable {
+      struct Dialect: Encodable {
+        let delimiter: String
+        let quote: String
+        let escape: String?
+      }
+
+      let event = "start"
+      let file: String
+      let encoding: String
+      let dialect: Dialect
+      let columns: [String]
+      let headerLine: Int?
+      /// What is not the usual thing, for a person.
+      let found: [String]
+
+      init(_ file: String, _ form: FileForm, _ found: [String]) {
+        func text(_ byte: UInt8) -> String { String(Unicode.Scalar(byte)) }
+        (self.file, encoding, columns) = (file, form.encoding.name, form.columns)
+        (headerLine, self.found) = (form.headerLine, found)
+        let dialect = form.dialect
+        self.dialect = Dialect(
+          delimiter: text(dialect.delimiter), quote: text(dialect.quote), escape: dialect.escape.map(text))
+      }
+    }
+
     /// A table, while it is imported or at the end.
     struct Table: Encodable {
       let event: String

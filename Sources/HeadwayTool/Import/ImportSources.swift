@@ -84,7 +84,8 @@
         throw ValidationError("\(path) is a feed: import each by a command of its own, with --prefix to keep both.")
       }
       guard !description.describesTables else {
-        throw ValidationError("--table, --key, --column-type and --no-header are for CSV files, and \(path) is a feed.")
+        throw ValidationError(
+          "--table, --key, --column-type, --header, --no-header and --skip are for CSV files, and \(path) is a feed.")
       }
       return files
     }

@@ -82,7 +82,7 @@
       switch type {
       case .text: return field.databaseValue
       case .integer: return Int64(field)?.databaseValue ?? field.databaseValue
-      case .real: return Double(field)?.databaseValue ?? field.databaseValue
+      case .real, .numeric: return Double(field)?.databaseValue ?? field.databaseValue
       }
     }
 

@@ -1,0 +1,107 @@
+import HeadwayCSV
+
+/// Where the header and the rows of a file are.
+struct FileLayout {
+  /// A record that should name the columns, and can't.
+  struct UnusableHeader {
+    let line: Int
+    let reason: String
+    let record: [UInt8]
+  }
+
+  /// The physical lines before the first record.
+  var skippedLines = 0
+  /// The first record names the columns.
+  var hasHeader = true
+  /// How many records together name them.
+  var headerRecords = 1
+  /// The last name is empty, and only there because a delimiter ends the header.
+  var endsHeaderWithDelimiter = false
+  /// A delimiter ends the rows, which thus have one field more than there are names.
+  var endsRowsWithDelimiter = false
+  var unusableHeader: UnusableHeader?
+  /// Fields are in quotes.
+  var quotesFields = false
+  /// How many fields most records have; 0 if that was not asked for.
+  var columnCount = 0
+  /// The types of the columns, as far as the beginning of the file shows; empty if they were not asked for.
+  var types: [ColumnType] = []
+
+  /// What was said of a file, of which nothing is to be found.
+  init(_ options: ImportOptions, skippedLines: Int) {
+    self.skippedLines = skippedLines
+    hasHeader = options.hasHeader ?? true
+  }
+
+  /// Finds what the options do not say.
+  ///
+  /// A record counts as a header if it differs from the rows below in what the types of these show, and as none if
+  /// nothing speaks for it; where nothing speaks for either, the first record is the header.
+  ///
+  /// - Parameters:
+  ///   - sample: The beginning of the text.
+  ///   - isWhole: It is all of the text.
+  ///   - dialect: How it is written.
+  ///   - options: What is known.
+  ///   - skippedLines: The lines that are known to come before the first record.
+  init(
+    of sample: UnsafeRawBufferPointer, isWhole: Bool, _ dialect: CSVDialect, _ options: ImportOptions,
+    skippedLines: Int
+  ) {
+    self.init(options, skippedLines: skippedLines)
+    func records(behindLine line: Int) -> LayoutRecords {
+      LayoutRecords(SampleRecord.all(in: sample, isWhole: isWhole, dialect, skippedLines: line))
+    }
+    var found = records(behindLine: skippedLines)
+    if hasHeader, let first = found.records.first, let defect = first.defect {
+      let rest = records(behindLine: first.line)
+      if rest.areRegular {
+        let line = first.raw.prefix { $0 != UInt8(ascii: "\n") }
+        setUnusable(first, "the header can't be read: \(defect)", Array(line))
+        found = rest
+      }
+    } else if hasHeader {
+      findHeader(&found, options)
+    }
+    columnCount = found.width
+    quotesFields = found.records.contains { $0.quotesFields }
+    if options.types == .found { types = found.types(behind: hasHeader ? headerRecords : 0, options) }
+  }
+
+  private mutating func setUnusable(_ record: SampleRecord, _ reason: String, _ raw: [UInt8]) {
+    unusableHeader = UnusableHeader(line: record.line, reason: reason, record: raw)
+    hasHeader = false
+    skippedLines = record.line
+  }
+
+  private mutating func findHeader(_ found: inout LayoutRecords, _ options: ImportOptions) {
+    // What was said is not doubted.
+    let isPlaceKnown = options.skippedLines != nil || options.hasHeader == true
+    let start = isPlaceKnown ? min(1, found.bodyStart) : found.bodyStart
+    if start > 0, found.hasBody(from: start) {
+      let before = found.records[start - 1]
+      if before.count == found.width - 1, found.rowsEndWithDelimiter(from: start) {
+        endsRowsWithDelimiter = true
+        found.drop(start - 1)
+      } else if before.count == found.width + 1, before.fields.last?.isEmpty == true {
+        endsHeaderWithDelimiter = true
+        found.drop(start - 1)
+      } else if options.raggedRows == .reject, found.isUnusableHeader(start - 1) {
+        let reason = "the header has \(before.count) names, and the rows have \(found.width) fields"
+        setUnusable(before, reason, before.raw)
+        return found.drop(start)
+      } else if !isPlaceKnown, found.isPreamble(start) {
+        found.drop(start)
+      }
+    } else if !isPlaceKnown, let title = found.titleCount {
+      found.drop(title)
+    }
+    guard let header = found.records.first else { return }
+    if found.isCut { skippedLines = header.line - 1 }
+    if options.hasHeader == nil, !endsRowsWithDelimiter, !endsHeaderWithDelimiter, found.beginsWithRow {
+      hasHeader = false
+    } else {
+      headerRecords = found.headerRecordCount
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import HeadwayLines
+
+/// The records of a file's beginning, and what they show of its layout.
+struct LayoutRecords {
+  private(set) var records: [SampleRecord]
+  /// The number of fields that most records have.
+  let width: Int
+  /// Records at the beginning were found to be no part of the table.
+  private(set) var isCut = false
+
+  /// More lines are no preamble.
+  private static let longestPreamble = 64
+  /// The share of records that must be alike.
+  private static let share = 0.8
+
+  init(_ records: [SampleRecord]) {
+    self.records = records
+    var counts: [Int: (count: Int, last: Int)] = [:]
+    for (position, record) in records.enumerated() where !record.isMalformed {
+      counts[record.count] = ((counts[record.count]?.count ?? 0) + 1, position)
+    }
+    // Of two that are as common, the one that comes last: the table is behind what comes before it.
+    width = counts.max { ($0.value.count, $0.value.last) < ($1.value.count, $1.value.last) }?.key ?? 0
+  }
+
+  mutating func drop(_ count: Int) {
+    records.removeFirst(count)
+    if count > 0 { isCut = true }
+  }
+
+  /// Whether most records have the same number of fields.
+  var areRegular: Bool { hasBody(from: 0) }
+
+  /// The first record of the usual width.
+  var bodyStart: Int { records.firstIndex { $0.count == width } ?? 0 }
+
+  /// Whether there are records from there, of which most have the usual width.
+  func hasBody(from start: Int) -> Bool {
+    let body = records[start...]
+    return width > 0 && !body.isEmpty
+      && Double(body.count { $0.count == width }) >= Self.share * Double(body.count)
+  }
+
+  /// Whether the last field of all rows is empty.
+  func rowsEndWithDelimiter(from start: Int) -> Bool {
+    records[start...].allSatisfy { $0.count != width || $0.fields.last?.isEmpty == true }
+  }
+
+  // MARK: Before the header
+
+  /// Whether a record is a header that has lost or gained a delimiter.
+  ///
+  /// A header, if the record behind it is a row; or if nothing shows that, and it comes first and has about as many
+  /// fields, none of which looks like a value.
+  func isUnusableHeader(_ position: Int) -> Bool {
+    let record = records[position]
+    guard width > 1, record.count > 1, record.filledCount > 1, !record.fields.contains(where: { ValueKind($0) != nil })
+    else {
+      return false
+    }
+    let next = records[position + 1]
+    switch agreement(of: next, withRowsFrom: position + 2) {
+    case .some(let agrees): return agrees
+    case nil: return position == 0 && abs(record.count - width) == 1
+    }
+  }
+
+  /// Whether the records before one are no part of the table.
+  ///
+  /// That one is a header, by the types of the rows; or, where they have none, it is further in, or of several fields.
+  func isPreamble(_ start: Int) -> Bool {
+    guard start <= Self.longestPreamble, width > 1, records.count - start > 1 else { return false }
+    let isApart = records[start].line > records[start - 1].line + 1
+    return agreement(of: records[start], withRowsFrom: start + 1) == false || width > 2 || start > 1 || isApart
+  }
+
+  /// How many records at the beginning are comments, or have one value, as a title does of which a spreadsheet has
+  /// filled up the row; nil if what follows is no header.
+  var titleCount: Int? {
+    let count = records.prefix { record in
+      record.raw.first == UInt8(ascii: "#") || (record.count == width && width > 2 && record.filledCount <= 1)
+    }.count
+    guard (1...Self.longestPreamble).contains(count), records.count > count + 1 else { return nil }
+    return agreement(of: records[count], withRowsFrom: count + 1) == false ? count : nil
+  }
+
+  // MARK: The header
+
+  /// Whether a record has values like the rows below it; nil if those have no types.
+  ///
+  /// - Returns: True if each value is of its column's type where that has one, false if one is not.
+  private func agreement(of record: SampleRecord, withRowsFrom start: Int) -> Bool? {
+    guard start < records.count, record.count == width else { return nil }
+    let kinds = ValueKind.kinds(of: records[start...], width: width)
+    var isTyped = false
+    for (kind, field) in zip(kinds, record.fields) where !ValueKind.isMissing(field) {
+      guard let kind else { continue }
+      isTyped = true
+      guard let own = ValueKind(field), ValueKind.common(own, kind) != nil else { return false }
+    }
+    return isTyped ? true : nil
+  }
+
+  /// Whether the first record is a row, and there is no header.
+  ///
+  /// Headers may be numbers, dates or times themselves, as `country,2019,2020` is. So beside its types something else
+  /// must speak for a row: different types, a fraction, a number that no series of names has, or a text that comes
+  /// again below.
+  var beginsWithRow: Bool {
+    guard let first = records.first, records.count > 2, agreement(of: first, withRowsFrom: 1) == true else {
+      return false
+    }
+    let rows = records.dropFirst().filter { $0.count == width }
+    let columns = 0..<width
+    // A name may be left out, but where all rows have a value a row has one too.
+    guard
+      !columns.contains(where: { column in
+        first.fields[column].isEmpty && rows.allSatisfy { !$0.fields[column].isEmpty }
+      })
+    else { return false }
+    let typed = ValueKind.kinds(of: rows, width: width).enumerated().compactMap { column, kind in
+      kind.map { (column: column, kind: $0) }
+    }
+    let comesAgain = columns.contains { column in
+      ValueKind(first.fields[column]) == nil && !ValueKind.isMissing(first.fields[column])
+        && rows.contains { $0.fields[column] == first.fields[column] }
+    }
+    let values = typed.map { first.fields[$0.column] }
+    if comesAgain || Set(typed.map(\.kind)).subtracting([.fraction]).count > 1 { return true }
+    let kinds = Set(values.compactMap { ValueKind($0) })
+    if kinds.contains(.fraction) { return true }
+    return kinds == [.number] && !Self.areNames(values)
+  }
+
+  /// Whether whole numbers may be names: years, or numbers that count up.
+  private static func areNames(_ values: [[UInt8]]) -> Bool {
+    let numbers = values.compactMap { value in value.withUnsafeBytes { NumberParsing.integer($0) } }
+    if numbers.allSatisfy({ (1_000...2_999).contains($0) }) { return true }
+    guard numbers.count > 1 else { return numbers.first == 0 }
+    return zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 &+ 1 }
+  }
+
+  /// How many records name the columns: more than one if those behind the first have no value of its column's type, in
+  /// several columns.
+  var headerRecordCount: Int {
+    for depth in [3, 2] where records.count > depth + 1 {
+      let kinds = ValueKind.kinds(of: records[depth...], width: width)
+      let areNames = records[..<depth].allSatisfy { record in
+        guard record.count == width else { return false }
+        let values = zip(kinds, record.fields).filter { $0 != nil && !ValueKind.isMissing($1) }.map(\.1)
+        return values.count > 1 && values.allSatisfy { ValueKind($0) == nil }
+      }
+      if areNames { return depth }
+    }
+    return 1
+  }
+
+  // MARK: Types
+
+  /// The types of the columns, by the rows behind the header.
+  func types(behind headerRecords: Int, _ options: ImportOptions) -> [ColumnType] {
+    var types = Array(repeating: FoundType(), count: width)
+    let nullText = options.nullText.map { Array($0.utf8) }
+    for record in records.dropFirst(headerRecords) where record.count == width {
+      for (column, field) in record.fields.enumerated() where !field.isEmpty && field != nullText {
+        field.withUnsafeBytes { types[column].meet($0) }
+      }
+    }
+    return types.map(\.type)
+  }
+}

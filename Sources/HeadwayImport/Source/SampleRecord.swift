@@ -1,0 +1,104 @@
+import HeadwayCSV
+import HeadwayLines
+
+/// A record of a file's beginning, kept to be compared with others.
+struct SampleRecord {
+  /// The physical line on which it starts.
+  let line: Int
+  let fields: [[UInt8]]
+  /// The record as it stands in the file.
+  let raw: [UInt8]
+  /// A field of it is in quotes.
+  let quotesFields: Bool
+  /// What is wrong with it.
+  let defect: CSVError?
+
+  var isMalformed: Bool { defect != nil }
+  /// The number of fields, 0 of a malformed record.
+  var count: Int { fields.count }
+  var filledCount: Int { fields.count { !$0.isEmpty } }
+
+  /// Enough for any header, and for the types of most columns; a sample of long records has fewer.
+  private static let most = 2_000
+
+  /// The complete records of a sample.
+  ///
+  /// - Parameters:
+  ///   - bytes: The beginning of the file.
+  ///   - isWhole: It is all of the file.
+  ///   - dialect: How it is written.
+  ///   - skippedLines: How many physical lines at the start are no records.
+  /// - Returns: The records, in the order of the file.
+  static func all(
+    in bytes: UnsafeRawBufferPointer, isWhole: Bool, _ dialect: CSVDialect, skippedLines: Int
+  ) -> [SampleRecord] {
+    var records: [SampleRecord] = []
+    var parser = CSVParser(dialect: dialect, skippedLines: skippedLines)
+    func flow() -> CSVFlow { records.count < most ? .continue : .stop }
+    let consumed = parser.parse(bytes, isFinal: isWhole) { record in
+      let fields = (0..<record.count).map { Array(record.unsafeBytes(at: $0)) }
+      let quotesFields = (0..<record.count).contains { record.wasQuoted(at: $0) }
+      records.append(
+        SampleRecord(
+          line: record.line, fields: fields, raw: Array(record.rawBytes), quotesFields: quotesFields, defect: nil))
+      return flow()
+    } malformed: { record in
+      records.append(
+        SampleRecord(
+          line: record.line, fields: [], raw: Array(record.rawBytes), quotesFields: true, defect: record.error))
+      return flow()
+    }
+    // A quote that stays open to the end of a sample does so in the file, or the sample has not one record.
+    guard records.isEmpty, !isWhole, consumed < bytes.count else { return records }
+    return all(in: bytes, isWhole: true, dialect, skippedLines: skippedLines).dropLast()
+  }
+}
+
+/// What kind of values a field has, as a person sees it: what tells a header from rows.
+enum ValueKind {
+  case number, fraction, date, time
+
+  /// Nil for any other text.
+  init?(_ field: [UInt8]) {
+    let groups = field.split(omittingEmptySubsequences: false) { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    let separators = Set(field.filter { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+    let areNumbers = groups.allSatisfy { (1...4).contains($0.count) }
+    if areNumbers, groups.count == 3, separators.count == 1, "-/.".utf8.contains(separators.first ?? 0) {
+      self = .date
+    } else if areNumbers, (2...3).contains(groups.count), separators == [UInt8(ascii: ":")] {
+      self = .time
+    } else if field.withUnsafeBytes({ NumberParsing.integer($0) }) != nil {
+      self = .number
+    } else {
+      let point = field.map { $0 == UInt8(ascii: ",") ? UInt8(ascii: ".") : $0 }
+      guard point.withUnsafeBytes({ NumberParsing.real($0) }) != nil else { return nil }
+      self = .fraction
+    }
+  }
+
+  /// Whole numbers among fractions are fractions.
+  static func common(_ one: ValueKind, _ other: ValueKind) -> ValueKind? {
+    if one == other { return one }
+    return [one, other].allSatisfy { $0 == .number || $0 == .fraction } ? .fraction : nil
+  }
+
+  /// Whether a field says that there is no value, or that it is not known.
+  static func isMissing(_ field: [UInt8]) -> Bool {
+    let words = ["", "-", "?", ".", "na", "n/a", "nan", "null", "none", "\\n"]
+    return field.count <= 4 && words.contains(String(decoding: field, as: UTF8.self).lowercasedAsName)
+  }
+
+  /// By column, the kind of all its values; nil where they are of several, or text, or there are none.
+  static func kinds(of rows: some Sequence<SampleRecord>, width: Int) -> [ValueKind?] {
+    var kinds: [ValueKind?] = Array(repeating: nil, count: width)
+    var isText = Array(repeating: false, count: width)
+    for row in rows where row.count == width {
+      for (column, field) in row.fields.enumerated() where !isText[column] && !isMissing(field) {
+        let kind = ValueKind(field)
+        kinds[column] = kinds[column].map { known in kind.flatMap { common(known, $0) } } ?? kind
+        isText[column] = kinds[column] == nil
+      }
+    }
+    return kinds
+  }
+}

@@ -1,0 +1,136 @@
+#if SQLite
+  import ArgumentParser
+  import HeadwayCSV
+  import HeadwayImport
+
+  /// The options of `headway import` that say what a file is like; what is not given is found in the file.
+  struct FileOptions: ParsableArguments {
+    @Option(help: "What separates fields: one character, or 'tab'. Found in the file if not given.")
+    var delimiter: String?
+
+    @Option(help: "The character around fields. Found in the file if not given: \" or '.")
+    var quote: String?
+
+    @Option(
+      help: "The character that makes a quote a part of a quoted field, beside a doubled one. Found if not given.")
+    var escape: String?
+
+    @Option(help: "The character with which lines begin that are comments. Before the header, # is found.")
+    var comment: String?
+
+    @Option(
+      help: """
+        The encoding: UTF-8, UTF-16, Windows-1252, or another name that 'iconv -l' lists. Found in the file if not \
+        given.
+        """)
+    var encoding: String?
+
+    @Option(
+      parsing: .unconditional,
+      help: "How many lines come before the header. Found if not given.")
+    var skip: Int?
+
+    @Flag(
+      inversion: .prefixedNo,
+      help: """
+        Whether the first line has the names of the columns; without, they are column_1, column_2 and so on. Found if \
+        not given.
+        """)
+    var header: Bool?
+
+    @Option(help: "The text of fields that have no value, as NULL or \\N; not of those in quotes.")
+    var null: String?
+
+    @Option(
+      help: """
+        Rows with too many or too few fields: reject them, or pad them at their end, where surplus fields must be empty.
+        """)
+    var ragged = RaggedRows.reject
+
+    @Option(
+      help: """
+        The types of columns without --column-type, in a new table: found by the first rows, with nothing lost of a \
+        value's text, or text.
+        """)
+    var types = Types.found
+
+    enum RaggedRows: String, ExpressibleByArgument, CaseIterable {
+      case reject, pad
+    }
+
+    enum Types: String, ExpressibleByArgument, CaseIterable {
+      case found, text
+    }
+
+    func validate() throws {
+      let characters = [
+        ("--delimiter", delimiter == "tab" ? nil : delimiter), ("--quote", quote), ("--escape", escape),
+        ("--comment", comment),
+      ]
+      for case (let option, let text?) in characters
+      where text.utf8.count != 1 || "\r\n".contains(text) || (option == "--delimiter" && text == "\"" && quote == nil) {
+        let alternative = option == "--delimiter" ? ", or 'tab'" : ""
+        throw ValidationError("\(option) '\(text)': use one ASCII character\(alternative).")
+      }
+      let given = [delimiterByte, quote?.utf8.first, escape?.utf8.first].compactMap { $0 }
+      guard Set(given).count == given.count else {
+        throw ValidationError("--delimiter, --quote and --escape: use different characters.")
+      }
+      if let skip, skip < 0 { throw ValidationError("--skip \(skip): use 0 or more.") }
+      if let encoding, TextEncoding(encoding) == nil {
+        throw ValidationError("--encoding \(encoding): no such encoding is known; see 'iconv -l'.")
+      }
+    }
+
+    private var delimiterByte: UInt8? { delimiter == "tab" ? UInt8(ascii: "\t") : delimiter?.utf8.first }
+
+    /// Whether something is said that a feed's files are not asked.
+    var areForOneFile: Bool { skip != nil || header != nil }
+
+    /// What is said, as options of an import.
+    var options: ImportOptions {
+      ImportOptions(
+        encoding: encoding.flatMap { TextEncoding($0) }, delimiter: delimiterByte, quote: quote?.utf8.first,
+        escape: escape?.utf8.first, comment: comment?.utf8.first, hasHeader: header, skippedLines: skip,
+        raggedRows: ragged == .pad ? .pad : .reject, nullText: null, types: types == .found ? .found : .text)
+    }
+
+    /// What was found in a file and is not the usual thing.
+    func findings(_ form: FileForm) -> [String] {
+      func name(_ byte: UInt8) -> String { byte == UInt8(ascii: "\t") ? "tab" : "'\(Unicode.Scalar(byte))'" }
+      var findings: [String] = []
+      let dialect = form.dialect
+      if delimiter == nil, dialect.delimiter != UInt8(ascii: ",") {
+        findings.append("delimiter \(name(dialect.delimiter))")
+      }
+      if dialect.skipsSpacesAfterDelimiter { findings.append("spaces behind delimiters") }
+      if quote == nil, dialect.quote != UInt8(ascii: "\"") {
+        findings.append("quote \(Unicode.Scalar(dialect.quote))")
+      }
+      if escape == nil, let escape = dialect.escape { findings.append("escape \(name(escape))") }
+      if encoding == nil, form.encoding != .utf8 { findings.append("encoding \(form.encoding)") }
+      if dialect.endsRecordsAtLoneCarriageReturn { findings.append("lines that end with CR") }
+      if form.endsRowsWithDelimiter { findings.append("a delimiter at the end of rows") }
+      return findings + headerFindings(form)
+    }
+
+    private func headerFindings(_ form: FileForm) -> [String] {
+      var findings: [String] = []
+      if let problem = form.headerProblem {
+        findings.append("no header that can be used (\(problem)): columns are called column_1 and so on")
+      } else if let line = form.headerLine {
+        if form.headerRecords > 1 {
+          findings.append("a header of \(form.headerRecords) lines from line \(line)")
+        } else if skip == nil, line > 1 {
+          findings.append("header in line \(line)")
+        }
+      } else if header == nil {
+        findings.append("no header: columns are called column_1 and so on (say --header if there is one)")
+      }
+      for (new, old) in form.renamedColumns.sorted(by: { $0.key < $1.key }) {
+        findings.append("\(old) twice in the header, called \(new)")
+      }
+      return findings
+    }
+  }
+#endif
