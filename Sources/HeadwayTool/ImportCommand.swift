@@ -80,8 +80,8 @@
 
     @Option(
       parsing: .unconditional,
-      help: "How many tables are imported at once; -1 for as many as the system sees fit.")
-    var maximumConcurrency = OperationQueue.defaultMaxConcurrentOperationCount
+      help: "How many tables are imported at once; -1 for all.")
+    var maximumConcurrency = 8
 
     @OptionGroup(title: "What the file is like")
     var form: FileOptions

@@ -144,6 +144,13 @@
       #expect(try folder.rowCount(of: "x_a", in: "db") == 2)
     }
 
+    @Test("I4: more imports at once than there are threads, which all wait for the one that writes")
+    func moreThanThreads() async throws {
+      for number in 0..<600 { try people(1...100, "t\(number).csv") }
+      _ = try await expect(0, "t*.csv", "db", "--batch-size", "5", "--maximum-concurrency", "-1")
+      #expect(try folder.rowCount(of: "t599", in: "db") == 100)
+    }
+
     #if Compression
       private func zip(_ files: [(name: String, text: String)], to name: String) throws {
         try Data(zipped(files)).write(to: URL(fileURLWithPath: "\(folder.path)/\(name)"))

@@ -1,4 +1,5 @@
 #if SQLite
+  import Dispatch
   import Foundation
   public import GRDB
   import GRDBSQLite
@@ -37,10 +38,12 @@
     ///
     /// Protected by its lock.
     private let imports = Mutex<[String: [ImportOperation]]>([:])
-    /// Where imports wait for their turns.
+    /// Where imports wait for their turns, on a thread of Dispatch's as in ``writing``.
     private let turns = Headway.OperationQueue()
 
-    /// One operation a batch, one at a time: the order in which tables take turns at writing.
+    /// One operation for some batches, one at a time: the order in which tables take turns at writing.
+    ///
+    /// On a thread of Dispatch's: imports wait for it on threads of Headway's pool, and may have them all.
     private let writing = Headway.OperationQueue()
 
     /// Opens a database, or creates one.
@@ -83,7 +86,9 @@
       self.path = path
       self.durability = durability
       turns.name = "turns at \(path)"
+      turns.underlyingQueue = DispatchQueue(label: "headway.import.turns")
       writing.name = "writing to \(path)"
+      writing.underlyingQueue = DispatchQueue(label: "headway.import.writing")
       writing.maxConcurrentOperationCount = 1
     }
 

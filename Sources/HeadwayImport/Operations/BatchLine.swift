@@ -14,6 +14,8 @@
   final class BatchLine {
     /// How many batches are committed together at most, and how many rows, unless two batches are more.
     private static let (mostBatches, mostRows) = (8, 2_000)
+    /// How many bytes of rows are on their way when the parser has to wait: those of eight full batches.
+    private static let mostBytesOnTheirWay = 8 * RowBatch.mostBytes
 
     private let operation: ImportOperation
     private let target: TargetTable
@@ -21,6 +23,7 @@
     /// The batch that the parser fills.
     private(set) var filling: RowBatch
     private var onTheirWay: [WaitingBatch] = []
+    private var bytesOnTheirWay = 0
     private let waiting = WaitingBatches()
 
     init(_ operation: ImportOperation, _ target: TargetTable) {
@@ -38,7 +41,7 @@
     ///
     /// - Throws: The error of a batch sent earlier.
     func handOver() throws {
-      let next = WaitingBatch(batch: filling)
+      let next = WaitingBatch(batch: filling, byteCount: filling.byteCount)
       waiting.append(next)
       // Writes what waits by then; those behind it find what came later, or nothing.
       database.write { [operation, waiting, mostTogether] in
@@ -50,13 +53,14 @@
         for batch in batches { batch.end.start() }
       }
       onTheirWay.append(next)
+      bytesOnTheirWay += next.byteCount
+      var free: RowBatch?
       // As many again can be filled while some are written.
-      if onTheirWay.count < 2 * mostTogether {
-        filling = Self.makeBatch(operation, target)
-      } else {
-        filling = try takeBack()
-        filling.removeAll()
+      while onTheirWay.count >= 2 * mostTogether || bytesOnTheirWay > Self.mostBytesOnTheirWay {
+        free = try takeBack()
       }
+      free?.removeAll()
+      filling = free ?? Self.makeBatch(operation, target)
     }
 
     /// Sends what is left, and waits until all is written.
@@ -76,13 +80,14 @@
     /// Waits until nothing is on its way any more, however it ended.
     func waitForAll() {
       for batch in onTheirWay { batch.end.waitUntilFinished() }
-      onTheirWay = []
+      (onTheirWay, bytesOnTheirWay) = ([], 0)
     }
 
     private var database: ImportDatabase { operation.database }
 
     private func takeBack() throws -> RowBatch {
       let first = onTheirWay.removeFirst()
+      bytesOnTheirWay -= first.byteCount
       first.end.waitUntilFinished()
       if let error = first.end.error {
         // Those behind it see the failure and write nothing; they are waited for, since they use their batches.
@@ -96,6 +101,7 @@
   /// A batch on its way.
   private struct WaitingBatch {
     let batch: RowBatch
+    let byteCount: Int
     /// In no queue: started, and so ended, when the batch has been written, or was not; with the error of the writing,
     /// for the first batch of those that were written together.
     let end = BlockOperation()

@@ -12,6 +12,9 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
     var recordCount: Int
   }
 
+  /// A batch with so many bytes of rows is full: a thousand rows of a thousand bytes.
+  static let mostBytes = 1 << 20
+
   let columnCount: Int
   let capacity: Int
   /// `capacity` rows of `columnCount` values.
@@ -44,7 +47,7 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   }
 
   var count: Int { origins.count }
-  var isFull: Bool { origins.count == capacity }
+  var isFull: Bool { origins.count == capacity || byteCount >= Self.mostBytes }
   var isEmpty: Bool { origins.isEmpty && rejects.isEmpty }
   /// Whether there is anything to write into the table, to delete there, or to change of it.
   var changesTable: Bool { !origins.isEmpty || !rejectedOrdinals.isEmpty || !widenings.isEmpty }
@@ -55,23 +58,27 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
     rejectedOrdinals.removeAll(keepingCapacity: true)
     widenings.removeAll(keepingCapacity: true)
     byteCount = 0
+    // After a row that is longer than a whole batch.
+    if byteCapacity > 2 * Self.mostBytes { makeRoom(for: Self.mostBytes) }
   }
 
   /// Copies bytes in; returns where they start.
   func append(_ source: UnsafeRawBufferPointer) -> Int {
     let start = byteCount
-    if byteCount + source.count > byteCapacity { grow(to: byteCount + source.count) }
+    if byteCount + source.count > byteCapacity {
+      makeRoom(for: max(byteCount + source.count, byteCapacity * 2))
+    }
     if let base = source.baseAddress { (bytes + start).copyMemory(from: base, byteCount: source.count) }
     byteCount += source.count
     return start
   }
 
-  private func grow(to needed: Int) {
-    byteCapacity = max(needed, byteCapacity * 2)
-    let larger = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 1)
-    larger.copyMemory(from: bytes, byteCount: byteCount)
+  private func makeRoom(for capacity: Int) {
+    byteCapacity = capacity
+    let room = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 1)
+    room.copyMemory(from: bytes, byteCount: byteCount)
     bytes.deallocate()
-    bytes = larger
+    bytes = room
   }
 
   /// Where the values of the row now being encoded go.
