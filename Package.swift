@@ -46,7 +46,7 @@ let package = Package(
     .target(
       name: "HeadwayLines",
       dependencies: ["Headway", .target(name: "CArchive", condition: .when(traits: [compression]))]),
-    .target(name: "HeadwayCSV"),
+    .target(name: "HeadwayCSV", dependencies: ["Headway", "HeadwayLines"]),
     .target(
       name: "HeadwayImport",
       dependencies: [

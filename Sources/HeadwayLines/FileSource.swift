@@ -7,7 +7,8 @@
 ///
 /// Regular files, pipes, terminals and devices alike: a path such as `/dev/stdin` or that of a FIFO needs nothing
 /// special. Opening a FIFO waits until it has a writer, and reading from it until there is something to read, so
-/// neither belongs on a thread that must not block. The file is closed when the value goes out of existence.
+/// neither belongs on a thread that must not block. A file that this has opened is closed when the value goes out of
+/// existence.
 ///
 /// With the trait `Compression`, a file that is compressed is unpacked while it is read, and a path may go on into a
 /// zip archive: `feed.zip/stops.txt`.
@@ -26,6 +27,8 @@ package struct FileSource: ~Copyable, Sendable {
   package private(set) var bytesRead = 0
 
   private let descriptor: Int32
+  /// Whether the descriptor is this value's own.
+  private let closesDescriptor: Bool
   private var reachedEnd = false
   #if Compression
     private var unpacker: (any Unpacker)?
@@ -51,6 +54,7 @@ package struct FileSource: ~Copyable, Sendable {
   ///   `cannotOpen`; of a file in an archive, also `damaged`, `encrypted` or `expandsTooFar`.
   package init(path: String) throws(LineReaderError) {
     self.path = path
+    closesDescriptor = true
     let file: Platform.OpenFile
     do { file = try Platform.open(path) } catch {
       #if Compression
@@ -63,6 +67,20 @@ package struct FileSource: ~Copyable, Sendable {
       throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, errorNumber: error.errorNumber)
     }
     (descriptor, size) = (file.descriptor, file.size)
+    #if Compression
+      unpacker = nil
+    #endif
+  }
+
+  /// Takes a descriptor that is open for reading, and reads from the place where it is.
+  ///
+  /// It is not closed. Its size is not asked for, since it may be anywhere in its file.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The descriptor, which must stay open while this is used.
+  ///   - path: What errors call it.
+  package init(descriptor: Int32, path: String) {
+    (self.path, self.descriptor, size, closesDescriptor) = (path, descriptor, nil, false)
     #if Compression
       unpacker = nil
     #endif
@@ -84,7 +102,7 @@ package struct FileSource: ~Copyable, Sendable {
     }
   #endif
 
-  deinit { Platform.close(descriptor) }
+  deinit { if closesDescriptor { Platform.close(descriptor) } }
 
   /// Reads the bytes that come next.
   ///

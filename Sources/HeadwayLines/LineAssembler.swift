@@ -6,7 +6,7 @@
 /// if it still exists when the next one is wanted, the assembler takes a new storage, and otherwise the same again.
 ///
 /// So that nothing read is lost, it reads, and therefore fails, only when all whole lines it has are handed out.
-struct LineAssembler: ~Copyable, Sendable {
+struct LineAssembler: BatchSource, ~Copyable, Sendable {
   private let path: String
   private let options: LineReader.Options
   private let scanner: LineScanner

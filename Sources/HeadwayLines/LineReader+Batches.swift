@@ -24,13 +24,13 @@ extension LineReader {
     /// Starts from the beginning of the file.
     ///
     /// - Returns: The batches, of which none has been read.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pump: LinePump(reader)) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pump: reader.makePump()) }
 
     /// A place in the file.
     public struct AsyncIterator: AsyncIteratorProtocol {
-      private let pump: LinePump
+      private let pump: BatchPump<LineAssembler>
 
-      init(pump: LinePump) { self.pump = pump }
+      init(pump: BatchPump<LineAssembler>) { self.pump = pump }
 
       /// How many bytes have been read from the file.
       ///

@@ -26,12 +26,12 @@ extension LineReader {
     /// Starts from the beginning of the file.
     ///
     /// - Returns: The lines, of which none has been read.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pump: LinePump(reader)) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pump: reader.makePump()) }
 
     /// A place in the file.
     public struct AsyncIterator: AsyncIteratorProtocol {
       /// Nil at the end of the file and after an error.
-      private var pump: LinePump?
+      private var pump: BatchPump<LineAssembler>?
       private var batch: LineBatch?
       private var position = 0
       /// How many lines of the batch are left.
@@ -39,7 +39,7 @@ extension LineReader {
       /// Where `next` is inlined, it looks at nothing else.
       @usableFromInline var remaining = 0
 
-      init(pump: LinePump) { self.pump = pump }
+      init(pump: BatchPump<LineAssembler>) { self.pump = pump }
 
       /// How many bytes have been read from the file.
       ///

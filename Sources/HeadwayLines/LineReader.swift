@@ -74,6 +74,13 @@ public struct LineReader: Sendable {
     self.queue = queue ?? Self.sharedQueue
   }
 
-  // Unlimited: a read may block for long (a FIFO, a network file system), and one reader must not wait for another.
-  private static let sharedQueue = OperationQueue()
+  /// Where readers read that were given no queue.
+  ///
+  /// Unlimited: a read may block for long (a FIFO, a network file system), and one reader must not wait for another.
+  package static let sharedQueue = OperationQueue()
+
+  /// Brings the lines to a task, from the beginning of the file.
+  func makePump() -> BatchPump<LineAssembler> {
+    BatchPump(LineAssembler(path: path, options: options), queue: queue)
+  }
 }

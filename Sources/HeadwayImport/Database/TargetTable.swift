@@ -2,6 +2,7 @@
   import Foundation
   import GRDB
   import Headway
+  import HeadwayCSV
 
   /// The table of one import, in the database: created or met, written, and completed.
   final class TargetTable: @unchecked Sendable {

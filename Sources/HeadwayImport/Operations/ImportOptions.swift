@@ -125,3 +125,6 @@ public struct ImportOptions: Sendable, Hashable {
     self.requiresDescribedColumns = requiresDescribedColumns
   }
 }
+
+/// How the bytes of a file mean characters.
+public typealias TextEncoding = HeadwayCSV.TextEncoding

@@ -47,7 +47,7 @@
       defer { line.waitForAll() }
 
       try line.report(unusableHeader(records))
-      try records.forEach { record in
+      try Self.forEach(records) { record in
         encoder.encode(record, into: line.filling)
         return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
       } malformed: { record in
@@ -62,6 +62,16 @@
       try target.finish(
         lastRecord: records.count, rows: operation.report.rows, mayGoOn: { [operation] in !operation.isCancelled })
       operation.noteUnchecked(try target.uncheckedReferences())
+    }
+
+    /// Hands out the records, and says as an ``ImportError`` that they can't be read.
+    private static func forEach(
+      _ records: RecordSource, _ record: (borrowing CSVRecord) throws -> CSVFlow,
+      malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
+    ) throws {
+      do { try records.forEach(record, malformed: malformed) } catch let error as CSVReaderError {
+        throw ImportError(error)
+      }
     }
 
     private func makePlan(
@@ -81,7 +91,8 @@
       (plan.existingColumns, plan.hasHeader) = (existing.columns, layout.hasHeader)
       plan.endsRowsWithDelimiter = layout.endsRowsWithDelimiter
       if layout.quotesFields { plan.quoting = records.dialect }
-      plan.setFound(layout.types, described: operation.table.columns, existing: existing.foundTypes)
+      let types = records.takeSample()?.types(behind: layout.hasHeader ? layout.headerRecords : 0, options) ?? []
+      plan.setFound(types, described: operation.table.columns, existing: existing.foundTypes)
       return plan
     }
 

@@ -1,18 +1,4 @@
 extension UnsafeRawBufferPointer {
-  /// Looks at eight bytes at a time.
-  var isASCII: Bool {
-    var position = 0
-    while position + 8 <= count {
-      if loadUnaligned(fromByteOffset: position, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { return false }
-      position += 8
-    }
-    while position < count {
-      if self[position] >= 0x80 { return false }
-      position += 1
-    }
-    return true
-  }
-
   /// Where `part` starts in these bytes, if it is a stretch of them and not a copy.
   func offset(of part: UnsafeRawBufferPointer) -> Int? {
     guard let start = baseAddress, let partStart = part.baseAddress else { return nil }

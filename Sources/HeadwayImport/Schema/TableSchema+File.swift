@@ -1,3 +1,4 @@
+import HeadwayCSV
 import HeadwayLines
 
 extension TableSchema {

@@ -1,6 +1,18 @@
+import HeadwayCSV
 import HeadwayLines
 
 extension ImportError {
+  /// The beginning of a file can't be made sense of, or the file can't be read.
+  init(_ error: CSVReaderError) {
+    if let cause = error.underlyingError as? LineReaderError {
+      self.init(reading: cause)
+      return
+    }
+    self.init(
+      error.code == .foreignContent ? .foreignContent : .badHeader, path: error.path, line: error.lineNumber,
+      message: error.message)
+  }
+
   /// A file, or the archive in which it is, can't be read.
   init(reading error: LineReaderError) {
     func foreign(_ message: String) -> ImportError {

@@ -1,40 +1,40 @@
-import HeadwayCSV
-
 /// The records of a file: reads it piece by piece into one buffer and parses what is there.
-final class RecordSource {
-  private var text: TextSource
+package final class RecordSource {
+  private let text: TextSource
   private var parser: CSVParser
   private var buffer: UnsafeMutableRawBufferPointer
   private var filled = 0
   private var isAtEnd = false
+  private let nameKey: @Sendable (String) -> String
   /// Where the header and the rows are.
-  private(set) var layout: FileLayout
+  package private(set) var layout: FileLayout
   /// The first record of the header as it stands in the file.
-  private(set) var headerRecord: [UInt8] = []
+  package private(set) var headerRecord: [UInt8] = []
   /// The physical line of that record.
-  private(set) var headerLine: Int?
+  package private(set) var headerLine: Int?
   /// By names that were changed because another column has them, what they were.
-  private(set) var renamedColumns: [String: String] = [:]
+  package private(set) var renamedColumns: [String: String] = [:]
 
   private static let initialCapacity = 256 * 1024
-  private static let largestCapacity = CSVParser().requiredCapacity
+  private let largestCapacity: Int
   /// How much of a file shows what it is like.
   private static let sampleSize = 64 * 1024
 
-  /// Opens the file and finds in its beginning what the options do not say.
+  /// Finds in the beginning of a file what the options do not say.
   ///
   /// - Parameters:
-  ///   - path: The file.
+  ///   - file: The file.
   ///   - options: What is known of it.
-  ///   - findsLayout: Whether the place of the header and the types of columns are to be found.
-  /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
-  init(path: String, options: ImportOptions, findsLayout: Bool) throws(ImportError) {
-    text = try TextSource(path: path, encoding: options.encoding)
+  /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
+  package init(_ file: any ByteSource, _ options: Options) throws(CSVReaderError) {
+    text = try TextSource(file, encoding: options.encoding)
+    nameKey = options.nameKey
     buffer = .allocate(byteCount: Self.initialCapacity, alignment: 16)
     // Stored properties must have values before anything is read.
     layout = FileLayout(options, skippedLines: 0)
-    parser = CSVParser()
-    while filled < Self.sampleSize, !isAtEnd { try fill() }
+    parser = CSVParser(maximumRecordLength: options.maximumRecordLength)
+    largestCapacity = parser.requiredCapacity
+    while options.needsSample, filled < Self.sampleSize, !isAtEnd { try fill() }
     let sample = UnsafeRawBufferPointer(rebasing: buffer[..<min(filled, Self.sampleSize)])
     let separator = options.dialect == nil ? Self.separator(in: sample) : nil
     let skippedLines = options.skippedLines ?? (separator == nil ? 0 : 1)
@@ -45,10 +45,10 @@ final class RecordSource {
         comment: options.comment, skippedLines: skippedLines)
     let isWhole = isAtEnd && filled == sample.count
     layout =
-      findsLayout
+      options.findsLayout
       ? FileLayout(of: sample, isWhole: isWhole, dialect, options, skippedLines: skippedLines)
       : FileLayout(options, skippedLines: skippedLines)
-    parser = CSVParser(dialect: dialect, skippedLines: layout.skippedLines)
+    parser = makeParser(dialect)
   }
 
   deinit { buffer.deallocate() }
@@ -63,26 +63,46 @@ final class RecordSource {
     return delimiter
   }
 
-  var path: String { text.path }
-  /// The size of the file, if it is a regular one.
-  var size: Int? { text.size }
-  var encoding: TextEncoding { text.encoding }
-  var dialect: CSVDialect { parser.dialect }
+  /// What errors call the file.
+  package var path: String { text.path }
+  /// The size of the file, if it is known.
+  package var size: Int? { text.size }
+  /// The encoding that was given or found.
+  package var encoding: TextEncoding { text.encoding }
+  /// The dialect that was given or found.
+  package var dialect: CSVDialect { parser.dialect }
   /// The place in the file up to which it has been parsed.
-  var offset: Int { fileOffset(ofText: parser.byteOffset) }
+  package var offset: Int { fileOffset(ofText: parser.byteOffset) }
   /// How many records there were so far, the header included.
-  var count: Int { parser.recordCount }
+  package var count: Int { parser.recordCount }
+  /// How many bytes have been read from the file.
+  var bytesRead: Int { text.bytesRead }
 
   /// The place in the file that belongs to a place in the text.
-  func fileOffset(ofText offset: Int) -> Int { text.fileOffset(ofText: offset) }
+  ///
+  /// - Parameter offset: The place in the text.
+  /// - Returns: The place in the file; of another encoding than UTF-8, or if it is compressed, about that.
+  package func fileOffset(ofText offset: Int) -> Int { text.fileOffset(ofText: offset) }
+
+  /// The records of the file's beginning, from the header on, which are kept no longer; nil if they were not asked for.
+  package func takeSample() -> LayoutRecords? {
+    defer { layout.sample = nil }
+    return layout.sample
+  }
+
+  private func makeParser(_ dialect: CSVDialect) -> CSVParser {
+    CSVParser(
+      dialect: dialect, maximumRecordLength: parser.maximumRecordLength, skippedLines: layout.skippedLines)
+  }
 
   /// The names of the fields: those of the header, or made up from their number.
   ///
-  /// Nil when there is no record.
-  func readHeader() throws(ImportError) -> [String]? {
+  /// - Returns: The names; nil when there is no record.
+  /// - Throws: ``CSVReaderError`` with the code `badHeader` or `cannotRead`.
+  package func header() throws(CSVReaderError) -> [String]? {
     guard layout.hasHeader else {
       // The first record is looked at and left for later.
-      var lookAhead = CSVParser(dialect: parser.dialect, skippedLines: layout.skippedLines)
+      var lookAhead = makeParser(parser.dialect)
       let fields = try nextFields(&lookAhead)
       // The first row may be one with too few fields.
       let count = layout.unusableHeader == nil ? fields?.count : layout.columnCount
@@ -93,26 +113,26 @@ final class RecordSource {
     guard !records.isEmpty else { return nil }
     var names = Header.names(of: records)
     if layout.endsHeaderWithDelimiter { names.removeLast() }
-    (names, renamedColumns) = Header.distinct(names)
+    (names, renamedColumns) = Header.distinct(names, by: nameKey)
     return names
   }
 
   /// The fields of the next record for the header; nil at the end.
-  private func nextFields(_ parser: inout CSVParser) throws(ImportError) -> [String]? {
+  private func nextFields(_ parser: inout CSVParser) throws(CSVReaderError) -> [String]? {
     let (path, isHeader) = (text.path, layout.hasHeader)
     while true {
       var fields: [String]?
-      var failure: ImportError?
+      var failure: CSVReaderError?
       var (raw, line) = ([UInt8](), 0)
       let consumed = parser.parse(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), isFinal: isAtEnd) { record in
-        do throws(ImportError) {
+        do throws(CSVReaderError) {
           fields = try Header.fields(of: record, isHeader: isHeader, path: path)
         } catch { failure = error }
         (raw, line) = (Array(record.rawBytes), record.line)
         return .stop
       } malformed: { record in
-        failure = ImportError(
-          .badHeader, path: path, line: record.line, message: "The first record is malformed: \(record.error).")
+        failure = CSVReaderError(
+          .badHeader, path: path, lineNumber: record.line, message: "The first record is malformed: \(record.error).")
         return .stop
       }
       if isHeader {
@@ -121,21 +141,20 @@ final class RecordSource {
       }
       if let failure { throw failure }
       if fields != nil || isAtEnd { return fields }
-      if !isHeader { parser = CSVParser(dialect: parser.dialect, skippedLines: layout.skippedLines) }
+      if !isHeader { parser = makeParser(parser.dialect) }
       try fill()
     }
   }
 
-  /// The names of the fields, where there must be some.
-  func requireHeader() throws(ImportError) -> [String] {
-    guard let header = try readHeader() else {
-      throw ImportError(.badHeader, path: path, line: 1, message: "The file has no header: it is empty.")
-    }
-    return header
-  }
-
   /// Hands out the records that are left, until one of the closures says to stop.
-  func forEach(
+  ///
+  /// Can be called again then, and goes on behind the last record.
+  ///
+  /// - Parameters:
+  ///   - record: Receives each well-formed record.
+  ///   - malformed: Receives each malformed record.
+  /// - Throws: ``CSVReaderError`` with the code `cannotRead`, or what a closure throws.
+  package func forEach(
     _ record: (borrowing CSVRecord) throws -> CSVFlow, malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
   ) throws {
     var isStopped = false
@@ -161,11 +180,11 @@ final class RecordSource {
   }
 
   /// Reads what fits into the buffer, which grows when one record fills it.
-  private func fill() throws(ImportError) {
+  private func fill() throws(CSVReaderError) {
     // A decoder needs some room for a character.
     if buffer.count - filled < 16 {
       let larger = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: min(buffer.count * 2, max(Self.largestCapacity, buffer.count) + 16), alignment: 16)
+        byteCount: min(buffer.count * 2, max(largestCapacity, buffer.count) + 16), alignment: 16)
       larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
       buffer.deallocate()
       buffer = larger

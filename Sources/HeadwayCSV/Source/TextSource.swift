@@ -1,8 +1,6 @@
-import HeadwayLines
-
 /// The text of a file in UTF-8, whatever its encoding is.
 final class TextSource {
-  private var file: FileSource
+  private let file: any ByteSource
   /// Nil for UTF-8.
   private var decoder: TextDecoder?
   /// Bytes of the file that have not been handed out.
@@ -16,23 +14,23 @@ final class TextSource {
 
   private static let capacity = 256 * 1024
 
-  /// Opens a file and looks at its beginning.
+  /// Looks at the beginning of some bytes, if that must show their encoding.
   ///
-  /// Of what is no regular file, it waits for as much as ``FileContent`` needs, or for its end.
+  /// Of what is no regular file, it waits then for as much as ``FileContent`` needs, or for its end.
   ///
   /// - Parameters:
-  ///   - path: The file.
-  ///   - encoding: Its encoding; nil to find it.
-  /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
-  init(path: String, encoding: TextEncoding?) throws(ImportError) {
-    do { file = try FileSource(path: path) } catch { throw ImportError(reading: error) }
+  ///   - file: The bytes.
+  ///   - encoding: Their encoding; nil to find it.
+  /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
+  init(_ file: any ByteSource, encoding: TextEncoding?) throws(CSVReaderError) {
+    self.file = file
     buffer = .allocate(byteCount: Self.capacity, alignment: 16)
     self.encoding = encoding ?? .utf8
-    while !isAtEnd, pending.count < FileContent.sampleSize { try fill() }
     // What was said is not doubted.
     if encoding == nil {
+      while !isAtEnd, pending.count < FileContent.sampleSize { try fill() }
       switch FileContent(of: UnsafeRawBufferPointer(rebasing: buffer[pending]), isWhole: isAtEnd) {
-      case .foreign(let meaning): throw ImportError(.foreignContent, path: path, message: meaning)
+      case .foreign(let meaning): throw CSVReaderError(.foreignContent, path: path, message: meaning)
       case .text(let found): self.encoding = found
       }
     }
@@ -42,7 +40,9 @@ final class TextSource {
   deinit { buffer.deallocate() }
 
   var path: String { file.path }
-  /// The size of the file in bytes, if it is a regular one.
+  /// How many bytes have been read.
+  var bytesRead: Int { file.bytesRead }
+  /// The size of the file in bytes, if it is known.
   var size: Int? { file.size }
 
   /// The place in the file that belongs to a place in the text; of another encoding than UTF-8, or if it is compressed,
@@ -57,8 +57,8 @@ final class TextSource {
   ///
   /// - Parameter target: Where to put it; 16 bytes at least.
   /// - Returns: How many bytes were read; zero at the end.
-  /// - Throws: ``ImportError`` with the code `cannotReadFile`.
-  func read(into target: UnsafeMutableRawBufferPointer) throws(ImportError) -> Int {
+  /// - Throws: ``CSVReaderError`` with the code `cannotRead`.
+  func read(into target: UnsafeMutableRawBufferPointer) throws(CSVReaderError) -> Int {
     guard let decoder else {
       if !pending.isEmpty {
         let count = min(pending.count, target.count)
@@ -67,11 +67,9 @@ final class TextSource {
         textCount += count
         return count
       }
-      do {
-        let count = try file.read(into: target)
-        textCount += count
-        return count
-      } catch { throw ImportError(reading: error) }
+      let count = try file.read(into: target)
+      textCount += count
+      return count
     }
     while true {
       let source = UnsafeRawBufferPointer(rebasing: buffer[pending])
@@ -84,13 +82,11 @@ final class TextSource {
   }
 
   /// Moves what is pending to the front, and reads more behind it.
-  private func fill() throws(ImportError) {
+  private func fill() throws(CSVReaderError) {
     buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[pending]))
     pending = 0..<pending.count
-    do {
-      let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[pending.count...]))
-      pending = 0..<pending.count + count
-      isAtEnd = count == 0
-    } catch { throw ImportError(reading: error) }
+    let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[pending.count...]))
+    pending = 0..<pending.count + count
+    isAtEnd = count == 0
   }
 }

@@ -1,34 +1,33 @@
-import HeadwayCSV
-
 /// Where the header and the rows of a file are.
-struct FileLayout {
+package struct FileLayout: Sendable {
   /// A record that should name the columns, and can't.
-  struct UnusableHeader {
-    let line: Int
-    let reason: String
-    let record: [UInt8]
+  package struct UnusableHeader: Sendable {
+    package let line: Int
+    package let reason: String
+    package let record: [UInt8]
   }
 
   /// The physical lines before the first record.
-  var skippedLines = 0
+  package private(set) var skippedLines = 0
   /// The first record names the columns.
-  var hasHeader = true
+  package private(set) var hasHeader = true
   /// How many records together name them.
-  var headerRecords = 1
+  package private(set) var headerRecords = 1
   /// The last name is empty, and only there because a delimiter ends the header.
-  var endsHeaderWithDelimiter = false
+  package private(set) var endsHeaderWithDelimiter = false
   /// A delimiter ends the rows, which thus have one field more than there are names.
-  var endsRowsWithDelimiter = false
-  var unusableHeader: UnusableHeader?
+  package private(set) var endsRowsWithDelimiter = false
+  /// Why the columns have no names.
+  package private(set) var unusableHeader: UnusableHeader?
   /// Fields are in quotes.
-  var quotesFields = false
+  package private(set) var quotesFields = false
   /// How many fields most records have; 0 if that was not asked for.
-  var columnCount = 0
-  /// The types of the columns, as far as the beginning of the file shows; empty if they were not asked for.
-  var types: [ColumnType] = []
+  package private(set) var columnCount = 0
+  /// The records of the file's beginning, from the header on; nil if they were not asked for.
+  var sample: LayoutRecords?
 
   /// What was said of a file, of which nothing is to be found.
-  init(_ options: ImportOptions, skippedLines: Int) {
+  init(_ options: RecordSource.Options, skippedLines: Int) {
     self.skippedLines = skippedLines
     hasHeader = options.hasHeader ?? true
   }
@@ -45,7 +44,7 @@ struct FileLayout {
   ///   - options: What is known.
   ///   - skippedLines: The lines that are known to come before the first record.
   init(
-    of sample: UnsafeRawBufferPointer, isWhole: Bool, _ dialect: CSVDialect, _ options: ImportOptions,
+    of sample: UnsafeRawBufferPointer, isWhole: Bool, _ dialect: CSVDialect, _ options: RecordSource.Options,
     skippedLines: Int
   ) {
     self.init(options, skippedLines: skippedLines)
@@ -65,7 +64,7 @@ struct FileLayout {
     }
     columnCount = found.width
     quotesFields = found.records.contains { $0.quotesFields }
-    if options.types == .found { types = found.types(behind: hasHeader ? headerRecords : 0, options) }
+    if options.keepsSample { self.sample = found }
   }
 
   private mutating func setUnusable(_ record: SampleRecord, _ reason: String, _ raw: [UInt8]) {
@@ -74,7 +73,7 @@ struct FileLayout {
     skippedLines = record.line
   }
 
-  private mutating func findHeader(_ found: inout LayoutRecords, _ options: ImportOptions) {
+  private mutating func findHeader(_ found: inout LayoutRecords, _ options: RecordSource.Options) {
     // What was said is not doubted.
     let isPlaceKnown = options.skippedLines != nil || options.hasHeader == true
     let start = isPlaceKnown ? min(1, found.bodyStart) : found.bodyStart
@@ -86,7 +85,7 @@ struct FileLayout {
       } else if before.count == found.width + 1, before.fields.last?.isEmpty == true {
         endsHeaderWithDelimiter = true
         found.drop(start - 1)
-      } else if options.raggedRows == .reject, found.isUnusableHeader(start - 1) {
+      } else if options.doubtsHeaderOfOtherWidth, found.isUnusableHeader(start - 1) {
         let reason = "the header has \(before.count) names, and the rows have \(found.width) fields"
         setUnusable(before, reason, before.raw)
         return found.drop(start)

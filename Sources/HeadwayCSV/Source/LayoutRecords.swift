@@ -1,10 +1,11 @@
 import HeadwayLines
 
 /// The records of a file's beginning, and what they show of its layout.
-struct LayoutRecords {
-  private(set) var records: [SampleRecord]
+package struct LayoutRecords: Sendable {
+  /// The records, from the first one that is part of the table.
+  package private(set) var records: [SampleRecord]
   /// The number of fields that most records have.
-  let width: Int
+  package let width: Int
   /// Records at the beginning were found to be no part of the table.
   private(set) var isCut = false
 
@@ -153,19 +154,5 @@ struct LayoutRecords {
       if areNames { return depth }
     }
     return 1
-  }
-
-  // MARK: Types
-
-  /// The types of the columns, by the rows behind the header.
-  func types(behind headerRecords: Int, _ options: ImportOptions) -> [ColumnType] {
-    var types = Array(repeating: FoundType(), count: width)
-    let nullText = options.nullText.map { Array($0.utf8) }
-    for record in records.dropFirst(headerRecords) where record.count == width {
-      for (column, field) in record.fields.enumerated() where !field.isEmpty && field != nullText {
-        field.withUnsafeBytes { types[column].meet($0) }
-      }
-    }
-    return types.map(\.type)
   }
 }

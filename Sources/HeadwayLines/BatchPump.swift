@@ -1,16 +1,31 @@
-import Headway
+package import Headway
 import Synchronization
+
+/// What is read in batches, one after the other.
+package protocol BatchSource: ~Copyable {
+  associatedtype Batch: Sendable
+
+  /// How many bytes have been read.
+  var bytesRead: Int { get }
+
+  /// Reads the next batch.
+  ///
+  /// - Parameter check: Called before each read that may take long. What it throws ends the reading.
+  /// - Returns: The batch, or nil when there are no more, and after an error.
+  /// - Throws: What is wrong with the file, or what `check` throws.
+  mutating func next(beforeReading check: () throws -> Void) throws -> Batch?
+}
 
 /// Brings batches from a file to a task: each read is an operation on a queue, asked for by the task.
 ///
 /// Neither the task's thread nor any other of Swift's pool ever waits for the file.
-final class LinePump: Sendable {
+package final class BatchPump<Source: BatchSource & ~Copyable>: Sendable {
   private let queue: OperationQueue
   /// Locked by the operation while it reads.
   ///
   /// One read at a time is asked for, so nobody waits for the lock, unless a read was left behind by a cancellation;
   /// and then nobody asks again.
-  private let assembler: Mutex<LineAssembler>
+  private let source: Mutex<Source>
   private let isCancelled = Atomic<Bool>(false)
 
   /// Stored with release by whoever passes the batch's memory on, loaded with acquire by whoever gets it.
@@ -19,23 +34,30 @@ final class LinePump: Sendable {
   /// them on Linux, and would see a race in every line that is read; it sees this.
   private let handover = Atomic<Bool>(false)
 
-  init(_ reader: LineReader) {
-    queue = reader.queue
-    assembler = Mutex(LineAssembler(path: reader.path, options: reader.options))
+  /// Prepares to read; nothing is read before the first batch is asked for.
+  ///
+  /// - Parameters:
+  ///   - source: What is read.
+  ///   - queue: Where to read.
+  package init(_ source: consuming sending Source, queue: OperationQueue) {
+    self.queue = queue
+    self.source = Mutex(source)
   }
 
   /// How many bytes have been read from the file.
   ///
   /// Waits for a read that goes on.
-  var bytesRead: Int { assembler.withLock { $0.bytesRead } }
+  package var bytesRead: Int { source.withLock { $0.bytesRead } }
 
-  /// The next lines, or nil when there are no more.
+  /// Reads the next batch.
   ///
-  /// - Throws: ``LineReaderError``, or `CancellationError` when the task or the queue's operation is cancelled, without
-  ///   waiting for a read that goes on then.
-  func next(isolation: isolated (any Actor)? = #isolation) async throws -> LineBatch? {
+  /// - Parameter isolation: Where the caller runs, and where it goes on.
+  /// - Returns: The batch, or nil when there are no more.
+  /// - Throws: What the source throws, or `CancellationError` when the task or the queue's operation is cancelled,
+  ///   without waiting for a read that goes on then.
+  package func next(isolation: isolated (any Actor)? = #isolation) async throws -> Source.Batch? {
     try Task.checkCancellation()
-    let answer = Answer<LineBatch?>()
+    let answer = Answer<Source.Batch?>()
     handover.store(true, ordering: .releasing)
     defer { _ = handover.load(ordering: .acquiring) }
     return try await withTaskCancellationHandler {
@@ -50,12 +72,12 @@ final class LinePump: Sendable {
     }
   }
 
-  private func read() -> Result<LineBatch?, any Error> {
+  private func read() -> Result<Source.Batch?, any Error> {
     _ = handover.load(ordering: .acquiring)
     defer { handover.store(true, ordering: .releasing) }
     return Result {
-      try assembler.withLock { assembler in
-        try assembler.next { if isCancelled.load(ordering: .relaxed) { throw CancellationError() } }
+      try source.withLock { source in
+        try source.next { if isCancelled.load(ordering: .relaxed) { throw CancellationError() } }
       }
     }
   }

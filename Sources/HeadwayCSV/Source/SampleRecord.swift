@@ -1,11 +1,10 @@
-import HeadwayCSV
 import HeadwayLines
 
 /// A record of a file's beginning, kept to be compared with others.
-struct SampleRecord {
+package struct SampleRecord: Sendable {
   /// The physical line on which it starts.
   let line: Int
-  let fields: [[UInt8]]
+  package let fields: [[UInt8]]
   /// The record as it stands in the file.
   let raw: [UInt8]
   /// A field of it is in quotes.
@@ -15,7 +14,7 @@ struct SampleRecord {
 
   var isMalformed: Bool { defect != nil }
   /// The number of fields, 0 of a malformed record.
-  var count: Int { fields.count }
+  package var count: Int { fields.count }
   var filledCount: Int { fields.count { !$0.isEmpty } }
 
   /// Enough for any header, and for the types of most columns; a sample of long records has fewer.
@@ -85,7 +84,7 @@ enum ValueKind {
   /// Whether a field says that there is no value, or that it is not known.
   static func isMissing(_ field: [UInt8]) -> Bool {
     let words = ["", "-", "?", ".", "na", "n/a", "nan", "null", "none", "\\n"]
-    return field.count <= 4 && words.contains(String(decoding: field, as: UTF8.self).lowercasedAsName)
+    return field.count <= 4 && words.contains(String(decoding: field, as: UTF8.self).lowercased())
   }
 
   /// By column, the kind of all its values; nil where they are of several, or text, or there are none.

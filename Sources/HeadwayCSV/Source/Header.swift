@@ -1,10 +1,5 @@
-import HeadwayCSV
-
 /// The names of a file's columns.
 enum Header {
-  /// One fewer than SQLite takes (`SQLITE_MAX_COLUMN`), which counts the row's number.
-  private static let mostColumns = 1_999
-
   /// The fields of a header, without blanks around them.
   ///
   /// - Parameters:
@@ -12,14 +7,13 @@ enum Header {
   ///   - isHeader: It has names; else they are empty, and there are as many as fields.
   ///   - path: The file, for errors.
   /// - Returns: The fields.
-  /// - Throws: ``ImportError`` with the code `badHeader`.
+  /// - Throws: ``CSVReaderError`` with the code `badHeader`.
   static func fields(
     of record: borrowing CSVRecord, isHeader: Bool, path: String
-  ) throws(ImportError) -> [String] {
+  ) throws(CSVReaderError) -> [String] {
     let line = record.line
-    func failure(_ message: String) -> ImportError { ImportError(.badHeader, path: path, line: line, message: message) }
-    guard record.count <= mostColumns else {
-      throw failure("There are \(record.count) columns, and an import into SQLite takes \(mostColumns) at most.")
+    func failure(_ message: String) -> CSVReaderError {
+      CSVReaderError(.badHeader, path: path, lineNumber: line, message: message)
     }
     guard isHeader else { return Array(repeating: "", count: record.count) }
     var fields: [String] = []
@@ -49,17 +43,20 @@ enum Header {
 
   /// The names, with a number behind each that another one has already.
   ///
+  /// - Parameters:
+  ///   - names: The names.
+  ///   - key: What two names have in common that count as the same.
   /// - Returns: The names, and by the new ones those that they had.
-  static func distinct(_ names: [String]) -> (names: [String], renamed: [String: String]) {
-    let given = Set(names.map(\.lowercasedAsName))
+  static func distinct(_ names: [String], by key: (String) -> String) -> (names: [String], renamed: [String: String]) {
+    let given = Set(names.map(key))
     var (taken, distinct, renamed) = (Set<String>(), [String](), [String: String]())
     for name in names {
       var (candidate, number) = (name, 1)
-      while taken.contains(candidate.lowercasedAsName) || (number > 1 && given.contains(candidate.lowercasedAsName)) {
+      while taken.contains(key(candidate)) || (number > 1 && given.contains(key(candidate))) {
         number += 1
         candidate = "\(name)_\(number)"
       }
-      taken.insert(candidate.lowercasedAsName)
+      taken.insert(key(candidate))
       distinct.append(candidate)
       if number > 1 { renamed[candidate] = name }
     }
