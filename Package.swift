@@ -82,7 +82,9 @@ let package = Package(
     .testTarget(name: "HeadwayTestKitTests", dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
     .testTarget(
       name: "HeadwayLinesTests", dependencies: ["Headway", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),
-    .testTarget(name: "HeadwayCSVTests", dependencies: ["HeadwayCSV", "HeadwayTestKit", "HeadwayTestSupport"]),
+    .testTarget(
+      name: "HeadwayCSVTests",
+      dependencies: ["Headway", "HeadwayCSV", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),
     .testTarget(
       name: "HeadwayImportTests",
       dependencies: [

@@ -2,7 +2,7 @@ package import Headway
 import Synchronization
 
 /// What is read in batches, one after the other.
-package protocol BatchSource: ~Copyable {
+package protocol BatchSource: ~Copyable, SendableMetatype {
   associatedtype Batch: Sendable
 
   /// How many bytes have been read.

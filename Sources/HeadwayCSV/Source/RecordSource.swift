@@ -3,6 +3,8 @@ package final class RecordSource {
   private let text: TextSource
   private var parser: CSVParser
   private var buffer: UnsafeMutableRawBufferPointer
+  /// The place in the buffer of the first byte that is not consumed, and that behind the last.
+  private var start = 0
   private var filled = 0
   private var isAtEnd = false
   private let nameKey: @Sendable (String) -> String
@@ -124,7 +126,7 @@ package final class RecordSource {
       var fields: [String]?
       var failure: CSVReaderError?
       var (raw, line) = ([UInt8](), 0)
-      let consumed = parser.parse(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), isFinal: isAtEnd) { record in
+      let consumed = parser.parse(pending, isFinal: isAtEnd) { record in
         do throws(CSVReaderError) {
           fields = try Header.fields(of: record, isHeader: isHeader, path: path)
         } catch { failure = error }
@@ -136,7 +138,7 @@ package final class RecordSource {
         return .stop
       }
       if isHeader {
-        drop(consumed)
+        start += consumed
         if headerLine == nil, fields != nil { (headerRecord, headerLine) = (raw, line) }
       }
       if let failure { throw failure }
@@ -157,6 +159,28 @@ package final class RecordSource {
   package func forEach(
     _ record: (borrowing CSVRecord) throws -> CSVFlow, malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
   ) throws {
+    while true {
+      switch try parse(record, malformed: malformed) {
+      case .stopped, .ended: return
+      case .needsInput: try fill()
+      }
+    }
+  }
+
+  /// How parsing what is there has ended.
+  enum Parsed {
+    /// A closure said to stop.
+    case stopped
+    /// All records that are there have been handed out, and more must be read for the next.
+    case needsInput
+    /// All records have been handed out.
+    case ended
+  }
+
+  /// Hands out the records that have been read, until one of the closures says to stop.
+  func parse(
+    _ record: (borrowing CSVRecord) throws -> CSVFlow, malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
+  ) throws -> Parsed {
     var isStopped = false
     func watched(_ flow: CSVFlow) -> CSVFlow {
       if flow == .stop { isStopped = true }
@@ -164,23 +188,25 @@ package final class RecordSource {
     }
     func handOut(_ each: borrowing CSVRecord) throws -> CSVFlow { watched(try record(each)) }
     func handOutMalformed(_ each: borrowing CSVMalformedRecord) throws -> CSVFlow { watched(try malformed(each)) }
-    while true {
-      let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<filled])
-      drop(try parser.parse(bytes, isFinal: isAtEnd, handOut, malformed: handOutMalformed))
-      if isStopped || isAtEnd { return }
-      try fill()
-    }
+    start += try parser.parse(pending, isFinal: isAtEnd, handOut, malformed: handOutMalformed)
+    return isStopped ? .stopped : isAtEnd ? .ended : .needsInput
   }
+
+  /// The bytes that are not consumed.
+  private var pending: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[start..<filled]) }
 
   /// Moves what was not consumed to the front.
-  private func drop(_ consumed: Int) {
-    filled -= consumed
-    guard filled > 0, let start = buffer.baseAddress else { return }
-    start.copyMemory(from: start + consumed, byteCount: filled)
+  private func moveToFront() {
+    filled -= start
+    if start > 0, filled > 0, let front = buffer.baseAddress {
+      front.copyMemory(from: front + start, byteCount: filled)
+    }
+    start = 0
   }
 
-  /// Reads what fits into the buffer, which grows when one record fills it.
-  private func fill() throws(CSVReaderError) {
+  /// Reads more, as much as fits into the buffer, which grows when one record fills it.
+  func fill() throws(CSVReaderError) {
+    moveToFront()
     // A decoder needs some room for a character.
     if buffer.count - filled < 16 {
       let larger = UnsafeMutableRawBufferPointer.allocate(

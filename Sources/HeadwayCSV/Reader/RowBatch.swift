@@ -1,0 +1,124 @@
+/// Some rows of a file that lie one behind the other, with the memory of their fields.
+///
+/// `@unchecked Sendable`, protected by its reference count: it is written to only while nobody else refers to it (no
+/// row and no iterator), and read only afterwards.
+@usableFromInline
+final class RowBatch: @unchecked Sendable {
+  /// Where a field's content is in the batch's bytes.
+  @usableFromInline
+  struct Field {
+    @usableFromInline let start: UInt32
+    @usableFromInline let end: UInt32
+  }
+
+  /// Where a row's fields are, and which row of the file it is.
+  struct Row {
+    let firstField: Int
+    let fieldCount: Int
+    let lineNumber: Int
+    let rowNumber: Int
+  }
+
+  /// A batch is full when its records have so many bytes.
+  private static let usualSize = 64 << 10
+
+  @usableFromInline let header: CSVHeader
+  /// What errors call the file.
+  let path: String
+  private var bytes: UnsafeMutableRawPointer
+  private var byteCapacity = RowBatch.usualSize + RowBatch.usualSize / 8
+  private var byteCount = 0
+  private var fields: UnsafeMutablePointer<Field>
+  private var fieldCapacity = 4_096
+  private var fieldCount = 0
+  private var rows: [Row] = []
+
+  init(_ header: CSVHeader, path: String) {
+    (self.header, self.path) = (header, path)
+    bytes = .allocate(byteCount: byteCapacity, alignment: 16)
+    fields = .allocate(capacity: fieldCapacity)
+  }
+
+  deinit {
+    bytes.deallocate()
+    fields.deallocate()
+  }
+
+  /// How many rows there are.
+  var count: Int { rows.count }
+
+  var isFull: Bool { byteCount >= Self.usualSize }
+
+  /// Whether its memory has grown for a long record.
+  var isOversized: Bool { byteCapacity > 2 * Self.usualSize }
+
+  func removeAll() {
+    (byteCount, fieldCount) = (0, 0)
+    rows.removeAll(keepingCapacity: true)
+  }
+
+  /// Takes in a record.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - count: How many of its fields count.
+  ///   - rowNumber: Which row it is.
+  func append(_ record: borrowing CSVRecord, count: Int, rowNumber: Int) {
+    let raw = record.rawBytes
+    reserve(bytes: raw.count, fields: count)
+    let base = bytes + byteCount
+    if let start = raw.baseAddress { base.copyMemory(from: start, byteCount: raw.count) }
+    var place = 0
+    for index in 0..<count {
+      let end = record.ends[index]
+      var start = place
+      var length = end.position &- place
+      if !end.isPlain {
+        let content = record.unsafeBytes(at: index)
+        length = content.count
+        if end.isRewritten {
+          // Never longer than the field as it is written, whose place nobody else needs.
+          if let source = content.baseAddress { (base + start).copyMemory(from: source, byteCount: length) }
+        } else {
+          start &+= 1
+        }
+      }
+      fields[fieldCount &+ index] = Field(byteCount &+ start, length)
+      place = end.position &+ 1
+    }
+    rows.append(Row(firstField: fieldCount, fieldCount: count, lineNumber: record.line, rowNumber: rowNumber))
+    byteCount += raw.count
+    fieldCount += count
+  }
+
+  /// One of the rows.
+  func row(at position: Int) -> CSVRow {
+    let row = rows[position]
+    return CSVRow(
+      bytes: bytes, fields: fields + row.firstField, count: row.fieldCount, lineNumber: row.lineNumber,
+      number: row.rowNumber, batch: self)
+  }
+
+  private func reserve(bytes more: Int, fields moreFields: Int) {
+    if byteCount + more > byteCapacity {
+      byteCapacity = max(byteCount + more, byteCapacity * 2)
+      let larger = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 16)
+      larger.copyMemory(from: bytes, byteCount: byteCount)
+      bytes.deallocate()
+      bytes = larger
+    }
+    if fieldCount + moreFields > fieldCapacity {
+      fieldCapacity = max(fieldCount + moreFields, fieldCapacity * 2)
+      let larger = UnsafeMutablePointer<Field>.allocate(capacity: fieldCapacity)
+      larger.moveInitialize(from: fields, count: fieldCount)
+      fields.deallocate()
+      fields = larger
+    }
+  }
+}
+
+extension RowBatch.Field {
+  init(_ start: Int, _ count: Int) {
+    self.init(start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: start &+ count))
+  }
+}

@@ -1,0 +1,136 @@
+internal import HeadwayLines
+
+/// Reads a file chunk by chunk and hands out its rows as batches: the one engine behind every form of ``CSVReader``.
+///
+/// It holds one ``RowBatch``, which is filled again if nobody else refers to it when the next is wanted. So that
+/// nothing read is lost, it fails only when all rows before the failure are handed out.
+struct RowSource: BatchSource, ~Copyable {
+  private let reader: CSVReader
+  /// Nil before the file is opened, and when all is done.
+  private var records: RecordSource?
+  private var header: CSVHeader?
+  private var batch: RowBatch?
+  /// What ends the reading behind the rows that have been handed out.
+  private var failure: CSVReaderError?
+  private var isFinished = false
+  /// How many records the header has.
+  private var headerRecords = 0
+
+  /// How many bytes have been read from the file.
+  private(set) var bytesRead = 0
+
+  init(_ reader: CSVReader) { self.reader = reader }
+
+  /// The next rows, at least one, or nil when there are no more.
+  ///
+  /// Opens the file first. After an error or the end, the file is closed, the memory released, and the answer nil for
+  /// ever.
+  mutating func next(beforeReading check: () throws -> Void) throws -> RowBatch? {
+    if isFinished { return nil }
+    do {
+      if let failure { throw failure }
+      if let batch = try nextBatch(check) { return batch }
+      finish()
+      return nil
+    } catch {
+      finish()
+      throw error
+    }
+  }
+
+  /// The names of the columns, what the file is like, and nothing else of it.
+  mutating func readForm() throws(CSVReaderError) -> CSVReader.Form {
+    let (records, header) = try open()
+    return CSVReader.Form(columns: header.names, dialect: records.dialect, encoding: records.encoding)
+  }
+
+  private mutating func finish() {
+    isFinished = true
+    (records, header, batch, failure) = (nil, nil, nil, nil)
+  }
+
+  // MARK: Opening
+
+  private mutating func open() throws(CSVReaderError) -> (RecordSource, CSVHeader) {
+    if let records, let header { return (records, header) }
+    let records = try reader.open()
+    let header = CSVHeader(try names(of: records))
+    headerRecords = records.count
+    (self.records, self.header) = (records, header)
+    return (records, header)
+  }
+
+  private func names(of records: RecordSource) throws(CSVReaderError) -> [String] {
+    if case .names(let names) = reader.options.header { return names }
+    if let unusable = records.layout.unusableHeader {
+      throw CSVReaderError(
+        .badHeader, path: reader.path, lineNumber: unusable.line, message: "No header: \(unusable.reason).")
+    }
+    return try records.header() ?? []
+  }
+
+  // MARK: Rows
+
+  private mutating func nextBatch(_ check: () throws -> Void) throws -> RowBatch? {
+    try check()
+    let (records, header) = try open()
+    defer { bytesRead = records.bytesRead }
+    let batch = writableBatch(header)
+    let (first, path) = (headerRecords, reader.path)
+    let expected = reader.options.raggedRows == .report ? header.count : nil
+    let dropsLast = records.layout.endsRowsWithDelimiter
+    while true {
+      do {
+        let parsed = try records.parse { record in
+          var count = record.count
+          if dropsLast, count == header.count + 1, record.unsafeBytes(at: count - 1).isEmpty { count -= 1 }
+          if let expected, count != expected {
+            throw CSVReaderError(
+              raggedRow: count, columns: expected, path: path, lineNumber: record.line,
+              rowNumber: record.ordinal - first)
+          }
+          batch.append(record, count: count, rowNumber: record.ordinal - first)
+          return batch.isFull ? .stop : .continue
+        } malformed: { record in
+          throw CSVReaderError(record.error, path: path, rowNumber: record.ordinal - first)
+        }
+        // What has been read is handed out before more is waited for.
+        guard case .needsInput = parsed, batch.count == 0 else { return batch.count > 0 ? batch : nil }
+        try check()
+        try records.fill()
+      } catch let error as CSVReaderError {
+        guard batch.count > 0 else { throw error }
+        failure = error
+        return batch
+      }
+    }
+  }
+
+  /// A batch that nobody refers to.
+  private mutating func writableBatch(_ header: CSVHeader) -> RowBatch {
+    if isKnownUniquelyReferenced(&batch), let batch, !batch.isOversized {
+      batch.removeAll()
+      return batch
+    }
+    let fresh = RowBatch(header, path: reader.path)
+    batch = fresh
+    return fresh
+  }
+}
+
+extension CSVReaderError {
+  init(raggedRow count: Int, columns: Int, path: String, lineNumber: Int, rowNumber: Int) {
+    let fields = count == 1 ? "1 field" : "\(count) fields"
+    let names = columns == 1 ? "there is 1 column" : "there are \(columns) columns"
+    self.init(
+      .raggedRow, path: path, lineNumber: lineNumber, rowNumber: rowNumber,
+      message: "The row has \(fields), and \(names).")
+  }
+
+  init(_ defect: CSVError, path: String, rowNumber: Int) {
+    self.init(
+      .malformedRecord, path: path, lineNumber: defect.line, rowNumber: rowNumber,
+      message: "The record is malformed: \(defect.code.explanation): \(defect.context.debugDescription).",
+      underlyingError: defect)
+  }
+}

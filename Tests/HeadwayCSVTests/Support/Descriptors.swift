@@ -1,0 +1,7 @@
+import Foundation
+
+func openForReading(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC) }
+
+func openForWriting(_ path: String) -> Int32 { open(path, O_WRONLY | O_CLOEXEC) }
+
+func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
