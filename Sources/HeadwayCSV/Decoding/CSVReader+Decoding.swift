@@ -37,6 +37,7 @@ extension CSVReader {
     /// A place in the file.
     public struct AsyncIterator: AsyncIteratorProtocol {
       @usableFromInline var rows: Rows.AsyncIterator
+      private var positions: KeyPositions?
 
       init(rows: Rows.AsyncIterator) { self.rows = rows }
 
@@ -47,7 +48,8 @@ extension CSVReader {
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
-        try await rows.next(isolation: actor)?.decode(Value.self)
+        guard let row = try await rows.next(isolation: actor) else { return nil }
+        return try decode(row)
       }
 
       /// Gives the value of the next row, and reads a chunk if there is none.
@@ -56,6 +58,13 @@ extension CSVReader {
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next() async throws -> Value? { try await next(isolation: #isolation) }
+
+      @usableFromInline
+      mutating func decode(_ row: CSVRow) throws(CSVReaderError) -> Value {
+        let known = positions ?? KeyPositions(row.header)
+        positions = known
+        return try row.decode(Value.self, known)
+      }
     }
   }
 
@@ -74,7 +83,12 @@ extension CSVReader {
   /// - Throws: ``CSVReaderError`` when the file or a row cannot be read or decoded, and what `body` throws, at once.
   /// - Complexity: O(*n*) in the size of the file.
   public func forEachRow<Value: Decodable>(of type: Value.Type, _ body: (Value) throws -> Void) throws {
-    try forEachRow { row in try body(row.decode(type)) }
+    var positions: KeyPositions?
+    try forEachRow { row in
+      let known = positions ?? KeyPositions(row.header)
+      positions = known
+      try body(row.decode(type, known))
+    }
   }
 
   /// Reads all rows of a file that fits into memory, on the calling thread.

@@ -27,7 +27,15 @@ extension CSVRow {
   ///   `unsupportedType`; what the type itself throws is in ``CSVReaderError/underlyingError``.
   /// - Complexity: O(*n*) in the length of the fields that the type asks for.
   public func decode<Value: Decodable>(_ type: Value.Type) throws(CSVReaderError) -> Value {
-    do { return try Value(from: RowDecoder(row: self)) } catch let error as CSVReaderError {
+    try decode(type, KeyPositions(header))
+  }
+
+  /// Makes a value, as for the row before.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, _ positions: KeyPositions
+  ) throws(CSVReaderError) -> Value {
+    positions.restart()
+    do { return try Value(from: RowDecoder(row: self, positions: positions)) } catch let error as CSVReaderError {
       throw error
     } catch {
       throw CSVReaderError(error, decoding: type, from: self, columnName: nil, field: nil)

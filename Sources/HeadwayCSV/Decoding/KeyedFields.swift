@@ -1,6 +1,7 @@
 /// The fields of a row by the names of their columns.
 struct KeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let row: CSVRow
+  let positions: KeyPositions
 
   var codingPath: [any CodingKey] { [] }
   var allKeys: [Key] { row.header.names.compactMap { Key(stringValue: $0) } }
@@ -45,25 +46,29 @@ struct KeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   /// A superclass has its properties in the same row.
-  func superDecoder() -> any Decoder { RowDecoder(row: row) }
+  func superDecoder() -> any Decoder { RowDecoder(row: row, positions: positions) }
 
   func superDecoder(forKey key: Key) -> any Decoder {
     FieldDecoder(row: row, position: position(of: key), name: key.stringValue)
   }
 
   private func position(of key: Key) -> Int? {
-    row.header.position(of: key.stringValue) ?? key.intValue.flatMap { (0..<row.count).contains($0) ? $0 : nil }
+    positions.position(of: key.stringValue) ?? key.intValue.flatMap { (0..<row.count).contains($0) ? $0 : nil }
   }
 
   private func isAbsent(_ key: Key) -> Bool {
     position(of: key).flatMap { row.unsafeBytes(at: $0) }?.isEmpty ?? true
   }
 
+  // Inlined, so that they are compiled for the types above.
+
+  @inline(__always)
   private func value<Value: CSVFieldConvertible>(_ key: Key) throws(CSVReaderError) -> Value {
     guard let position = position(of: key) else { throw row.noSuchColumn(key.stringValue) }
     return try row.value(at: position, key.stringValue)
   }
 
+  @inline(__always)
   private func valueIfPresent<Value: CSVFieldConvertible>(_ key: Key) throws(CSVReaderError) -> Value? {
     guard let position = position(of: key), position < row.count else { return nil }
     return try row.value(at: position, key.stringValue)

@@ -1,12 +1,13 @@
 /// Decodes a value from a row.
 struct RowDecoder: Decoder {
   let row: CSVRow
+  let positions: KeyPositions
 
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(KeyedFields<Key>(row: row))
+    KeyedDecodingContainer(KeyedFields<Key>(row: row, positions: positions))
   }
 
   func unkeyedContainer() -> any UnkeyedDecodingContainer { FieldSequence(row: row) }

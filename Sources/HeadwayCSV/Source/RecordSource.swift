@@ -18,7 +18,7 @@ package final class RecordSource {
   package private(set) var renamedColumns: [String: String] = [:]
 
   private static let initialCapacity = 256 * 1024
-  private let largestCapacity: Int
+  private let maximumRecordLength: Int
   /// How much of a file shows what it is like.
   private static let sampleSize = 64 * 1024
 
@@ -34,8 +34,8 @@ package final class RecordSource {
     buffer = .allocate(byteCount: Self.initialCapacity, alignment: 16)
     // Stored properties must have values before anything is read.
     layout = FileLayout(options, skippedLines: 0)
-    parser = CSVParser(maximumRecordLength: options.maximumRecordLength)
-    largestCapacity = parser.requiredCapacity
+    maximumRecordLength = options.maximumRecordLength
+    parser = CSVParser(maximumRecordLength: maximumRecordLength)
     while options.needsSample, filled < Self.sampleSize, !isAtEnd { try fill() }
     let sample = UnsafeRawBufferPointer(rebasing: buffer[..<min(filled, Self.sampleSize)])
     let separator = options.dialect == nil ? Self.separator(in: sample) : nil
@@ -93,8 +93,7 @@ package final class RecordSource {
   }
 
   private func makeParser(_ dialect: CSVDialect) -> CSVParser {
-    CSVParser(
-      dialect: dialect, maximumRecordLength: parser.maximumRecordLength, skippedLines: layout.skippedLines)
+    CSVParser(dialect: dialect, maximumRecordLength: maximumRecordLength, skippedLines: layout.skippedLines)
   }
 
   /// The names of the fields: those of the header, or made up from their number.
@@ -207,10 +206,10 @@ package final class RecordSource {
   /// Reads more, as much as fits into the buffer, which grows when one record fills it.
   func fill() throws(CSVReaderError) {
     moveToFront()
-    // A decoder needs some room for a character.
+    // Room for the parser's largest record, and for a character that is decoded.
     if buffer.count - filled < 16 {
       let larger = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: min(buffer.count * 2, max(largestCapacity, buffer.count) + 16), alignment: 16)
+        byteCount: min(buffer.count * 2, max(maximumRecordLength + 2, buffer.count) + 16), alignment: 16)
       larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
       buffer.deallocate()
       buffer = larger
