@@ -11,7 +11,7 @@
 /// Everything this module takes from the C library.
 ///
 /// No other file of it imports one.
-enum Platform {
+package enum Platform {
   /// What is known of a file when it has been opened.
   struct OpenFile {
     let descriptor: Int32
@@ -129,7 +129,7 @@ enum Platform {
   }
 
   /// The system's words for an error number.
-  static func text(of errorNumber: Int32) -> String {
+  package static func text(of errorNumber: Int32) -> String {
     // strerror itself is not safe on several threads everywhere, and strerror_r differs between C libraries in its
     // result, not in what is left in the buffer except with glibc; glibc's strerror is safe since 2.32.
     #if canImport(Darwin)

@@ -1,0 +1,97 @@
+/// A row that is put together while a value is encoded.
+final class EncodedRow {
+  /// The names of the columns: those that are known, or those that the value has.
+  private(set) var names: [String]
+  private(set) var fields: [String]
+  private let mayAddNames: Bool
+  private let path: String
+  private let rowNumber: Int
+  /// The column behind the last that was set, mostly that of the next key.
+  private var next = 0
+
+  /// That a type asked for a container that a field can't hold; it need not put anything into it.
+  private var refusal: CSVWriterError?
+
+  /// How many fields have been appended without a name.
+  var appendedCount: Int { next }
+
+  init(columns: [String]?, path: String, rowNumber: Int) {
+    names = columns ?? []
+    fields = Array(repeating: "", count: names.count)
+    mayAddNames = columns == nil
+    (self.path, self.rowNumber) = (path, rowNumber)
+  }
+
+  func encode(_ value: some Encodable) throws {
+    if let convertible = value as? any CSVFieldConvertible {
+      try append(convertible)
+    } else {
+      try value.encode(to: RowEncoder(row: self))
+    }
+    if let refusal { throw refusal }
+  }
+
+  /// Says that a type encodes several values where a field holds one.
+  func refuse(_ name: String?) -> CSVWriterError {
+    let error = error(
+      .unsupportedType, name,
+      "A type encodes several values here, and a field holds one: make it CSVFieldConvertible.")
+    refusal = refusal ?? error
+    return error
+  }
+
+  /// Sets the field of a key.
+  @inline(__always)
+  func set(_ value: some CSVFieldConvertible, _ name: String) throws(CSVWriterError) {
+    guard let text = value.writableField else { throw notFinite(value, name) }
+    try setText(text, name)
+  }
+
+  /// Leaves the field of a key empty.
+  func setNil(_ name: String) throws(CSVWriterError) { try setText("", name) }
+
+  /// Appends a field without a name.
+  func append(_ value: some CSVFieldConvertible) throws(CSVWriterError) {
+    guard let text = value.writableField else { throw notFinite(value, "\(next)") }
+    appendText(text)
+  }
+
+  func appendText(_ text: String) {
+    if next < fields.count { fields[next] = text } else { fields.append(text) }
+    next += 1
+  }
+
+  private func setText(_ text: String, _ name: String) throws(CSVWriterError) {
+    if next >= names.count || names[next] != name {
+      if let position = names.firstIndex(of: name) {
+        next = position
+      } else {
+        guard mayAddNames else {
+          throw error(.noSuchColumn, name, "There is no such column; there are \(names.joined(separator: ", ")).")
+        }
+        next = names.count
+        names.append(name)
+        fields.append("")
+      }
+    }
+    fields[next] = text
+    next += 1
+  }
+
+  func error(_ code: CSVWriterError.Code, _ columnName: String?, _ message: String) -> CSVWriterError {
+    CSVWriterError(code, path: path, rowNumber: rowNumber, columnName: columnName, message: message)
+  }
+
+  private func notFinite(_ value: Any, _ name: String) -> CSVWriterError {
+    CSVWriterError(notFinite: value, path: path, rowNumber: rowNumber, columnName: name)
+  }
+}
+
+extension CSVFieldConvertible {
+  /// The field of the value; nil of a number that is not finite, since it could not be read.
+  @inline(__always)
+  var writableField: String? {
+    let isFinite = (self as? Double)?.isFinite ?? (self as? Float)?.isFinite ?? true
+    return isFinite ? csvField : nil
+  }
+}

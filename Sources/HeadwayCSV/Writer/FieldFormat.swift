@@ -1,0 +1,59 @@
+/// Puts fields and rows together, with quotes only where a reader needs them.
+struct FieldFormat {
+  private let dialect: CSVDialect
+  private let lineEnd: [UInt8]
+  /// By byte, whether a field with it is in quotes.
+  private let isSpecial: [Bool]
+
+  init(_ dialect: CSVDialect, _ lineEnd: CSVWriter.Options.LineEnd) {
+    self.dialect = dialect
+    self.lineEnd = lineEnd == .crlf ? [UInt8(ascii: "\r"), UInt8(ascii: "\n")] : [UInt8(ascii: "\n")]
+    var isSpecial = [Bool](repeating: false, count: 256)
+    for byte in [dialect.delimiter, dialect.quote, UInt8(ascii: "\r"), UInt8(ascii: "\n")] {
+      isSpecial[Int(byte)] = true
+    }
+    self.isSpecial = isSpecial
+  }
+
+  /// Appends a field, with the delimiter before it.
+  ///
+  /// - Parameters:
+  ///   - field: The content.
+  ///   - position: The position in the row.
+  ///   - isFirstRow: It is in the first record of the file.
+  ///   - output: Where it goes.
+  func append(
+    _ field: UnsafeRawBufferPointer, at position: Int, isFirstRow: Bool, to output: inout [UInt8]
+  ) {
+    if position > 0 { output.append(dialect.delimiter) }
+    guard needsQuotes(field, at: position, isFirstRow: isFirstRow) else {
+      output.append(contentsOf: field)
+      return
+    }
+    output.append(dialect.quote)
+    for byte in field {
+      // Doubled, an escape means itself too.
+      if byte == dialect.quote || byte == dialect.escape { output.append(byte) }
+      output.append(byte)
+    }
+    output.append(dialect.quote)
+  }
+
+  /// Ends the row that began at a place of the output.
+  func endRow(from start: Int, in output: inout [UInt8]) {
+    // A line without a byte is no row.
+    if output.count == start { output.append(contentsOf: [dialect.quote, dialect.quote]) }
+    output.append(contentsOf: lineEnd)
+  }
+
+  private func needsQuotes(_ field: UnsafeRawBufferPointer, at position: Int, isFirstRow: Bool) -> Bool {
+    guard let first = field.first else { return false }
+    if position == 0 {
+      if first == dialect.comment { return true }
+      // What would be a byte order mark, or the line by which Excel names the delimiter.
+      if isFirstRow, field.starts(with: [0xEF, 0xBB, 0xBF]) || field.starts(with: "sep=".utf8) { return true }
+    }
+    if dialect.skipsSpacesAfterDelimiter, first == UInt8(ascii: " ") { return true }
+    return isSpecial.withUnsafeBufferPointer { isSpecial in field.contains { isSpecial[Int($0)] } }
+  }
+}

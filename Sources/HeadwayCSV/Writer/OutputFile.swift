@@ -1,0 +1,130 @@
+internal import HeadwayLines
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// Where a writer's bytes go.
+///
+/// A regular file is written beside its name and moved there when it is complete. What is there and is no regular file,
+/// such as a pipe or a device, is written in place.
+final class OutputFile {
+  let path: String
+  private let descriptor: Int32
+  private let closesDescriptor: Bool
+  /// The file that is written, and its name when it is complete; nil if it is written in place.
+  private var move: (from: String, to: String)?
+  private var isOpen = true
+
+  private static let count = Atomic<Int>(0)
+
+  /// Takes a descriptor, which is not closed.
+  init(descriptor: Int32, path: String) {
+    (self.path, self.descriptor, closesDescriptor) = (path, descriptor, false)
+  }
+
+  /// Creates a file beside a path, or opens what is there and is no regular file.
+  init(path: String) throws(CSVWriterError) {
+    self.path = path
+    closesDescriptor = true
+    guard !path.isEmpty, !path.utf8.contains(0) else { throw CSVWriterError(errorNumber: EINVAL, path: path) }
+    var status = stat()
+    let exists = stat(path, &status) == 0
+    if exists {
+      let kind = status.st_mode & S_IFMT
+      if kind == S_IFDIR { throw CSVWriterError(errorNumber: EISDIR, path: path) }
+      // A file that may not be written could be replaced, if its folder lets that happen; nobody expects it.
+      guard access(path, W_OK) == 0 else { throw CSVWriterError(errorNumber: errno, path: path) }
+      if kind != S_IFREG {
+        descriptor = openOutput(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw CSVWriterError(errorNumber: errno, path: path) }
+        return
+      }
+    }
+    let target = exists ? Self.resolved(path) : path
+    let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+    let temporary = "\(target).\(getpid())-\(number).part"
+    descriptor = openOutput(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC)
+    guard descriptor >= 0 else { throw CSVWriterError(errorNumber: errno, path: path) }
+    if exists { _ = fchmod(descriptor, status.st_mode & 0o7777) }
+    move = (temporary, target)
+  }
+
+  deinit { discard() }
+
+  /// Where a path leads by links, so that the file is replaced and not the link.
+  private static func resolved(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(CSVWriterError) {
+    var rest = bytes
+    while let start = rest.baseAddress, !rest.isEmpty {
+      let count = writeOutput(descriptor, start, rest.count)
+      if count >= 0 {
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      } else if errno != EINTR {
+        throw failure
+      }
+    }
+  }
+
+  /// Closes the file and gives it its name.
+  func finish() throws(CSVWriterError) {
+    guard isOpen, closesDescriptor else { return }
+    // The name must not come to stable storage before what it names does.
+    if move != nil, fsync(descriptor) != 0, errno != EINVAL { throw failure }
+    isOpen = false
+    // After EINTR the descriptor is gone on Linux, and the data was written before.
+    guard closeOutput(descriptor) == 0 || errno == EINTR else { throw failure }
+    guard let move else { return }
+    guard rename(move.from, move.to) == 0 else { throw failure }
+    self.move = nil
+  }
+
+  /// Closes the file, and removes it if it is not complete.
+  func discard() {
+    if isOpen, closesDescriptor { _ = closeOutput(descriptor) }
+    isOpen = false
+    if let move { unlink(move.from) }
+    move = nil
+  }
+
+  private var failure: CSVWriterError { CSVWriterError(errorNumber: errno, path: path) }
+}
+
+extension CSVWriterError {
+  /// A call of the system has failed.
+  init(errorNumber: Int32, path: String) {
+    let (code, message): (Code, String) =
+      switch errorNumber {
+      case ENOENT, ENOTDIR: (.folderNotFound, "The folder of the file is not there")
+      case EISDIR: (.isDirectory, "This is a folder")
+      case EACCES, EPERM, EROFS: (.permissionDenied, "The file may not be written")
+      case ENOSPC, EDQUOT: (.diskFull, "There is no room for the file")
+      default: (.cannotWrite, "The file can't be written")
+      }
+    self.init(
+      code, path: path, message: "\(message) (\(Platform.text(of: errorNumber))).", errorNumber: errorNumber)
+  }
+}
+
+// Inside the class, the bare names mean its own members.
+
+private func openOutput(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o666) }
+
+private func writeOutput(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+  // Linux transfers at most 2 GiB less a page in one call; Darwin refuses more than 2 GiB - 1.
+  write(descriptor, bytes, min(count, 1 << 30))
+}
+
+private func closeOutput(_ descriptor: Int32) -> Int32 { close(descriptor) }
