@@ -23,7 +23,7 @@ internal import HeadwayLines
 /// fields may hold delimiters, line ends and doubled quotes; blank lines are skipped; see ``CSVParser`` for the rules.
 /// A file without any byte has no columns and no rows.
 ///
-/// **Memory.** About 700 KB whatever the size of the file, and as much as one record where that is longer. Nothing is
+/// **Memory.** About 900 KB whatever the size of the file, and as much as one record where that is longer. Nothing is
 /// read ahead: a chunk is read when its rows are asked for. A row that you keep keeps the rows around it, up to 64 KB
 /// of the file: keep the values that you need.
 ///

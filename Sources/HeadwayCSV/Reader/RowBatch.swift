@@ -19,8 +19,9 @@ final class RowBatch: @unchecked Sendable {
     let rowNumber: Int
   }
 
-  /// A batch is full when its records have so many bytes.
+  /// A batch is full when its records have so many bytes, or so many fields: of short ones the tables are larger.
   private static let usualSize = 64 << 10
+  private static let usualFieldCount = 8 << 10
 
   @usableFromInline let header: CSVHeader
   /// What errors call the file.
@@ -29,7 +30,7 @@ final class RowBatch: @unchecked Sendable {
   private var byteCapacity = RowBatch.usualSize + RowBatch.usualSize / 8
   private var byteCount = 0
   private var fields: UnsafeMutablePointer<Field>
-  private var fieldCapacity = 4_096
+  private var fieldCapacity = RowBatch.usualFieldCount + RowBatch.usualFieldCount / 8
   private var fieldCount = 0
   private var rows: [Row] = []
 
@@ -47,10 +48,10 @@ final class RowBatch: @unchecked Sendable {
   /// How many rows there are.
   var count: Int { rows.count }
 
-  var isFull: Bool { byteCount >= Self.usualSize }
+  var isFull: Bool { byteCount >= Self.usualSize || fieldCount >= Self.usualFieldCount }
 
   /// Whether its memory has grown for a long record.
-  var isOversized: Bool { byteCapacity > 2 * Self.usualSize }
+  var isOversized: Bool { byteCapacity > 2 * Self.usualSize || fieldCapacity > 2 * Self.usualFieldCount }
 
   func removeAll() {
     (byteCount, fieldCount) = (0, 0)

@@ -203,19 +203,25 @@ package final class RecordSource {
     start = 0
   }
 
-  /// Reads more, as much as fits into the buffer, which grows when one record fills it.
+  /// Reads more, as much as fits into the buffer, which grows when one record fills it, and shrinks behind that.
   func fill() throws(CSVReaderError) {
     moveToFront()
+    if buffer.count > Self.initialCapacity, filled < Self.initialCapacity / 2 { resize(to: Self.initialCapacity) }
     // Room for the parser's largest record, and for a character that is decoded.
     if buffer.count - filled < 16 {
-      let larger = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: min(buffer.count * 2, max(maximumRecordLength + 2, buffer.count) + 16), alignment: 16)
-      larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
-      buffer.deallocate()
-      buffer = larger
+      resize(to: min(buffer.count * 2, max(maximumRecordLength + 2, buffer.count) + 16))
     }
-    let count = try text.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+    // One that has grown is still filled by chunks, so that cancelling waits for no more, and it can shrink.
+    let room = min(buffer.count, filled + Self.initialCapacity)
+    let count = try text.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<room]))
     filled += count
     isAtEnd = count == 0
+  }
+
+  private func resize(to capacity: Int) {
+    let other = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+    other.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
+    buffer.deallocate()
+    buffer = other
   }
 }

@@ -1,0 +1,89 @@
+import Foundation
+import Headway
+import HeadwayCSV
+import Testing
+
+@Suite(.hangLimit) struct ReaderCancellationTests {
+  private static let rowCount = 100_000
+
+  private func reader(_ folder: TemporaryFolder) throws -> CSVReader {
+    let text = "id,name\n" + (1...Self.rowCount).map { "\($0),row \($0)\n" }.joined()
+    return CSVReader(path: try folder.file(text.utf8))
+  }
+
+  @Test("I3: a cancelled task gets CancellationError from the next row, and no chunk more is read")
+  func rows() async throws {
+    let folder = try TemporaryFolder()
+    let reader = try reader(folder)
+    let task = Task {
+      var rows = reader.rows.makeAsyncIterator()
+      let first = try await rows.next()
+      #expect(first?.number == 1)
+      let bytesRead = rows.bytesRead
+      withUnsafeCurrentTask { $0?.cancel() }
+      await #expect(throws: CancellationError.self) { try await rows.next() }
+      let last = try await rows.next()
+      #expect(last == nil)
+      return bytesRead
+    }
+    #expect(try await (1..<1_000_000).contains(task.value))
+  }
+
+  @Test("I3: a cancelled task ends a loop over values where it is") func values() async throws {
+    struct Row: Decodable { var id: Int }
+    let folder = try TemporaryFolder()
+    let reader = try reader(folder)
+    let task = Task {
+      var (last, error) = (0, (any Error)?.none)
+      do {
+        for try await row in reader.rows(of: Row.self) {
+          last = row.id
+          if last == 7_000 { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+      } catch let caught {
+        error = caught
+      }
+      #expect(error is CancellationError)
+      return last
+    }
+    #expect(await task.value == 7_000)
+  }
+
+  @Test("I3: a task that waits for a silent pipe is cancelled at once") func blocked() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/fifo"
+    try #require(mkfifo(path, 0o600) == 0)
+    let reader = CSVReader(path: path, options: .init(dialect: CSVDialect(), encoding: .utf8))
+    let task = Task {
+      var rows = reader.rows.makeAsyncIterator()
+      return try await rows.next()?.fields
+    }
+    let writer = await onThread { openForWriting(path) }
+    #expect(writer >= 0)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    closeDescriptor(writer)
+  }
+
+  @Test("I3: rows of a pipe are handed out as they come, where nothing is to be found") func pipe() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/fifo"
+    try #require(mkfifo(path, 0o600) == 0)
+    let reader = CSVReader(path: path, options: .init(dialect: CSVDialect(), encoding: .utf8))
+    let (seen, continuation) = AsyncStream.makeStream(of: [String].self)
+    let task = Task {
+      for try await row in reader.rows { continuation.yield(try row.fields) }
+      continuation.finish()
+    }
+    let descriptor = await onThread { openForWriting(path) }
+    let writer = CSVWriter(fileDescriptor: descriptor, columns: ["id"])
+    try writer.write(fields: 1)
+    try writer.finish()
+    // The writer is silent from here on, and the pipe stays open, until the row has come.
+    var rows = seen.makeAsyncIterator()
+    #expect(await rows.next() == ["1"])
+    closeDescriptor(descriptor)
+    #expect(await rows.next() == nil)
+    try await task.value
+  }
+}
