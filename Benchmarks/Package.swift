@@ -10,6 +10,11 @@ let package = Package(
   dependencies: [.package(name: "Headway", path: "..")],
   targets: [
     .executableTarget(
+      name: "CSVBenchmark",
+      dependencies: [
+        .product(name: "HeadwayCSV", package: "Headway"), .product(name: "HeadwayTestKit", package: "Headway"),
+      ]),
+    .executableTarget(
       name: "LinesBenchmark",
       dependencies: [
         .product(name: "Headway", package: "Headway"), .product(name: "HeadwayLines", package: "Headway"),

@@ -24,7 +24,7 @@ LINKED = {
     "HeadwayFoundation": ["HeadwayFoundation"],
     "HeadwayTestKit": ["HeadwayTestKit"],
     "HeadwayLines": ["HeadwayLines"],
-    "HeadwayCSV": ["HeadwayCSV"],
+    "HeadwayCSV": ["HeadwayLines", "HeadwayCSV"],
 }
 IMPORT = re.compile(r"^(?:@\w+ )?import (\w+)", re.M)
 # A program, or a wait in it, that has not ended by then never ends.

@@ -1,0 +1,17 @@
+"""`script/bench csv`: `CSVReader` beside Python's `csv` module, files in the page cache."""
+
+import subprocess
+
+from .paths import ROOT
+
+
+def add_command(commands):
+    command = commands.add_parser("csv", help="reading CSV beside Python's csv module", description=__doc__)
+    command.add_argument("--runs", type=int, default=5)
+    command.set_defaults(run=bench_csv)
+
+
+def bench_csv(arguments):
+    subprocess.run([f"{ROOT}/script/setup"], check=True)
+    package = ["--package-path", f"{ROOT}/Benchmarks", "-c", "release", "--quiet"]
+    subprocess.run(["swift", "run", *package, "CSVBenchmark", str(arguments.runs)], check=True)
