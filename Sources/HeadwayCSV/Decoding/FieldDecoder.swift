@@ -5,6 +5,8 @@ struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   let position: Int?
   /// The name of the column.
   let name: String
+  /// The type that decodes itself.
+  var type: Any.Type = Any.self
 
   var codingPath: [any CodingKey] { [FieldKey(stringValue: name)] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -20,7 +22,7 @@ struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   private var tooLarge: CSVReaderError {
     row.error(
       .unsupportedType, name, text,
-      "A type is decoded from several values here, and a field holds one: make it CSVFieldConvertible.")
+      "\(CSVRow.name(of: type)) is decoded from several values, and a field holds one: make it CSVFieldConvertible.")
   }
 
   func decodeNil() -> Bool { position.flatMap { row.unsafeBytes(at: $0) }?.isEmpty ?? true }
@@ -44,8 +46,10 @@ struct FieldDecoder: Decoder, SingleValueDecodingContainer {
     if let convertible = type as? any CSVFieldConvertible.Type, let value = try make(convertible) as? Value {
       return value
     }
-    do { return try Value(from: self) } catch let error as CSVReaderError {
-      throw error
+    var decoder = self
+    decoder.type = type
+    do { return try Value(from: decoder) } catch let error as CSVReaderError {
+      throw error.code == .invalidValue ? error.decoding(type) : error
     } catch {
       throw CSVReaderError(error, decoding: type, from: row, columnName: name, field: text)
     }
@@ -66,5 +70,15 @@ struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   private var text: String? {
     defer { withExtendedLifetime(row) {} }
     return position.flatMap { row.unsafeBytes(at: $0) }?.shortenedText
+  }
+}
+
+extension CSVReaderError {
+  /// The same error, met while a type was decoded from a value that the field does not hold.
+  fileprivate func decoding(_ type: Any.Type) -> CSVReaderError {
+    guard underlyingError == nil, !(type is any ExpressibleByNilLiteral.Type) else { return self }
+    return CSVReaderError(
+      code, path: path, lineNumber: lineNumber, rowNumber: rowNumber, columnName: columnName, field: field,
+      message: "\(message.dropLast()), of which \(type) is decoded.")
   }
 }

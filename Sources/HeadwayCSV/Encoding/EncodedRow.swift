@@ -32,10 +32,10 @@ final class EncodedRow {
   }
 
   /// Says that a type encodes several values where a field holds one.
-  func refuse(_ name: String?) -> CSVWriterError {
+  func refuse(_ name: String?, _ type: Any.Type) -> CSVWriterError {
     let error = error(
       .unsupportedType, name,
-      "A type encodes several values here, and a field holds one: make it CSVFieldConvertible.")
+      "\(CSVRow.name(of: type)) encodes several values, and a field holds one: make it CSVFieldConvertible.")
     refusal = refusal ?? error
     return error
   }

@@ -3,6 +3,8 @@ struct FieldEncoder: Encoder, SingleValueEncodingContainer {
   let row: EncodedRow
   /// The name of the column; nil for the next one.
   let name: String?
+  /// The type that encodes itself.
+  var type: Any.Type = Any.self
 
   var codingPath: [any CodingKey] { name.map { [FieldKey(stringValue: $0)] } ?? [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -10,10 +12,12 @@ struct FieldEncoder: Encoder, SingleValueEncodingContainer {
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(RefusedFields<Key>(error: row.refuse(name)))
+    KeyedEncodingContainer(RefusedFields<Key>(error: row.refuse(name, self.type)))
   }
 
-  func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusedFields<FieldKey>(error: row.refuse(name)) }
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    RefusedFields<FieldKey>(error: row.refuse(name, self.type))
+  }
 
   func encodeNil() throws {
     if let name { try row.setNil(name) } else { row.appendText("") }
@@ -38,7 +42,9 @@ struct FieldEncoder: Encoder, SingleValueEncodingContainer {
     if let convertible = value as? any CSVFieldConvertible {
       try set(convertible)
     } else {
-      try value.encode(to: self)
+      var encoder = self
+      encoder.type = Value.self
+      try value.encode(to: encoder)
     }
   }
 

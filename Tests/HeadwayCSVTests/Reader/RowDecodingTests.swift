@@ -117,7 +117,7 @@ import Testing
     struct Place: Decodable { var name: String, position: Position }
     struct Tagged: Decodable { var name: String, tags: [String] }
     struct Dated: Decodable { var name: String, day: Date }
-    let message = "A type is decoded from several values here, and a field holds one: make it CSVFieldConvertible."
+    let message = "Position is decoded from several values, and a field holds one: make it CSVFieldConvertible."
     for text in ["name,latitude\nZoo,52\n", "name,position\nZoo,52\n"] {
       let error = try readerError { _ = try CSVReader(text: text).decodeAll(Place.self) }
       #expect(error.code == .unsupportedType)
@@ -127,6 +127,7 @@ import Testing
     #expect(array.code == .unsupportedType && array.field == "a b")
     let date = try readerError { _ = try CSVReader(text: "name,day\nZoo,1882-02-07\n").decodeAll(Dated.self) }
     #expect(date.code == .invalidValue && date.columnName == "day" && date.field == "1882-02-07")
+    #expect(date.message == "“1882-02-07” is no Double, of which Date is decoded.")
   }
 
   @Test("I3: what a type throws itself is wrapped with the place") func ownErrors() throws {

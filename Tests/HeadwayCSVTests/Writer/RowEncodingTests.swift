@@ -74,7 +74,7 @@ import Testing
     struct Place: Encodable { var name = "Zoo", position = Position() }
     struct Tagged: Encodable { var name = "Zoo", tags: [String] }
     let writer = CSVWriter()
-    let message = "A type encodes several values here, and a field holds one: make it CSVFieldConvertible."
+    let message = "Position encodes several values, and a field holds one: make it CSVFieldConvertible."
     let place = try #require(throws: CSVWriterError.self) { try writer.encode(Place()) }
     #expect(place.code == .unsupportedType)
     #expect(place.description == "memory, row 1, column position: \(message)")
