@@ -66,7 +66,9 @@ for _ in 0..<rounds {
     precondition(sum == sample.sum, "\(measured[position].name) has read something else")
   }
 }
-print("\n\(sample.rows) rows of \(SampleTable.columns) fields, \(sample.bytes >> 20) MB; median of \(rounds) rounds\n")
+print(
+  "\n\(sample.rows) rows of \(SampleTable.columns) fields, \(sample.bytes / 1_000_000) MB; median of \(rounds) rounds\n"
+)
 print("| | MB/s | × Python `csv.reader` |\n|---|---|---|")
 for way in measured {
   let rate = Int((Double(sample.bytes) / 1e6 / way.median).rounded())

@@ -75,6 +75,8 @@ extension CSVReader {
     ///   - skippedLines: How many lines come before the header.
     ///   - raggedRows: What becomes of a row that has more or fewer fields than there are columns.
     ///   - maximumRecordLength: The largest number of bytes in a record.
+    /// - Precondition: When the file is opened, the dialect's delimiter, quote and escape differ and are neither CR nor
+    ///   LF, and the maximum length is in its range.
     public init(
       header: Header = .firstRecord, dialect: CSVDialect? = nil, delimiter: UInt8? = nil, comment: UInt8? = nil,
       encoding: TextEncoding? = nil, skippedLines: Int? = nil, raggedRows: RaggedRows = .report,

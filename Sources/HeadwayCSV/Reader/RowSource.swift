@@ -61,7 +61,7 @@ struct RowSource: BatchSource, ~Copyable {
   }
 
   private func names(of records: RecordSource) throws(CSVReaderError) -> [String] {
-    if case .names(let names) = reader.options.header { return names }
+    if case .names(let names) = reader.options.header { return Header.distinct(names, by: { $0 }).names }
     if let unusable = records.layout.unusableHeader {
       throw CSVReaderError(
         .badHeader, path: reader.path, lineNumber: unusable.line, message: "No header: \(unusable.reason).")

@@ -50,6 +50,7 @@ import Testing
     #expect(try names(.absent, "1,2\n") == ["column_1", "column_2"])
     #expect(try names(.names(["x", "y"]), "1,2\n") == ["x", "y"])
     #expect(try names(.names(["x", "y"]), "") == ["x", "y"])
+    #expect(try names(.names(["x", "x"]), "1,2\n") == ["x", "x_2"])
     let titled = "Report of May\n\nid,name,height\n1,Zoo,2.5\n2,Alex,3.5\n"
     #expect(try names(.found, titled) == ["id", "name", "height"])
     let reader = CSVReader(text: titled, options: .init(header: .found))
