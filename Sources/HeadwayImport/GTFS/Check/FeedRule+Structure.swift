@@ -6,13 +6,14 @@ extension FeedRule {
 
   private static func duplicates(_ table: TableSchema) -> FeedRule? {
     guard !table.key.isEmpty else { return nil }
-    // Empty fields agree too.
-    let key = table.key.map { "coalesce(\($0), '')" }.joined(separator: ", ")
+    // Empty fields, which are NULL, agree too. The table has an index on its key.
+    let isSame = table.key.map { "above.\($0) IS this.\($0)" }.joined(separator: " AND ")
     return FeedRule(
       .error, "duplicate_key", table.name, "\(table.key.joined(separator: ", ")) is that of a row above",
-      source:
-        "SELECT rowid AS record, *, row_number() OVER (PARTITION BY \(key) ORDER BY rowid) AS n FROM \(table.name)",
-      where: "n > 1")
+      source: """
+        SELECT rowid AS record, * FROM \(table.name) AS this
+        WHERE EXISTS (SELECT 1 FROM \(table.name) AS above WHERE \(isSame) AND above.rowid < this.rowid)
+        """)
   }
 
   private static func references(_ table: TableSchema) -> [FeedRule] {

@@ -46,11 +46,10 @@ extension FeedRule {
       .error, "missing_trip_edge", "stop_times",
       "arrival_time or departure_time is empty at the first or last stop of a trip, which is required there",
       source: """
-        SELECT rowid AS record, *, stop_sequence IN (
-          min(stop_sequence) OVER (PARTITION BY trip_id), max(stop_sequence) OVER (PARTITION BY trip_id)) AS is_edge
-        FROM stop_times
-        """,
-      where: "is_edge AND NOT (\(window)) AND (\(empty("arrival_time")) OR \(empty("departure_time")))"),
+        SELECT rowid AS record, * FROM stop_times AS this
+        WHERE (\(empty("arrival_time")) OR \(empty("departure_time"))) AND NOT (\(window))
+          AND stop_sequence IS NOT NULL AND NOT (\(hasOther("<")) AND \(hasOther(">")))
+        """),
     FeedRule(
       .error, "stop_time_timepoint_without_times", "stop_times",
       "arrival_time or departure_time is empty, which is required where timepoint is 1",
@@ -67,28 +66,36 @@ extension FeedRule {
         """),
   ]
 
+  /// Whether the trip has a stop before or after this one, in SQL.
+  private static func hasOther(_ relation: String) -> String {
+    "EXISTS (SELECT 1 FROM stop_times AS other "
+      + "WHERE other.trip_id IS this.trip_id AND other.stop_sequence \(relation) this.stop_sequence)"
+  }
+
+  // What is sorted has no more columns than are asked for: a feed may have millions of stop times.
   private static let order: [FeedRule] = [
     FeedRule(
       .error, "stop_time_with_arrival_before_previous_departure_time", "stop_times",
       "arrival_time is before the departure_time of the stop before",
       // Stops without times are passed over: times between those that have some are left to be worked out.
       source: """
-        SELECT rowid AS record, *, \(seconds("arrival_time")) AS arrival, lag(\(seconds("departure_time")))
-          OVER (PARTITION BY trip_id ORDER BY stop_sequence) AS previous
+        SELECT rowid AS record, trip_id, stop_sequence, \(seconds("arrival_time")) AS arrival,
+          lag(\(seconds("departure_time"))) OVER (PARTITION BY trip_id ORDER BY stop_sequence) AS previous
         FROM stop_times WHERE NOT \(empty("arrival_time")) AND NOT \(empty("departure_time"))
         """, where: "arrival < previous"),
     FeedRule(
       .error, "decreasing_or_equal_stop_time_distance", "stop_times",
       "shape_dist_traveled is not more than at the stop before",
       source: """
-        SELECT rowid AS record, *,
+        SELECT rowid AS record, trip_id, stop_sequence, shape_dist_traveled,
           lag(shape_dist_traveled) OVER (PARTITION BY trip_id ORDER BY stop_sequence) AS previous
         FROM stop_times WHERE NOT \(empty("shape_dist_traveled"))
         """, where: "shape_dist_traveled <= previous"),
     FeedRule(
       .warning, "unsorted_stop_times", "stop_times", "the row comes after one of the same trip with a later stop",
       source: """
-        SELECT rowid AS record, *, lag(stop_sequence) OVER (PARTITION BY trip_id ORDER BY rowid) AS previous
+        SELECT rowid AS record, trip_id, stop_sequence,
+          lag(stop_sequence) OVER (PARTITION BY trip_id ORDER BY rowid) AS previous
         FROM stop_times
         """, where: "stop_sequence < previous"),
     FeedRule(
@@ -109,7 +116,7 @@ extension FeedRule {
     FeedRule(
       .error, "decreasing_shape_distance", "shapes", "shape_dist_traveled is less than at the point before",
       source: """
-        SELECT rowid AS record, *,
+        SELECT rowid AS record, shape_id, shape_pt_sequence, shape_dist_traveled,
           lag(shape_dist_traveled) OVER (PARTITION BY shape_id ORDER BY shape_pt_sequence) AS previous
         FROM shapes WHERE NOT \(empty("shape_dist_traveled"))
         """, where: "shape_dist_traveled < previous"),
