@@ -10,6 +10,8 @@ CPLUSPLUS = ("onetbb", "taskflow")
 QUEUES = ("headway", "dispatch", "foundation")
 KINDS = ("subclass", "asynchronous", "name", "completion-block")
 FUNCTIONS = ("task", "suspending-task", "map", "stream", "blocking-calls")
+# A detached task for each is the least that an operation with a task of its own can cost.
+FUNCTION_RIVALS = dict.fromkeys(("task", "suspending-task"), ("headway", "tasks", "detached-tasks"))
 OBSERVED = ("key-path-observed", "events-observed", "progress-observed")
 REUSABLE_GRAPHS = tuple(f"graph{again}-{shape}" for again in ("", "-again") for shape in ("chain", "grid", "random"))
 
@@ -30,7 +32,7 @@ def full():
     cases = each("independent", SWIFT + CPLUSPLUS, million) + each("chain", SWIFT + CPLUSPLUS, million)
     cases += as_written(("headway", "dispatch"), 300_000, observed=30_000)
     for workload, count in zip(FUNCTIONS, (300_000, 300_000, million, 100_000, 1_000)):
-        cases += each(workload, ("headway", "tasks"), count)
+        cases += each(workload, FUNCTION_RIVALS.get(workload, ("headway", "tasks")), count)
     cases += each("fan", SWIFT + CPLUSPLUS, 200_000) + each("arrivals", (*QUEUES, "pool"), 5_000)
     cases += each("grid", SWIFT + CPLUSPLUS, 100_000) + each("one-operation", (*QUEUES, "pool"), 5_000)
     for workload in REUSABLE_GRAPHS:
@@ -102,7 +104,7 @@ def quick():
     cases += each("mix", SWIFT, 2_000) + each("one-after-rest", two, 100)
     cases += as_written(two, 100_000, observed=20_000) + each("fan", SWIFT + CPLUSPLUS, 20_000)
     for workload, count in zip(FUNCTIONS, (100_000, 100_000, 100_000, 20_000, 200)):
-        cases += each(workload, ("headway", "tasks"), count)
+        cases += each(workload, FUNCTION_RIVALS.get(workload, ("headway", "tasks")), count)
     cases += each("arrivals", two, 2_000) + [Case("subclass-memory", "headway", 100_000, 1)]
     cases += [Case("dependent-memory", "headway", 100_000, 1), Case("sleepers", "dispatch", 8, 1)]
     cases += each("one-at-a-time", two, 20_000) + each("in-order", two, 20_000)

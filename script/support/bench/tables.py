@@ -5,7 +5,7 @@ import statistics
 
 NAMES = {
     "headway": "Headway", "foundation": "Foundation", "dispatch": "Dispatch", "tasks": "Swift tasks",
-    "pool": "thread pool", "onetbb": "oneTBB", "taskflow": "Taskflow",
+    "detached-tasks": "detached tasks", "pool": "thread pool", "onetbb": "oneTBB", "taskflow": "Taskflow",
 }
 
 # What each figure is, and whether a ratio to Headway's says anything.

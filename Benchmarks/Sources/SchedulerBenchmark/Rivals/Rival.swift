@@ -36,10 +36,13 @@ protocol OperationKindRival: Rival {
 }
 
 /// Runs asynchronous functions.
-protocol AsynchronousRival: Rival {
+protocol FunctionRival: Rival {
   /// Returns when so many functions have called the body and returned, each of which suspends once before if asked to.
   func run(count: Int, suspending: Bool, body: @escaping Body)
+}
 
+/// Runs asynchronous functions, some at a time, after each other and beside calls that block.
+protocol AsynchronousRival: FunctionRival {
   /// Returns the sum of what a function that calls the body returns for each number, with 64 calls under way at once.
   func map(count: Int, body: @escaping Body)
 
@@ -53,7 +56,7 @@ protocol AsynchronousRival: Rival {
   func secondsOfTurns(_ turns: Int, besideBlocking count: Int, call: @escaping Body) -> Double
 }
 
-extension AsynchronousRival {
+extension Rival {
   /// Blocks the thread until the function has returned.
   func blocking(_ body: @escaping @Sendable () async -> Void) {
     let done = Semaphore()
@@ -164,6 +167,6 @@ extension OperationKindRival where Self: IndependentRival {
 /// All there are.
 enum Rivals {
   static let all: [any Rival] = [
-    HeadwayRival(), FoundationRival(), DispatchRival(), TaskRival(), ThreadPoolRival(),
+    HeadwayRival(), FoundationRival(), DispatchRival(), TaskRival(), DetachedTaskRival(), ThreadPoolRival(),
   ]
 }

@@ -8,7 +8,10 @@ extension Workload {
   static let suspendingTask = functions("suspending-task") { $0.run(count: $1, suspending: true, body: $2) }
 
   /// An asynchronous function called with each number, of which 64 calls are under way at once; nanoseconds each.
-  static let map = functions("map") { $0.map(count: $1, body: $2) }
+  static let map = Workload(name: "map") { rival, count in
+    guard let rival = rival as? any AsynchronousRival else { return nil }
+    return measured(count) { rival.map(count: $0, body: $1) }
+  }
 
   /// Items that pass through three stages of asynchronous functions, in their order; nanoseconds an item.
   static let stream = Workload(name: "stream") { rival, count in
@@ -36,17 +39,21 @@ extension Workload {
   }
 
   private static func functions(
-    _ name: String, _ run: @escaping @Sendable (any AsynchronousRival, Int, @escaping Body) -> Void
+    _ name: String, _ run: @escaping @Sendable (any FunctionRival, Int, @escaping Body) -> Void
   ) -> Workload {
     Workload(name: name) { rival, count in
-      guard let rival = rival as? any AsynchronousRival else { return nil }
-      func measure(_ count: Int) {
-        let counter = Counter()
-        run(rival, count) { counter.increment() }
-        counter.require(count)
-      }
-      measure(max(1000, count / 10))
-      return Report(samples: Stopwatch.nanosecondsEach(count: count) { measure(count) })
+      guard let rival = rival as? any FunctionRival else { return nil }
+      return measured(count) { run(rival, $0, $1) }
     }
+  }
+
+  private static func measured(_ count: Int, _ run: (Int, @escaping Body) -> Void) -> Report {
+    func measure(_ count: Int) {
+      let counter = Counter()
+      run(count) { counter.increment() }
+      counter.require(count)
+    }
+    measure(max(1000, count / 10))
+    return Report(samples: Stopwatch.nanosecondsEach(count: count) { measure(count) })
   }
 }
