@@ -1,0 +1,200 @@
+import HeadwayTestKit
+import HeadwayTestSupport
+import Synchronization
+import Testing
+
+@testable import Headway
+
+@Suite("Cycles and stalls", .hangLimit) struct CycleTests {
+  private let executor = StepExecutor()
+
+  private func queue(_ name: String) -> OperationQueue {
+    let queue = OperationQueue()
+    queue.name = name
+    executor.attach(queue)
+    return queue
+  }
+
+  @Test("D6: dependencyCycle() returns the circle, or nil") func cycle() {
+    let operations = ["a", "b", "c"].map { BlockOperation(name: $0) }
+    let outside = BlockOperation(name: "outside")
+    #expect(operations[0].dependencyCycle() == nil)
+    operations[0].addDependency(operations[1])
+    operations[1].addDependency(operations[2])
+    outside.addDependency(operations[0])
+    #expect(outside.dependencyCycle() == nil)
+    operations[2].addDependency(operations[0])
+    #expect(operations[0].dependencyCycle() == operations)
+    #expect(operations[1].dependencyCycle() == [operations[1], operations[2], operations[0]])
+    #expect(outside.dependencyCycle() == operations)
+    let queue = queue("import")
+    queue.addOperations(operations + [outside], waitUntilFinished: false)
+    #expect(executor.run() == 0)
+    #expect(
+      queue.diagnose(operations[1]) == """
+        ‘b’ never runs, since it is part of a cycle: ‘b’, which waits for ‘c’, which waits for ‘a’, which waits for ‘b’
+        """)
+    #expect(queue.diagnose(outside).hasPrefix("‘outside’ never runs, since it waits for a cycle: ‘a’"))
+    operations[1].cancel()
+    #expect(operations[0].dependencyCycle() == nil)
+    executor.run()
+    #expect(queue.operationCount == 0)
+    #expect(operations[0].outcome.isSuccess && outside.outcome.isSuccess)
+  }
+
+  @Test("D6: a circle through a barrier is found") func cycleThroughBarrier() {
+    let queue = queue("import")
+    let (before, after) = (BlockOperation(name: "before"), BlockOperation(name: "after"))
+    before.addDependency(after)
+    queue.addOperation(before)
+    queue.addBarrierBlock {}
+    queue.addOperation(after)
+    #expect(executor.run() == 0)
+    #expect(Set(before.dependencyCycle() ?? []) == Set(queue.operations))
+    after.cancel()
+    executor.run()
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("D6: one that its batch's thread is about to start does not wait for its own place") func aboutToStart() throws
+  {
+    let queue = OperationQueue(limit: 1)
+    let executor = VisitExecutor()
+    queue.executor = executor
+    let operations = [BlockOperation {}, BlockOperation {}]
+    queue.addOperations(operations, waitUntilFinished: false)
+    let batch = Batch()
+    queue.update { state in
+      batch.reset(for: queue, executor, state.admission.placement, .normal)
+      _ = state.admission.fill(batch, atMost: 2, indivisible: 2, at: 0) { $0.fitsBatch }
+    }
+    // As the thread does, up to the last step before the operation executes.
+    let first = try #require(batch.next())
+    batch.noteCurrent(first)
+    #expect(operations.allSatisfy { $0.dependencyCycle() == nil })
+    batch.withdrawCurrent()
+    #expect(queue.update(collectingBatches: true) { $0.admission.claimTaken(operations[0], of: batch) })
+    queue.run(operations[0])
+    batch.release()
+    executor.run()
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("D6: dependencies turned round between two looks are no circle") func turnedRound() {
+    final class Turning: Headway.Operation, @unchecked Sendable {
+      let afterLook = Mutex<(@Sendable (Turning) -> Void)?>(nil)
+
+      override var dependencies: [Headway.Operation] {
+        let dependencies = super.dependencies
+        afterLook.withLock { $0.take() }?(self)
+        return dependencies
+      }
+    }
+    let (first, second) = (Turning(), BlockOperation {})
+    first.addDependency(second)
+    first.afterLook.withLock {
+      $0 = { first in
+        first.removeDependency(second)
+        second.addDependency(first)
+      }
+    }
+    #expect(first.dependencyCycle() == nil)
+    first.addDependency(second)
+    #expect(first.dependencyCycle()?.count == 2)
+    first.removeDependency(second)
+  }
+
+  @Test("D6: dependencies turned round and back with each look are no circle") func turnedRoundAndBack() {
+    final class Turning: Headway.Operation, @unchecked Sendable {
+      let partner = Mutex<Turning?>(nil)
+      let looks = Atomic<Int>(0)
+
+      override var dependencies: [Headway.Operation] {
+        let dependencies = super.dependencies
+        looks.add(1, ordering: .relaxed)
+        if let partner = partner.withLock({ $0 }) {
+          removeDependency(partner)
+          partner.addDependency(self)
+        }
+        return dependencies
+      }
+    }
+    let operations = [Turning(), Turning()]
+    operations[0].partner.withLock { $0 = operations[1] }
+    operations[1].partner.withLock { $0 = operations[0] }
+    operations[0].addDependency(operations[1])
+    #expect(operations[0].dependencyCycle() == nil)
+    #expect(operations.map { $0.looks.load(ordering: .relaxed) } == [2, 2])
+    for operation in operations { operation.partner.withLock { $0 = nil } }
+  }
+
+  @Test("D6: the search copes with chains of 100,000 and does linear work") func longChain() {
+    let operations = (0..<100_000).map { _ in BlockOperation {} }
+    for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
+    #expect(operations.last!.dependencyCycle() == nil)
+    operations[0].addDependency(operations.last!)
+    #expect(operations[500].dependencyCycle()?.count == 100_000)
+    operations[0].removeDependency(operations.last!)
+  }
+
+  @Test("D6: a queue that can never run what it holds says so") func stalled() async throws {
+    let queue = OperationQueue()
+    let operations = ["a", "b"].map { BlockOperation(name: $0) }
+    operations[0].addDependency(operations[1])
+    operations[1].addDependency(operations[0])
+    var events = queue.events.makeAsyncIterator()
+    queue.addOperations([BlockOperation(name: "other")] + operations, waitUntilFinished: false)
+    while let event = await events.next() {
+      guard case .stalled(let cycle) = event else { continue }
+      #expect(Set(cycle) == Set(operations))
+      break
+    }
+    // Told once; and when it goes on, all is well.
+    operations[0].cancel()
+    try await queue.finished()
+    var rest: [OperationQueueEvent] = []
+    while let event = await events.next() {
+      rest.append(event)
+      if case .finished(operations[1]) = event { break }
+    }
+    #expect(!rest.contains { if case .stalled = $0 { true } else { false } })
+  }
+
+  @Test("D6: a look for a stall that finds the queue at work leaves it to the thread that makes it idle")
+  func looksAgain() async {
+    let queue = OperationQueue()
+    let events = queue.events
+    let working = AsynchronousOperation()
+    let (first, second) = (BlockOperation {}, BlockOperation {})
+    first.addDependency(second)
+    second.addDependency(first)
+    queue.addOperations([first, second, working], waitUntilFinished: false)
+    #expect(await becomesTrue { working.isExecuting })
+    queue.state.withLock { $0.observation.isLookingForStall = true }
+    #expect(!queue.reportStall())
+    working.finish()
+    for await event in events { if case .stalled = event { break } }
+    first.cancel()
+  }
+
+  @Test("D6: a circle across two queues stalls both") func stalledAcrossQueues() async {
+    let queues = [OperationQueue(), OperationQueue()]
+    let operations = ["a", "b"].map { BlockOperation(name: $0) }
+    operations[0].addDependency(operations[1])
+    operations[1].addDependency(operations[0])
+    var first = queues[0].events.makeAsyncIterator()
+    var second = queues[1].events.makeAsyncIterator()
+    queues[0].addOperation(operations[0])
+    queues[1].addOperation(operations[1])
+    func stall(_ events: inout OperationQueueEvents.Iterator) async -> Set<Headway.Operation> {
+      while let event = await events.next() {
+        if case .stalled(let cycle) = event { return Set(cycle) }
+      }
+      return []
+    }
+    #expect(await stall(&first) == Set(operations))
+    #expect(await stall(&second) == Set(operations))
+    operations[0].cancel()
+    for queue in queues { try? await queue.finished() }
+  }
+}

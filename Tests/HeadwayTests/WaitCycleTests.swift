@@ -1,0 +1,140 @@
+import HeadwayTestKit
+import HeadwayTestSupport
+import Testing
+
+@testable import Headway
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+@Suite("Waits in a cycle", .hangLimit) struct WaitCycleTests {
+  /// Adds operations, the waits of which form a cycle; returns what the queue's event says of that, and has the cycle
+  /// resolved by cancelling the operation that is waited for.
+  private func cycle(
+    in queue: OperationQueue, cancelling operation: Headway.Operation, adding add: () -> Void
+  ) -> String {
+    let (reported, gate) = (EventRecorder<String>(), Gate())
+    let token = queue.listen { event in
+      guard case .waitsInCycle = event else { return }
+      reported.record("\(event)")
+      gate.open()
+    }
+    add()
+    gate.wait()
+    #expect(queue.diagnose(operation).contains("cycle"))
+    operation.cancel()
+    queue.waitUntilAllOperationsAreFinished()
+    token.invalidate()
+    return reported.events.first ?? ""
+  }
+
+  @Test("W4: waiting for an operation that depends on the caller is reported, and goes on") func waitOnDependent() {
+    let queue = OperationQueue()
+    let dependents = ["b", "c"].map { BlockOperation(name: $0) }
+    let caller = BlockOperation(name: "a") { dependents[1].waitUntilFinished() }
+    dependents[0].addDependency(caller)
+    dependents[1].addDependency(dependents[0])
+    let event = cycle(in: queue, cancelling: dependents[1]) {
+      queue.addOperations(dependents + [caller], waitUntilFinished: false)
+    }
+    #expect(event == "waits in a cycle: ‘a’ waits for ‘c’ waits for ‘b’ waits for ‘a’")
+    #expect(caller.outcome.isSuccess)
+  }
+
+  @Test("W4: two operations that wait for each other") func waitOnEachOther() {
+    let queue = OperationQueue()
+    let (first, second) = (BlockOperation(name: "first"), BlockOperation(name: "second"))
+    let meeting = Meeting(of: 2)
+    let one = BlockOperation(name: "one") {
+      meeting.attend()
+      second.waitUntilFinished()
+    }
+    let other = BlockOperation(name: "other") {
+      meeting.attend()
+      first.waitUntilFinished()
+    }
+    first.addDependency(one)
+    second.addDependency(other)
+    let event = cycle(in: queue, cancelling: first) {
+      queue.addOperations([one, other, first, second], waitUntilFinished: false)
+    }
+    #expect(["‘one’", "‘other’", "‘first’", "‘second’"].allSatisfy { event.contains($0) })
+  }
+
+  @Test("W4: waiting in a queue all of whose places are taken for what is behind the callers", arguments: [1, 2])
+  func waitInFullQueue(limit: Int) {
+    let queue = OperationQueue(limit: limit)
+    let behind = BlockOperation(name: "behind")
+    let callers = (0..<limit).map { BlockOperation(name: "caller \($0)") { behind.waitUntilFinished() } }
+    let event = cycle(in: queue, cancelling: behind) {
+      queue.addOperations(callers + [behind], waitUntilFinished: false)
+    }
+    #expect(event.contains("‘behind’ waits for ‘caller"))
+  }
+
+  @Test("W4: waiting for all operations of a queue, one of which depends on the caller") func waitOnQueue() {
+    let (queue, other) = (OperationQueue(), OperationQueue())
+    let dependent = BlockOperation(name: "dependent")
+    let caller = BlockOperation(name: "caller") { other.waitUntilAllOperationsAreFinished() }
+    dependent.addDependency(caller)
+    let event = cycle(in: other, cancelling: dependent) {
+      other.addOperation(dependent)
+      queue.addOperation(caller)
+    }
+    #expect(event.contains("‘dependent’ waits for ‘caller’"))
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("W4: an asynchronous operation that has finished itself may wait for its own queue") func waitAfterFinish() {
+    final class Early: AsynchronousOperation, @unchecked Sendable {
+      override func main() {
+        finish()
+        OperationQueue.current?.waitUntilAllOperationsAreFinished()
+        waitUntilFinished()
+      }
+    }
+    let queue = OperationQueue(limit: 1)
+    queue.addOperations([Early(), Early()], waitUntilFinished: true)
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  #if os(Linux)
+    @Test("W4: the main queue waited for on the main thread is reported") func waitForMainQueue() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        await Task { @MainActor in
+          let token = OperationQueue.main.listen { if case .waitsInCycle = $0 { exit(1) } }
+          OperationQueue.main.addOperations([BlockOperation(name: "blocked")], waitUntilFinished: true)
+          token.invalidate()
+        }.value
+      }
+      #expect(result.message.contains("The main thread waits for ‘blocked’"))
+    }
+  #endif
+
+  @Test("W4: a long wait that is no cycle goes on") func longWait() {
+    // The graph is read when the wait has become long, which asks for the dependencies: that is the sign to go on.
+    final class Asked: Headway.Operation, @unchecked Sendable {
+      let gate = Gate()
+      override var dependencies: [Headway.Operation] {
+        gate.open()
+        return super.dependencies
+      }
+    }
+    let queue = OperationQueue()
+    let (asked, slow) = (Asked(), AsynchronousOperation())
+    asked.addDependency(slow)
+    let caller = BlockOperation { asked.waitUntilFinished() }
+    queue.addOperations([slow, asked, caller], waitUntilFinished: false)
+    asked.gate.wait()
+    slow.finish()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(caller.outcome.isSuccess)
+  }
+}
