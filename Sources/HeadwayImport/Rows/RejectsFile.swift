@@ -53,6 +53,7 @@ public final class RejectsFile: RejectedRowReceiver {
   public func append(_ rows: [RejectedRow]) throws {
     guard !rows.isEmpty else { return }
     var text = Data()
+    var rowEnds: [Int] = []
     for row in rows {
       if row.table.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) {
         text.appendQuoted(row.table.utf8)
@@ -64,15 +65,28 @@ public final class RejectsFile: RejectedRowReceiver {
       text.append(UInt8(ascii: ","))
       text.appendQuoted(row.record)
       text.append(UInt8(ascii: "\n"))
+      rowEnds.append(text.count)
     }
     try state.withLock { state throws(ImportError) in
       do {
         let handle = try state.handle ?? Self.make(&state)
-        try handle.write(contentsOf: text)
+        try Self.write(text, rowEnds: rowEnds, to: handle)
       } catch {
         throw ImportError(
           .cannotWriteRejects, path: state.path, message: "The rejected rows can't be written.", underlying: error)
       }
+    }
+  }
+
+  /// Writes whole rows, also where the disk has room for a part of them only.
+  private static func write(_ text: Data, rowEnds: [Int], to handle: FileHandle) throws {
+    let start = try handle.offset()
+    do {
+      try handle.write(contentsOf: text)
+    } catch {
+      let written = try handle.offset() - start
+      try handle.truncate(atOffset: start + UInt64(rowEnds.last { $0 <= written } ?? 0))
+      throw error
     }
   }
 

@@ -34,15 +34,17 @@
     ///   - arguments: The arguments.
     ///   - folder: The working folder.
     ///   - environment: Variables that it gets beside those of this process.
+    ///   - launcher: A program, with its arguments, that starts the tool: it gets the path of that and the arguments.
     ///   - standardError: Where standard error goes, if not into ``errors``. Closed here once the tool has it.
     /// - Throws: When the tool is not there, or can't be started.
     init(
       _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:],
-      standardError: FileHandle? = nil
+      launcher: [String] = [], standardError: FileHandle? = nil
     ) throws {
       let process = Process()
-      process.executableURL = try Self.executable()
-      process.arguments = arguments
+      let command = try launcher + [Self.executable().path] + arguments
+      process.executableURL = URL(fileURLWithPath: command[0])
+      process.arguments = Array(command.dropFirst())
       process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
       process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
       process.standardInput = FileHandle.nullDevice
