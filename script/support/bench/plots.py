@@ -9,7 +9,7 @@ import sys
 from .paths import RESULTS, WORKSHOP
 from .tables import NAMES
 
-COLOURS = dict(zip(NAMES, ("#0b6e4f", "#c1440e", "#2f5d9b", "#8a4fbf", "#7a7a7a", "#b58900", "#d33682")))
+COLOURS = dict(zip(NAMES, ("#0b6e4f", "#c1440e", "#2f5d9b", "#8a4fbf", "#c490d1", "#7a7a7a", "#b58900", "#d33682")))
 
 
 def pyplot():

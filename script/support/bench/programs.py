@@ -19,7 +19,8 @@ def build():
     subprocess.run([f"{ROOT}/script/setup"], check=True)
     subprocess.run([f"{ROOT}/script/setup", "bench"])  # Only for rivals that may be missing.
     swift = build_swift()
-    programs = {rival: [swift, "{workload}", rival] for rival in ("headway", "foundation", "dispatch", "tasks", "pool")}
+    rivals = ("headway", "foundation", "dispatch", "tasks", "detached-tasks", "pool")
+    programs = {rival: [swift, "{workload}", rival] for rival in rivals}
     for rival in LIBRARIES:
         path = build_cplusplus(rival)
         if path:
