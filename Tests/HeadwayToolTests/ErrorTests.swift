@@ -127,7 +127,7 @@
 
     @Test("I3: rejects for which the disk has no room end with a whole row") func fullDisk() async throws {
       let bad = String(repeating: "\(String(repeating: "x", count: 995)),y,z\n", count: 1_500)
-      try folder.write("id,name\n" + (1...4_000).map { "\($0),name\n" }.joined() + bad, to: "people.csv")
+      try folder.write("id,name\n" + (1...1_000).map { "\($0),name\n" }.joined() + bad, to: "people.csv")
       // No file of the tool's gets larger than 1 MB.
       let run = try await Tool(
         ["import", "people.csv", "--into", "db", "--progress", "none"], in: folder,
@@ -138,7 +138,7 @@
         separator: "\n", omittingEmptySubsequences: false)
       #expect(rejects.count > 500 && rejects.last == "")
       #expect(rejects.dropFirst().dropLast().allSatisfy { $0.hasPrefix("people,") && $0.hasSuffix("x,y,z\"") })
-      #expect(try folder.rowCount(of: "people", in: "db") == 4_000)
+      #expect(try folder.rowCount(of: "people", in: "db") == 1_000)
     }
 
     @Test("I3: a type or a key that the file or the table does not have exits with 65") func unsuitable() async throws {
