@@ -1,6 +1,7 @@
 #if canImport(Glibc)
   import Headway
   import HeadwayLines
+  import HeadwayTestSupport
   import Testing
 
   /// Each in a process of its own, because other tests use the heap too.

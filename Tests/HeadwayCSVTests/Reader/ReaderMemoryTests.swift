@@ -2,6 +2,7 @@
   import Foundation
   import Glibc
   import HeadwayCSV
+  import HeadwayTestSupport
   import Testing
 
   /// Each in a process of its own, because other tests use the heap too.

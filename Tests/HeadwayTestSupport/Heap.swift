@@ -1,7 +1,5 @@
 #if canImport(Glibc)
-  import Foundation
   import Glibc
-  import Testing
 
   /// The bytes that `malloc` has handed out and not got back, in all arenas and mappings: `uordblks + hblkhd` of
   /// `mallinfo2`.
@@ -9,30 +7,26 @@
   /// Swift's Glibc module does not have that function. Its result is ten words, returned in memory that the caller
   /// provides; `rusage` is a C type that is larger and begins with as many words, and so can stand for it. It has
   /// hblkhd where `mallinfo2` has its fifth word, and uordblks where the eighth is.
-  func heapBytes() -> Int {
+  public func heapBytes() -> Int {
     typealias Function = @convention(c) () -> rusage
     guard let address = dlsym(nil, "mallinfo2") else { fatalError("No mallinfo2: glibc 2.33 or later is needed.") }
     let words = unsafeBitCast(address, to: Function.self)()
     return words.ru_isrss + words.ru_maxrss
   }
 
-  /// The largest resident memory the process ever had, in bytes.
-  ///
-  /// Not `ru_maxrss`, which counts what the parent process had before it became this one.
-  func peakMemory() throws -> Int {
-    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
-    return try #require(Int(line.split(separator: " ").dropFirst().first ?? "")) * 1_024
-  }
-
   /// Whether `malloc` is the C library's.
-  var isHeapMeasurable: Bool { dlsym(nil, "__tsan_init") == nil }
+  public var isHeapMeasurable: Bool { dlsym(nil, "__tsan_init") == nil }
 
   /// The largest growth of the heap over a starting point.
-  struct HeapGrowth {
-    let start = heapBytes()
-    private(set) var largest = 0
+  public struct HeapGrowth {
+    private let start = heapBytes()
+    /// By how many bytes the heap was larger, at most, when it was looked at.
+    public private(set) var largest = 0
 
-    mutating func sample() { largest = max(largest, heapBytes() - start) }
+    /// Begins with the heap as it is.
+    public init() {}
+
+    /// Looks at the heap.
+    public mutating func sample() { largest = max(largest, heapBytes() - start) }
   }
 #endif
