@@ -57,7 +57,7 @@ extension CSVRecord {
     return strings
   }
 
-  /// Whether a field stands in quotes in the file: how an importer tells `""` from nothing.
+  /// Whether a field is in quotes in the file: how an importer tells `""` from nothing.
   ///
   /// - Parameter index: The field's index from 0; it must be less than ``count``.
   /// - Returns: True when the field is quoted.

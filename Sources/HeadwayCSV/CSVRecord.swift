@@ -46,7 +46,7 @@ public struct CSVRecord: ~Copyable {
     self.hasStrayQuotes = hasStrayQuotes
   }
 
-  /// The record as it stands in the file, without its line end; valid until the closure returns.
+  /// The record as it is in the file, without its line end; valid until the closure returns.
   @inlinable
   public var rawBytes: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: start, count: length)

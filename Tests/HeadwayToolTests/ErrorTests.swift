@@ -73,10 +73,10 @@
       try await expectFailure("empty.csv", "db", status: 65, "empty.csv, line 1: The file has no header")
     }
 
-    @Test("I3: a column of the key that stands twice exits with 65") func duplicateColumn() async throws {
+    @Test("I3: a column of the key that is there twice exits with 65") func duplicateColumn() async throws {
       try folder.write("a,b,A\n1,2,3\n", to: "twice.csv")
       try await expectFailure(
-        "twice.csv", "db", "--key", "a", status: 65, "twice.csv, line 1: The column A stands twice")
+        "twice.csv", "db", "--key", "a", status: 65, "twice.csv, line 1: The column A is twice")
     }
 
     @Test("A key that the header does not have exits with 65") func noKeyColumn() async throws {
@@ -94,7 +94,7 @@
     @Test("A line end in the name of a column does not make the error two lines") func lineEndInName() async throws {
       try folder.write("\"a\r\nb\",c,\"a\r\nb\"\n1,2,3\n", to: "x.csv")
       try await expectFailure(
-        "x.csv", "db", "--key", "a\r\nb", status: 65, "x.csv, line 1: The column a b stands twice")
+        "x.csv", "db", "--key", "a\r\nb", status: 65, "x.csv, line 1: The column a b is twice")
     }
 
     @Test("A database in a folder that is not there exits with 73") func noFolder() async throws {

@@ -120,11 +120,9 @@ struct RowSource: BatchSource, ~Copyable {
 
 extension CSVReaderError {
   init(raggedRow count: Int, columns: Int, path: String, lineNumber: Int, rowNumber: Int) {
-    let fields = count == 1 ? "1 field" : "\(count) fields"
-    let names = columns == 1 ? "there is 1 column" : "there are \(columns) columns"
     self.init(
       .raggedRow, path: path, lineNumber: lineNumber, rowNumber: rowNumber,
-      message: "The row has \(fields), and \(names).")
+      message: RaggedRow.message(fields: count, columns: columns))
   }
 
   init(_ defect: CSVError, path: String, rowNumber: Int) {

@@ -10,7 +10,7 @@ package final class RecordSource {
   private let nameKey: @Sendable (String) -> String
   /// Where the header and the rows are.
   package private(set) var layout: FileLayout
-  /// The first record of the header as it stands in the file.
+  /// The first record of the header as it is in the file.
   package private(set) var headerRecord: [UInt8] = []
   /// The physical line of that record.
   package private(set) var headerLine: Int?

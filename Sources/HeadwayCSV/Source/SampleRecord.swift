@@ -5,7 +5,7 @@ package struct SampleRecord: Sendable {
   /// The physical line on which it starts.
   let line: Int
   package let fields: [[UInt8]]
-  /// The record as it stands in the file.
+  /// The record as it is in the file.
   let raw: [UInt8]
   /// A field of it is in quotes.
   let quotesFields: Bool

@@ -184,8 +184,6 @@ public final class CSVWriter {
 
 extension CSVWriterError {
   init(raggedRow count: Int, columns: Int, path: String, rowNumber: Int) {
-    let fields = count == 1 ? "1 field" : "\(count) fields"
-    let names = columns == 1 ? "there is 1 column" : "there are \(columns) columns"
-    self.init(.raggedRow, path: path, rowNumber: rowNumber, message: "The row has \(fields), and \(names).")
+    self.init(.raggedRow, path: path, rowNumber: rowNumber, message: RaggedRow.message(fields: count, columns: columns))
   }
 }

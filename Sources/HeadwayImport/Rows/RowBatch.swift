@@ -7,7 +7,7 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
     var line: Int
     /// The number of the record in the file, counted from 1.
     var ordinal: Int
-    /// The record as it stands in the file, in `bytes`.
+    /// The record as it is in the file, in `bytes`.
     var recordStart: Int
     var recordCount: Int
   }

@@ -19,7 +19,7 @@ struct RowEncoder {
   private var readings: [Reading]
   private let raggedRows: ImportOptions.RaggedRows
   private let nullText: [UInt8]?
-  /// The header as it stands in the file, where it may come again; else empty.
+  /// The header as it is in the file, where it may come again; else empty.
   private let headerRecord: [UInt8]
   /// Whether the key is SQLite's row number, which takes nothing but whole numbers.
   private let isRowIdentifier: Bool
@@ -34,7 +34,7 @@ struct RowEncoder {
   ///   - plan: How fields become columns.
   ///   - known: By column, the keys of the table to which it refers.
   ///   - remembersKeys: Whether a second row with a key is to be found here, rather than by the database.
-  ///   - headerRecord: The header as it stands in the file.
+  ///   - headerRecord: The header as it is in the file.
   ///   - options: What becomes of rows with other numbers of fields, and what text means no value.
   init(
     _ plan: TablePlan, known: [Int: KeySet], remembersKeys: Bool, headerRecord: [UInt8], _ options: ImportOptions

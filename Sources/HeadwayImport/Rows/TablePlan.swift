@@ -60,7 +60,7 @@ struct TablePlan: Sendable {
     var fields: [String: Int] = [:]
     for (position, name) in header.enumerated() {
       guard fields.updateValue(position, forKey: name.lowercasedAsName) == nil else {
-        throw ImportError(.badHeader, path: path, line: 1, message: "The column \(name) stands twice in the header.")
+        throw ImportError(.badHeader, path: path, line: 1, message: "The column \(name) is twice in the header.")
       }
     }
     func column(_ column: ColumnSchema, isKey: Bool) -> Column {

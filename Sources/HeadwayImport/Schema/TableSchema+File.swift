@@ -37,6 +37,6 @@ extension TableSchema {
     guard let twice else { return }
     throw ImportError(
       .badHeader, path: source.path, line: source.headerLine,
-      message: "The column \(twice) stands twice in the header.")
+      message: "The column \(twice) is twice in the header.")
   }
 }

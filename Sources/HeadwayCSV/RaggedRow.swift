@@ -1,0 +1,8 @@
+/// What is wrong with a row that has another number of fields than there are columns.
+enum RaggedRow {
+  static func message(fields count: Int, columns: Int) -> String {
+    let fields = count == 1 ? "1 field" : "\(count) fields"
+    let names = columns == 1 ? "there is 1 column" : "there are \(columns) columns"
+    return "The row has \(fields), and \(names)."
+  }
+}
