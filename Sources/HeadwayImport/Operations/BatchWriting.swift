@@ -74,7 +74,7 @@
         let batch = written.batch
         let refused = written.refused.map { target.rejected(batch, $0) }
         if operation.options.isStrict, let end = written.refused.first?.position, let first = refused.first {
-          // A strict import ends here; of the batch, only what stands before is in the database.
+          // A strict import ends here; of the batch, only what comes before it is in the database.
           rows += end
           rejects += batch.rejects.filter { $0.line < first.line } + [first]
           failure = first.error(path: operation.file)

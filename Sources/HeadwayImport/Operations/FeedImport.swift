@@ -107,18 +107,19 @@
 
     private func connect(sizes: [Int], stopsAtFailure: Bool) {
       let byTable = Dictionary(uniqueKeysWithValues: operations.map { ($0.table.name, $0) })
-      var total: Int64 = 0
-      for (operation, size) in zip(operations, sizes) {
+      for operation in operations {
         for parent in operation.table.dependencies.sorted() {
           if let parent = byTable[parent] { operation.addDependency(parent) }
         }
-        total += Int64(max(1, size))
         if stopsAtFailure { operation.onFailure { [progress] in progress.cancel() } }
       }
-      // Cancelled in this order: the tables of which others wait come last, or those could begin in between without
-      // the rows to which their own refer.
+      // Children are cancelled in the order of adding: the tables of which others wait come last, or those could begin
+      // in between without the rows to which their own refer.
+      var total: Int64 = 0
       for (operation, size) in zip(operations, sizes).reversed() {
-        progress.addChild(operation.progress, withPendingUnitCount: Int64(max(1, size)))
+        let units = Int64(max(1, size))
+        total += units
+        progress.addChild(operation.progress, withPendingUnitCount: units)
       }
       progress.totalUnitCount = total
     }
