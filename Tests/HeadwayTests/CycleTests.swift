@@ -8,13 +8,6 @@ import Testing
 @Suite("Cycles and stalls", .hangLimit) struct CycleTests {
   private let executor = StepExecutor()
 
-  private func queue(_ name: String) -> OperationQueue {
-    let queue = OperationQueue()
-    queue.name = name
-    executor.attach(queue)
-    return queue
-  }
-
   @Test("D6: dependencyCycle() returns the circle, or nil") func cycle() {
     let operations = ["a", "b", "c"].map { BlockOperation(name: $0) }
     let outside = BlockOperation(name: "outside")
@@ -27,7 +20,7 @@ import Testing
     #expect(operations[0].dependencyCycle() == operations)
     #expect(operations[1].dependencyCycle() == [operations[1], operations[2], operations[0]])
     #expect(outside.dependencyCycle() == operations)
-    let queue = queue("import")
+    let queue = executor.queue("import")
     queue.addOperations(operations + [outside], waitUntilFinished: false)
     #expect(executor.run() == 0)
     #expect(
@@ -43,7 +36,7 @@ import Testing
   }
 
   @Test("D6: a circle through a barrier is found") func cycleThroughBarrier() {
-    let queue = queue("import")
+    let queue = executor.queue("import")
     let (before, after) = (BlockOperation(name: "before"), BlockOperation(name: "after"))
     before.addDependency(after)
     queue.addOperation(before)

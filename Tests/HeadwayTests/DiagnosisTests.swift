@@ -42,16 +42,9 @@ import Testing
 
   private let executor = StepExecutor()
 
-  private func queue(_ name: String) -> OperationQueue {
-    let queue = OperationQueue()
-    queue.name = name
-    executor.attach(queue)
-    return queue
-  }
-
   @Test("Q14: diagnose says why an operation is not running") func reasons() {
     let (parse, save) = (BlockOperation(name: "parse"), BlockOperation(name: "save"))
-    let (importing, saving) = (queue("import"), queue("save"))
+    let (importing, saving) = (executor.queue("import"), executor.queue("save"))
     save.addDependency(parse)
     saving.addOperation(save)
     #expect(saving.diagnose(save) == "‘save’ waits for ‘parse’, which is in no queue and has not been started")
@@ -78,7 +71,7 @@ import Testing
   @Test("Q14: diagnose follows a chain to what it waits for in the end") func chain() {
     let operations = ["a", "b", "c", "d"].map { BlockOperation(name: $0) }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
-    let queue = queue("import")
+    let queue = executor.queue("import")
     queue.isSuspended = true
     queue.addOperations(operations, waitUntilFinished: false)
     #expect(
@@ -87,7 +80,7 @@ import Testing
   }
 
   @Test("Q14: diagnose tells of limits, barriers and operations that execute") func places() {
-    let queue = queue("import")
+    let queue = executor.queue("import")
     queue.maxConcurrentOperationCount = 1
     let running = AsynchronousOperation()
     running.name = "running"
@@ -110,7 +103,7 @@ import Testing
   }
 
   @Test("Q14: events tell what happens, in order") func events() {
-    let queue = queue("import")
+    let queue = executor.queue("import")
     let recorder = EventRecorder(of: queue)
     let (first, second) = (BlockOperation(name: "first"), BlockOperation(name: "second"))
     second.addDependency(first)

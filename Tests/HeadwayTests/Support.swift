@@ -137,3 +137,13 @@ final class WeakReference<Object: AnyObject & Sendable>: Sendable {
     set { reference.withLock { $0 = Weak(object: newValue) } }
   }
 }
+
+extension StepExecutor {
+  /// A queue whose operations it runs.
+  func queue(_ name: String) -> OperationQueue {
+    let queue = OperationQueue()
+    queue.name = name
+    attach(queue)
+    return queue
+  }
+}

@@ -77,7 +77,7 @@ extension Operation {
       let rarer = links.madeDetails.madeRarer
       rarer.waitsFor = operation
       rarer.waitsForQueue = queue
-      rarer.withdrawnWaits += 1
+      if operation == nil, queue == nil { rarer.withdrawnWaits += 1 }
     }
   }
 
@@ -89,7 +89,7 @@ extension Operation {
     }
   }
 
-  /// How many of its waits ended otherwise than by the end of what it waited for.
+  /// How many dependencies were removed before they finished, and how often it has returned from blocking.
   final var withdrawnWaits: Int { links.withLock { $0.details?.rarer?.withdrawnWaits ?? 0 } }
 
   /// Whether the main queue is to run it, and has not begun.

@@ -49,6 +49,8 @@ extension OperationProgress {
 
   /// Marks the work and its parts as cancelled and calls their handlers, on the calling thread.
   ///
+  /// The parts come in the order in which they were added, each after the handler of the whole.
+  ///
   /// It is cancelled for good: doing it again changes nothing and calls nothing.
   public func cancel() {
     let (handler, children, unitCancellation) = state.withLock { state -> (Handler?, [OperationProgress], Handler?) in

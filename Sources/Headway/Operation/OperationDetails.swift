@@ -39,9 +39,7 @@ final class OperationDetails {
     @exclusivity(unchecked) weak var waitsFor: Operation?
     /// What it is blocked on in ``OperationQueue/waitUntilAllOperationsAreFinished()``.
     @exclusivity(unchecked) weak var waitsForQueue: OperationQueue?
-    /// Counts the waits that ended otherwise than by the end of what was waited for.
-    ///
-    /// They are dependencies that were removed before they finished, and returns from blocking.
+    /// Counts the dependencies that were removed before they finished, and the returns from blocking.
     @exclusivity(unchecked) var withdrawnWaits = 0
   }
 }
