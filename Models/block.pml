@@ -24,8 +24,8 @@
 #define EXECUTING 1
 #define FINISHED 2
 
-byte phase = PENDING;                   /* phase and linked are one word: a d_step changes or reads both */
-bool linked;
+byte phase = PENDING;                   /* phase and seen are one word: a d_step changes or reads both */
+bool seen;                              /* blocksWereSeen */
 bool locked;
 bool hasBlock = true;
 byte atBlock;                           /* threads that are at the block at this moment */
@@ -43,9 +43,9 @@ inline touch() {                        /* reads or writes the block, in steps t
 }
 
 inline takeBlock() {
-  isLinked = linked;
+  wasSeen = seen;
   if
-  :: !isLinked ->
+  :: !wasSeen ->
      touch();
      d_step { if :: hasBlock -> taken++ :: else fi; hasBlock = false }
   :: else ->
@@ -59,7 +59,7 @@ inline takeBlock() {
 
 active proctype Runner() {
   byte before;
-  bool isLinked, begins;
+  bool wasSeen, begins;
   d_step {
     begins = (phase == PENDING);
     if :: begins -> phase = EXECUTING :: else fi
@@ -86,9 +86,9 @@ active [ASKERS] proctype Asker() {
   lock();
 #ifdef FAULT_LOOKS_FIRST
   before = phase;
-  linked = true;
+  seen = true;
 #else
-  d_step { before = phase; linked = true };
+  d_step { before = phase; seen = true };
 #endif
   mayLook = (before == PENDING);
   if :: mayLook -> touch() :: else fi;
@@ -99,7 +99,7 @@ active [ASKERS] proctype Asker() {
 
 #ifdef CANCELS
 active proctype Canceller() {
-  bool isLinked, ends;
+  bool wasSeen, ends;
   d_step {
     ends = (phase == PENDING);
     if :: ends -> phase = FINISHED :: else fi

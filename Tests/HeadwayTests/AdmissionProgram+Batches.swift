@@ -194,7 +194,7 @@ extension AdmissionProgram {
     var told: [Headway.Operation] = []
     let next = operations[current].end(
       in: threads[number].batch, isContinued: threads[number].isContinued, continues: true,
-      tellReady: { ready, _ in ready.forEach { told.append($0.takeRetainedValue()) } }, leaving: { $0() })
+      tellReady: { ready, _, _ in ready.forEach { told.append($0.takeRetainedValue()) } }, leaving: { $0() })
     threads[number].batch.releaseKept()
     // The thread owns what it has run.
     OperationReference(operations[current]).release()

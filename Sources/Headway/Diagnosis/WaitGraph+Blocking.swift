@@ -74,6 +74,7 @@ extension Operation {
   final func setWaits(for operation: Operation?, _ queue: OperationQueue?) {
     links.withLock { links in
       guard operation != nil || queue != nil || links.details?.rarer != nil else { return }
+      state.announceDetails()
       let rarer = links.madeDetails.madeRarer
       rarer.waitsFor = operation
       rarer.waitsForQueue = queue

@@ -140,19 +140,16 @@ final class Batch: @unchecked Sendable {
   // Looked at after each operation; where a single thread excludes, that is not checked once more at each access.
 
   /// The completion block of the operation that has just ended, which the thread is to run.
-  @exclusivity(unchecked) private var completionBlock: (@Sendable () -> Void)?
+  @exclusivity(unchecked) private var completionBlock: CompletionBlock?
 
   /// Whether the thread can run completion blocks, between two operations.
   ///
   /// Where the number that may run is limited, the batch has a place of the limit, which a completion block has not.
   var runsCompletionBlocks: Bool { executor == nil && !keepsOrder }
 
-  func leave(completionBlock: @escaping @Sendable () -> Void) { self.completionBlock = completionBlock }
+  func leave(_ completionBlock: consuming CompletionBlock) { self.completionBlock = completionBlock }
 
-  func takeCompletionBlock() -> (@Sendable () -> Void)? {
-    guard completionBlock != nil else { return nil }
-    return completionBlock.take()
-  }
+  func takeCompletionBlock() -> CompletionBlock? { completionBlock == nil ? nil : completionBlock.take() }
 
   /// The end of the operation that has just ended, of which the thread is to notify.
   @exclusivity(unchecked) private var untoldEnd: UntoldEnd?

@@ -136,18 +136,18 @@ extension OperationQueue {
       return batch.comeBack()
     }
     guard let block = batch.takeCompletionBlock() else { return true }
-    let operation = reference.operation
     guard leftOvers.isEmpty, !batch.hasKept else {
       // It may wait for what this thread has still to do.
-      operation.submitCompletionBlock(block, self, batch.executor, batch.placement)
+      reference.operation.submitCompletionBlock(block, self, batch.executor, batch.placement)
       return true
     }
     guard !isLast, batch.leave() else {
+      let operation = reference.operation
       leftOvers.append { operation.runCompletionBlock(block) }
       return false
     }
     context.pointee.leaveQueue()
-    operation.runCompletionBlock(block)
+    reference._withUnsafeGuaranteedRef { $0.runCompletionBlock(block) }
     context.pointee.enter(self)
     return batch.comeBack()
   }

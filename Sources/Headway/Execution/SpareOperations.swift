@@ -51,7 +51,7 @@ enum SpareOperations {
   static func give(_ operations: UnsafeBufferPointer<OperationReference>) {
     var chain: OperationReference?
     for operation in operations {
-      if isUnknown(operation), operation._withUnsafeGuaranteedRef(\.canBeUsedAgain) {
+      if isUnknown(operation), operation._withUnsafeGuaranteedRef({ $0.canBeUsedAgain }) {
         operation.next = chain
         chain = operation
       } else {
@@ -108,12 +108,11 @@ enum SpareOperations {
 extension Operation {
   /// Whether, if nobody knows it, it can be made a new one by ``BlockOperation/renew(_:)``.
   ///
-  /// Its word does not tell of all that its links may have: a name, what it once waited for, and that they are closed,
-  /// as they are where more was done at its end than to say so.
+  /// Whatever its links have, its word tells of.
   final var canBeUsedAgain: Bool {
     guard isPlainBlock, state.current.hasEndedPlainly else { return false }
-    // The lock is free, since nobody else knows the operation.
-    return links.withLockOnThisThread(\.isUntouched)
+    assert(links.withLockOnThisThread { $0.isUntouched }, "\(self) has links of which its state says nothing")
+    return true
   }
 }
 

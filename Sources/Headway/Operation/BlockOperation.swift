@@ -28,9 +28,9 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// The first block, if ``Operation/hasBlock`` says that there is one.
   ///
   /// Protected by the lock of the links, under which nothing is called; but the thread that runs an operation of no
-  /// subclass takes it without that lock, unless the operation says that it is linked. Any other thread sets that under
-  /// the lock, and looks at the block only if the operation had not begun by then: so either it sees that the operation
-  /// has begun, or the thread that runs it sees that the lock is to be taken.
+  /// subclass takes it without that lock, unless the operation says that its blocks were seen. Any other thread sets
+  /// that under the lock, and looks at the block only if the operation had not begun by then. So either it sees that
+  /// the operation has begun, or the thread that runs it sees that the lock is to be taken (`Models/block.pml`).
   @exclusivity(unchecked) private final var block: ThrowingBlock
 
   /// Creates an operation that runs `block`.
@@ -54,7 +54,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Creates an operation without blocks; add them with ``addExecutionBlock(_:)``.
   public override init() { block = {} }
 
-  private final func addFirst(_ block: @escaping ThrowingBlock) {
+  private final func addFirst(_ block: consuming @escaping ThrowingBlock) {
     // An `init()` of a subclass's may have added one.
     guard isPlainBlock else { return add(block) }
     self.block = block
@@ -85,7 +85,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   open var executionBlocks: [@Sendable () -> Void] {
     let blocks = links.withLock { links -> [ThrowingBlock] in
       // The `main()` of a subclass may ask for them.
-      let isBeforeMain = state.announceLink().phase.isBeforeMain
+      let isBeforeMain = state.announceSightOfBlocks().phase.isBeforeMain
       return isBeforeMain || !isPlainBlock ? self.blocks(in: links).all : []
     }
     return blocks.map { block in
@@ -106,7 +106,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// What ``addExecutionBlock(_:)`` does.
   fileprivate final func add(_ block: @escaping ThrowingBlock) {
     let isAdded = links.withLock { links in
-      let word = state.announceLink()
+      let word = state.announceSightOfBlocks()
       guard !word.isCancelled else { return true }
       guard word.phase.isBeforeMain else { return false }
       if hasBlock {
@@ -146,7 +146,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   private final func takeBlocks() -> Blocks {
     let word = state.current
-    if !word.isLinked, !word.phase.isBeforeMain, isPlainBlock {
+    if !word.blocksWereSeen, !word.phase.isBeforeMain, isPlainBlock {
       let blocks = Blocks(first: block, hasFirst: hasBlock, others: [])
       block = {}
       hasBlock = false

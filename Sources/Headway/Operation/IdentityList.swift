@@ -41,7 +41,7 @@ struct IdentityList {
     case .none: break
     case .one(let element): body(element)
     case .few(let elements): for element in elements { body(element) }
-    case .many(let elements): for element in elements.all { body(element) }
+    case .many(let elements): elements.forEach(body)
     }
   }
 
@@ -62,6 +62,7 @@ struct IdentityList {
   }
 
   mutating func append(_ element: OperationReference) {
+    if appendToMany(element) { return }
     switch storage {
     case .none:
       storage = .one(element)
@@ -75,9 +76,16 @@ struct IdentityList {
       storage = .none  // So that the array is changed in its place.
       elements.append(element)
       storage = elements.count <= Self.longestSearched ? .few(elements) : .many(ManyIdentified(elements))
-    case .many(let elements):
-      elements.append(element)
+    case .many:
+      break
     }
+  }
+
+  // By itself, since what changes the list retains the object.
+  private func appendToMany(_ element: OperationReference) -> Bool {
+    guard case .many(let elements) = storage else { return false }
+    elements.append(element)
+    return true
   }
 
   /// Takes an element out; false if it is not there.
@@ -114,6 +122,8 @@ private final class ManyIdentified {
 
   var isEmpty: Bool { slots.count == holes }
   var all: [OperationReference] { slots.compactMap { $0 } }
+
+  func forEach(_ body: (OperationReference) -> Void) { for case let element? in slots { body(element) } }
 
   func append(_ element: OperationReference) {
     positions?[element.toOpaque()] = slots.count

@@ -6,6 +6,7 @@ extension Operation {
     links.withLock { links in
       if name != nil || links.details != nil { links.madeDetails.name = name }
     }
+    state.announceDetails()
   }
 
   /// What ``description`` says.

@@ -41,17 +41,18 @@ extension Operation {
 
   private func conclude(_ ending: consuming OperationEnding, from before: OperationWord, in batch: Batch?) {
     // Until it has left it, the queue that holds the operation owns itself.
-    let queue = before.isEnqueued ? queueLinks.home?.takeUnretainedValue() : nil
+    let home = before.isEnqueued ? queueLinks.home : nil
+    let queue = home?.takeUnretainedValue()
     var notifications = PendingNotifications()
     // Those that override `isReady` are asked below.
-    Self.tellQueues(of: ending.ready, notifyingLater: &notifications)
+    Self.tellQueues(of: ending.ready, holding: home, notifyingLater: &notifications)
     let hasBegun = before.phase == .executing
     let heldBack =
       queue?.operationFinished(self, hasBegun: hasBegun, closing: batch, notifyingLater: &notifications) ?? []
-    let rare = ending.rare
-    let isNotified = !before.isObserved && rare?.doomed.isEmpty != false
-    wakeWaiters(settledFrom: state.settle(isNotified: isNotified), isNotified: isNotified)
-    submitCompletionBlock(rare?.completionBlock, queue)
+    let isNotified = !before.isObserved && ending.doomed.isEmpty
+    wakeWaiters(
+      settledFrom: state.settle(isNotified: isNotified, isUnlinked: ending.isUnlinked), isNotified: isNotified)
+    submitCompletionBlock(ending.takeCompletionBlock(), queue)
     // From here on nothing is left to do that others need, and users' code runs, which may wait for this operation.
     if isNotified {
       // Such a wait returns at once, so nobody asks what this thread is doing.
@@ -73,12 +74,12 @@ extension Operation {
     }
     for operation in heldBack { operation.reconsiderReadiness() }
     if before.hasFailed, let queue, failure != nil { queue.endAfterFailure() }
-    if let rare = ending.rare { cancelDoomed(rare.doomed) }
+    cancelDoomed(ending.doomed)
     if !notifications.isEmpty { notifications.send(after: queue) }
     queue?.trackedProgress?._withUnsafeGuaranteedRef { $0.notifyIfFurther() }
     ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.notifyIfObserved([ObservedChange(.isReady)]) } }
     if before.hasFailed, let error { queue?.reportFailure(of: self, error) }
-    if !isNotified { notifyEnd(from: before, ending.rare?.observers) }
+    if !isNotified { notifyEnd(from: before, ending.observers) }
     if before.phase != .executing { releaseWork() }
     ending.release()
   }
@@ -163,7 +164,8 @@ extension Operation {
   ///   it.
   final func end(
     in batch: Batch, isContinued: Bool, continues: Bool,
-    tellReady: (borrowing ReadyDependents, inout PendingNotifications) -> Void = Operation.tellReady,
+    tellReady: (borrowing ReadyDependents, Unmanaged<OperationQueue>?, inout PendingNotifications) -> Void =
+      Operation.tellReady,
     leaving leave: (@escaping () -> Void) -> Void
   ) -> OperationReference? {
     let queue = batch.home
@@ -172,8 +174,8 @@ extension Operation {
       return nil
     }
     guard let before = state.finish() else { return nil }
-    let ending = links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
-    guard !before.hasFailed, ending.rare?.doomed.isEmpty != false, !ending.ready.haveToBeAsked
+    var ending = links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
+    guard !before.hasFailed, ending.doomed.isEmpty, !ending.ready.haveToBeAsked
     else {
       batch.withdrawCurrent()
       conclude(ending, from: before, in: batch)
@@ -182,12 +184,12 @@ extension Operation {
     // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
     let progress = queue?._withUnsafeGuaranteedRef { $0.countUnit(of: self) }
     let isNotified = !before.isObserved
-    let word = state.settle(isNotified: isNotified)
+    let word = state.settle(isNotified: isNotified, isUnlinked: ending.isUnlinked)
     publish(in: batch, isContinued: isContinued)
     var later = PendingNotifications()
     var next = ending.ready.only
     // Not if users' code is to run first.
-    let completionBlock = ending.rare?.completionBlock
+    let completionBlock = ending.takeCompletionBlock()
     let runsUserCode =
       !isNotified || progress != nil || completionBlock != nil || ending.hasDependenciesToKeep
       || ending.runsUserCodeWhenReleased
@@ -195,13 +197,13 @@ extension Operation {
       next = nil
       var untold = ReadyDependents()
       ending.ready.forEach { if !batch.publish(readied: $0) { untold.append($0) } }
-      if !untold.isEmpty { tellReady(untold, &later) }
+      if !untold.isEmpty { tellReady(untold, queue, &later) }
     }
     wakeWaiters(settledFrom: word, isNotified: isNotified)
     if let completionBlock {
       // Observers may wait for what it does, and it for them.
       if isNotified, progress == nil, batch.runsCompletionBlocks {
-        batch.leave(completionBlock: completionBlock)
+        batch.leave(completionBlock)
       } else {
         submitCompletionBlock(completionBlock, batch.home?.takeUnretainedValue(), batch.executor, batch.placement)
       }
@@ -217,7 +219,7 @@ extension Operation {
       }
     }
     if !isNotified || progress != nil {
-      batch.leave(UntoldEnd(before: before, observers: ending.rare?.observers, progress: progress))
+      batch.leave(UntoldEnd(before: before, observers: ending.observers, progress: progress))
     }
     return next
   }
@@ -227,8 +229,13 @@ extension Operation {
   }
 
   /// Makes operations ready in their queues, and releases them, or leaves that to the notifications.
-  static func tellReady(_ ready: borrowing ReadyDependents, _ notifications: inout PendingNotifications) {
-    tellQueues(of: ready, notifyingLater: &notifications)
+  ///
+  /// `held` is a queue that the caller keeps alive.
+  static func tellReady(
+    _ ready: borrowing ReadyDependents, holding held: Unmanaged<OperationQueue>?,
+    _ notifications: inout PendingNotifications
+  ) {
+    tellQueues(of: ready, holding: held, notifyingLater: &notifications)
     ready.forEach { reference in
       reference._withUnsafeGuaranteedRef { operation in
         if operation.state.current.isObserved { notifications.append(ObservedChange(.isReady), of: operation) }

@@ -49,4 +49,10 @@ extension Operation {
       state.announceLink().phase == .finished ? nil : queueLinks.home?.takeUnretainedValue()
     }
   }
+
+  /// As ``queue``, without the lock if it is `held`, which the caller keeps alive; the operation may have finished.
+  final func queue(holding held: Unmanaged<OperationQueue>?) -> OperationQueue? {
+    guard let held, state.current.isEnqueued, queueLinks.home?.toOpaque() == held.toOpaque() else { return queue }
+    return held.takeUnretainedValue()
+  }
 }

@@ -8,14 +8,8 @@ extension Operation {
   final func lastDependencyIsGone() {
     if overridesIsReady { return reconsiderReadiness() }
     var notifications = PendingNotifications()
-    tellQueueIfReady(notifyingLater: &notifications)
-    notifications.send()
-  }
-
-  /// The last dependency of an operation that does not override ``isReady`` has finished.
-  final func tellQueueIfReady(notifyingLater notifications: inout PendingNotifications) {
-    guard state.current.isEnqueued else { return }
     queue?.operationBecameReady(self, notifyingLater: &notifications)
+    notifications.send()
   }
 
   /// How many operations become ready in one update of a queue at most, so that its lock is not held for long.
@@ -26,18 +20,22 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - ready: The operations, which the caller has retained.
+  ///   - held: A queue that the caller keeps alive: that of most.
   ///   - notifications: Takes what observers of the queues are to be notified of.
-  static func tellQueues(of ready: borrowing ReadyDependents, notifyingLater notifications: inout PendingNotifications)
-  {
+  static func tellQueues(
+    of ready: borrowing ReadyDependents, holding held: Unmanaged<OperationQueue>?,
+    notifyingLater notifications: inout PendingNotifications
+  ) {
     if let only = ready.only {
       return only._withUnsafeGuaranteedRef { operation in
-        if !operation.overridesIsReady { operation.tellQueueIfReady(notifyingLater: &notifications) }
+        guard !operation.overridesIsReady else { return }
+        operation.queue(holding: held)?.operationBecameReady(operation, notifyingLater: &notifications)
       }
     }
     var (group, groupQueue): ([OperationReference], OperationQueue?) = ([], nil)
     ready.forEach { reference in
       reference._withUnsafeGuaranteedRef { operation in
-        guard !operation.overridesIsReady, let queue = operation.queue else { return }
+        guard !operation.overridesIsReady, let queue = operation.queue(holding: held) else { return }
         if queue !== groupQueue || group.count == mostReadyAtOnce {
           groupQueue?.operationsBecameReady(group, notifyingLater: &notifications)
           group.removeAll(keepingCapacity: true)

@@ -273,7 +273,7 @@ open class Operation: @unchecked Sendable {
   /// operation that was cancelled in no queue, and so has finished, keeps it for a queue to which it is given
   /// afterwards, or for ``start()``, which runs it.
   open var completionBlock: (@Sendable () -> Void)? {
-    get { links.withLock { $0.details?.completionBlock } }
+    get { completionBlockIfAny }
     set { setCompletionBlock(newValue) }
   }
 

@@ -6,7 +6,7 @@ final class OperationDetails {
   // Memory of up to 120 bytes is given back without glibc's lock of its arena, so what is rarer is in another object.
 
   @exclusivity(unchecked) var name: String?
-  @exclusivity(unchecked) var completionBlock: (@Sendable () -> Void)?
+  @exclusivity(unchecked) var completionBlock: CompletionBlock?
   @exclusivity(unchecked) var error: (any Error)?
   @exclusivity(unchecked) var progress: OperationProgress?
   /// Those who wait for the end, notifying included.

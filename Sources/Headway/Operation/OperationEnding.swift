@@ -4,12 +4,14 @@ struct OperationEnding: ~Copyable {
   let ready: ReadyDependents
   /// Retained; none if there is a completion block, which may ask for them.
   let dependencies: IdentityList
-  /// What few operations have.
+  /// The links have no dependencies any more.
+  let isUnlinked: Bool
+  let observers: ObserverList?
+  private var completionBlock: CompletionBlock?
+  /// Made if there is something.
   let rare: Rare?
 
   final class Rare {
-    let completionBlock: (@Sendable () -> Void)?
-    let observers: ObserverList?
     let cancellationHandlers: [@Sendable () -> Void]
     /// The dependents that required success, and are to be cancelled.
     let doomed: [Operation]
@@ -18,10 +20,6 @@ struct OperationEnding: ~Copyable {
 
     /// Under the lock of the links.
     fileprivate init(taking details: OperationDetails, endedFrom before: OperationWord) {
-      completionBlock = details.completionBlock
-      details.completionBlock = nil
-      observers = details.observers
-      details.observers = nil
       // Those of a cancelled operation belong to the thread that cancelled it, which calls them.
       cancellationHandlers = before.isCancelled ? [] : details.cancellationHandlers
       if !before.isCancelled { details.cancellationHandlers = [] }
@@ -41,12 +39,25 @@ struct OperationEnding: ~Copyable {
   ///
   /// Under the lock of the links.
   init(closing links: inout Operation.Links, of operation: Operation, endedFrom before: OperationWord) {
-    // Those that required success are kept from starting before they are counted down.
-    rare = links.details.map { Rare(taking: $0, endedFrom: before) }
+    if let details = links.details {
+      completionBlock = details.completionBlock.take()
+      observers = details.observers.take()
+      // Those that required success are kept from starting before they are counted down.
+      let hasRare = !details.cancellationHandlers.isEmpty || !details.successDependents.isEmpty
+      rare = hasRare ? Rare(taking: details, endedFrom: before) : nil
+    } else {
+      (completionBlock, observers, rare) = (nil, nil, nil)
+    }
     ready = Operation.countDown(&links)
     // A completion block may ask for them.
-    dependencies = rare?.completionBlock == nil ? links.dependencies.takeAll() : IdentityList()
+    dependencies = completionBlock == nil ? links.dependencies.takeAll() : IdentityList()
+    isUnlinked = links.dependencies.isEmpty
   }
+
+  mutating func takeCompletionBlock() -> CompletionBlock? { completionBlock == nil ? nil : completionBlock.take() }
+
+  /// The dependents that required success, and are to be cancelled.
+  var doomed: [Operation] { rare?.doomed ?? [] }
 
   /// Whether releasing it may run code of the user's, which may take long.
   ///

@@ -245,10 +245,13 @@ struct OperationStateMachine: ~Copyable {
 
   /// Announces that dependents are released and the queue is left.
   ///
-  /// - Parameter isNotified: Nobody observes: all that waits may go on.
+  /// - Parameters:
+  ///   - isNotified: Nobody observes: all that waits may go on.
+  ///   - isUnlinked: The links, which are closed, have no dependencies any more.
   /// - Returns: The word before.
-  func settle(isNotified: Bool) -> OperationWord {
-    set(OperationWord.settled | (isNotified ? OperationWord.notified : 0))
+  func settle(isNotified: Bool, isUnlinked: Bool) -> OperationWord {
+    set(
+      OperationWord.settled | (isNotified ? OperationWord.notified : 0) | (isUnlinked ? OperationWord.unlinked : 0))
   }
 
   /// Announces that the observers have been notified of the end; returns the word before.
@@ -288,11 +291,17 @@ struct OperationStateMachine: ~Copyable {
   /// Announces that the end has to look into the links; returns the word before.
   func announceLink() -> OperationWord { set(OperationWord.linked) }
 
+  /// As ``announceLink()``, for who looks at the blocks or adds one.
+  func announceSightOfBlocks() -> OperationWord { set(OperationWord.linked | OperationWord.blocksWereSeen) }
+
   /// Announces a handler of cancellations; returns the word before.
   func announceCancellationHandler() -> OperationWord { set(OperationWord.hasCancellationHandlers) }
 
   /// Announces an object of the user's that is released with the operation.
   func announceUserObject() { _ = set(OperationWord.userObjects) }
+
+  /// Announces details of which nothing else tells.
+  func announceDetails() { _ = set(OperationWord.detailed) }
 
   /// Announces that the base's part of a start is over.
   func announceStarted() { _ = set(OperationWord.started) }

@@ -38,6 +38,10 @@ struct OperationWord {
   static let ownQualityShift: UInt64 = 16
   static let raisedQualityShift: UInt64 = 20
   static let qualityMask: UInt64 = 0b111
+  /// A thread has looked at the blocks of a block operation, under the lock of the links, before it began.
+  static let blocksWereSeen: UInt64 = 1 << 19
+  /// The operation has ended, and its links hold nothing any more that a release has to deal with.
+  static let unlinked: UInt64 = 1 << 23
   /// The operation is in its queue's lists.
   ///
   /// Set under the queue's lock, never cleared.
@@ -59,8 +63,11 @@ struct OperationWord {
   static let started: UInt64 = 1 << 30
   /// Somebody observes when the operation becomes ready, or when it starts.
   static let observesStart: UInt64 = 1 << 31
-  /// The upper half counts the dependencies that have not finished.
-  static let oneDependency: UInt64 = 1 << 32
+  /// The links have details of which no other flag tells.
+  static let detailed: UInt64 = 1 << 32
+  private static let dependencyShift: UInt64 = 33
+  /// The highest bits count the dependencies that have not finished.
+  static let oneDependency: UInt64 = 1 << dependencyShift
   /// Of an operation that has run in a queue, and of which nothing out of the ordinary was asked, apart from
   /// ``wasReady``.
   private static let endOfPlain =
@@ -84,7 +91,7 @@ struct OperationWord {
   var hasWaiters: Bool { rawValue & Self.hasWaiters != 0 }
   var isSettled: Bool { rawValue & Self.settled != 0 }
   var isNotified: Bool { rawValue & Self.notified != 0 }
-  /// It has run in a queue, and nothing out of the ordinary was asked of it.
+  /// It has run in a queue, and nothing out of the ordinary was asked of it: its links are those of a new one.
   var hasEndedPlainly: Bool { rawValue & ~Self.wasReady == Self.endOfPlain }
   /// Whether releasing the operation may run users' code, apart from that of its class.
   var hasUserObjects: Bool { rawValue & (Self.userObjects | Self.failed | Self.observed) != 0 }
@@ -96,7 +103,7 @@ struct OperationWord {
   /// It was cancelled before a queue had it, or when it was started by hand.
   var endedInNoQueue: Bool { phase == .finished && isCancelled && !isReserved }
   var hasFailed: Bool { rawValue & Self.failed != 0 }
-  var unfinishedDependencies: Int { Int(rawValue >> 32) }
+  var unfinishedDependencies: Int { Int(rawValue >> Self.dependencyShift) }
   /// The queue priority as a level from 0 (very low) to 4 (very high).
   var priorityLevel: Int {
     get { Int((rawValue & Self.priorityMask) >> Self.priorityShift) }
@@ -107,7 +114,9 @@ struct OperationWord {
   var hasCancellationHandlers: Bool { rawValue & Self.hasCancellationHandlers != 0 }
   var hasThreadPriority: Bool { rawValue & Self.hasThreadPriority != 0 }
   var startsSpecially: Bool { rawValue & Self.startsSpecially != 0 }
-  var isLinked: Bool { rawValue & Self.linked != 0 }
+  /// Its links may hold something that a release has to deal with.
+  var isLinked: Bool { rawValue & (Self.linked | Self.unlinked) == Self.linked }
+  var blocksWereSeen: Bool { rawValue & Self.blocksWereSeen != 0 }
   var announcesExecuting: Bool { rawValue & Self.announcesExecuting != 0 }
   var ownQualityLevel: Int {
     get { Int(rawValue >> Self.ownQualityShift & Self.qualityMask) }
