@@ -40,6 +40,27 @@
       }
     }
 
+    @Test("I3: rows of a table are no preamble of wider ones behind them, which are rejected")
+    func tableBeforeWiderRows() throws {
+      let text = (["id,name"] + people(0..<20) + (0..<300).map { "\($0),name,remark" }).joined(separator: "\n")
+      try imported(text) { (database, operation) throws in
+        #expect(operation.report.rows == 20)
+        #expect(operation.report.rejected == 300)
+        #expect(try database.columns("file") == ["id", "name"])
+        #expect(try database.strings("SELECT * FROM file ORDER BY rowid") == (0..<20).map { "\($0)|name \($0)" })
+      }
+    }
+
+    @Test("I3: what comes before a header is a preamble, though it has fields")
+    func preambleWithFields() throws {
+      let preamble = ["made,2020-01-01", "by,us", "for,you"]
+      let text = (preamble + ["id,name,amount"] + (0..<30).map { "\($0),name \($0),1.5" }).joined(separator: "\n")
+      try imported(text) { (database, operation) throws in
+        #expect(operation.report.rows == 30)
+        #expect(try database.columns("file") == ["id", "name", "amount"])
+      }
+    }
+
     @Test(
       "I3: a file without a header is a typed error that names it", arguments: ["", "\u{FEFF}", "\n", "\r\n\r\n\n"])
     func empty(text: String) throws {

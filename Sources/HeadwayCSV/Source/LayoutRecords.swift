@@ -69,10 +69,19 @@ package struct LayoutRecords: Sendable {
   /// Whether the records before one are no part of the table.
   ///
   /// That one is a header, by the types of the rows; or, where they have none, it is further in, or of several fields.
+  /// Several records that are a table by themselves are left out only if a header follows.
   func isPreamble(_ start: Int) -> Bool {
     guard start <= Self.longestPreamble, width > 1, records.count - start > 1 else { return false }
+    if agreement(of: records[start], withRowsFrom: start + 1) == false { return true }
     let isApart = records[start].line > records[start - 1].line + 1
-    return agreement(of: records[start], withRowsFrom: start + 1) == false || width > 2 || start > 1 || isApart
+    if isApart { return true }
+    return !isTable(before: start) && (width > 2 || start > 1)
+  }
+
+  /// Whether the records before one are those of a table of their own: a header and two rows or more.
+  private func isTable(before end: Int) -> Bool {
+    let first = records[0].count
+    return end > 2 && first > 1 && records[..<end].allSatisfy { $0.count == first }
   }
 
   /// How many records at the beginning are comments, or have one value, as a title does of which a spreadsheet has
