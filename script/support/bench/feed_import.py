@@ -2,6 +2,9 @@
 
 The same files into the same tables, with the same keys, and the same indices after loading. Runs alternate; the medians
 count. Headway also shows progress (as JSON to nowhere) and commits every 250 rows; sqlite3 commits once a table.
+
+With --yardsticks, in a Python environment of their own: Python's csv and sqlite3 modules, into the same tables, and
+sqlite-utils, into tables that it makes; and, into its own format, DuckDB, all columns as text.
 """
 
 import os
@@ -21,6 +24,7 @@ def add_command(commands):
     command.add_argument("--stop-times", type=int, default=3_000_000)
     command.add_argument("--runs", type=int, default=5)
     command.add_argument("--batch-size", type=int, default=250)
+    command.add_argument("--yardsticks", action="store_true", help="Python, sqlite-utils and DuckDB, too")
     command.set_defaults(run=bench_import)
 
 
@@ -47,7 +51,7 @@ def measure(command, standard_input=None):
 
 
 def remove(database):
-    for ending in ("", "-wal", "-shm", "-journal"):
+    for ending in ("", "-wal", "-shm", "-journal", ".wal"):
         if os.path.exists(database + ending):
             os.remove(database + ending)
     shutil.rmtree(database + ".rejects", ignore_errors=True)
@@ -78,6 +82,56 @@ def shell_script(database, feed):
     return "\n".join(lines) + "\n"
 
 
+BY_PYTHON = """
+import csv, sqlite3, sys
+database, feed, script = sys.argv[1:]
+connection = sqlite3.connect(database)
+for statement in open(script).read().splitlines():
+    if not statement.startswith(".import"):
+        if not statement.startswith("."):
+            connection.execute(statement)
+        continue
+    table = statement.split()[-1]
+    with open(f"{feed}/{table}.txt", newline="", encoding="utf-8-sig") as file:
+        rows = csv.reader(file)
+        places = ", ".join("?" * len(next(rows)))
+        with connection:
+            connection.executemany(f'INSERT INTO "{table}" VALUES ({places})', rows)
+connection.close()
+"""
+
+BY_DUCKDB = """
+import duckdb, glob, os, sys
+database, feed = sys.argv[1:]
+connection = duckdb.connect(database)
+for file in sorted(glob.glob(f"{feed}/*.txt")):
+    table = os.path.splitext(os.path.basename(file))[0]
+    connection.execute(f'CREATE TABLE "{table}" AS SELECT * FROM read_csv(?, all_varchar = true)', [file])
+connection.close()
+"""
+
+
+def yardsticks(folder, feed, script):
+    """The other programs: a label, a command and the database that it makes, each."""
+    environment = f"{ROOT}/Benchmarks/.build/yardsticks"
+    if not os.path.exists(f"{environment}/bin/sqlite-utils"):
+        subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+        subprocess.run([f"{environment}/bin/pip", "install", "--quiet", "duckdb", "sqlite-utils"], check=True)
+    statements = f"{folder}/statements.sql"
+    with open(statements, "w") as file:
+        file.write(script)
+    python = f"{environment}/bin/python"
+    database = f"{folder}/yardstick"
+    inserts = [
+        f"{environment}/bin/sqlite-utils insert {database} {os.path.splitext(name)[0]} {feed}/{name} --csv --silent"
+        for name in sorted(os.listdir(feed))]
+    return {
+        "python": ("Python's `csv` and `sqlite3`", [python, "-c", BY_PYTHON, database, feed, statements], database),
+        "sqlite-utils": ("`sqlite-utils insert`", ["sh", "-c", " && ".join(inserts)], database),
+        "duckdb": ("DuckDB, its own format, all text", [python, "-c", BY_DUCKDB, database, feed], database),
+    }
+
+
 def bench_import(arguments):
     headway = build()
     with tempfile.TemporaryDirectory() as folder:
@@ -88,14 +142,19 @@ def bench_import(arguments):
         command = [headway, "import", feed, ours, "--progress", "json", "--batch-size", str(arguments.batch_size)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         script = shell_script(ours, feed)
-        measured = {"headway": [], "sqlite3": []}
+        programs = {
+            "headway": ("`headway import`", command, ours, None),
+            "sqlite3": ("`sqlite3 .import`", ["sqlite3", theirs], theirs, script),
+        }
+        if arguments.yardsticks:
+            for name, program in yardsticks(folder, feed, script).items():
+                programs[name] = (*program, None)
+        measured = {name: [] for name in programs}
         for _ in range(arguments.runs):
-            remove(ours)
-            os.sync()  # What the run before left to be written would slow this one.
-            measured["headway"].append(measure(command))
-            remove(theirs)
-            os.sync()
-            measured["sqlite3"].append(measure(["sqlite3", theirs], script))
+            for name, (_, command, database, standard_input) in programs.items():
+                remove(database)
+                os.sync()  # What the run before left to be written would slow this one.
+                measured[name].append(measure(command, standard_input))
         if rows_in(ours) != rows_in(theirs):
             sys.exit("script/bench: the two databases do not have the same number of rows")
         rows = sum(rows_in(ours).values())
@@ -104,7 +163,7 @@ def bench_import(arguments):
     print(f"\n{rows:,} rows, {size:.0f} MB of CSV, {batches}\n")
     print("| | seconds (fastest – slowest) | rows a second | peak memory | ratio |")
     print("|---|---|---|---|---|")
-    for name, label in (("headway", "`headway import`"), ("sqlite3", "`sqlite3 .import`")):
+    for name, (label, *_) in programs.items():
         seconds = [second for second, _ in measured[name]]
         memory = max(megabytes for _, megabytes in measured[name])
         print(
