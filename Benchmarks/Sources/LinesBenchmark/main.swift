@@ -6,6 +6,8 @@ import HeadwayLines
 
 struct Way {
   let name: String
+  /// Called before the first round.
+  var prepare: (String) -> Void = { _ in }
   let read: (String) async throws -> Int
   var seconds: [Double] = []
 
@@ -55,6 +57,14 @@ func ways() -> [Way] {
       }
       return lines
     },
+    Way(name: "no reading: the `String`s of lines in memory", prepare: LinesInMemory.load) { _ in
+      var lines = 0
+      LinesInMemory.forEachLine { line in
+        lines += 1
+        blackHole(String(decoding: line, as: UTF8.self))
+      }
+      return lines
+    },
     Way(name: "search: `grep -c`") { Rivals.grep(pattern, $0) },
     Way(name: "search: `LineReader.batches`, `contains`") { path in
       var (lines, found) = (0, 0)
@@ -84,6 +94,7 @@ func compare(megabytes: Int, lineLengths: ClosedRange<Int>, rounds: Int) async t
   SampleText.write(to: path, megabytes: megabytes, lineLengths: lineLengths)
   defer { unlink(path) }
   var ways = ways()
+  for way in ways { way.prepare(path) }
   // Round by round, so that what else the machine does meets all alike.
   for _ in 0..<rounds {
     for position in ways.indices {
