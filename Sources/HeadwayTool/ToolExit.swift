@@ -21,6 +21,7 @@
         case .foreignContent, .badHeader, .malformedRow, .foreignRows, .unsuitableTable: self = .dataError
         case .database: self = Self(databaseResult: (error.underlying as? DatabaseError)?.resultCode)
         case .cannotWriteRejects: self = .cannotCreate
+        case .otherWriter: self = .temporaryFailure
         default: self = .inputOutput
         }
       case let error as SampleFeedError: self = error.code == .cannotWrite ? .inputOutput : .cannotCreate

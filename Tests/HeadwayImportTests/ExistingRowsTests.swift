@@ -196,6 +196,32 @@
       }
     }
 
+    @Test("I5: rows with keys of the file that another program adds meanwhile are taken for no duplicates of it")
+    func keysAddedMeanwhile() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let other = try DatabaseQueue(path: database.path)
+        let table = TableSchema(name: "log", columns: [ColumnSchema(name: "id", type: .integer)], key: ["id"])
+        let file = try workspace.write("id,name\n" + people(1...200).map { "\($0)\n" }.joined(), to: "a.csv")
+        func operation() -> ImportOperation {
+          ImportOperation(file: file, table: table, into: database, options: ImportOptions(batchSize: 20))
+        }
+        let first = operation()
+        first.onCommit { report in
+          guard report.rows == 60 else { return }
+          try? other.write { try $0.execute(sql: "INSERT INTO log VALUES (150, 'another program')") }
+        }
+        run(first)
+        #expect(code(first) == .otherWriter)
+        #expect(first.report.rejected == 0)
+        let second = operation()
+        run(second)
+        #expect(second.error == nil && second.report.rejected == 0)
+        #expect(try database.count("log") == 200)
+        #expect(try database.strings("SELECT name FROM log WHERE id = 150") == ["name 150"])
+      }
+    }
+
     private static let vacuum = "VACUUM"
 
     @Test(

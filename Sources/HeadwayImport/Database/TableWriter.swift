@@ -12,6 +12,11 @@
     let reason: String
   }
 
+  extension Database {
+    /// A number that changes when another connection commits.
+    func dataVersion() throws -> Int { try Int.fetchOne(self, sql: "PRAGMA data_version") ?? 0 }
+  }
+
   /// Writes batches into one table with prepared statements.
   ///
   /// Values are bound straight from the batch's bytes, through SQLite's own interface: a value object a field, as
@@ -23,6 +28,8 @@
     private let offset: Int
     /// The number of the last row that was there or that this has written.
     private var lastRow: Int
+    /// What SQLite's data version was when the table was found empty.
+    private let dataVersion: Int?
 
     private struct Statements {
       /// The one at position *n* inserts 2 to the power of *n* rows.
@@ -45,13 +52,15 @@
     ///   - plan: The table.
     ///   - updates: Whether rows of this import may be there already.
     ///   - offset: In a table without a key, what is added to the number of a record.
+    ///   - dataVersion: What SQLite's data version was when the table was found empty, where it was.
     ///   - database: The writing connection.
     /// - Throws: GRDB's `DatabaseError`.
-    init(_ plan: TablePlan, updates: Bool, offset: Int, _ database: Database) throws {
+    init(_ plan: TablePlan, updates: Bool, offset: Int, foundEmptyAt dataVersion: Int?, _ database: Database) throws {
       self.plan = plan
       self.updates = updates
       self.offset = offset
       lastRow = offset
+      self.dataVersion = dataVersion
       let valuesPerRow = plan.columns.count + (plan.hasKey ? 0 : 1)
       let mostRows = max(1, min(Self.mostRowsAtOnce, database.maximumStatementArgumentCount / valuesPerRow))
       let last = "SELECT max(\(plan.rowIdentifier)) FROM \(SQL.name(plan.table))"
@@ -76,9 +85,12 @@
     ///   - batch: The rows.
     ///   - stopsAtRefused: Whether the rows behind the first that is not written are not written either.
     ///   - mayGoOn: Asked every few rows.
+    ///   - database: The writing connection.
     /// - Returns: The rows that a constraint of the table does not let in; nil if it was stopped.
-    /// - Throws: GRDB's `DatabaseError`.
-    func write(_ batch: RowBatch, stopsAtRefused: Bool, while mayGoOn: () -> Bool) throws -> [RefusedRow]? {
+    /// - Throws: GRDB's `DatabaseError`, or ``OtherRows``.
+    func write(
+      _ batch: RowBatch, stopsAtRefused: Bool, while mayGoOn: () -> Bool, _ database: Database
+    ) throws -> [RefusedRow]? {
       guard let statements else { preconditionFailure("A batch is written after the statements were closed") }
       try requireOwnEnd(statements)
       if let delete = statements.delete {
@@ -100,6 +112,7 @@
           guard let reason = try insert(batch, from: single, count: 1, statements.insert[0]) else { continue }
           // What an earlier import has put there is not this row.
           try statements.delete?.execute(arguments: [offset + batch.origins[single].ordinal])
+          if reason == plan.duplicateReason { try requireOwnRows(database) }
           refused.append(RefusedRow(position: single, reason: reason))
           if stopsAtRefused { return refused }
         }
@@ -116,6 +129,15 @@
       guard let last = statements.last else { return }
       let found = try Int.fetchOne(last) ?? 0
       guard found <= lastRow else { throw OtherRows() }
+    }
+
+    /// Makes sure that a row that has the key of another is a second one of the file: the table was empty, and nobody
+    /// else has committed since.
+    ///
+    /// - Throws: ``OtherRows``.
+    private func requireOwnRows(_ database: Database) throws {
+      guard let dataVersion, try database.dataVersion() != dataVersion else { return }
+      throw OtherRows()
     }
 
     /// Executes one statement.

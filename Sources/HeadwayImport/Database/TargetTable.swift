@@ -55,7 +55,8 @@
         let preparation = try TargetTablePreparation(
           plan, columns, options.existingRows, history, size: size, header, connection)
         let writer = try TableWriter(
-          preparation.storage, updates: preparation.updates, offset: preparation.offset, connection)
+          preparation.storage, updates: preparation.updates, offset: preparation.offset,
+          foundEmptyAt: preparation.emptyAtDataVersion, connection)
         return (preparation, writer)
       }
       self.plan = plan
@@ -238,7 +239,7 @@
       let columns = ((plan.hasKey ? [] : [plan.rowIdentifier]) + plan.columns.map { SQL.name($0.name) })
         .joined(separator: ", ")
       if replacesOwn, try connection.lastRow(of: plan.table, plan.rowIdentifier) > lastRowBefore {
-        throw ImportError(otherRowsIn: plan.table, path: history.source)
+        throw ImportError(otherRowsIn: plan.table, path: history.source, hasKey: plan.hasKey)
       }
       let isNumbered = try ExistingTable(named: plan.table, connection)?.isWithoutRowIdentifier == false
       let order = isNumbered ? " ORDER BY \(plan.rowIdentifier)" : ""

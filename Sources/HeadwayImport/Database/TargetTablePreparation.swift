@@ -14,6 +14,8 @@
     private(set) var identifier: Int64?
     /// The number of the last row that was there, in a table without a key.
     private(set) var lastRowBefore = 0
+    /// SQLite's data version when the table was found empty, if it was.
+    private(set) var emptyAtDataVersion: Int?
     /// The names of the tables that were there, in lower case.
     private(set) var existingTables: Set<String> = []
 
@@ -39,7 +41,11 @@
       try connection.inTransaction(.immediate) {
         try createTable(plan, described, history, connection)
         let hasRows = try connection.hasRows(in: plan.table)
-        if hasRows { try placeRows(plan, existingRows, history, header, connection) }
+        if hasRows {
+          try placeRows(plan, existingRows, history, header, connection)
+        } else {
+          emptyAtDataVersion = try connection.dataVersion()
+        }
         if storage.table == plan.table {
           identifier = try history.begin(
             size: size, columns: header, foundColumns: plan.foundColumns, beganEmpty: !hasRows, offset: offset,

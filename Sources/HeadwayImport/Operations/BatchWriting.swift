@@ -25,8 +25,8 @@
     /// Writes and commits them, and tells the import; nothing if that was cancelled, or has failed.
     ///
     /// - Parameter database: The writing connection.
-    /// - Throws: What the database says, ``ImportError`` with the code `foreignRows`, or that of a row that a strict
-    ///   import does not take.
+    /// - Throws: What the database says, ``ImportError`` with the code `foreignRows` or `otherWriter`, or that of a row
+    ///   that a strict import does not take.
     func run(_ database: Database) throws {
       // What comes after a failed batch of the same table would leave a gap.
       guard !operation.isCancelled, !target.hasFailed else { return }
@@ -35,7 +35,7 @@
         try report(written)
       } catch is OtherRows {
         target.hasFailed = true
-        throw ImportError(otherRowsIn: target.plan.table, path: operation.file)
+        throw ImportError(otherRowsIn: target.plan.table, path: operation.file, hasKey: target.plan.hasKey)
       } catch {
         target.hasFailed = true
         throw error
@@ -51,7 +51,7 @@
         for batch in batches {
           try target.widen(batch.widenings, database)
           let refused = try target.writer.write(
-            batch, stopsAtRefused: isStrict, while: { !operation.isCancelled })
+            batch, stopsAtRefused: isStrict, while: { !operation.isCancelled }, database)
           guard let refused else {
             all = nil
             return .rollback

@@ -6,7 +6,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case missingFiles, cannotReadFile, foreignContent, badHeader, malformedRow, foreignRows, unsuitableTable, database
-      case cannotWriteRejects
+      case cannotWriteRejects, otherWriter
     }
 
     private let kind: Kind
@@ -28,6 +28,9 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     ///
     /// See ``ImportOptions/ExistingRows``.
     public static let foreignRows = Code(.foreignRows)
+    /// Another program has written rows with keys of the file into its table, which was empty, during the import; what
+    /// was committed stays, and a second import of the file completes it.
+    public static let otherWriter = Code(.otherWriter)
     /// The table of the database does not fit: it has another key, a column another type, or it is none of yours.
     public static let unsuitableTable = Code(.unsuitableTable)
     /// The database refused; ``ImportError/underlying`` is its error.
@@ -75,9 +78,12 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
 
 extension ImportError {
   /// Somebody else has added rows while an import was adding its own.
-  init(otherRowsIn table: String, path: String) {
-    self.init(
-      .foreignRows, path: path,
-      message: "Somebody else has added rows to the table \(table) meanwhile, which has no key.")
+  init(otherRowsIn table: String, path: String, hasKey: Bool) {
+    let what = "Somebody else has added rows to the table \(table) meanwhile"
+    if hasKey {
+      self.init(.otherWriter, path: path, message: "\(what), with keys of the file: import it again to complete it.")
+    } else {
+      self.init(.foreignRows, path: path, message: "\(what), which has no key.")
+    }
   }
 }
