@@ -34,6 +34,31 @@
     // MARK: Keys
 
     @Test(
+      "I5: what the table takes for the same key is the same key",
+      arguments: [
+        ("(id TEXT PRIMARY KEY COLLATE NOCASE, name TEXT)", "A", "a"),
+        ("(id TEXT COLLATE RTRIM, name TEXT, UNIQUE (id))", "a", "a  "),
+        ("(id TEXT PRIMARY KEY COLLATE NOCASE, name TEXT) WITHOUT ROWID", "A", "a"),
+        ("(id NUMERIC PRIMARY KEY, name TEXT)", "1", "1.0"),
+        ("(id INT PRIMARY KEY, name TEXT)", "1", "01"),
+      ])
+    func sameKeys(definition: String, one: String, other: String) throws {
+      let sql = "CREATE TABLE t \(definition); INSERT INTO t VALUES ('\(one)', 'old'), ('z', 'last')"
+      try imported("id,name\n\(one),new\nb,2\n\(other),second\n", into: sql, key: ["id"]) {
+        (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect((operation.report.rows, operation.report.rejected) == (2, 1))
+        let rows = try database.strings("SELECT id, name FROM t ORDER BY name")
+        #expect(rows == ["b|2", "z|last", "\(one)|new"])
+        let again = ImportOperation(
+          file: operation.file, table: TableSchema(name: "t", columns: [], key: ["id"]), into: database)
+        run(again)
+        #expect((again.report.rows, again.report.rejected) == (2, 1))
+        #expect(try database.strings("SELECT id, name FROM t ORDER BY name") == rows)
+      }
+    }
+
+    @Test(
       "I5: without a key that was given, the primary key of the table is the key",
       arguments: [
         "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)", "CREATE TABLE t (name TEXT, ID TEXT PRIMARY KEY)",

@@ -12,6 +12,8 @@
     private let uniqueColumns: [Set<String>]
     /// The columns of each index that was made by itself for that.
     private let uniqueIndices: [[String]]
+    /// The columns, in lower case, whose values are the same in an index although their bytes are not.
+    private let collatedColumns: Set<String>
     /// The columns that SQLite computes.
     private let generated: [String]
     /// `WITHOUT ROWID`.
@@ -46,6 +48,12 @@
         // An index on an expression has a column without a name.
         return (columns: columns.contains(nil) ? [] : columns.compactMap { $0 }, origin: index["origin"] as String)
       }.filter { !$0.columns.isEmpty }
+      let collated = try indices.flatMap { index in
+        try String.fetchAll(
+          connection, sql: "SELECT name FROM pragma_index_xinfo(?) WHERE key AND name NOT NULL AND coll <> 'BINARY'",
+          arguments: [index["name"] as String])
+      }
+      collatedColumns = Set(collated.map(\.lowercasedAsName))
       uniqueIndices = indexed.filter { $0.origin == "c" }.map(\.columns)
       // That of the primary key is there too.
       uniqueColumns =
@@ -154,6 +162,16 @@
           .unsuitableTable, path: path,
           message: "The column \(column.name) of the table \(name) is \(declared) there, "
             + "which can't become \(column.type.rawValue).")
+      }
+    }
+
+    /// Whether two keys of a plan may be the same here although their bytes are not: by a collation, or since the table
+    /// makes other values of them.
+    func comparesKeysOtherwise(than plan: TablePlan) -> Bool {
+      plan.key.contains { position in
+        let column = plan.columns[position]
+        return collatedColumns.contains(column.name.lowercasedAsName)
+          || declaredType(of: column.name).map { !Self.isType($0, fitFor: column.type) } == true
       }
     }
 

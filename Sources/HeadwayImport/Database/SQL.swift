@@ -66,6 +66,13 @@ enum SQL {
     "ALTER TABLE \(name(table)) ADD COLUMN \(name(column.name)) \(column.type.rawValue.uppercased())"
   }
 
+  /// Asks for the key of the row whose key is the same as the one that is bound, as the table keeps it.
+  static func storedKey(_ plan: TablePlan) -> String {
+    let key = plan.key.map { name(plan.columns[$0].name) }
+    let stored = key.map { "quote(\($0))" }.joined(separator: " || ',' || ")
+    return "SELECT \(stored) FROM \(name(plan.table)) WHERE \(key.map { "\($0) = ?" }.joined(separator: " AND "))"
+  }
+
   /// A statement that inserts `rows` rows.
   ///
   /// With `updates`, a row whose key is there is updated in place; rows that would not change are not written.

@@ -38,7 +38,12 @@
       let delete: Statement?
       /// Asks for the number of the last row, where rows are added behind others.
       let last: Statement?
+      /// Asks for the key of a row, where rows are updated and the table takes other keys for the same than the file.
+      let storedKey: Statement?
     }
+
+    /// The keys of rows that were written, where the table is asked for them.
+    private var writtenKeys = KeySet()
 
     /// How many rows one statement inserts at most, where the table has few columns: SQLite's cost for starting a
     /// statement is paid once for them.
@@ -65,12 +70,16 @@
       let mostRows = max(1, min(Self.mostRowsAtOnce, database.maximumStatementArgumentCount / valuesPerRow))
       let last = "SELECT max(\(plan.rowIdentifier)) FROM \(SQL.name(plan.table))"
       let delete = "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) = ?"
+      let asksForKeys =
+        try updates && plan.hasKey
+        && ExistingTable(named: plan.table, database)?.comparesKeysOtherwise(than: plan) == true
       statements = Statements(
         insert: try sequence(first: 1, next: { $0 * 2 <= mostRows ? $0 * 2 : nil }).map { rows in
           try database.makeStatement(sql: SQL.insert(plan, rows: rows, updates: updates))
         },
         delete: updates && !plan.hasKey ? try database.makeStatement(sql: delete) : nil,
-        last: updates || plan.hasKey ? nil : try database.makeStatement(sql: last))
+        last: updates || plan.hasKey ? nil : try database.makeStatement(sql: last),
+        storedKey: asksForKeys ? try database.makeStatement(sql: SQL.storedKey(plan)) : nil)
     }
 
     /// Lets go of the statements, inside an access to the writing connection like everything else.
@@ -101,7 +110,8 @@
       while row < batch.count {
         guard mayGoOn() else { return nil }
         // As many as there is a statement for.
-        let power = min(statements.insert.count, Int.bitWidth - (batch.count - row).leadingZeroBitCount) - 1
+        let most = statements.storedKey == nil ? statements.insert.count : 1
+        let power = min(most, Int.bitWidth - (batch.count - row).leadingZeroBitCount) - 1
         let count = 1 << power
         if count > 1, try insert(batch, from: row, count: count, statements.insert[power]) == nil {
           row += count
@@ -109,7 +119,7 @@
         }
         // The last one, or a statement that failed as a whole because of one row: one by one.
         for single in row..<row + count {
-          guard let reason = try insert(batch, from: single, count: 1, statements.insert[0]) else { continue }
+          guard let reason = try insertSingle(batch, single, statements) else { continue }
           // What an earlier import has put there is not this row.
           try statements.delete?.execute(arguments: [offset + batch.origins[single].ordinal])
           if reason == plan.duplicateReason { try requireOwnRows(database) }
@@ -138,6 +148,35 @@
     private func requireOwnRows(_ database: Database) throws {
       guard let dataVersion, try database.dataVersion() != dataVersion else { return }
       throw OtherRows()
+    }
+
+    /// Inserts or updates one row, unless one with its key has been written before.
+    ///
+    /// - Returns: Why it is not let in; nil if it is.
+    private func insertSingle(_ batch: RowBatch, _ row: Int, _ statements: Statements) throws -> String? {
+      guard let statement = statements.storedKey else {
+        return try insert(batch, from: row, count: 1, statements.insert[0])
+      }
+      if let key = try storedKey(batch, row, statement), writtenKeys.contains(key) { return plan.duplicateReason }
+      let reason = try insert(batch, from: row, count: 1, statements.insert[0])
+      // The table may have made another value of it.
+      if reason == nil, let key = try storedKey(batch, row, statement) { _ = writtenKeys.insert(key) }
+      return reason
+    }
+
+    /// The hash of the key of the row that the table takes for the same; nil if there is none.
+    private func storedKey(_ batch: RowBatch, _ row: Int, _ statement: Statement) throws -> UInt64? {
+      let handle = statement.sqliteStatement
+      let values = batch.values + row * batch.columnCount
+      for (number, column) in plan.key.enumerated() { bind(values[column], Int32(number + 1), handle, batch) }
+      defer { sqlite3_reset(handle) }
+      switch sqlite3_step(handle) {
+      case SQLITE_DONE: return nil
+      case SQLITE_ROW:
+        let text = sqlite3_column_text(handle, 0)
+        return KeySet.hash(UnsafeRawBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, 0))))
+      case let result: throw DatabaseError(resultCode: ResultCode(rawValue: result), sql: statement.sql)
+      }
     }
 
     /// Executes one statement.
