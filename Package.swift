@@ -6,6 +6,7 @@ import PackageDescription
 // and builds the core alone. Whatever uses a guarded dependency is guarded itself: `.when(traits:)` here, `#if` there.
 let sqlite = "SQLite"
 let compression = "Compression"
+let http = "HTTP"
 
 let package = Package(
   name: "Headway",
@@ -18,17 +19,24 @@ let package = Package(
     .library(name: "HeadwayFoundationNetworking", targets: ["HeadwayFoundationNetworking"]),
     .library(name: "HeadwayTestKit", targets: ["HeadwayTestKit"]),
     .library(name: "HeadwayImport", targets: ["HeadwayImport"]),
+    .library(name: "HeadwayHTTP", targets: ["HeadwayHTTP"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),
   ],
   traits: [
     .trait(name: "SQLite", description: "Bulk import into SQLite (HeadwayImport), and the tool's import commands."),
     .trait(name: "Compression", description: "Compressed files in HeadwayLines and HeadwayImport, by libarchive."),
-    .trait(name: "Tool", description: "All that the tool can do.", enabledTraits: [sqlite, compression]),
+    .trait(name: "HTTP", description: "Requests and downloads (HeadwayHTTP), on AsyncHTTPClient."),
+    .trait(name: "Tool", description: "All that the tool can do.", enabledTraits: [sqlite, compression, http]),
     .default(enabledTraits: []),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
   ],
   targets: [
     // The core: the toolchain's Synchronization and Dispatch, and nothing else.
@@ -53,6 +61,19 @@ let package = Package(
         "Headway", "HeadwayCSV", "HeadwayLines",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: [sqlite])),
+      ]),
+
+    .target(
+      name: "HeadwayHTTP",
+      dependencies: [
+        "Headway",
+        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: [http])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [http])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
+        .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: .when(traits: [http])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [http])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: [http])),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: [http])),
       ]),
 
     // For tests of code that uses the core, and of the core itself.
@@ -90,6 +111,15 @@ let package = Package(
       dependencies: [
         "Headway", "HeadwayCSV", "HeadwayImport", "HeadwayTestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
+      ]),
+    .testTarget(
+      name: "HeadwayHTTPTests",
+      dependencies: [
+        "Headway", "HeadwayHTTP", "HeadwayTestKit", "HeadwayTestSupport",
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: [http])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [http])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [http])),
       ]),
     .testTarget(
       name: "HeadwayToolTests",

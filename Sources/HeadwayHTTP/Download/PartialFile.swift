@@ -1,0 +1,172 @@
+#if HTTP
+  import Crypto
+  import Foundation
+  import NIOCore
+  import NIOPosix
+
+  /// A file that is being downloaded, beside its final place: `PATH.part`, and `PATH.part.json` with what is needed to go
+  /// on with it.
+  ///
+  /// What may wait for the disk runs on NIO's threads for that.
+  final class PartialFile: @unchecked Sendable {  // Used by one task, one call after the other.
+    /// How many bytes it has.
+    private(set) var count = 0
+    /// By what the server knows whether the content is still the same; nil if it has not said.
+    private(set) var validator: String?
+
+    private let path: String
+    private let url: String
+    private let descriptor: Int32
+    private var hash = SHA256()
+
+    private struct Note: Codable {
+      let url: String
+      let validator: String
+    }
+
+    private var partPath: String { path + ".part" }
+    private var notePath: String { path + ".part.json" }
+
+    private init(_ path: String, _ url: String) throws {
+      (self.path, self.url) = (path, url)
+      descriptor = try Self.openAlone(path + ".part", url)
+    }
+
+    deinit { Foundation.close(descriptor) }
+
+    private static func performing<Answer: Sendable>(
+      _ body: @escaping @Sendable () throws -> Answer
+    ) async throws -> Answer {
+      try await NIOThreadPool.singleton.runIfActive(body)
+    }
+
+    // MARK: Opening
+
+    /// Opens the file, for this download alone, with what an earlier one has left of the same address.
+    ///
+    /// - Throws: ``HTTPError`` with the code `cannotWriteFile` or `fileInUse`.
+    static func open(_ path: String, for url: String) async throws -> PartialFile {
+      try await performing {
+        let file = try PartialFile(path, url)
+        try file.takeUp()
+        return file
+      }
+    }
+
+    private static func openAlone(_ path: String, _ url: String) throws -> Int32 {
+      while true {
+        let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw failure("can't be written", path, url) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+          let isInUse = errno == EWOULDBLOCK
+          Foundation.close(descriptor)
+          guard isInUse else { throw failure("can't be locked", path, url) }
+          throw HTTPError(.fileInUse, url: url, message: "Another download writes \(path).")
+        }
+        // Another one may have completed it between the two.
+        var (opened, named) = (stat(), stat())
+        if fstat(descriptor, &opened) == 0, stat(path, &named) == 0, opened.st_ino == named.st_ino { return descriptor }
+        Foundation.close(descriptor)
+      }
+    }
+
+    private static func failure(_ what: String, _ path: String, _ url: String) -> HTTPError {
+      HTTPError(.cannotWriteFile, url: url, message: "\(path) \(what): \(String(cString: strerror(errno))).")
+    }
+
+    private func failure(_ what: String) -> HTTPError { Self.failure(what, partPath, url) }
+
+    private func takeUp() throws {
+      let note = FileManager.default.contents(atPath: notePath).flatMap {
+        try? JSONDecoder().decode(Note.self, from: $0)
+      }
+      guard let note, note.url == url else { return try truncate(validator: nil) }
+      validator = note.validator
+      var piece = [UInt8](repeating: 0, count: 1 << 20)
+      while case let got = pread(descriptor, &piece, piece.count, off_t(count)), got > 0 {
+        piece.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<got])) }
+        count += got
+      }
+    }
+
+    // MARK: Writing
+
+    /// Begins anew.
+    func restart(validator: String?) async throws {
+      try await Self.performing { try self.truncate(validator: validator) }
+    }
+
+    private func truncate(validator: String?) throws {
+      guard ftruncate(descriptor, 0) == 0 else { throw failure("can't be written") }
+      (count, hash, self.validator) = (0, SHA256(), validator)
+      guard let validator else { return _ = unlink(notePath) }
+      do {
+        try JSONEncoder().encode(Note(url: url, validator: validator)).write(to: URL(fileURLWithPath: notePath))
+      } catch {
+        throw HTTPError(.cannotWriteFile, url: url, message: "\(notePath) can't be written.", underlying: error)
+      }
+    }
+
+    func append(_ piece: ByteBuffer) async throws {
+      try await Self.performing {
+        try piece.withUnsafeReadableBytes { bytes in
+          var written = 0
+          while written < bytes.count {
+            let result = pwrite(
+              self.descriptor, bytes.baseAddress! + written, bytes.count - written, off_t(self.count + written))
+            if result < 0, errno == EINTR { continue }
+            guard result > 0 else { throw self.failure("can't be written") }
+            written += result
+          }
+          self.hash.update(bufferPointer: bytes)
+          self.count += written
+        }
+      }
+    }
+
+    // MARK: The end
+
+    /// Gives the file its name, once it is on the disk.
+    ///
+    /// - Throws: ``HTTPError`` with the code `checksumMismatch`, after which nothing of it is kept, or `cannotWriteFile`.
+    func complete(_ checksum: SHA256Checksum?) async throws {
+      try await Self.performing {
+        let actual = SHA256Checksum(self.hash.finalize())
+        if let checksum, checksum != actual {
+          try self.truncate(validator: nil)
+          throw HTTPError(
+            .checksumMismatch, url: self.url,
+            message: "The content has the SHA-256 checksum \(actual), not \(checksum).")
+        }
+        guard fsync(self.descriptor) == 0, rename(self.partPath, self.path) == 0 else {
+          throw self.failure("can't be completed")
+        }
+        unlink(self.notePath)
+        // So that the name is on the disk, too.
+        let folder = Foundation.open((self.path as NSString).deletingLastPathComponent.orCurrentFolder, O_RDONLY)
+        if folder >= 0 {
+          fsync(folder)
+          Foundation.close(folder)
+        }
+      }
+    }
+
+    /// Leaves the file, or removes it.
+    ///
+    /// - Parameter keeps: Whether to leave what has come, if a later download can go on with it.
+    func close(keeps: Bool) async {
+      guard !keeps || count == 0 || validator == nil else { return }
+      // In a task of its own, since that of the operation may be cancelled.
+      await Task {
+        try? await Self.performing {
+          unlink(self.partPath)
+          unlink(self.notePath)
+        }
+      }.value
+    }
+  }
+
+  extension String {
+    fileprivate var orCurrentFolder: String { isEmpty ? "." : self }
+  }
+#endif

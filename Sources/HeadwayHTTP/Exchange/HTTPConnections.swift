@@ -1,0 +1,73 @@
+#if HTTP
+  import AsyncHTTPClient
+  import NIOCore
+  import NIOHTTPCompression
+
+  /// The connections that requests share.
+  ///
+  /// Connections are kept for the next request to their host. Make one where other limits than those of ``shared`` are
+  /// to hold; it is closed when nothing refers to it any more.
+  public final class HTTPConnections: Sendable {
+    /// What connections are made with.
+    public struct Configuration: Sendable {
+      /// How long a connection may take to come about, TLS included; 10 s by default.
+      public var connectTime = Duration.seconds(10)
+      /// How long a connection may stand still; 60 s by default.
+      public var idleTime = Duration.seconds(60)
+      /// How many connections there are to one host at once; 8 by default. Further requests wait.
+      public var maximumConnectionsPerHost = 8
+      /// How many times its size a compressed body may expand to; 100 by default.
+      public var maximumExpansion = 100
+      /// Certificates, in PEM format, that are trusted in place of those of the system.
+      public var trustedCertificates: String?
+
+      /// The configuration that holds if nothing else is said.
+      public init() {}
+    }
+
+    /// The connections that are used if no others are given.
+    public static let shared = HTTPConnections()
+
+    let client: HTTPClient
+
+    /// Makes a pool of connections.
+    ///
+    /// - Parameter configuration: What they are made with.
+    /// - Throws: ``HTTPError`` with the code `cannotReadFile`, if the certificates can't be read.
+    public convenience init(_ configuration: Configuration) throws {
+      self.init(try configuration.clientConfiguration())
+    }
+
+    private convenience init() { self.init(Configuration().withoutCertificates()) }
+
+    private init(_ configuration: HTTPClient.Configuration) {
+      client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    // Nothing waits for the end of the connections.
+    deinit { client.shutdown { _ in } }
+  }
+
+  extension HTTPConnections.Configuration {
+    func withoutCertificates() -> HTTPClient.Configuration {
+      var configuration = HTTPClient.Configuration()
+      configuration.redirectConfiguration = .disallow
+      configuration.timeout.connect = .nanoseconds(Int64(connectTime / .nanoseconds(1)))
+      configuration.timeout.read = .nanoseconds(Int64(idleTime / .nanoseconds(1)))
+      configuration.timeout.write = configuration.timeout.read
+      configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = maximumConnectionsPerHost
+      // Failures are repeated by ourselves.
+      configuration.connectionPool.retryConnectionEstablishment = false
+      configuration.decompression = .enabled(limit: .ratio(maximumExpansion))
+      return configuration
+    }
+
+    fileprivate func clientConfiguration() throws -> HTTPClient.Configuration {
+      var configuration = withoutCertificates()
+      if let trustedCertificates {
+        configuration.tlsConfiguration = try TrustedCertificates.configuration(trustedCertificates)
+      }
+      return configuration
+    }
+  }
+#endif

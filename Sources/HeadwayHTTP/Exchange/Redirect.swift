@@ -1,0 +1,56 @@
+#if HTTP
+  import Foundation
+  import NIOHTTP1
+
+  /// Where a server sends on to.
+  enum Redirect {
+    /// What says who asks: not for another host.
+    private static let credentials = ["Authorization", "Cookie", "Proxy-Authorization"]
+
+    /// The request for another address.
+    ///
+    /// - Throws: ``HTTPError`` with the code `refusedRedirect`.
+    static func next(_ request: HTTPRequest, to location: String, _ status: HTTPResponseStatus) throws -> HTTPRequest {
+      guard let old = URL(string: request.url), let new = URL(string: location, relativeTo: old)?.absoluteURL,
+        let scheme = new.scheme?.lowercased(), ["http", "https"].contains(scheme), new.host?.isEmpty == false
+      else {
+        throw HTTPError(
+          .refusedRedirect, url: request.url, status: status, message: "The server sent on to no address: \(location).")
+      }
+      guard old.scheme?.lowercased() != "https" || scheme == "https" else {
+        throw HTTPError(
+          .refusedRedirect, url: request.url, status: status,
+          message: "The server sent on from https to http: \(location).")
+      }
+      var next = request
+      next.url = new.absoluteString
+      if origin(of: old) != origin(of: new) { for name in credentials { next.headers.remove(name: name) } }
+      // As browsers do, and RFC 9110, 15.4, allows.
+      let becomesGet = status.code == 303 ? request.method != .HEAD : status.code <= 302 && request.method == .POST
+      if becomesGet {
+        (next.method, next.body) = (.GET, nil)
+        for name in ["Content-Type", "Content-Length", "Content-Encoding"] { next.headers.remove(name: name) }
+      }
+      return next
+    }
+
+    private static func origin(of url: URL) -> [String] {
+      let scheme = url.scheme?.lowercased() ?? ""
+      return [scheme, url.host?.lowercased() ?? "", "\(url.port ?? (scheme == "https" ? 443 : 80))"]
+    }
+  }
+
+  /// When a server wants to be asked again.
+  enum RetryAfter {
+    /// The delay that header fields ask for; nil if they ask for none. Seconds or a date (RFC 9110, 10.2.3).
+    static func delay(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
+      guard let value = headers.first(name: "Retry-After") else { return nil }
+      if let seconds = Int(value), seconds >= 0 { return .seconds(seconds) }
+      let format = DateFormatter()
+      format.locale = Locale(identifier: "en_US_POSIX")
+      format.timeZone = TimeZone(identifier: "GMT")
+      format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+      return format.date(from: value).map { .seconds(max(0, $0.timeIntervalSince(now))) }
+    }
+  }
+#endif

@@ -1,0 +1,78 @@
+#if HTTP
+  public import Headway
+
+  /// What requests and downloads have in common: an operation that asks a server, and blocks no thread.
+  ///
+  /// Use ``RequestOperation`` or ``DownloadOperation``, or subclass these.
+  ///
+  /// Cancelling ends the request wherever it is: it leaves the line for a connection, or its connection is closed. The
+  /// operation then finishes, once, without an error, and nothing of it is called any more.
+  open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
+    /// What is asked.
+    public let request: HTTPRequest
+    /// What it may take.
+    public let limits: HTTPLimits
+
+    let connections: HTTPConnections
+    /// By what pauses and the limit of the total time are measured; set before the start.
+    package final var clock: any Clock<Duration> = ContinuousClock()
+
+    init(_ request: HTTPRequest, limits: HTTPLimits, connections: HTTPConnections) {
+      self.request = request
+      self.limits = limits
+      self.connections = connections
+      super.init()
+      name = request.url
+    }
+
+    /// Begins to ask.
+    ///
+    /// Called once, by ``Headway/Operation/start()``.
+    public final override func main() {
+      let task = Task { [self] in
+        let result: Result<Void, any Error>
+        do { result = .success(try await runWithinTime()) } catch { result = .failure(error) }
+        await clean(after: result)
+        switch result {
+        case .failure(let error) where !isCancelled: finish(throwing: error)
+        default: finish()
+        }
+      }
+      onCancel { task.cancel() }
+    }
+
+    /// One attempt.
+    func attempt() async throws { preconditionFailure("\(type(of: self)) asks nothing") }
+
+    /// All attempts have been made.
+    func clean(after result: Result<Void, any Error>) async {}
+
+    private func runWithinTime() async throws {
+      guard let totalTime = limits.totalTime else { return try await attempts() }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await self.attempts() }
+        group.addTask { [clock, request] in
+          try await clock.sleep(for: totalTime)
+          throw HTTPError(.timedOut, url: request.url, message: "It took longer than \(totalTime).")
+        }
+        defer { group.cancelAll() }
+        try await group.next()
+      }
+    }
+
+    private func attempts() async throws {
+      var number = 1
+      while true {
+        do {
+          return try await attempt()
+        } catch let error as HTTPError {
+          guard request.isIdempotent,
+            let delay = limits.retries.delay(after: error, attempt: number, random: .random(in: 0...1))
+          else { throw error }
+          try await clock.sleep(for: delay)
+          number += 1
+        }
+      }
+    }
+  }
+#endif

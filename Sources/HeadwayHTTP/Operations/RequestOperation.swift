@@ -1,0 +1,103 @@
+#if HTTP
+  import AsyncHTTPClient
+  import Headway
+  import NIOCore
+  import NIOHTTP1
+  import Synchronization
+
+  /// An operation that asks a server, and keeps the answer in memory.
+  ///
+  /// ```swift
+  /// let request = RequestOperation("https://example.org/stops.json")
+  /// let parse = BlockOperation { print(request.response?.body.count ?? 0) }
+  /// parse.addDependency(request)
+  /// queue.addOperations([request, parse], waitUntilFinished: false)
+  /// ```
+  ///
+  /// A status that is not from 200 to 299 is an error, as is all else that goes wrong: see ``HTTPError``. While the
+  /// answer comes, `progress` counts its bytes; its `totalUnitCount` is 0 where the length is not known.
+  ///
+  /// To make something of the answer in the operation itself, subclass it and override ``receive(_:)``.
+  open class RequestOperation: HTTPOperation, @unchecked Sendable {
+    private let received = Mutex<HTTPResponse?>(nil)
+
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - request: What to ask.
+    ///   - limits: What it may take. A body of more than 64 MB is an error, if it says nothing of that.
+    ///   - connections: The connections to use.
+    public override init(
+      _ request: HTTPRequest, limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared
+    ) {
+      super.init(request, limits: limits, connections: connections)
+    }
+
+    /// Creates a request for the content of an address.
+    ///
+    /// - Parameters:
+    ///   - url: An address of http or https.
+    ///   - limits: What it may take.
+    ///   - connections: The connections to use.
+    public convenience init(
+      _ url: String, limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared
+    ) {
+      self.init(HTTPRequest(url: url), limits: limits, connections: connections)
+    }
+
+    /// The answer; nil until the operation has finished, and if it failed or was cancelled.
+    public final var response: HTTPResponse? { received.withLock { $0 } }
+
+    /// The answer.
+    ///
+    /// Waits until the operation has finished. Where the task that waits is cancelled, the wait ends, and the operation
+    /// goes on.
+    ///
+    /// - Throws: The error of the operation; `CancellationError` when it was cancelled, or the task that waits is.
+    public final var value: HTTPResponse {
+      get async throws {
+        try await finishedSuccessfully()
+        guard let response else { throw CancellationError() }
+        return response
+      }
+    }
+
+    /// Makes something of the answer, before the operation finishes.
+    ///
+    /// Override it; the default does nothing. Called once at most, in the operation's task, which is cancelled with the
+    /// operation.
+    ///
+    /// - Parameter response: The answer.
+    /// - Throws: Whatever makes the operation fail.
+    open func receive(_ response: HTTPResponse) async throws {}
+
+    private static let usualMaximumBodyBytes = 64 << 20
+
+    override func attempt() async throws {
+      let answer = try await HTTPExchange(connections: connections, limits: limits).answer(to: request)
+      let most = limits.maximumBodyBytes ?? Self.usualMaximumBodyBytes
+      func requireRoom(for count: Int) throws {
+        guard count > most else { return }
+        throw HTTPError(
+          .bodyTooLarge, url: answer.url, status: answer.status, message: "The content has more than \(most) bytes.")
+      }
+      let hasBody = request.method != .HEAD
+      if hasBody { try requireRoom(for: answer.announcedLength ?? 0) }
+      progress.totalUnitCount = hasBody ? Int64(answer.announcedLength ?? 0) : 0
+      progress.completedUnitCount = 0
+      let body = try await HTTPExchange.translating(answer.url) {
+        var body: [UInt8] = []
+        for try await piece in answer.response.body {
+          try requireRoom(for: body.count + piece.readableBytes)
+          body.append(contentsOf: piece.readableBytesView)
+          progress.completedUnitCount += Int64(piece.readableBytes)
+        }
+        return body
+      }
+      let response = HTTPResponse(url: answer.url, status: answer.status, headers: answer.headers, body: body)
+      try Task.checkCancellation()
+      try await receive(response)
+      received.withLock { $0 = response }
+    }
+  }
+#endif

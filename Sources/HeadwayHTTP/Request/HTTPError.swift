@@ -1,0 +1,86 @@
+#if HTTP
+  public import NIOHTTP1
+
+  /// Why a request or a download failed.
+  public struct HTTPError: Error, Sendable, CustomStringConvertible {
+    /// What kind of thing went wrong.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+      private enum Kind: String {
+        case invalidURL, cannotConnect, timedOut, unexpectedStatus, refusedRedirect, bodyTooLarge, connectionBroken
+        case checksumMismatch, cannotReadFile, cannotWriteFile, fileInUse
+      }
+
+      private let kind: Kind
+
+      private init(_ kind: Kind) { self.kind = kind }
+
+      /// The address is no `http` or `https` URL with a host.
+      public static let invalidURL = Code(.invalidURL)
+      /// No connection came about: there is no such host, nobody listens there, or TLS failed.
+      public static let cannotConnect = Code(.cannotConnect)
+      /// One of the time limits of ``HTTPLimits`` has passed.
+      public static let timedOut = Code(.timedOut)
+      /// The status is none that is allowed; ``HTTPError/status`` has it.
+      public static let unexpectedStatus = Code(.unexpectedStatus)
+      /// The server sent on too often, to no address, or from https to http.
+      public static let refusedRedirect = Code(.refusedRedirect)
+      /// The content is larger than the limit, or expands more than it may.
+      public static let bodyTooLarge = Code(.bodyTooLarge)
+      /// The connection ended before the answer did, or what came is no HTTP.
+      public static let connectionBroken = Code(.connectionBroken)
+      /// What was downloaded does not have the checksum that was given.
+      public static let checksumMismatch = Code(.checksumMismatch)
+      /// The file that is to be sent can't be read.
+      public static let cannotReadFile = Code(.cannotReadFile)
+      /// The file can't be written.
+      public static let cannotWriteFile = Code(.cannotWriteFile)
+      /// Another download writes the same file.
+      public static let fileInUse = Code(.fileInUse)
+
+      /// The name of the code.
+      public var description: String { kind.rawValue }
+    }
+
+    /// What kind of thing went wrong.
+    public let code: Code
+    /// The address concerned.
+    public let url: String
+    /// The status, where the server answered.
+    public let status: HTTPResponseStatus?
+    /// What happened, for a person.
+    public let message: String
+    /// The error below, if there was one.
+    public let underlying: (any Error)?
+    /// How long the server asks to wait, if it does.
+    let retryAfter: Duration?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: What kind of thing went wrong.
+    ///   - url: The address concerned.
+    ///   - status: The status, where the server answered.
+    ///   - message: What happened, for a person.
+    ///   - underlying: The error below.
+    public init(
+      _ code: Code, url: String, status: HTTPResponseStatus? = nil, message: String, underlying: (any Error)? = nil
+    ) {
+      self.init(code, url: url, status: status, message: message, underlying: underlying, retryAfter: nil)
+    }
+
+    init(
+      _ code: Code, url: String, status: HTTPResponseStatus? = nil, message: String, underlying: (any Error)? = nil,
+      retryAfter: Duration?
+    ) {
+      self.code = code
+      self.url = url
+      self.status = status
+      self.message = message
+      self.underlying = underlying
+      self.retryAfter = retryAfter
+    }
+
+    /// The address and what happened.
+    public var description: String { underlying.map { "\(url): \(message) (\($0))" } ?? "\(url): \(message)" }
+  }
+#endif

@@ -1,0 +1,70 @@
+#if HTTP
+  import NIOHTTP1
+
+  /// What a request may take: time, bytes, redirects.
+  public struct HTTPLimits: Sendable {
+    /// How many bytes a body may have, decompressed; 64 MB by default for what is kept in memory, none for downloads.
+    public var maximumBodyBytes: Int?
+    /// How long all may take, retries included; no limit by default.
+    public var totalTime: Duration?
+    /// How many redirects are followed; 10 by default.
+    public var maximumRedirects = 10
+    /// The statuses, beside those from 200 to 299, that are no errors.
+    public var allowedStatuses: Set<UInt> = []
+    /// How often and when a request that failed is repeated.
+    public var retries = HTTPRetries()
+
+    /// The limits that hold if nothing else is said.
+    public init() {}
+
+    func allows(_ status: HTTPResponseStatus) -> Bool {
+      (200...299).contains(status.code) || allowedStatuses.contains(status.code)
+    }
+  }
+
+  /// How often and when a request that failed is repeated.
+  ///
+  /// Only what may be repeated is (GET, HEAD, PUT, DELETE, OPTIONS, TRACE), and only after a failure that may pass: no
+  /// connection, a broken one, one that stood still, or a status of 408, 425, 429, 500, 502, 503 or 504. Where the server
+  /// says when (`Retry-After`), that is waited for, if it is not longer than ``maximumDelay``.
+  public struct HTTPRetries: Sendable {
+    /// How often it is asked at most, the first time included; 3 by default.
+    public var maximumAttempts = 3
+    /// How long the first pause is at most; 500 ms by default. Each that follows is twice as long.
+    public var firstDelay = Duration.milliseconds(500)
+    /// No pause is longer; 30 s by default.
+    public var maximumDelay = Duration.seconds(30)
+
+    /// The retries that are made if nothing else is said.
+    public init() {}
+
+    /// None at all.
+    public static var none: HTTPRetries {
+      var retries = HTTPRetries()
+      retries.maximumAttempts = 1
+      return retries
+    }
+
+    static let statuses: Set<UInt> = [408, 425, 429, 500, 502, 503, 504]
+
+    /// The pause before another attempt; nil if there is to be none.
+    ///
+    /// With "full jitter": a random part of a limit that doubles, so that clients that failed together do not come back
+    /// together (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
+    ///
+    /// - Parameters:
+    ///   - error: What went wrong.
+    ///   - attempt: How often was asked.
+    ///   - random: Between 0 and 1.
+    func delay(after error: HTTPError, attempt: Int, random: Double) -> Duration? {
+      guard attempt < maximumAttempts else { return nil }
+      switch error.code {
+      case .cannotConnect, .connectionBroken, .timedOut: break
+      case .unexpectedStatus where error.status.map { Self.statuses.contains($0.code) } == true: break
+      default: return nil
+      }
+      if let asked = error.retryAfter { return asked <= maximumDelay ? asked : nil }
+      return min(maximumDelay, firstDelay * (1 << min(attempt - 1, 20))) * random
+    }
+  }
+#endif

@@ -1,0 +1,43 @@
+#if HTTP
+  public import NIOHTTP1
+
+  /// What is asked of a server.
+  ///
+  /// ```swift
+  /// var request = HTTPRequest(url: "https://example.org/stops", headers: ["Accept": "application/json"])
+  /// ```
+  public struct HTTPRequest: Sendable {
+    /// The content that is sent.
+    public enum Body: Sendable {
+      case bytes([UInt8])
+      /// The content of a file, read while it is sent: memory does not depend on its size.
+      case file(path: String)
+    }
+
+    /// An address with the scheme `http` or `https`.
+    public var url: String
+    /// GET by default.
+    public var method: HTTPMethod
+    /// The header fields; those that say how the body is sent are set by themselves.
+    public var headers: HTTPHeaders
+    /// The content that is sent, if there is any.
+    public var body: Body?
+
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - url: An address with the scheme `http` or `https`.
+    ///   - method: What is to be done.
+    ///   - headers: The header fields.
+    ///   - body: The content that is sent.
+    public init(url: String, method: HTTPMethod = .GET, headers: HTTPHeaders = [:], body: Body? = nil) {
+      self.url = url
+      self.method = method
+      self.headers = headers
+      self.body = body
+    }
+
+    /// Whether asking twice is the same as asking once, so that the request may be repeated (RFC 9110, 9.2.2).
+    var isIdempotent: Bool { [.GET, .HEAD, .PUT, .DELETE, .OPTIONS, .TRACE].contains(method) }
+  }
+#endif

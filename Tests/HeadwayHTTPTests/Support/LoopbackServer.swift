@@ -1,0 +1,179 @@
+#if HTTP
+  import NIOCore
+  import NIOHTTP1
+  import NIOPosix
+  import Synchronization
+
+  /// A server on 127.0.0.1 that answers as a test says.
+  final class LoopbackServer: Sendable {
+    /// What it was asked.
+    struct Question: Sendable {
+      let head: HTTPRequestHead
+      let body: [UInt8]
+
+      var path: String { head.uri }
+      func header(_ name: String) -> String? { head.headers.first(name: name) }
+    }
+
+    /// What it does, one step after the other.
+    enum Step: Sendable {
+      case head(HTTPResponseStatus, HTTPHeaders)
+      case bytes([UInt8])
+      /// Runs on the thread of the connection.
+      case call(@Sendable () -> Void)
+      case end
+      /// Goes on when the condition holds.
+      case wait(@Sendable () -> Bool)
+      /// Says nothing more, and keeps the connection.
+      case hang
+      case closeConnection
+      /// Bytes as they are, in place of an answer.
+      case raw([UInt8])
+    }
+
+    /// A whole answer.
+    static func answer(
+      _ status: HTTPResponseStatus = .ok, _ headers: HTTPHeaders = [:], _ body: [UInt8] = []
+    ) -> [Step] {
+      var headers = headers
+      if !headers.contains(name: "Content-Length"), !headers.contains(name: "Transfer-Encoding") {
+        headers.add(name: "Content-Length", value: "\(body.count)")
+      }
+      return [.head(status, headers), .bytes(body), .end]
+    }
+
+    typealias Behaviour = @Sendable (Question) -> [Step]
+
+    private struct State {
+      var questions: [Question] = []
+      var connections = 0
+      var openConnections = 0
+    }
+
+    private let state = Mutex(State())
+    private let channel: any Channel
+
+    static func start(_ behaviour: @escaping Behaviour) async throws -> LoopbackServer {
+      let box = Box()
+      let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .serverChannelOption(.backlog, value: 1_024)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            let encoder = HTTPResponseEncoder()
+            try pipeline.addHandler(encoder)
+            try pipeline.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
+            try pipeline.addHandler(Handler(box, behaviour, encoder))
+          }
+        }
+        .bind(host: "127.0.0.1", port: 0).get()
+      let server = LoopbackServer(channel)
+      box.server.withLock { $0 = server }
+      return server
+    }
+
+    private init(_ channel: any Channel) { self.channel = channel }
+
+    func stop() async throws {
+      do { try await channel.close() } catch ChannelError.alreadyClosed {}
+    }
+
+    var port: Int { channel.localAddress?.port ?? 0 }
+
+    func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    var questions: [Question] { state.withLock { $0.questions } }
+    var connectionCount: Int { state.withLock { $0.connections } }
+    var openConnectionCount: Int { state.withLock { $0.openConnections } }
+
+    fileprivate func note(_ question: Question) { state.withLock { $0.questions.append(question) } }
+    fileprivate func noteConnection(isOpen: Bool) {
+      state.withLock { state in
+        if isOpen { state.connections += 1 }
+        state.openConnections += isOpen ? 1 : -1
+      }
+    }
+
+    fileprivate final class Box: Sendable {
+      let server = Mutex<LoopbackServer?>(nil)
+    }
+
+    private final class Handler: ChannelInboundHandler {
+      typealias InboundIn = HTTPServerRequestPart
+      typealias OutboundOut = HTTPServerResponsePart
+
+      private let box: Box
+      private let behaviour: Behaviour
+      private let encoder: HTTPResponseEncoder
+      private var head: HTTPRequestHead?
+      private var body: [UInt8] = []
+
+      init(_ box: Box, _ behaviour: @escaping Behaviour, _ encoder: HTTPResponseEncoder) {
+        (self.box, self.behaviour, self.encoder) = (box, behaviour, encoder)
+      }
+
+      private var server: LoopbackServer? { box.server.withLock { $0 } }
+
+      func channelActive(context: ChannelHandlerContext) { server?.noteConnection(isOpen: true) }
+      func channelInactive(context: ChannelHandlerContext) { server?.noteConnection(isOpen: false) }
+      func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+      func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): (self.head, body) = (head, [])
+        case .body(let piece): body.append(contentsOf: piece.readableBytesView)
+        case .end:
+          guard let head else { return }
+          let question = Question(head: head, body: body)
+          server?.note(question)
+          perform(behaviour(question), context)
+        }
+      }
+
+      private func perform(_ steps: [Step], _ context: ChannelHandlerContext) {
+        for (position, step) in steps.enumerated() {
+          switch step {
+          case .wait(let condition):
+            guard condition() else {
+              let (rest, context) = (Array(steps[position...]), NIOLoopBound(context, eventLoop: context.eventLoop))
+              let handler = NIOLoopBound(self, eventLoop: context.value.eventLoop)
+              context.value.eventLoop.scheduleTask(in: .milliseconds(1)) {
+                handler.value.perform(rest, context.value)
+              }
+              return
+            }
+          case .head(let status, let headers):
+            let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+            context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+          case .bytes(let bytes):
+            guard !bytes.isEmpty else { continue }
+            context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
+          case .call(let body): body()
+          case .end: context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+          case .hang: return
+          case .closeConnection: return context.close(promise: nil)
+          case .raw(let bytes):
+            // Past the encoder.
+            context.pipeline.syncOperations.removeHandler(encoder, promise: nil)
+            context.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
+          }
+        }
+      }
+    }
+  }
+
+  /// Calls `body` with a server that is stopped afterwards.
+  func withServer(
+    _ behaviour: @escaping LoopbackServer.Behaviour, _ body: (LoopbackServer) async throws -> Void
+  ) async throws {
+    let server = try await LoopbackServer.start(behaviour)
+    do {
+      try await body(server)
+    } catch {
+      try? await server.stop()
+      throw error
+    }
+    try await server.stop()
+  }
+#endif

@@ -1,0 +1,62 @@
+#if HTTP
+  import Foundation
+  import Headway
+  import HeadwayHTTP
+  import HeadwayTestSupport
+
+  typealias OperationQueue = Headway.OperationQueue
+  typealias Server = LoopbackServer
+
+  extension HTTPLimits {
+    /// What failed is not repeated.
+    static var once: HTTPLimits {
+      var limits = HTTPLimits()
+      limits.retries = .none
+      return limits
+    }
+
+    /// What failed is repeated at once.
+    static func attempts(_ count: Int) -> HTTPLimits {
+      var limits = HTTPLimits()
+      limits.retries.maximumAttempts = count
+      limits.retries.firstDelay = .zero
+      return limits
+    }
+  }
+
+  extension HTTPOperation {
+    /// Runs it by a queue of its own, and waits for its end.
+    func run() async throws {
+      let queue = OperationQueue()
+      queue.addOperation(self)
+      try await finished()
+    }
+
+    var httpError: HTTPError? { error as? HTTPError }
+  }
+
+  /// Waits for a condition that other threads bring about.
+  func becomesTrue(patience: Int = 240_000, _ condition: () -> Bool) async -> Bool {
+    for _ in 0..<patience {
+      if condition() { return true }
+      try? await Task.sleep(for: .microseconds(500))
+    }
+    return condition()
+  }
+
+  /// Calls `body` with an empty folder that is removed afterwards.
+  func withFolder(_ body: (String) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/headway-http-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try await body(folder)
+  }
+
+  func files(_ folder: String) -> [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+  }
+
+  func bytes(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
+
+  func content(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
+#endif
