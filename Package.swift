@@ -83,7 +83,7 @@ let package = Package(
     .executableTarget(
       name: "HeadwayTool",
       dependencies: [
-        "Headway", "HeadwayImport", "HeadwayLines",
+        "Headway", "HeadwayHTTP", "HeadwayImport", "HeadwayLines",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [sqlite])),
       ]),
 
@@ -93,6 +93,9 @@ let package = Package(
       name: "HeadwayTestSupport",
       dependencies: [
         "CHeadwayTestSupport", "Headway", .target(name: "CArchive", condition: .when(traits: [compression])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [http])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [http])),
       ],
       path: "Tests/HeadwayTestSupport"),
 
@@ -117,15 +120,14 @@ let package = Package(
       dependencies: [
         "Headway", "HeadwayHTTP", "HeadwayTestKit", "HeadwayTestSupport",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: [http])),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [http])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [http])),
       ]),
     .testTarget(
       name: "HeadwayToolTests",
       dependencies: [
         "HeadwayTool", "HeadwayTestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -10,9 +10,18 @@
         EXAMPLES:
           headway sample feed --stop-times 100000
           headway import feed feed.sqlite --watch stops
+          headway fetch https://example.org/feed.zip --into downloads
         """,
       version: "0.1.0",
-      subcommands: [ImportCommand.self, SampleCommand.self])
+      subcommands: subcommands)
+
+    private static var subcommands: [any ParsableCommand.Type] {
+      #if HTTP
+        [ImportCommand.self, SampleCommand.self, FetchCommand.self]
+      #else
+        [ImportCommand.self, SampleCommand.self]
+      #endif
+    }
 
     /// Runs the command; of wrong use it says one line, where the parser's own way is several.
     static func main() async {
@@ -24,7 +33,8 @@
           try command.run()
         }
       } catch {
-        guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+        // What has been said already comes as an exit code.
+        guard !(error is ExitCode), exitCode(for: error) == .validationFailure else { exit(withError: error) }
         // The last line of the long form is "See 'headway import --help' for more information."
         let pointer = fullMessage(for: error).split(whereSeparator: \.isNewline).last ?? ""
         let message = message(for: error)

@@ -6,12 +6,16 @@
 
   /// The exit codes of the tool, as `sysexits.h` numbers them.
   enum ToolExit: Int32 {
+    case usage = 64
     case dataError = 65
     case noInput = 66
+    case noHost = 68
+    case unavailable = 69
     case software = 70
     case cannotCreate = 73
     case inputOutput = 74
     case temporaryFailure = 75
+    case protocolError = 76
 
     init(_ error: any Error) {
       switch error {

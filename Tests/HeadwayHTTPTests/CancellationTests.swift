@@ -2,6 +2,7 @@
   import Foundation
   import Headway
   import HeadwayHTTP
+  import HeadwayTestSupport
   import HeadwayTestKit
   import NIOHTTP1
   import Synchronization

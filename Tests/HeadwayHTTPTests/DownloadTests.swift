@@ -3,6 +3,7 @@
   import Foundation
   import Headway
   import HeadwayHTTP
+  import HeadwayTestSupport
   import NIOHTTP1
   import Synchronization
   import Testing
@@ -14,9 +15,8 @@
       SHA256.hash(data: bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// Answers with the rest of the content that was asked for, if the tag is still the same.
-    ///
-    /// - Parameter end: Where it breaks off, once the file has what comes before that.
+    /// Answers with the rest of the content that was asked for, if the tag is still the same; up to `end`, where it
+    /// breaks off, once the file has what comes before that.
     private static func rest(
       _ question: Server.Question, of whole: [UInt8], tag: String, to path: String, upTo end: Int? = nil
     ) -> [Server.Step] {

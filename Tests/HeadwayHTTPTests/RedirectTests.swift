@@ -1,6 +1,7 @@
 #if HTTP
   import Headway
   import HeadwayHTTP
+  import HeadwayTestSupport
   import NIOHTTP1
   import Testing
 

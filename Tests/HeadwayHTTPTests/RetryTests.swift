@@ -1,6 +1,7 @@
 #if HTTP
   import Headway
   import HeadwayHTTP
+  import HeadwayTestSupport
   import HeadwayTestKit
   import NIOHTTP1
   import Synchronization

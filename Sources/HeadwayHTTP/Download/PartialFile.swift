@@ -4,8 +4,8 @@
   import NIOCore
   import NIOPosix
 
-  /// A file that is being downloaded, beside its final place: `PATH.part`, and `PATH.part.json` with what is needed to go
-  /// on with it.
+  /// A file that is being downloaded, beside its final place: `PATH.part`, and `PATH.part.json` with what is needed to
+  /// go on with it.
   ///
   /// What may wait for the disk runs on NIO's threads for that.
   final class PartialFile: @unchecked Sendable {  // Used by one task, one call after the other.
@@ -128,7 +128,8 @@
 
     /// Gives the file its name, once it is on the disk.
     ///
-    /// - Throws: ``HTTPError`` with the code `checksumMismatch`, after which nothing of it is kept, or `cannotWriteFile`.
+    /// - Throws: ``HTTPError`` with the code `checksumMismatch`, after which nothing of it is kept, or
+    ///   `cannotWriteFile`.
     func complete(_ checksum: SHA256Checksum?) async throws {
       try await Self.performing {
         let actual = SHA256Checksum(self.hash.finalize())

@@ -14,7 +14,9 @@
       public var connectTime = Duration.seconds(10)
       /// How long a connection may stand still; 60 s by default.
       public var idleTime = Duration.seconds(60)
-      /// How many connections there are to one host at once; 8 by default. Further requests wait.
+      /// How many connections there are to one host at once; 8 by default.
+      ///
+      /// Further requests wait.
       public var maximumConnectionsPerHost = 8
       /// How many times its size a compressed body may expand to; 100 by default.
       public var maximumExpansion = 100

@@ -30,6 +30,7 @@
     /// - Parameters:
     ///   - request: What to ask.
     ///   - isAllowed: Whether a status is no error, beside those that the limits allow.
+    /// - Returns: The answer, of which the body has still to be read.
     /// - Throws: ``HTTPError``, or `CancellationError`.
     func answer(
       to request: HTTPRequest, allowing isAllowed: (HTTPResponseStatus) -> Bool = { _ in false }

@@ -42,7 +42,7 @@
 
   /// When a server wants to be asked again.
   enum RetryAfter {
-    /// The delay that header fields ask for; nil if they ask for none. Seconds or a date (RFC 9110, 10.2.3).
+    /// The delay that header fields ask for, in seconds or by a date (RFC 9110, 10.2.3); nil if they ask for none.
     static func delay(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
       guard let value = headers.first(name: "Retry-After") else { return nil }
       if let seconds = Int(value), seconds >= 0 { return .seconds(seconds) }

@@ -25,12 +25,14 @@
   /// How often and when a request that failed is repeated.
   ///
   /// Only what may be repeated is (GET, HEAD, PUT, DELETE, OPTIONS, TRACE), and only after a failure that may pass: no
-  /// connection, a broken one, one that stood still, or a status of 408, 425, 429, 500, 502, 503 or 504. Where the server
-  /// says when (`Retry-After`), that is waited for, if it is not longer than ``maximumDelay``.
+  /// connection, a broken one, one that stood still, or a status of 408, 425, 429, 500, 502, 503 or 504. Where the
+  /// server says when (`Retry-After`), that is waited for, if it is not longer than ``maximumDelay``.
   public struct HTTPRetries: Sendable {
     /// How often it is asked at most, the first time included; 3 by default.
     public var maximumAttempts = 3
-    /// How long the first pause is at most; 500 ms by default. Each that follows is twice as long.
+    /// How long the first pause is at most; 500 ms by default.
+    ///
+    /// Each that follows is at most twice as long.
     public var firstDelay = Duration.milliseconds(500)
     /// No pause is longer; 30 s by default.
     public var maximumDelay = Duration.seconds(30)
@@ -47,7 +49,7 @@
 
     static let statuses: Set<UInt> = [408, 425, 429, 500, 502, 503, 504]
 
-    /// The pause before another attempt; nil if there is to be none.
+    /// How long to wait before another attempt.
     ///
     /// With "full jitter": a random part of a limit that doubles, so that clients that failed together do not come back
     /// together (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
@@ -56,6 +58,7 @@
     ///   - error: What went wrong.
     ///   - attempt: How often was asked.
     ///   - random: Between 0 and 1.
+    /// - Returns: The pause; nil if there is to be no other attempt.
     func delay(after error: HTTPError, attempt: Int, random: Double) -> Duration? {
       guard attempt < maximumAttempts else { return nil }
       switch error.code {

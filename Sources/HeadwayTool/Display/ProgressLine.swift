@@ -62,16 +62,16 @@
       return min(1, Double(report.bytes) / Double(size))
     }
 
-    private static func bar(_ fraction: Double, width: Int, isUnicode: Bool) -> String {
+    static func bar(_ fraction: Double, width: Int, isUnicode: Bool) -> String {
       let full = Int(fraction * Double(width))
       return String(repeating: isUnicode ? "█" : "#", count: full)
         + String(repeating: isUnicode ? "░" : "-", count: width - full)
     }
 
-    private static func percent(_ fraction: Double) -> String { "\(Int(fraction * 100)) %".leftPadded(to: 5) }
+    static func percent(_ fraction: Double) -> String { "\(Int(fraction * 100)) %".leftPadded(to: 5) }
 
     /// The time left, where it can be said.
-    private static func left(_ fraction: Double, seconds: Double) -> String? {
+    static func left(_ fraction: Double, seconds: Double) -> String? {
       guard fraction > 0.01, fraction < 1 else { return nil }
       let left = seconds * (1 - fraction) / fraction
       return left < 60 ? "\(Int(left.rounded(.up))) s left" : "\(Int((left / 60).rounded(.up))) min left"

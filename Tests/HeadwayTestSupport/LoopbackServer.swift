@@ -1,22 +1,22 @@
 #if HTTP
   import NIOCore
-  import NIOHTTP1
+  package import NIOHTTP1
   import NIOPosix
   import Synchronization
 
   /// A server on 127.0.0.1 that answers as a test says.
-  final class LoopbackServer: Sendable {
+  package final class LoopbackServer: Sendable {
     /// What it was asked.
-    struct Question: Sendable {
-      let head: HTTPRequestHead
-      let body: [UInt8]
+    package struct Question: Sendable {
+      package let head: HTTPRequestHead
+      package let body: [UInt8]
 
-      var path: String { head.uri }
-      func header(_ name: String) -> String? { head.headers.first(name: name) }
+      package var path: String { head.uri }
+      package func header(_ name: String) -> String? { head.headers.first(name: name) }
     }
 
     /// What it does, one step after the other.
-    enum Step: Sendable {
+    package enum Step: Sendable {
       case head(HTTPResponseStatus, HTTPHeaders)
       case bytes([UInt8])
       /// Runs on the thread of the connection.
@@ -32,7 +32,7 @@
     }
 
     /// A whole answer.
-    static func answer(
+    package static func answer(
       _ status: HTTPResponseStatus = .ok, _ headers: HTTPHeaders = [:], _ body: [UInt8] = []
     ) -> [Step] {
       var headers = headers
@@ -42,7 +42,7 @@
       return [.head(status, headers), .bytes(body), .end]
     }
 
-    typealias Behaviour = @Sendable (Question) -> [Step]
+    package typealias Behaviour = @Sendable (Question) -> [Step]
 
     private struct State {
       var questions: [Question] = []
@@ -53,7 +53,7 @@
     private let state = Mutex(State())
     private let channel: any Channel
 
-    static func start(_ behaviour: @escaping Behaviour) async throws -> LoopbackServer {
+    package static func start(_ behaviour: @escaping Behaviour) async throws -> LoopbackServer {
       let box = Box()
       let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.backlog, value: 1_024)
@@ -75,17 +75,17 @@
 
     private init(_ channel: any Channel) { self.channel = channel }
 
-    func stop() async throws {
+    package func stop() async throws {
       do { try await channel.close() } catch ChannelError.alreadyClosed {}
     }
 
-    var port: Int { channel.localAddress?.port ?? 0 }
+    package var port: Int { channel.localAddress?.port ?? 0 }
 
-    func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+    package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    var questions: [Question] { state.withLock { $0.questions } }
-    var connectionCount: Int { state.withLock { $0.connections } }
-    var openConnectionCount: Int { state.withLock { $0.openConnections } }
+    package var questions: [Question] { state.withLock { $0.questions } }
+    package var connectionCount: Int { state.withLock { $0.connections } }
+    package var openConnectionCount: Int { state.withLock { $0.openConnections } }
 
     fileprivate func note(_ question: Question) { state.withLock { $0.questions.append(question) } }
     fileprivate func noteConnection(isOpen: Bool) {
@@ -164,7 +164,7 @@
   }
 
   /// Calls `body` with a server that is stopped afterwards.
-  func withServer(
+  package func withServer(
     _ behaviour: @escaping LoopbackServer.Behaviour, _ body: (LoopbackServer) async throws -> Void
   ) async throws {
     let server = try await LoopbackServer.start(behaviour)

@@ -1,0 +1,156 @@
+#if SQLite && HTTP
+  import ArgumentParser
+  import Foundation
+  import Headway
+  import HeadwayHTTP
+
+  struct FetchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "fetch",
+      abstract: "Download files, several at once, and go on with what was broken off.",
+      discussion: """
+        A file has its name when it is complete; until then it is NAME.part. After Ctrl-C, or a broken connection, the \
+        same command goes on where it was, if the server can do so and the file is still the same there. A file of \
+        that name that is there already is replaced at the end.
+
+        EXAMPLES:
+          headway fetch https://example.org/feed.zip
+          headway fetch https://example.org/a.zip https://example.org/b.zip --into downloads --jobs 2
+          headway fetch https://example.org/feed.zip --checksum $(cat feed.zip.sha256) --retry 5
+        """)
+
+    @Argument(help: "What to download: addresses of http or https.")
+    var urls: [String]
+
+    @Option(help: "The folder for the files, made if it is not there.", completion: .directory)
+    var into = "."
+
+    @Option(parsing: .unconditional, help: "How many files are downloaded at once.")
+    var jobs = 4
+
+    @Option(help: "For one file: the SHA-256 checksum that it must have, 64 hexadecimal digits.")
+    var checksum: String?
+
+    @Option(
+      parsing: .unconditional, help: "How often to try again after a failure that may pass.")
+    var retry = 2
+
+    @Option(help: "The largest file that is taken, in bytes, or with K, M or G.")
+    var maxSize: String?
+
+    @Option(help: "How to show progress: bars, plain (a line every 10 %), json (a line an object) or none.")
+    var progress: ProgressStyle?
+
+    @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+    var quiet = false
+
+    func validate() throws {
+      guard !urls.isEmpty else { throw ValidationError("Say what to download, <urls>.") }
+      guard jobs > 0 else { throw ValidationError("--jobs \(jobs): use 1 or more.") }
+      guard retry >= 0 else { throw ValidationError("--retry \(retry): use 0 or more.") }
+      if quiet, progress != nil { throw ValidationError("--quiet and --progress: use one of them.") }
+      if let checksum {
+        guard urls.count == 1 else { throw ValidationError("--checksum is for one file, and there are \(urls.count).") }
+        guard SHA256Checksum(checksum) != nil else {
+          throw ValidationError("--checksum \(checksum): use 64 hexadecimal digits.")
+        }
+      }
+      if let maxSize, ByteCount.parsed(maxSize) == nil {
+        throw ValidationError("--max-size \(maxSize): use a number of bytes, as 500K, 20M or 2G.")
+      }
+      let names = urls.map(FileName.of)
+      if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+        throw ValidationError("Several of these files would be called \(twice): download them one by one.")
+      }
+    }
+
+    func run() async throws {
+      do {
+        try FileManager.default.createDirectory(atPath: into, withIntermediateDirectories: true)
+      } catch {
+        ToolExit.say("The folder \(into) can't be made.")
+        throw ExitCode(ToolExit.cannotCreate.rawValue)
+      }
+      let start = ContinuousClock.now
+      let downloads = urls.map { url in
+        DownloadOperation(
+          url, to: "\(into)/\(FileName.of(url))", checksum: checksum.flatMap { SHA256Checksum($0) },
+          keepsPartialFile: true, limits: limits)
+      }
+      let queue = OperationQueue()
+      queue.name = "fetch"
+      queue.maxConcurrentOperationCount = jobs
+      let display = FetchDisplay(quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain), downloads)
+      let signals = Signals {
+        queue.cancelAllOperations()
+        display.show(note: "Stopping. Once more ends at once.")
+      }
+      display.start()
+      queue.addOperations(downloads, waitUntilFinished: false)
+      try await queue.finished()
+      await display.stop()
+      for error in downloads.compactMap(\.error) { ToolExit.say("\(error)") }
+      let code = exitCode(downloads, stoppedBy: signals.stopSignal)
+      display.sayEnd(seconds: (.now - start).inSeconds, exitCode: code)
+      guard code == 0 else { throw ExitCode(code) }
+    }
+
+    private var limits: HTTPLimits {
+      var limits = HTTPLimits()
+      limits.maximumBodyBytes = maxSize.flatMap(ByteCount.parsed)
+      limits.retries.maximumAttempts = retry + 1
+      return limits
+    }
+
+    private func exitCode(_ downloads: [DownloadOperation], stoppedBy signal: Int32?) -> Int32 {
+      if let error = downloads.lazy.compactMap(\.error).first { return ToolExit(ofFetching: error).rawValue }
+      // A signal may come when all is done.
+      guard let signal, downloads.contains(where: \.isCancelled) else { return 0 }
+      return 128 + signal
+    }
+  }
+
+  extension ToolExit {
+    fileprivate init(ofFetching error: any Error) {
+      switch (error as? HTTPError)?.code {
+      case .invalidURL?: self = .usage
+      case .cannotConnect?: self = .noHost
+      case .unexpectedStatus?: self = .unavailable
+      case .timedOut?, .connectionBroken?, .fileInUse?: self = .temporaryFailure
+      case .refusedRedirect?: self = .protocolError
+      case .bodyTooLarge?, .checksumMismatch?: self = .dataError
+      case .cannotWriteFile?: self = .cannotCreate
+      default: self = .software
+      }
+    }
+  }
+
+  /// The name of a file for an address.
+  enum FileName {
+    /// The last part of the path; it can't leave a folder.
+    static func of(_ url: String) -> String {
+      let path = URL(string: url)?.path ?? ""
+      let name = path.split(separator: "/").last.map(String.init) ?? ""
+      let safe = String(name.map { $0 == "/" || $0 == "\\" || $0.isNewline || $0 == "\0" ? "_" : $0 })
+      // Hidden ones, and what means a folder, are no names for what somebody else names.
+      let visible = String(safe.drop { $0 == "." })
+      return visible.isEmpty ? "download" : visible
+    }
+  }
+
+  /// Numbers of bytes as people write and read them.
+  enum ByteCount {
+    private static let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
+
+    /// `500`, `500K`, `20M`, `2G`.
+    static func parsed(_ text: String) -> Int? {
+      let unit = text.last.flatMap { units[Character($0.uppercased())] }
+      guard let number = Int(unit == nil ? Substring(text) : text.dropLast()), number > 0 else { return nil }
+      let (bytes, isTooLarge) = number.multipliedReportingOverflow(by: unit ?? 1)
+      return isTooLarge ? nil : bytes
+    }
+
+    /// In MB of a million bytes.
+    static func text(_ bytes: Int64) -> String { String(format: "%.1f MB", Double(bytes) / 1_000_000) }
+  }
+#endif

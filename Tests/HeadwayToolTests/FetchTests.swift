@@ -1,0 +1,97 @@
+#if SQLite && HTTP
+  import Foundation
+  import HeadwayTestSupport
+  import NIOHTTP1
+  import Synchronization
+  import Testing
+
+  @Suite("Downloads by the tool", .hangLimit) struct FetchTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static let whole = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+
+    @Test("H2: several files are downloaded into a folder, and each is said") func several() async throws {
+      try await withServer { question in
+        LoopbackServer.answer(.ok, [:], question.path == "/a%20b.txt?x=/../y" ? [1, 2] : Self.whole)
+      } _: { server in
+        let run = try await Tool.run(
+          "fetch", server.url("/a%20b.txt?x=/../y"), server.url("/large.bin"), "--into", "files", in: folder)
+        #expect(run.status == 0)
+        #expect(try folder.bytes(of: "files/a b.txt") == Data([1, 2]))
+        #expect(try folder.bytes(of: "files/large.bin") == Data(Self.whole))
+        #expect(run.output == ["files/a b.txt: 0.0 MB", "files/large.bin: 0.4 MB"])
+      }
+    }
+
+    @Test("H3: interrupted, the same command goes on where it was") func interrupted() async throws {
+      let isFirst = Atomic(true)
+      try await withServer { question in
+        let headers: HTTPHeaders = ["ETag": "\"1\"", "Content-Length": "400000"]
+        if isFirst.exchange(false, ordering: .relaxed) {
+          return [.head(.ok, headers), .bytes(Array(Self.whole.prefix(200_000))), .hang]
+        }
+        let start = Int(question.header("Range")?.dropFirst(6).dropLast() ?? "") ?? 0
+        let range: HTTPHeaders = ["ETag": "\"1\"", "Content-Range": "bytes \(start)-399999/400000"]
+        return LoopbackServer.answer(.partialContent, range, Array(Self.whole[start...]))
+      } _: { server in
+        let tool = try Tool(["fetch", server.url("/file"), "--progress", "json"], in: folder)
+        // Half of it has come.
+        _ = await tool.output.first { $0.contains("\"percent\":50") }
+        tool.send(SIGINT)
+        let first = await tool.finish()
+        #expect(first.status == 130)
+        #expect(first.output.last?.contains("\"event\":\"cancelled\"") == true)
+        #expect(folder.has("file.part") && !folder.has("file"))
+        let second = try await Tool.run("fetch", server.url("/file"), in: folder)
+        #expect(second.status == 0)
+        #expect(try folder.bytes(of: "file") == Data(Self.whole) && !folder.has("file.part"))
+        #expect(server.questions.last?.header("Range") == "bytes=200000-")
+      }
+    }
+
+    @Test("H2: what goes wrong is said in one line, with a code of sysexits.h") func failures() async throws {
+      try await withServer { question in
+        switch question.path {
+        case "/circle": LoopbackServer.answer(.found, ["Location": "/circle"])
+        case "/file": LoopbackServer.answer(.ok, [:], Self.whole)
+        default: LoopbackServer.answer(.notFound)
+        }
+      } _: { server in
+        let checksum = String(repeating: "0", count: 64)
+        for (arguments, status, message) in [
+          ([server.url("/none")], 69, "The server answered 404 Not Found."),
+          ([server.url("/circle")], 76, "The server sent on more than 10 times."),
+          ([server.url("/file"), "--max-size", "300K"], 65, "The content has more than 307200 bytes."),
+          ([server.url("/file"), "--checksum", checksum], 65, "not \(checksum)."),
+          (["nonsense"], 64, "This is no address of http or https."),
+          (["http://127.0.0.1:1/file", "--retry", "0"], 68, "There is no connection to the server."),
+          ([server.url("/file"), server.url("/a/file")], 64, "Several of these files would be called file"),
+          ([server.url("/file"), "--checksum", "12"], 64, "use 64 hexadecimal digits."),
+          ([server.url("/file"), "--jobs", "0"], 64, "use 1 or more."),
+        ] {
+          let run = try await Tool.run(["fetch"] + arguments + ["--quiet"], in: folder)
+          #expect(run.status == Int32(status), "\(arguments): \(run.errors)")
+          #expect(run.errors.count == 1 && run.errors[0].contains(message), "\(arguments): \(run.errors)")
+        }
+        #expect(!folder.has("file") && !folder.has("file.part") && !folder.has("none.part"))
+      }
+    }
+
+    @Test(
+      "H2: no address gives a name that leaves the folder",
+      arguments: ["/..", "/%2e%2e%2fx", "/a/..%2F..%2Fx", "/", "/.x"])
+    func names(path: String) async throws {
+      try await withServer { _ in
+        LoopbackServer.answer(.ok, [:], [1])
+      } _: { server in
+        let run = try await Tool.run("fetch", server.url(path), "--into", "in/here", in: folder)
+        #expect(run.status == 0)
+        let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/in/here")
+        #expect(files.count == 1 && files.allSatisfy { !$0.hasPrefix(".") })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/in") == ["here"])
+      }
+    }
+  }
+#endif
