@@ -1,6 +1,7 @@
 // What the samples in documentation comments take for granted. Each sample may use these names, or declare its own.
 
 import Headway
+import HeadwayHTTP
 import HeadwayLines
 
 let queue = OperationQueue()

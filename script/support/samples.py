@@ -123,11 +123,12 @@ class Compiler:
         resources = re.search(r'"runtimeResourcePath": "(.*)"', library).group(1)
         # For samples of a manifest.
         self.options += ["-I", f"{resources}/pm/ManifestAPI", "-package-description-version", "6.2.0"]
-        maps = [products / "CHeadway.build" / "module.modulemap", ROOT / "Sources/CArchive/module.modulemap"]
-        maps += sorted(products.parents[1].glob("checkouts/*/Sources/*/module.modulemap"))
-        for module_map in maps:
-            if module_map.exists():
-                self.options += ["-Xcc", f"-fmodule-map-file={module_map}"]
+        # Of modules in C: ours, and those of packages, which have one or were given one.
+        maps = [*ROOT.glob("Sources/*/module.modulemap"), *products.glob("*.build/module.modulemap")]
+        for place in ("*", "*/include"):
+            maps += products.parents[1].glob(f"checkouts/*/Sources/{place}/module.modulemap")
+        for module_map in sorted(maps):
+            self.options += ["-Xcc", f"-fmodule-map-file={module_map}"]
 
     def call(self, *arguments):
         """Answers what the compiler said against it, or an empty text."""
