@@ -6,6 +6,7 @@ import PackageDescription
 // and builds the core alone. Whatever uses a guarded dependency is guarded itself: `.when(traits:)` here, `#if` there.
 let sqlite = "SQLite"
 let compression = "Compression"
+let drawing = "Drawing"
 
 let package = Package(
   name: "Headway",
@@ -18,12 +19,14 @@ let package = Package(
     .library(name: "HeadwayFoundationNetworking", targets: ["HeadwayFoundationNetworking"]),
     .library(name: "HeadwayTestKit", targets: ["HeadwayTestKit"]),
     .library(name: "HeadwayImport", targets: ["HeadwayImport"]),
+    .library(name: "HeadwayDrawing", targets: ["HeadwayDrawing"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),
   ],
   traits: [
     .trait(name: "SQLite", description: "Bulk import into SQLite (HeadwayImport), and the tool's import commands."),
     .trait(name: "Compression", description: "Compressed files in HeadwayLines and HeadwayImport, by libarchive."),
-    .trait(name: "Tool", description: "All that the tool can do.", enabledTraits: [sqlite, compression]),
+    .trait(name: "Drawing", description: "Drawing and thumbnails (HeadwayDrawing), by cairo, pango, libjpeg, libpng."),
+    .trait(name: "Tool", description: "All that the tool can do.", enabledTraits: [sqlite, compression, drawing]),
     .default(enabledTraits: []),
   ],
   dependencies: [
@@ -55,6 +58,25 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: [sqlite])),
       ]),
 
+    .systemLibrary(
+      name: "CPangoCairo", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"]), .brew(["pango"])]),
+    .systemLibrary(
+      name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-turbo8-dev"]), .brew(["jpeg-turbo"])]),
+    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
+    // libjpeg and libpng report errors by `longjmp`, which must not cross Swift code.
+    .target(
+      name: "CHeadwayDrawing",
+      dependencies: [
+        .target(name: "CJPEG", condition: .when(traits: [drawing])),
+        .target(name: "CPNG", condition: .when(traits: [drawing])),
+      ],
+      cSettings: [.define("HEADWAY_DRAWING", .when(traits: [drawing]))]),
+    .target(
+      name: "HeadwayDrawing",
+      dependencies: [
+        "Headway", "CHeadwayDrawing", .target(name: "CPangoCairo", condition: .when(traits: [drawing])),
+      ]),
+
     // For tests of code that uses the core, and of the core itself.
     .target(name: "HeadwayTestKit", dependencies: ["Headway"]),
 
@@ -62,7 +84,7 @@ let package = Package(
     .executableTarget(
       name: "HeadwayTool",
       dependencies: [
-        "Headway", "HeadwayImport", "HeadwayLines",
+        "Headway", "HeadwayDrawing", "HeadwayImport", "HeadwayLines",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [sqlite])),
       ]),
 
@@ -92,9 +114,17 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
       ]),
     .testTarget(
+      name: "HeadwayDrawingTests",
+      dependencies: [
+        "Headway", "HeadwayDrawing", "HeadwayTestKit", "HeadwayTestSupport",
+        .target(name: "CJPEG", condition: .when(traits: [drawing])),
+        .target(name: "CPNG", condition: .when(traits: [drawing])),
+      ],
+      exclude: ["Pictures"]),
+    .testTarget(
       name: "HeadwayToolTests",
       dependencies: [
-        "HeadwayTool", "HeadwayTestSupport",
+        "HeadwayDrawing", "HeadwayTool", "HeadwayTestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
       ]),
   ],
