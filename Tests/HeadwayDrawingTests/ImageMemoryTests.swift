@@ -25,11 +25,10 @@
     @Test("R3: bombs take no memory") func bombs() throws {
       let jpeg = JPEGFixture.encode(try cornered(), .progressive)
       for bomb in [
-        PNGFixture.declaring(width: 100_000, height: 100_000), PNGFixture.declaring(width: 268_000_000, height: 1),
+        PNGFixture.declaring(width: 100_000, height: 100_000), PNGFixture.declaring(width: 200_000_000, height: 1),
         JPEGFixture.declaring(jpeg, width: 65_000, height: 65_000), JPEGFixture.declaring(jpeg, width: 16_000, height: 16_000),
       ] {
         var growth = HeapGrowth()
-        // Full size, in which the result itself is memory that is there only when it is written to.
         #expect(throws: ImageFileError.self) {
           try Image(thumbnailOf: .bytes(bomb), fitting: 64, limits: ImageLimits(maximumDecodingMemory: 64 << 20)) {
             growth.sample()

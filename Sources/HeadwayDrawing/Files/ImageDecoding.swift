@@ -75,9 +75,17 @@
 
     // MARK: Rows
 
+    /// What rows take for each pixel: of PNG with 16 bits libpng keeps two of 8 bytes, then there is ours of 4, and the
+    /// places and shares of a ``RowAverager``; and some room.
+    private static let mostBytesPerColumn = 32
+
     private func decode(_ decoder: consuming some RowDecoder & ~Copyable) throws -> Image {
       let declared = decoder.metadata()
       let (fullWidth, fullHeight) = (declared.width, declared.height)
+      // A picture of one row is a bomb too.
+      guard fullWidth <= limits.maximumDecodingMemory / Self.mostBytesPerColumn else {
+        throw ImageFileError(.tooLarge, path: source.path, context: "rows of \(fullWidth) pixels")
+      }
       let (width, height) = resultSize(fullWidth, fullHeight)
       let rows = try decoder.start(reducedBy: denominator(from: max(fullWidth, fullHeight), to: max(width, height)))
       guard let pixels = PixelStorage(width: width, height: height) else {
