@@ -10,9 +10,16 @@
         EXAMPLES:
           headway sample feed --stop-times 100000
           headway import feed feed.sqlite --watch stops
+          headway thumbnails photos --into small --sheet photos.png
         """,
       version: "0.1.0",
-      subcommands: [ImportCommand.self, SampleCommand.self])
+      subcommands: [ImportCommand.self, SampleCommand.self] + drawingCommands)
+
+    #if Drawing
+      private static let drawingCommands: [any ParsableCommand.Type] = [ThumbnailsCommand.self]
+    #else
+      private static let drawingCommands: [any ParsableCommand.Type] = []
+    #endif
 
     /// Runs the command; of wrong use it says one line, where the parser's own way is several.
     static func main() async {

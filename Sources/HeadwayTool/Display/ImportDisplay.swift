@@ -119,33 +119,4 @@
       screen.withLock { $0.show(lines, on: terminal) }
     }
   }
-
-  /// Lets each step be told once.
-  private final class LastStep: Sendable {
-    private let step = Mutex(0)
-
-    /// Whether `next` is further than any step before.
-    func advance(to next: Int) -> Bool {
-      step.withLock { step in
-        guard next > step else { return false }
-        step = next
-        return true
-      }
-    }
-  }
-
-  /// Lines at the bottom of a terminal that are drawn over again.
-  private struct Screen {
-    private var height = 0
-
-    mutating func show(_ lines: [String], on terminal: Terminal) {
-      // Up to the first line of the last picture, and from there clear what follows.
-      var text = height > 0 ? "\u{1B}[\(height)A\r\u{1B}[J" : ""
-      let room = max(1, terminal.rows - 1)
-      let shown = lines.suffix(room)
-      for line in shown { text += line.prefix(terminal.columns) + "\n" }
-      height = shown.count
-      FileHandle.standardError.write(Data(text.utf8))
-    }
-  }
 #endif
