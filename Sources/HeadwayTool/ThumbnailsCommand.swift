@@ -9,8 +9,9 @@
       commandName: "thumbnails",
       abstract: "Make small pictures of the JPEG and PNG files in a folder.",
       discussion: """
-        Thumbnails have the names of the pictures, in the same subfolders. Those that are up to date, which is of their \
-        picture's time and of the right size, are left alone, so the same command after Ctrl-C makes what is missing. \
+        Thumbnails have the names of the pictures, in the same subfolders. Those that are up to date, which is of \
+        their picture's time and of the right size, are left alone, so the same command after Ctrl-C makes what is \
+        missing. \
         A file that can't be read is reported, and the others go on. Files appear under their names only when they \
         are complete.
 
@@ -84,7 +85,9 @@
         display.show(note: "Stopping. Once more ends at once.")
       }
       display.start()
-      for name in files.names where signals.stopSignal == nil { queue.addOperation(operation(name, files, tally, display)) }
+      for name in files.names where signals.stopSignal == nil {
+        queue.addOperation(operation(name, files, tally, display))
+      }
       if signals.stopSignal != nil { queue.cancelAllOperations() }
       try await queue.finished()
       await display.stop()
@@ -102,18 +105,15 @@
     private func operation(
       _ name: String, _ files: ThumbnailFiles, _ tally: ThumbnailTally, _ display: ThumbnailDisplay
     ) -> Headway.Operation {
-      let (source, output) = (files.source(name), files.output(name))
-      let operation = ThumbnailJob(source, output, side: size, quality: quality, force: force)
-      operation.completionBlock = { [unowned operation] in
-        if let error = operation.error { display.show(error: ToolExit.description(of: error)) }
-        switch operation.outcome {
-        case .success?: tally.add(operation.wasUpToDate ? .upToDate : .made)
-        case .failure?: tally.add(.failed)
-        default: break
+      ThumbnailJob(files.source(name), files.output(name), side: size, quality: quality, force: force) { result in
+        switch result {
+        case .success(let isMade): tally.add(isMade ? .made : .upToDate)
+        case .failure(let error):
+          display.show(error: ToolExit.description(of: error))
+          tally.add(.failed)
         }
         display.noteStep()
       }
-      return operation
     }
 
     private func drawSheet(_ path: String, _ files: ThumbnailFiles, _ queue: OperationQueue) async throws {

@@ -63,7 +63,8 @@
         #expect(end?.content == drawing.content)
         let keys = Set(wanted.filter { visible.contains($0.key) && $0.value == drawing.content }.keys)
         var delivered: Set<Int> = []
-        for case .deliver(let key, let content) in end?.deliveries ?? [] where state.takeRequest(of: key, for: content) {
+        for case .deliver(let key, let content) in end?.deliveries ?? [] where state.takeRequest(of: key, for: content)
+        {
           delivered.insert(key)
           wanted[key] = nil
         }

@@ -11,7 +11,9 @@
     private let queue = OperationQueue()
 
     /// A drawing of one pixel, whose red says which.
-    private nonisolated static func pixel(_ content: Int, _ before: @escaping @Sendable () -> Void = {}) -> DrawingOperation {
+    private nonisolated static func pixel(_ content: Int, _ before: @escaping @Sendable () -> Void = {})
+      -> DrawingOperation
+    {
       DrawingOperation(width: 1, height: 1) { context in
         before()
         context.fill(context.bounds, with: .color(Color(red: Double(content) / 255, green: 0, blue: 0)))
@@ -52,7 +54,9 @@
       }
     }
 
-    @Test("R2: visible keys get what they ask for, whether they ask before they are visible or after") func shown() async {
+    @Test("R2: visible keys get what they ask for, whether they ask before they are visible or after") func shown()
+      async
+    {
       let cells = Cells()
       let drawing = make(cells)
       #expect(drawing.request(1, for: "a") == nil)
@@ -88,7 +92,9 @@
       #expect(cells.lines.sorted() == ["b: 7", "c: 8"])
     }
 
-    @Test("R2: the newest request for a key wins; what waits for hidden keys leaves the queue") func newest() async throws {
+    @Test("R2: the newest request for a key wins; what waits for hidden keys leaves the queue") func newest()
+      async throws
+    {
       let cells = Cells()
       let drawing = make(cells)
       queue.isSuspended = true
@@ -107,7 +113,9 @@
       #expect(cells.lines == ["a: 5", "a: 6"])
     }
 
-    @Test("R2: a key that is hidden while it is drawn gets nothing, and may ask again") func hiddenWhileDrawn() async throws {
+    @Test("R2: a key that is hidden while it is drawn gets nothing, and may ask again") func hiddenWhileDrawn()
+      async throws
+    {
       let (cells, begun, goOn) = (Cells(), Gate(), Gate())
       let drawing = make(cells) { content in
         Self.pixel(content) {
@@ -128,7 +136,8 @@
       #expect(cells.lines == ["a: 1"] && cells.made == [1, 1])
     }
 
-    @Test("R2: a failure is handed over, and the next request tries again; so is an end by somebody else") func failing() async {
+    @Test("R2: a failure is handed over, and the next request tries again; so is an end by somebody else")
+    func failing() async {
       let cells = Cells()
       let drawing = make(cells) { _ in DrawingOperation(width: 1, height: 1) { _ in throw Failure() } }
       drawing.visible = ["a"]
@@ -159,7 +168,8 @@
       drawing = nil
     }
 
-    @Test("R2: completion blocks of drawings are called; what is not needed any more is cancelled with the object") func released() async throws {
+    @Test("R2: completion blocks of drawings are called; what is not needed any more is cancelled with the object")
+    func released() async throws {
       let (cells, ended) = (Cells(), Gate())
       queue.isSuspended = true
       var drawing: CellDrawing<String, Int>? = make(cells) { content in

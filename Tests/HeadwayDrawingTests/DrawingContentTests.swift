@@ -4,7 +4,9 @@
   import Testing
 
   @Suite("What is drawn", .hangLimit) struct DrawingContentTests {
-    private func draw(_ width: Double = 40, _ height: Double = 40, _ body: (DrawingContext) throws -> Void) throws -> Image {
+    private func draw(_ width: Double = 40, _ height: Double = 40, _ body: (DrawingContext) throws -> Void) throws
+      -> Image
+    {
       try Image(width: width, height: height, draw: body)
     }
 
@@ -74,7 +76,8 @@
         context.fill(
           Rectangle(0, 0, 40, 20), with: .linearGradient(gradient, from: Point(10, 0), to: Point(30, 0)))
         context.fill(
-          Rectangle(0, 20, 40, 20), with: .radialGradient(Gradient([.white, .black]), center: Point(20, 30), endRadius: 10))
+          Rectangle(0, 20, 40, 20),
+          with: .radialGradient(Gradient([.white, .black]), center: Point(20, 30), endRadius: 10))
       }
       expect(image, at: 2, 10, .red)
       expect(image, at: 20, 10, .green, within: 0.06)
@@ -209,14 +212,17 @@
         #expect(broken.height > 1.5 * line.height)
         #expect(abs(context.measure(cut, width: 100).height - line.height) < 1)
         #expect(context.measure(Text("", font: font)).width == 0)
-        #expect(context.measure(Text("wide", font: Font(size: 24))).width > context.measure(Text("wide", font: font)).width * 1.9)
+        #expect(
+          context.measure(Text("wide", font: Font(size: 24))).width > context.measure(Text("wide", font: font)).width
+            * 1.9)
         context.draw(long, at: .zero, width: 100)
       }
       let inked = try #require(columns(image))
       #expect(inked.lowerBound < 4 && inked.upperBound > 60)
     }
 
-    @Test("R1: text that runs from right to left begins at the right; alignment and direction can be said") func directions() throws {
+    @Test("R1: text that runs from right to left begins at the right; alignment and direction can be said")
+    func directions() throws {
       func drawn(_ text: Text) throws -> ClosedRange<Int> {
         try #require(columns(draw(100, 20) { $0.draw(text, in: $0.bounds) }))
       }
@@ -243,7 +249,8 @@
     @Test(
       "R1: any text can be drawn",
       arguments: [
-        "", "\n\n", "a\0b", "👩‍👩‍👧‍👦🏳️‍🌈", "e\u{301}\u{300}\u{302}", "العربية و English معاً", "नमस्ते", "\u{202E}reversed",
+        "", "\n\n", "a\0b", "👩‍👩‍👧‍👦🏳️‍🌈", "e\u{301}\u{300}\u{302}", "العربية و English معاً", "नमस्ते",
+        "\u{202E}reversed",
         "\u{FFFF}\u{10FFFF}", String(repeating: "long ", count: 2_000),
       ])
     func anyText(_ string: String) throws {

@@ -12,7 +12,9 @@
 
     private let queue = OperationQueue()
 
-    @Test("R1: draws off the main thread, and hands the finished image to the main thread") func handsOver() async throws {
+    @Test("R1: draws off the main thread, and hands the finished image to the main thread") func handsOver()
+      async throws
+    {
       let received = EventRecorder<Image>()
       let drawing = DrawingOperation(width: 10, height: 5, scale: 2) { context in
         dispatchPrecondition(condition: .notOnQueue(.main))
@@ -80,7 +82,9 @@
       }
     }
 
-    @Test("R1: a drawing that is cancelled while it draws ends without an image, however it leaves", arguments: [false, true])
+    @Test(
+      "R1: a drawing that is cancelled while it draws ends without an image, however it leaves",
+      arguments: [false, true])
     func cancelledDuring(throwing: Bool) async throws {
       let (begun, goOn) = (Gate(), Gate())
       let drawing = DrawingOperation(width: 4, height: 4) { context in
@@ -120,7 +124,8 @@
       await mainQueueIsIdle()
     }
 
-    @Test("R1: commands after a cancellation do nothing, and the state stays balanced") func commandsDoNothing() throws {
+    @Test("R1: commands after a cancellation do nothing, and the state stays balanced") func commandsDoNothing() throws
+    {
       // Each command asks once.
       for allowed in 0...4 {
         var asked = 0
@@ -141,7 +146,8 @@
       }
     }
 
-    @Test("R1: text is measured in a drawing that was cancelled, too: it may wait for a size that fits") func measuring() throws {
+    @Test("R1: text is measured in a drawing that was cancelled, too: it may wait for a size that fits")
+    func measuring() throws {
       let size = PixelSize(width: 40, height: 10, scale: 1)
       _ = try Image(size, isCancelled: { true }) { context in
         #expect(context.measure(Text("wide", font: Font(size: 20))).width > 20)
@@ -159,7 +165,8 @@
         { $0.translate(x: number, y: 0) }, { $0.rotate(byRadians: number) }, { $0.scale(x: 1, y: number) },
         { $0.draw(Text("a", font: Font(size: number)), at: .zero) },
         { $0.concatenate(Transform(a: 1, b: 0, c: 0, d: 1, x0: number, y0: 0)) },
-        { context in context.fill(Path { $0.addPath(Path(ellipseIn: Rectangle(0, 0, number, 1))) }, with: .color(.red)) },
+        { context in context.fill(Path { $0.addPath(Path(ellipseIn: Rectangle(0, 0, number, 1))) }, with: .color(.red))
+        },
       ]
       for command in commands {
         let error = #expect(throws: DrawingError.self) { try Image(width: 4, height: 4, draw: command) }
@@ -167,7 +174,8 @@
       }
     }
 
-    @Test("R1: a transformation that makes an area a line, and dashes that are none, are typed errors") func singular() {
+    @Test("R1: a transformation that makes an area a line, and dashes that are none, are typed errors") func singular()
+    {
       for command: (DrawingContext) -> Void in [
         { $0.scale(x: 0, y: 1) },
         { $0.stroke(Path($0.bounds), with: .color(.red), style: StrokeStyle(dashes: [0, 0])) },

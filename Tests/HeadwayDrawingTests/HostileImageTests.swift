@@ -8,7 +8,8 @@
   @Suite("Hostile image files", .hangLimit) struct HostileImageTests {
     private func code(of bytes: [UInt8], limits: ImageLimits = .default) -> ImageFileError.Code? {
       let codes = [
-        { _ = try Image(bytes: bytes, limits: limits) }, { _ = try Image(thumbnailOf: bytes, fitting: 16, limits: limits) },
+        { _ = try Image(bytes: bytes, limits: limits) },
+        { _ = try Image(thumbnailOf: bytes, fitting: 16, limits: limits) },
       ].map { read in
         do {
           try read()
@@ -28,7 +29,8 @@
       "R3: other files are typed errors that say what they are",
       arguments: [
         ("", "empty"), ("GIF89a....", "GIF"), ("RIFF\u{1}\u{1}\u{1}\u{1}WEBPVP8 ", "WebP"), ("II*\0", "TIFF"),
-        ("<svg xmlns", "SVG"), ("just text", "neither"), ("\0\0\0\u{18}ftypheic", "HEIC"), ("%PDF-1.7", "PDF"), ("BM1", "BMP"),
+        ("<svg xmlns", "SVG"), ("just text", "neither"), ("\0\0\0\u{18}ftypheic", "HEIC"), ("%PDF-1.7", "PDF"),
+        ("BM1", "BMP"),
       ])
     func otherFormats(_ content: String, _ word: String) {
       let error = #expect(throws: ImageFileError.self) { try Image(bytes: Array(content.utf8)) }

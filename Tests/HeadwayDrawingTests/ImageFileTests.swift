@@ -30,12 +30,16 @@
       expect(try Image(bytes: alpha), at: 2, 2, .red.opacity(0.5))
     }
 
-    @Test("R3: a JPEG is close to the image; where that is transparent, the background shines through") func jpeg() throws {
+    @Test("R3: a JPEG is close to the image; where that is transparent, the background shines through") func jpeg()
+      throws
+    {
       let image = try scenery()
       let (fine, coarse) = (try image.jpegBytes(quality: 95), try image.jpegBytes(quality: 20))
       #expect(coarse.count < fine.count / 2)
       #expect(try #require(difference(image, Image(bytes: fine))).mean < 0.01)
-      let clear = try Image(width: 16, height: 16) { $0.fill(Rectangle(0, 0, 8, 16), with: .color(.black.opacity(0.5))) }
+      let clear = try Image(width: 16, height: 16) {
+        $0.fill(Rectangle(0, 0, 8, 16), with: .color(.black.opacity(0.5)))
+      }
       let white = try Image(bytes: clear.jpegBytes(quality: 100))
       expect(white, at: 1, 8, .gray, within: 0.05)
       expect(white, at: 14, 8, .white, within: 0.05)
@@ -50,7 +54,8 @@
       let information = try ImageFileInformation(contentsOf: path)
       #expect((information.format, information.pixelWidth, information.pixelHeight) == (.png, 64, 48))
       for (name, format) in [
-        ("a.JPG", ImageFileFormat.jpeg), ("b/a.jpeg", .jpeg), ("a.png", .png), ("a", nil), ("a.jpg/b", nil), ("a.gif", nil),
+        ("a.JPG", ImageFileFormat.jpeg), ("b/a.jpeg", .jpeg), ("a.png", .png), ("a", nil), ("a.jpg/b", nil),
+        ("a.gif", nil),
       ] {
         #expect(ImageFileFormat(pathExtensionOf: name) == format)
       }
@@ -58,7 +63,9 @@
 
     // MARK: Kinds of JPEG and PNG
 
-    @Test("R3: JPEG of every kind has the right colours, in full size and as a thumbnail", arguments: JPEGFixture.Kind.allCases)
+    @Test(
+      "R3: JPEG of every kind has the right colours, in full size and as a thumbnail",
+      arguments: JPEGFixture.Kind.allCases)
     func kinds(_ kind: JPEGFixture.Kind) throws {
       let bytes = JPEGFixture.encode(try cornered(160, 120), kind)
       func shade(_ luminance: Double) -> Color { Color(white: luminance) }
@@ -78,22 +85,27 @@
     @Test("R3: PNG of every kind has the right colours") func pngKinds() throws {
       let interlaced = try Image(bytes: PNGFixture.encode(cornered(), isInterlaced: true))
       #expect(difference(interlaced, try cornered())?.largest == 0)
-      #expect(try #require(difference(
-        Image(thumbnailOf: PNGFixture.encode(scenery(), isInterlaced: true), fitting: 50),
-        Image(thumbnailOf: scenery().pngBytes(), fitting: 50))).largest == 0)
+      #expect(
+        try #require(
+          difference(
+            Image(thumbnailOf: PNGFixture.encode(scenery(), isInterlaced: true), fitting: 50),
+            Image(thumbnailOf: scenery().pngBytes(), fitting: 50))
+        ).largest == 0)
 
-      let wide = try Image(bytes: PNGFixture.encode(width: 2, height: 1, depth: 16) { _ in
-        [0xFF, 0xFF, 0, 0, 0, 0, 0x80, 0, 0, 0, 0x80, 0, 0, 0, 0xFF, 0xFF]
-      })
+      let wide = try Image(
+        bytes: PNGFixture.encode(width: 2, height: 1, depth: 16) { _ in
+          [0xFF, 0xFF, 0, 0, 0, 0, 0x80, 0, 0, 0, 0x80, 0, 0, 0, 0xFF, 0xFF]
+        })
       expect(wide, at: 0, 0, .red.opacity(0.5), within: 0.01)
       expect(wide, at: 1, 0, Color(red: 0, green: 0.5, blue: 0), within: 0.01)
 
       let gray = try Image(bytes: PNGFixture.encode(width: 8, height: 1, depth: 1, colorType: 0) { _ in [0b1010_1010] })
       for x in 0..<8 { expect(gray, at: x, 0, x % 2 == 0 ? .white : .black) }
 
-      let palette = try Image(bytes: PNGFixture.encode(
-        width: 2, height: 1, colorType: 3, palette: [(255, 0, 0), (0, 0, 255)], paletteAlpha: [255, 0]
-      ) { _ in [0, 1] })
+      let palette = try Image(
+        bytes: PNGFixture.encode(
+          width: 2, height: 1, colorType: 3, palette: [(255, 0, 0), (0, 0, 255)], paletteAlpha: [255, 0]
+        ) { _ in [0, 1] })
       expect(palette, at: 0, 0, .red)
       expect(palette, at: 1, 0, .clear)
     }
@@ -102,7 +114,8 @@
     func orientations(_ orientation: Int) throws {
       let jpeg = JPEGFixture.encode(try cornered(80, 40), .baseline)
       let tag = UInt8(orientation)
-      let png = PNGFixture.inserting(PNGFixture.chunk("eXIf", JPEGFixture.exif(tag)), into: try cornered(80, 40).pngBytes())
+      let png = PNGFixture.inserting(
+        PNGFixture.chunk("eXIf", JPEGFixture.exif(tag)), into: try cornered(80, 40).pngBytes())
       // The corners in the file, by where they are seen: top left, top right, bottom left, bottom right.
       let (a, b, c, d) = (Color.red, Color.green, Color.blue, Color.white)
       let seen = [
@@ -131,14 +144,18 @@
       }
       var exif = JPEGFixture.exif(6)
       for length in 0...exif.count {
-        #expect(exif.prefix(length).withUnsafeBytes { ImageOrientation(exif: $0) } == (length < 20 ? .upright : .turnedClockwise))
+        #expect(
+          exif.prefix(length).withUnsafeBytes { ImageOrientation(exif: $0) }
+            == (length < 20 ? .upright : .turnedClockwise))
       }
       exif[4] = 0xFF  // The directory is behind the end.
       exif[7] = 0xFF
       #expect(exif.withUnsafeBytes { ImageOrientation(exif: $0) } == .upright)
     }
 
-    @Test("R3: a colour profile goes with the pixels, from JPEG and PNG to both; one for inks does not") func profiles() throws {
+    @Test("R3: a colour profile goes with the pixels, from JPEG and PNG to both; one for inks does not") func profiles()
+      throws
+    {
       let profile = colorProfile("RGB ")
       let image = Image(try cornered().storage, colorProfile: profile)
       for bytes in [try image.pngBytes(), try image.jpegBytes()] {

@@ -26,7 +26,8 @@
       let jpeg = JPEGFixture.encode(try cornered(), .progressive)
       for bomb in [
         PNGFixture.declaring(width: 100_000, height: 100_000), PNGFixture.declaring(width: 200_000_000, height: 1),
-        JPEGFixture.declaring(jpeg, width: 65_000, height: 65_000), JPEGFixture.declaring(jpeg, width: 16_000, height: 16_000),
+        JPEGFixture.declaring(jpeg, width: 65_000, height: 65_000),
+        JPEGFixture.declaring(jpeg, width: 16_000, height: 16_000),
       ] {
         var growth = HeapGrowth()
         #expect(throws: ImageFileError.self) {

@@ -41,7 +41,8 @@
         DrawingOperation(width: side, height: side) { context in
           for line in 0..<4 {
             hidden.check(content, context)
-            context.fill(Rectangle(0, Double(line) * 2, side, 2), with: .color(Color(white: Double(content.row % 256) / 255)))
+            context.fill(
+              Rectangle(0, Double(line) * 2, side, 2), with: .color(Color(white: Double(content.row % 256) / 255)))
           }
         }
       } onImage: { row, result in
@@ -57,7 +58,8 @@
       var (top, visible) = (0, Set<Int>())
       for step in 0..<100_000 {
         // Mostly a row or two on; now and then a jump.
-        let move = step % 97 == 0 ? Int.random(in: -rows...rows, using: &generator) : Int.random(in: -2...3, using: &generator)
+        let move =
+          step % 97 == 0 ? Int.random(in: -rows...rows, using: &generator) : Int.random(in: -2...3, using: &generator)
         top = max(0, min(rows - window, top + move))
         let next = Set(top..<top + window)
         let (gone, come) = (visible.subtracting(next), next.subtracting(visible))

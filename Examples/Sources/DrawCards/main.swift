@@ -50,6 +50,7 @@ let queue = OperationQueue(name: "drawing")
 queue.addOperation(card)
 let image = try await card.value
 print("drawn: \(image)")
-print("opaque in the middle, transparent at the corner: \(image.color(x: 240, y: 120).opacity), \(image.color(x: 0, y: 0).opacity)")
+let (middle, corner) = (image.color(x: 240, y: 120), image.color(x: 0, y: 0))
+print("opaque in the middle, transparent at the corner: \(middle.opacity), \(corner.opacity)")
 print("read again: \(try Image(bytes: image.pngBytes()))")
 if CommandLine.arguments.count > 1 { try image.write(to: CommandLine.arguments[1]) }

@@ -1,5 +1,5 @@
-// What the cells of a list show is drawn while the user scrolls: rows that have scrolled away are not drawn any more, and
-// rows with the same content share one drawing.
+// What the cells of a list show is drawn while the user scrolls: rows that have scrolled away are not drawn any more,
+// and rows with the same content share one drawing.
 
 import Headway
 import HeadwayDrawing

@@ -3,8 +3,8 @@
 
   /// Draws what the cells of a list show, off the main thread, while the user scrolls.
   ///
-  /// A *key* is a cell, or a row; a *content* says what an image shows, its size included. Say which keys are visible, and
-  /// ask for what they show:
+  /// A *key* is a cell, or a row; a *content* says what an image shows, its size included. Say which keys are visible,
+  /// and ask for what they show:
   ///
   /// ```swift
   /// import HeadwayDrawing
@@ -12,7 +12,7 @@
   /// @MainActor func showPhotos() -> CellDrawing<Int, String> {
   ///   let cells = CellDrawing<Int, String>(costLimit: 32_000_000) { path in
   ///     DrawingOperation(width: 80, height: 80, scale: 2) { context in
-  ///       let photo = try Image(thumbnailOf: path, fitting: 160)
+  ///       let photo = try Image(thumbnailOf: path, fitting: 160) { context.isCancelled }
   ///       context.draw(photo, in: context.bounds.fitting(photo.size))
   ///     }
   ///   } onImage: { row, result in
@@ -25,12 +25,12 @@
   /// ```
   ///
   /// - The newest request for a key wins: an image of an older one is never handed over after it.
-  /// - What waits for keys that are hidden leaves the queue; what is being drawn for them ends after the command that is
-  ///   being carried out. Equal contents are drawn once, for as many keys as ask.
+  /// - What waits for keys that are hidden leaves the queue; what is being drawn for them ends after the command that
+  ///   is being carried out. Equal contents are drawn once, for as many keys as ask.
   /// - Finished images are kept, the last used first, up to a limit of memory.
   ///
-  /// It lives on the main thread, like what it draws for: so there is no lock, and your types may have their own `==`. When
-  /// it is released, what it still draws is cancelled.
+  /// It lives on the main thread, like what it draws for: so there is no lock, and your types may have their own `==`.
+  /// When it is released, what it still draws is cancelled.
   @MainActor public final class CellDrawing<Key: Hashable, Content: Hashable> {
     private let queue: OperationQueue
     private let makeDrawing: (Content) -> DrawingOperation
@@ -43,10 +43,10 @@
     ///
     /// - Parameters:
     ///   - queue: Where drawings run; nil for a queue of its own.
-    ///   - costLimit: How many bytes the pixels of finished images may take that are kept for later. An image that takes
-    ///     more by itself is handed over and not kept.
-    ///   - makeDrawing: Makes the operation that draws a content, each time a new one. It is given a completion block in
-    ///     addition to the one that it has.
+    ///   - costLimit: How many bytes the pixels of finished images may take that are kept for later. An image that
+    ///     takes more by itself is handed over and not kept.
+    ///   - makeDrawing: Makes the operation that draws a content, each time a new one. It is given a completion block
+    ///     in addition to the one that it has.
     ///   - onImage: Takes what was drawn for a key that is visible, and whose newest request it is; or why it could not
     ///     be drawn. A failure is not kept: the next request tries again.
     public init(
@@ -72,8 +72,8 @@
 
     /// The keys that the user sees.
     ///
-    /// Change it as the user scrolls. Requests of keys that are not in it any more are forgotten: ask again when they come
-    /// back.
+    /// Change it as the user scrolls. Requests of keys that are not in it any more are forgotten: ask again when they
+    /// come back.
     ///
     /// - Complexity: O(*n*) in the number of keys in the old and the new value.
     public var visible: Set<Key> {
@@ -115,7 +115,9 @@
 
     // MARK: Drawing
 
-    /// Carries out actions. Each may call code of the user's, which may change the state.
+    /// Carries out actions.
+    ///
+    /// Each may call code of the user's, which may change the state.
     private func carryOut(_ actions: [CellDrawingState<Key, Content, Image>.Action]) {
       for action in actions {
         switch action {
@@ -160,7 +162,8 @@
     }
   }
 
-  /// The operations of drawings that have neither ended nor been cancelled; cancels them when nobody needs them any more.
+  /// The operations of drawings that have neither ended nor been cancelled; cancels them when nobody needs them any
+  /// more.
   private final class RunningDrawings {
     var operations: [Int: DrawingOperation] = [:]
 

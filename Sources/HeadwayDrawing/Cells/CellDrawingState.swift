@@ -1,9 +1,9 @@
 #if Drawing
   /// Which drawings are needed: the state machine of a ``CellDrawing``, without operations and threads.
   ///
-  /// A *request* is what a key shows, as it was asked for last, until that is delivered. Requests of visible keys for the
-  /// same content share a *work*, which is drawn once. What a change leads to is returned as actions, for the caller to
-  /// carry out in their order.
+  /// A *request* is what a key shows, as it was asked for last, until that is delivered. Requests of visible keys for
+  /// the same content share a *work*, which is drawn once. What a change leads to is returned as actions, for the
+  /// caller to carry out in their order.
   struct CellDrawingState<Key: Hashable, Content: Hashable, Value> {
     /// What the caller has to do.
     enum Action {

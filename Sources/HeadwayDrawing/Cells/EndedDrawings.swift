@@ -2,8 +2,8 @@
   import Headway
   import Synchronization
 
-  /// Takes the ends of drawings from any thread to the main one: all that have come in one operation there, so that it is
-  /// not flooded.
+  /// Takes the ends of drawings from any thread to the main one: all that have come in one operation there, so that it
+  /// is not flooded.
   final class EndedDrawings: Sendable {
     struct End: Sendable {
       let number: Int

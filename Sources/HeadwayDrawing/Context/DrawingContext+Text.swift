@@ -7,7 +7,8 @@
     /// - Parameters:
     ///   - text: The text.
     ///   - origin: Where the top left corner of its first line is.
-    ///   - width: How wide lines are at most, in points; longer ones are broken between words. Nil for as wide as they are.
+    ///   - width: How wide lines are at most, in points; longer ones are broken between words. Nil for as wide as they
+    ///     are.
     public func draw(_ text: Text, at origin: Point, width: Double? = nil) {
       let isFinite = (origin.x + origin.y + text.font.size + text.lineSpacing + (width ?? 0)).isFinite
       perform(ifFinite: isFinite, "draw(text)") { cairo in

@@ -6,9 +6,9 @@
   /// A context belongs to the closure that got it, and to its thread: it is not `Sendable`, and using it after the
   /// closure has returned is a programmer's error. Coordinates are points, from the top left corner, y downwards.
   ///
-  /// **Cancelling.** Once the operation that draws is cancelled, commands do nothing: what is being drawn at that moment
-  /// is finished, and nothing after it is begun. They do not throw, so that drawing code needs no `try` at each line; a
-  /// drawing that computes a lot between commands looks at ``isCancelled``, or calls ``checkCancellation()``.
+  /// **Cancelling.** Once the operation that draws is cancelled, commands do nothing: what is being drawn at that
+  /// moment is finished, and nothing after it is begun. They do not throw, so that drawing code needs no `try` at each
+  /// line; a drawing that computes a lot between commands looks at ``isCancelled``, or calls ``checkCancellation()``.
   ///
   /// **Errors.** A command with a number that can't be drawn with (infinite, or none, or a transformation that makes an
   /// area a line) does nothing, nor do those after it, and the drawing ends with a ``DrawingError``.
@@ -157,7 +157,7 @@
   }
 
   extension PixelStorage {
-    /// A surface on these pixels, for one thread: cairo keeps state in it. It does not keep the pixels alive.
+    /// A surface on these pixels, for one thread, since cairo keeps state in it; it does not keep the pixels alive.
     func makeSurface() -> OpaquePointer? {
       cairo_image_surface_create_for_data(
         bytes.assumingMemoryBound(to: UInt8.self).baseAddress, CAIRO_FORMAT_ARGB32, Int32(clamping: width),

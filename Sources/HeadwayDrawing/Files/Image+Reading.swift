@@ -36,15 +36,20 @@
     ///   - path: The path of the file.
     ///   - side: The longer side of the result, in pixels.
     ///   - limits: How large the file may be.
-    /// - Throws: ``ImageFileError``.
+    ///   - isCancelled: Asked at each row whether to stop, on the calling thread: a drawing gives its context's
+    ///     ``DrawingContext/isCancelled``.
+    /// - Throws: ``ImageFileError``; `CancellationError` if `isCancelled` says so.
     /// - Precondition: `side` is above 0.
-    public init(thumbnailOf path: String, fitting side: Int, limits: ImageLimits = .default) throws {
-      try self.init(thumbnailOf: .file(path), fitting: side, limits: limits)
+    public init(
+      thumbnailOf path: String, fitting side: Int, limits: ImageLimits = .default,
+      isCancelled: @escaping () -> Bool = { false }
+    ) throws {
+      try self.init(thumbnailOf: .file(path), fitting: side, limits: limits, isCancelled: isCancelled)
     }
 
     /// Reads a JPEG or PNG file that is in memory at a reduced size.
     ///
-    /// See ``init(thumbnailOf:fitting:limits:)``.
+    /// See ``init(thumbnailOf:fitting:limits:isCancelled:)``.
     ///
     /// - Parameters:
     ///   - bytes: The content of the file.

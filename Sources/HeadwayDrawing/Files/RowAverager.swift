@@ -2,8 +2,8 @@
   /// Makes rows smaller by the mean of what each pixel stands for, as they come.
   ///
   /// Each pixel of the result is a rectangle of the source, in general with parts of pixels at its edges; its colour is
-  /// the mean over that rectangle. Only one row of sums is in memory, however large the source is. Means of premultiplied
-  /// pixels are right where transparent ones take part.
+  /// the mean over that rectangle. Only one row of sums is in memory, however large the source is. Means of
+  /// premultiplied pixels are right where transparent ones take part.
   struct RowAverager: ~Copyable {
     private let result: PixelStorage
     private let sourceWidth: Int

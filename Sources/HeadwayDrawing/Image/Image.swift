@@ -1,8 +1,8 @@
 #if Drawing
   /// A finished picture: pixels that never change.
   ///
-  /// A value that any number of threads may read; copies share the pixels. Draw one with a ``DrawingOperation``, or read
-  /// a file with ``init(contentsOf:limits:)`` or ``init(thumbnailOf:fitting:limits:)``.
+  /// A value that any number of threads may read; copies share the pixels. Draw one with a ``DrawingOperation``, or
+  /// read a file with ``init(contentsOf:limits:)`` or ``init(thumbnailOf:fitting:limits:isCancelled:)``.
   ///
   /// Pixels are sRGB, unless ``colorProfile`` says something else.
   public struct Image: Sendable {
@@ -62,8 +62,9 @@
 
     /// Calls a closure with the pixels, rows from the top without gaps.
     ///
-    /// Each pixel is a 32-bit word in the byte order of the machine: alpha in the highest byte, then red, green and blue,
-    /// which are premultiplied by it. On a machine with the lowest byte first, the bytes are blue, green, red, alpha.
+    /// Each pixel is a 32-bit word in the byte order of the machine: alpha in the highest byte, then red, green and
+    /// blue, which are premultiplied by it. On a machine with the lowest byte first, the bytes are blue, green, red,
+    /// alpha.
     ///
     /// - Parameter body: Reads the bytes; the pointer is not valid after it returns.
     /// - Returns: What `body` returns.

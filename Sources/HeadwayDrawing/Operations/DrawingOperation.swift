@@ -16,8 +16,8 @@
   ///
   /// A task awaits ``value`` in place of that; an operation that depends on this one reads ``image``.
   ///
-  /// **Cancelling** an operation that draws has all further commands do nothing, see ``DrawingContext``; there is no image
-  /// then, and nothing is handed over.
+  /// **Cancelling** an operation that draws has all further commands do nothing, see ``DrawingContext``; there is no
+  /// image then, and nothing is handed over.
   ///
   /// The operation fails with what the closure throws, or with a ``DrawingError``.
   public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
@@ -39,8 +39,8 @@
     ///   - width: The width, in points.
     ///   - height: The height, in points.
     ///   - scale: How many pixels make a point.
-    ///   - draw: Draws, once, on a thread of the operation's queue; it is released after that. The context can't be used
-    ///     after it has returned.
+    ///   - draw: Draws, once, on a thread of the operation's queue; it is released after that. The context can't be
+    ///     used after it has returned.
     /// - Precondition: The size in pixels is from 1 to ``Image/maximumDrawingDimension`` in each direction.
     public init(
       width: Double, height: Double, scale: Double = 1, draw: @escaping @Sendable (DrawingContext) throws -> Void

@@ -1,8 +1,8 @@
 #if Drawing
   /// Text and how it looks: in one font and colour, of any number of lines, in any script.
   ///
-  /// Pango shapes it: ligatures, marks, scripts that run from right to left, also mixed with others, and emoji if there is
-  /// a font that has them.
+  /// Pango shapes it: ligatures, marks, scripts that run from right to left, also mixed with others, and emoji if there
+  /// is a font that has them.
   public struct Text: Sendable, Hashable {
     /// Where lines begin.
     public enum Alignment: Sendable, Hashable {

@@ -2,37 +2,54 @@
   import Foundation
   import Headway
   import HeadwayDrawing
-  import Synchronization
 
   /// Makes one thumbnail, unless there is one that is up to date.
   ///
-  /// A thumbnail has its picture's time of modification: so it is known whose it is, even where a picture was replaced by
-  /// an older one.
+  /// A thumbnail has its picture's time of modification: so it is known whose it is, even where a picture was replaced
+  /// by an older one.
   final class ThumbnailJob: Headway.Operation, @unchecked Sendable {
     private let source: String
     private let output: String
     private let side: Int
     private let quality: Int
     private let force: Bool
-    private let foundUpToDate = Atomic(false)
+    private let end: @Sendable (Result<Bool, any Error>) -> Void
 
-    init(_ source: String, _ output: String, side: Int, quality: Int, force: Bool) {
+    /// Calls `end` before the operation has finished, unless that was cancelled: with whether a thumbnail was made, or
+    /// why it was not.
+    init(
+      _ source: String, _ output: String, side: Int, quality: Int, force: Bool,
+      end: @escaping @Sendable (Result<Bool, any Error>) -> Void
+    ) {
       (self.source, self.output, self.side, self.quality, self.force) = (source, output, side, quality, force)
+      self.end = end
       super.init()
     }
 
-    var wasUpToDate: Bool { foundUpToDate.load(ordering: .relaxed) }
-
     override func main() throws {
+      do {
+        if let isMade = try make() { end(.success(isMade)) }
+      } catch {
+        end(.failure(error))
+        throw error
+      }
+    }
+
+    /// - Returns: Whether a thumbnail was made; nil if that was cancelled.
+    private func make() throws -> Bool? {
       var status = stat()
       guard stat(source, &status) == 0 else { throw ImageFileError(.fileNotFound, path: source) }
-      if !force, isUpToDate(status) { return foundUpToDate.store(true, ordering: .relaxed) }
-      let thumbnail = ThumbnailOperation(of: source, fitting: side, into: output, quality: quality)
-      onCancel { [weak thumbnail] in thumbnail?.cancel() }
-      thumbnail.start()
-      if let error = thumbnail.error { throw error }
+      if !force, isUpToDate(status) { return false }
+      do {
+        let thumbnail = try Image(thumbnailOf: source, fitting: side) { [unowned self] in isCancelled }
+        guard !isCancelled else { return nil }
+        try thumbnail.write(to: output, quality: quality)
+      } catch is CancellationError {
+        return nil
+      }
       // If the process ends before this, the thumbnail is made once more.
-      if thumbnail.image != nil { setTimes(of: output, status.modification) }
+      setTimes(of: output, status.modification)
+      return true
     }
 
     private func isUpToDate(_ source: stat) -> Bool {
