@@ -7,6 +7,7 @@ import PackageDescription
 let sqlite = "SQLite"
 let compression = "Compression"
 let http = "HTTP"
+let drawing = "Drawing"
 
 let package = Package(
   name: "Headway",
@@ -20,13 +21,16 @@ let package = Package(
     .library(name: "HeadwayTestKit", targets: ["HeadwayTestKit"]),
     .library(name: "HeadwayImport", targets: ["HeadwayImport"]),
     .library(name: "HeadwayHTTP", targets: ["HeadwayHTTP"]),
+    .library(name: "HeadwayDrawing", targets: ["HeadwayDrawing"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),
   ],
   traits: [
     .trait(name: "SQLite", description: "Bulk import into SQLite (HeadwayImport), and the tool's import commands."),
     .trait(name: "Compression", description: "Compressed files in HeadwayLines and HeadwayImport, by libarchive."),
     .trait(name: "HTTP", description: "Requests and downloads (HeadwayHTTP), on AsyncHTTPClient."),
-    .trait(name: "Tool", description: "All that the tool can do.", enabledTraits: [sqlite, compression, http]),
+    .trait(name: "Drawing", description: "Drawing and thumbnails (HeadwayDrawing), by cairo, pango, libjpeg, libpng."),
+    .trait(
+      name: "Tool", description: "All that the tool can do.", enabledTraits: [sqlite, compression, http, drawing]),
     .default(enabledTraits: []),
   ],
   dependencies: [
@@ -76,6 +80,25 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: [http])),
       ]),
 
+    .systemLibrary(
+      name: "CPangoCairo", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"]), .brew(["pango"])]),
+    .systemLibrary(
+      name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"])]),
+    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
+    // libjpeg and libpng report errors by `longjmp`, which must not cross Swift code.
+    .target(
+      name: "CHeadwayDrawing",
+      dependencies: [
+        .target(name: "CJPEG", condition: .when(traits: [drawing])),
+        .target(name: "CPNG", condition: .when(traits: [drawing])),
+      ],
+      cSettings: [.define("HEADWAY_DRAWING", .when(traits: [drawing]))]),
+    .target(
+      name: "HeadwayDrawing",
+      dependencies: [
+        "Headway", "CHeadwayDrawing", .target(name: "CPangoCairo", condition: .when(traits: [drawing])),
+      ]),
+
     // For tests of code that uses the core, and of the core itself.
     .target(name: "HeadwayTestKit", dependencies: ["Headway"]),
 
@@ -83,7 +106,7 @@ let package = Package(
     .executableTarget(
       name: "HeadwayTool",
       dependencies: [
-        "Headway", "HeadwayHTTP", "HeadwayImport", "HeadwayLines",
+        "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [sqlite])),
       ]),
 
@@ -123,9 +146,17 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
       ]),
     .testTarget(
+      name: "HeadwayDrawingTests",
+      dependencies: [
+        "Headway", "HeadwayDrawing", "HeadwayTestKit", "HeadwayTestSupport",
+        .target(name: "CJPEG", condition: .when(traits: [drawing])),
+        .target(name: "CPNG", condition: .when(traits: [drawing])),
+      ],
+      exclude: ["Pictures"]),
+    .testTarget(
       name: "HeadwayToolTests",
       dependencies: [
-        "HeadwayTool", "HeadwayTestSupport",
+        "HeadwayDrawing", "HeadwayTool", "HeadwayTestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
       ]),

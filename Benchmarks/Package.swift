@@ -7,12 +7,18 @@ import PackageDescription
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "Headway", path: "..")],
+  dependencies: [.package(name: "Headway", path: "..", traits: ["Drawing"])],
   targets: [
     .executableTarget(
       name: "CSVBenchmark",
       dependencies: [
         .product(name: "HeadwayCSV", package: "Headway"), .product(name: "HeadwayTestKit", package: "Headway"),
+      ]),
+    .executableTarget(
+      name: "DrawingBenchmark",
+      dependencies: [
+        "CTile", .product(name: "Headway", package: "Headway"), .product(name: "HeadwayDrawing", package: "Headway"),
+        .product(name: "HeadwayTestKit", package: "Headway"),
       ]),
     .executableTarget(
       name: "LinesBenchmark",
@@ -26,6 +32,9 @@ let package = Package(
         "CSystemStatistics", .product(name: "Headway", package: "Headway"),
         .product(name: "HeadwayTestKit", package: "Headway"),
       ]),
+    // What `HeadwayDrawing` is compared with.
+    .systemLibrary(name: "CCairo", pkgConfig: "cairo", providers: [.apt(["libcairo2-dev"]), .brew(["cairo"])]),
+    .target(name: "CTile", dependencies: ["CCairo"]),
     // What Swift's Glibc module does not have.
     .target(name: "CSystemStatistics"),
   ]

@@ -8,6 +8,7 @@ let examples = [
   "OperationDelegate", "Graphs", "Crawler", "Stages", "Ledger",
 ]
 let importExamples = ["ImportFeed"]
+let drawingExamples = ["DrawCards", "ScrollCells"]
 // These force the order of what runs at the same time, with the gates of the test kit.
 let gatedExamples = ["BlockOperations", "ConcurrentOperation", "UsingQueues", "RequestOperationStates"]
 // The same sources twice: NAME is compiled against Foundation, NAMEHeadway against HeadwayFoundation.
@@ -16,14 +17,16 @@ let twins = ["DropIn", "Programs", "Differences"]
 let headway = Target.Dependency.product(name: "Headway", package: "Headway")
 let headwayFoundation = Target.Dependency.product(name: "HeadwayFoundation", package: "Headway")
 let headwayImport = Target.Dependency.product(name: "HeadwayImport", package: "Headway")
+let headwayDrawing = Target.Dependency.product(name: "HeadwayDrawing", package: "Headway")
 let headwayTestKit = Target.Dependency.product(name: "HeadwayTestKit", package: "Headway")
 
 let package = Package(
   name: "Examples",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "Headway", path: "..", traits: ["SQLite"])],
+  dependencies: [.package(name: "Headway", path: "..", traits: ["SQLite", "Drawing"])],
   targets: examples.map { .executableTarget(name: $0, dependencies: [headway]) }
     + importExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayImport]) }
+    + drawingExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayDrawing]) }
     + gatedExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayTestKit]) }
     + twins.flatMap { name -> [Target] in
       [

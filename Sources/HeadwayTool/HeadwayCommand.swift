@@ -11,17 +11,22 @@
           headway sample feed --stop-times 100000
           headway import feed feed.sqlite --watch stops
           headway fetch https://example.org/feed.zip --into downloads
+          headway thumbnails photos --into small --sheet photos.png
         """,
       version: "0.1.0",
-      subcommands: subcommands)
+      subcommands: [ImportCommand.self, SampleCommand.self] + requestCommands + drawingCommands)
 
-    private static var subcommands: [any ParsableCommand.Type] {
-      #if HTTP
-        [ImportCommand.self, SampleCommand.self, FetchCommand.self]
-      #else
-        [ImportCommand.self, SampleCommand.self]
-      #endif
-    }
+    #if HTTP
+      private static let requestCommands: [any ParsableCommand.Type] = [FetchCommand.self]
+    #else
+      private static let requestCommands: [any ParsableCommand.Type] = []
+    #endif
+
+    #if Drawing
+      private static let drawingCommands: [any ParsableCommand.Type] = [ThumbnailsCommand.self]
+    #else
+      private static let drawingCommands: [any ParsableCommand.Type] = []
+    #endif
 
     /// Runs the command; of wrong use it says one line, where the parser's own way is several.
     static func main() async {

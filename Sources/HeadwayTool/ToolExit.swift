@@ -4,6 +4,10 @@
   import GRDB
   import HeadwayImport
 
+  #if Drawing
+    import HeadwayDrawing
+  #endif
+
   /// The exit codes of the tool, as `sysexits.h` numbers them.
   enum ToolExit: Int32 {
     case usage = 64
@@ -29,9 +33,23 @@
         default: self = .inputOutput
         }
       case let error as SampleFeedError: self = error.code == .cannotWrite ? .inputOutput : .cannotCreate
-      default: self = .software
+      default: self = Self(drawingError: error) ?? .software
       }
     }
+
+    #if Drawing
+      private init?(drawingError error: any Error) {
+        switch (error as? ImageFileError)?.code {
+        case nil: return nil
+        case .fileNotFound?, .isNoFile?, .permissionDenied?, .inputOutput?: self = .noInput
+        case .cannotWrite?: self = .cannotCreate
+        case .outOfMemory?: self = .software
+        default: self = .dataError
+        }
+      }
+    #else
+      private init?(drawingError error: any Error) { return nil }
+    #endif
 
     private init(databaseResult result: ResultCode?) {
       switch result {

@@ -20,6 +20,7 @@ DONE = {
     "T": range(1, 6),
     "L": range(1, 6),
     "I": range(1, 7),
+    "R": range(1, 4),
 }
 TEST = re.compile(r'@Test\(\s*"((?:[^"\\]|\\.)*)"')
 # A rule: its name with its marks, and its text.

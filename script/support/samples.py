@@ -25,7 +25,10 @@ LINKED = {
     "HeadwayTestKit": ["HeadwayTestKit"],
     "HeadwayLines": ["HeadwayLines"],
     "HeadwayCSV": ["HeadwayLines", "HeadwayCSV"],
+    "HeadwayDrawing": ["CHeadwayDrawing", "HeadwayDrawing"],
 }
+# What the C of a module is linked with: C has no imports that would say it.
+LIBRARIES = {"HeadwayDrawing": ["-ljpeg", "-lpng16"]}
 IMPORT = re.compile(r"^(?:@\w+ )?import (\w+)", re.M)
 # A program, or a wait in it, that has not ended by then never ends.
 LONGEST_RUN = 600
@@ -129,6 +132,9 @@ class Compiler:
             maps += products.parents[1].glob(f"checkouts/*/Sources/{place}/module.modulemap")
         for module_map in sorted(maps):
             self.options += ["-Xcc", f"-fmodule-map-file={module_map}"]
+        found = subprocess.run(["pkg-config", "--cflags-only-I", "pangocairo"], capture_output=True, text=True)
+        for option in found.stdout.split():
+            self.options += ["-Xcc", option]
 
     def call(self, *arguments):
         """Answers what the compiler said against it, or an empty text."""
@@ -186,7 +192,8 @@ class Compiler:
         for module in ["Headway", *block.imports]:
             for target in LINKED.get(module, []):
                 objects += objects_of(self.products / f"{target}.build")
-        return self.call("-warnings-as-errors", main, *dict.fromkeys(objects), "-o", executable)
+        libraries = [option for module in block.imports for option in LIBRARIES.get(module, [])]
+        return self.call("-warnings-as-errors", main, *dict.fromkeys(objects), *libraries, "-o", executable)
 
     def run(self, program, executable):
         block = program.blocks[0]

@@ -11,6 +11,16 @@
       var rows: Int
       var rejected: Int
       var seconds: Double
+      /// What is counted, and what becomes of what can't be taken.
+      var words = (unit: "rows", rejected: "rejected")
+
+      /// The line for work that is not an import.
+      init(
+        name: String, fraction: Double, count: Int, unit: String, failed: Int, seconds: Double
+      ) {
+        (self.name, self.fraction, rows, rejected) = (name, fraction, count, failed)
+        (self.seconds, words) = (seconds, (unit, "failed"))
+      }
 
       init(_ report: TableReport) {
         name = report.table
@@ -30,10 +40,11 @@
     /// A line with a bar that fits the terminal: where there is not enough room for all, the bar becomes shorter, and
     /// then the rate and the number of rows are left out.
     static func bar(_ content: Content, on terminal: Terminal) -> String {
-      let rows = "\(content.rows.grouped) rows"
-      let rate = "\((content.seconds > 0 ? Int(Double(content.rows) / content.seconds) : 0).grouped) rows/s"
+      let (unit, rejectedWord) = content.words
+      let rows = "\(content.rows.grouped) \(unit)"
+      let rate = "\((content.seconds > 0 ? Int(Double(content.rows) / content.seconds) : 0).grouped) \(unit)/s"
       let left = left(content.fraction, seconds: content.seconds)
-      let rejected = content.rejected > 0 ? "\(content.rejected.grouped) rejected" : nil
+      let rejected = content.rejected > 0 ? "\(content.rejected.grouped) \(rejectedWord)" : nil
       let name = content.name.padded(to: 18)
       func line(_ name: String, _ parts: [String?], barWidth: Int) -> String {
         let bar = bar(content.fraction, width: barWidth, isUnicode: terminal.isUnicode)

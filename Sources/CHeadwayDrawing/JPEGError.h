@@ -1,0 +1,29 @@
+// How libjpeg's errors become results.
+#ifndef HEADWAY_JPEG_ERROR_H
+#define HEADWAY_JPEG_ERROR_H
+
+#ifdef HEADWAY_DRAWING
+
+#include <setjmp.h>
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#include "CHeadwayDrawing.h"
+
+/// Ends the function that called into libjpeg by `longjmp` to `jump`, which that function has set.
+typedef struct headway_jpeg_error {
+  struct jpeg_error_mgr manager;
+  jmp_buf jump;
+  headway_image_result result;
+  headway_image_failure failure;
+} headway_jpeg_error;
+
+/// Sets the manager up; for the field `err` of a codec.
+struct jpeg_error_mgr *headway_jpeg_use_error(headway_jpeg_error *error);
+
+/// Leaves libjpeg with a result.
+_Noreturn void headway_jpeg_leave(j_common_ptr codec, headway_image_result result, const char *message);
+
+#endif
+#endif

@@ -1,0 +1,4 @@
+// libjpeg-turbo. `jpeglib.h` needs `stdio.h` before it.
+#include <stdio.h>
+
+#include <jpeglib.h>

@@ -1,0 +1,2 @@
+// libpng.
+#include <png.h>

@@ -1,0 +1,2 @@
+// cairo draws, pango lays out text, pangocairo draws it.
+#include <pango/pangocairo.h>

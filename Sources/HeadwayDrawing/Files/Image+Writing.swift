@@ -1,0 +1,86 @@
+#if Drawing
+  import CHeadwayDrawing
+
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #elseif canImport(Darwin)
+    import Darwin
+  #endif
+
+  extension Image {
+    /// Encodes the image as PNG: lossless, with transparency if there is any.
+    ///
+    /// - Returns: The content of a file.
+    /// - Throws: ``ImageFileError`` if there is no memory.
+    public func pngBytes() throws(ImageFileError) -> [UInt8] {
+      let hasAlpha = !isOpaque
+      return try encoded { pixels, bytes, failure in
+        headway_png_encode(pixels, hasAlpha ? 1 : 0, &bytes, &failure)
+      }
+    }
+
+    /// Encodes the image as JPEG: smaller, lossy, without transparency.
+    ///
+    /// - Parameters:
+    ///   - quality: From 1 to 100; files grow with it.
+    ///   - background: What shines through where the image is transparent.
+    /// - Returns: The content of a file.
+    /// - Throws: ``ImageFileError`` if there is no memory, or the image has more than 65,500 pixels in a direction.
+    /// - Precondition: `quality` is from 1 to 100.
+    public func jpegBytes(quality: Int = 85, background: Color = .white) throws(ImageFileError) -> [UInt8] {
+      precondition(1...100 ~= quality, "A JPEG of quality \(quality): use 1 to 100.")
+      func byte(_ component: Double) -> UInt8 { UInt8(max(0, min(1, component)) * 255 + 0.5) }
+      let under = [byte(background.blue), byte(background.green), byte(background.red)]
+      return try encoded { pixels, bytes, failure in
+        headway_jpeg_encode(pixels, Int32(quality), under, &bytes, &failure)
+      }
+    }
+
+    /// Writes a file, in the format that its name says; `png` if it says none.
+    ///
+    /// It is written beside its name and moved there when it is complete and on the disk, so nobody ever sees a part of
+    /// it. Blocks the calling thread.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file; one that is there is replaced.
+    ///   - format: The format, whatever the name says.
+    ///   - quality: The quality of a JPEG, from 1 to 100.
+    /// - Throws: ``ImageFileError``.
+    public func write(to path: String, format: ImageFileFormat? = nil, quality: Int = 85) throws(ImageFileError) {
+      do {
+        let bytes =
+          switch format ?? ImageFileFormat(pathExtensionOf: path) ?? .png {
+          case .jpeg: try jpegBytes(quality: quality)
+          case .png: try pngBytes()
+          }
+        try writeReplacing(path, bytes)
+      } catch {
+        throw ImageFileError(
+          error.code, path: path, context: error.context, errorNumber: error.errorNumber,
+          underlyingError: error.underlyingError)
+      }
+    }
+
+    private func encoded(
+      _ encode: (headway_image_pixels, inout headway_image_bytes, inout headway_image_failure) -> headway_image_result
+    ) throws(ImageFileError) -> [UInt8] {
+      var (bytes, failure) = (headway_image_bytes(), headway_image_failure())
+      let result = (colorProfile ?? []).withUnsafeBufferPointer { profile in
+        let pixels = headway_image_pixels(
+          bytes: storage.bytes.assumingMemoryBound(to: UInt8.self).baseAddress, width: UInt32(pixelWidth),
+          height: UInt32(pixelHeight), bytes_per_row: storage.bytesPerRow,
+          profile: profile.isEmpty ? nil : profile.baseAddress, profile_count: profile.count)
+        return encode(pixels, &bytes, &failure)
+      }
+      withExtendedLifetime(storage) {}
+      defer { free(bytes.bytes) }
+      if let error = withUnsafePointer(to: failure, { RowDecoderError(result, $0) }) {
+        throw ImageFileError(
+          result == HEADWAY_IMAGE_OUT_OF_MEMORY ? .outOfMemory : .cannotEncode, path: nil, context: error.message)
+      }
+      return Array(UnsafeBufferPointer(start: bytes.bytes, count: bytes.count))
+    }
+  }
+#endif

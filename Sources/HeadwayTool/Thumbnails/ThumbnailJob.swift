@@ -1,0 +1,89 @@
+#if SQLite && Drawing
+  import Foundation
+  import Headway
+  import HeadwayDrawing
+
+  /// Makes one thumbnail, unless there is one that is up to date.
+  ///
+  /// A thumbnail has its picture's time of modification: so it is known whose it is, even where a picture was replaced
+  /// by an older one.
+  final class ThumbnailJob: Headway.Operation, @unchecked Sendable {
+    private let source: String
+    private let output: String
+    private let side: Int
+    private let quality: Int
+    private let force: Bool
+    private let end: @Sendable (Result<Bool, any Error>) -> Void
+
+    /// Calls `end` before the operation has finished, unless that was cancelled: with whether a thumbnail was made, or
+    /// why it was not.
+    init(
+      _ source: String, _ output: String, side: Int, quality: Int, force: Bool,
+      end: @escaping @Sendable (Result<Bool, any Error>) -> Void
+    ) {
+      (self.source, self.output, self.side, self.quality, self.force) = (source, output, side, quality, force)
+      self.end = end
+      super.init()
+    }
+
+    override func main() throws {
+      do {
+        if let isMade = try make() { end(.success(isMade)) }
+      } catch {
+        end(.failure(error))
+        throw error
+      }
+    }
+
+    /// - Returns: Whether a thumbnail was made; nil if that was cancelled.
+    private func make() throws -> Bool? {
+      var status = stat()
+      guard stat(source, &status) == 0 else { throw ImageFileError(.fileNotFound, path: source) }
+      if !force, isUpToDate(status) { return false }
+      do {
+        let thumbnail = try Image(thumbnailOf: source, fitting: side) { [unowned self] in isCancelled }
+        guard !isCancelled else { return nil }
+        try thumbnail.write(to: output, quality: quality)
+      } catch is CancellationError {
+        return nil
+      }
+      // If the process ends before this, the thumbnail is made once more.
+      setTimes(of: output, status.modification)
+      return true
+    }
+
+    private func isUpToDate(_ source: stat) -> Bool {
+      var status = stat()
+      guard stat(output, &status) == 0, status.modification == source.modification,
+        let found = longerSide(output)
+      else { return false }
+      // A small picture keeps its size.
+      return found == side || found < side && longerSide(self.source) == found
+    }
+
+    private func longerSide(_ path: String) -> Int? {
+      (try? ImageFileInformation(contentsOf: path)).map { max($0.pixelWidth, $0.pixelHeight) }
+    }
+  }
+
+  /// A time of a file.
+  private struct FileTime: Equatable {
+    let seconds: Int
+    let nanoseconds: Int
+  }
+
+  extension stat {
+    fileprivate var modification: FileTime {
+      #if canImport(Darwin)
+        FileTime(seconds: st_mtimespec.tv_sec, nanoseconds: st_mtimespec.tv_nsec)
+      #else
+        FileTime(seconds: st_mtim.tv_sec, nanoseconds: st_mtim.tv_nsec)
+      #endif
+    }
+  }
+
+  private func setTimes(of path: String, _ time: FileTime) {
+    let value = timespec(tv_sec: time.seconds, tv_nsec: time.nanoseconds)
+    _ = utimensat(AT_FDCWD, path, [value, value], 0)
+  }
+#endif

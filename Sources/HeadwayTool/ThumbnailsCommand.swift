@@ -1,0 +1,126 @@
+#if SQLite && Drawing
+  import ArgumentParser
+  import Foundation
+  import Headway
+  import HeadwayDrawing
+
+  struct ThumbnailsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "thumbnails",
+      abstract: "Make small pictures of the JPEG and PNG files in a folder.",
+      discussion: """
+        Thumbnails have the names of the pictures, in the same subfolders. Those that are up to date, which is of \
+        their picture's time and of the right size, are left alone, so the same command after Ctrl-C makes what is \
+        missing. \
+        A file that can't be read is reported, and the others go on. Files appear under their names only when they \
+        are complete.
+
+        EXAMPLES:
+          headway thumbnails photos --into small
+          headway thumbnails photos --into small --size 512 --jobs 2
+          headway thumbnails photos --into small --sheet photos.png
+        """)
+
+    @Argument(help: "The folder with the pictures, with those below it.", completion: .directory)
+    var folder: String
+
+    @Option(help: "The folder for the thumbnails, made if it is not there.", completion: .directory)
+    var into: String
+
+    @Option(parsing: .unconditional, help: "The longer side of a thumbnail, in pixels.")
+    var size = 256
+
+    @Option(
+      parsing: .unconditional,
+      help: "How many thumbnails are made at once; if not given, about as many as there are processors.")
+    var jobs: Int?
+
+    @Option(parsing: .unconditional, help: "The quality of thumbnails that are JPEG, from 1 to 100.")
+    var quality = 85
+
+    @Option(help: "Draw all thumbnails with their names into this file, PNG or JPEG by its name.", completion: .file())
+    var sheet: String?
+
+    @Flag(help: "Make thumbnails that are up to date, too.")
+    var force = false
+
+    @Option(help: "How to show progress: bars, plain (a line every 10 %), json (a line an object) or none.")
+    var progress: ProgressStyle?
+
+    @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+    var quiet = false
+
+    func validate() throws {
+      guard 1...16_384 ~= size else { throw ValidationError("--size \(size): use 1 to 16384.") }
+      guard 1...100 ~= quality else { throw ValidationError("--quality \(quality): use 1 to 100.") }
+      if let jobs, jobs < 1 { throw ValidationError("--jobs \(jobs): use 1 or more.") }
+      if quiet, progress != nil { throw ValidationError("--quiet and --progress: use one of them.") }
+      if let sheet, ImageFileFormat(pathExtensionOf: sheet) == nil {
+        throw ValidationError("--sheet \(sheet): use a name that ends with .png or .jpg.")
+      }
+    }
+
+    func run() async throws {
+      do {
+        try await makeAll()
+      } catch let exit as ExitCode {
+        throw exit
+      } catch let error as ValidationError {
+        throw error
+      } catch {
+        throw ToolExit.report(error)
+      }
+    }
+
+    private func makeAll() async throws {
+      let start = ContinuousClock.now
+      let files = try ThumbnailFiles(folder: folder, output: into)
+      try files.prepareOutput()
+      let tally = ThumbnailTally(total: files.names.count)
+      let display = ThumbnailDisplay(quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain), tally)
+      let queue = OperationQueue(
+        name: "thumbnails", maxConcurrentOperationCount: jobs ?? OperationQueue.defaultMaxConcurrentOperationCount)
+      let signals = Signals {
+        queue.cancelAllOperations()
+        display.show(note: "Stopping. Once more ends at once.")
+      }
+      display.start()
+      for name in files.names where signals.stopSignal == nil {
+        queue.addOperation(operation(name, files, tally, display))
+      }
+      if signals.stopSignal != nil { queue.cancelAllOperations() }
+      try await queue.finished()
+      await display.stop()
+
+      let counts = tally.counts
+      // A signal may come when all is done.
+      let isStopped = signals.stopSignal != nil && counts.ended < counts.total
+      if let sheet, !isStopped { try await drawSheet(sheet, files, queue) }
+      let code = isStopped ? 128 + (signals.stopSignal ?? 0) : counts.failed > 0 ? ToolExit.dataError.rawValue : 0
+      display.showEnd(seconds: (.now - start).inSeconds, isStopped: isStopped, exitCode: code)
+      if code != 0 { throw ExitCode(code) }
+    }
+
+    /// Makes one thumbnail, unless it is up to date.
+    private func operation(
+      _ name: String, _ files: ThumbnailFiles, _ tally: ThumbnailTally, _ display: ThumbnailDisplay
+    ) -> Headway.Operation {
+      ThumbnailJob(files.source(name), files.output(name), side: size, quality: quality, force: force) { result in
+        switch result {
+        case .success(let isMade): tally.add(isMade ? .made : .upToDate)
+        case .failure(let error):
+          display.show(error: ToolExit.description(of: error))
+          tally.add(.failed)
+        }
+        display.noteStep()
+      }
+    }
+
+    private func drawSheet(_ path: String, _ files: ThumbnailFiles, _ queue: OperationQueue) async throws {
+      let sheets = ContactSheet.sheets(of: files, path: path, side: size)
+      let operations = sheets.map { sheet in (sheet: sheet, operation: sheet.operation()) }
+      queue.addOperations(operations.map(\.operation), waitUntilFinished: false)
+      for (sheet, operation) in operations { try await operation.value.write(to: sheet.path) }
+    }
+  }
+#endif

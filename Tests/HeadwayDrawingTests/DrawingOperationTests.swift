@@ -1,0 +1,224 @@
+#if Drawing
+  import Dispatch
+  import Headway
+  import HeadwayTestKit
+  import Synchronization
+  import Testing
+
+  @testable import HeadwayDrawing
+
+  @Suite("DrawingOperation", .hangLimit) struct DrawingOperationTests {
+    private struct Failure: Error {}
+
+    private let queue = OperationQueue()
+
+    @Test("R1: draws off the main thread, and hands the finished image to the main thread") func handsOver()
+      async throws
+    {
+      let received = EventRecorder<Image>()
+      let drawing = DrawingOperation(width: 10, height: 5, scale: 2) { context in
+        dispatchPrecondition(condition: .notOnQueue(.main))
+        context.fill(context.bounds, with: .color(.red))
+      }
+      let done = Gate()
+      drawing.onImage { [unowned drawing] image in
+        MainActor.preconditionIsolated()
+        #expect(drawing.isFinished)
+        received.record(image)
+      }
+      drawing.onImage { _ in done.open() }
+      queue.addOperation(drawing)
+      await done.opened()
+      let image = try #require(received.events.first)
+      #expect(received.count == 1)
+      #expect((image.pixelWidth, image.pixelHeight) == (20, 10))
+      #expect(image.size == Size(10, 5) && image.scale == 2 && image.byteCount == 800)
+      expect(image, at: 19, 9, .red)
+      let late = Gate()
+      drawing.onImage { _ in late.open() }
+      await late.opened()
+    }
+
+    @Test("R1: a task awaits the image, and an operation that depends on it reads it") func value() async throws {
+      let drawing = DrawingOperation(width: 4, height: 4) { $0.fill($0.bounds, with: .color(.blue)) }
+      let reader = BlockOperation { #expect(drawing.image?.color(x: 0, y: 0) == .blue) }
+      reader.addDependency(drawing)
+      #expect(drawing.image == nil)
+      queue.addOperations([drawing, reader], waitUntilFinished: false)
+      expect(try await drawing.value, at: 3, 3, .blue)
+      try await reader.finished()
+    }
+
+    @Test("R1: what the drawing throws is its error, and nothing is handed over") func failure() async throws {
+      let drawing = DrawingOperation(width: 4, height: 4) { _ in throw Failure() }
+      drawing.onImage { _ in Issue.record("an image of a drawing that failed") }
+      queue.addOperation(drawing)
+      await #expect(throws: Failure.self) { try await drawing.value }
+      #expect(drawing.image == nil && drawing.error is Failure)
+      await mainQueueIsIdle()
+    }
+
+    @Test("R1: a drawing that is cancelled before it begins never draws, and releases what it would have used")
+    func cancelledBefore() async throws {
+      final class Token: Sendable {}
+      for inQueue in [false, true] {
+        var token: Token? = Token()
+        weak let watch = token
+        let drawing = DrawingOperation(width: 4, height: 4) { [token] _ in
+          _ = token
+          Issue.record("drawn")
+        }
+        drawing.onImage { [token] _ in _ = token }
+        token = nil
+        #expect(watch != nil)
+        queue.isSuspended = true
+        if inQueue { queue.addOperation(drawing) }
+        drawing.cancel()
+        drawing.cancel()
+        #expect(watch == nil)
+        queue.isSuspended = false
+        await #expect(throws: CancellationError.self) { try await drawing.value }
+        #expect(drawing.image == nil)
+      }
+    }
+
+    @Test(
+      "R1: a drawing that is cancelled while it draws ends without an image, however it leaves",
+      arguments: [false, true])
+    func cancelledDuring(throwing: Bool) async throws {
+      let (begun, goOn) = (Gate(), Gate())
+      let drawing = DrawingOperation(width: 4, height: 4) { context in
+        #expect(!context.isCancelled)
+        begun.open()
+        goOn.wait()
+        #expect(context.isCancelled)
+        if throwing { return try context.checkCancellation() }
+        context.fill(context.bounds, with: .color(.red))
+      }
+      drawing.onImage { _ in Issue.record("an image of a drawing that was cancelled") }
+      queue.addOperation(drawing)
+      await begun.opened()
+      drawing.cancel()
+      goOn.open()
+      try await drawing.finished()
+      #expect(drawing.isCancelled && drawing.isFinished && drawing.error == nil)
+      #expect(drawing.image == nil)
+      await mainQueueIsIdle()
+    }
+
+    @Test("R1: cancelled by its own last line, or when it has finished") func cancelledAtTheEnd() async throws {
+      let itself = Mutex<DrawingOperation?>(nil)
+      let drawing = DrawingOperation(width: 4, height: 4) { _ in itself.withLock { $0 }?.cancel() }
+      itself.withLock { $0 = drawing }
+      drawing.onImage { _ in Issue.record("an image of a drawing that was cancelled") }
+      queue.addOperation(drawing)
+      try await drawing.finished()
+      #expect(drawing.image == nil)
+      itself.withLock { $0 = nil }
+
+      let finished = DrawingOperation(width: 4, height: 4) { _ in }
+      queue.addOperation(finished)
+      _ = try await finished.value
+      finished.cancel()
+      #expect(finished.image != nil && !finished.isCancelled)
+      await mainQueueIsIdle()
+    }
+
+    @Test("R1: commands after a cancellation do nothing, and the state stays balanced") func commandsDoNothing() throws
+    {
+      // Each command asks once.
+      for allowed in 0...4 {
+        var asked = 0
+        let size = PixelSize(width: 40, height: 10, scale: 1)
+        let image = try Image(
+          size,
+          isCancelled: {
+            asked += 1
+            return asked > allowed
+          },
+          draw: { context in
+            for column in 0..<4 {
+              context.fill(Rectangle(Double(column) * 10, 0, 10, 10), with: .color(.red))
+            }
+            context.withSavedState { context.withLayer { context.fill(context.bounds, with: .color(.blue)) } }
+          })
+        for column in 0..<4 { expect(image, at: column * 10 + 5, 5, column < allowed ? .red : .clear) }
+      }
+    }
+
+    @Test("R1: text is measured in a drawing that was cancelled, too: it may wait for a size that fits")
+    func measuring() throws {
+      let size = PixelSize(width: 40, height: 10, scale: 1)
+      _ = try Image(size, isCancelled: { true }) { context in
+        #expect(context.measure(Text("wide", font: Font(size: 20))).width > 20)
+      }
+    }
+
+    @Test(
+      "R1: numbers that can't be drawn with are a typed error, and nothing after them is drawn",
+      arguments: [Double.nan, .infinity, -.infinity])
+    func numbers(_ number: Double) {
+      let commands: [(DrawingContext) -> Void] = [
+        { $0.fill(Path(lineFrom: Point(number, 0), to: .zero), with: .color(.red)) },
+        { $0.stroke(Path($0.bounds), with: .color(.red), width: number) },
+        { $0.clip(to: Path { $0.addArc(center: .zero, radius: 1, from: 0, to: number) }) },
+        { $0.translate(x: number, y: 0) }, { $0.rotate(byRadians: number) }, { $0.scale(x: 1, y: number) },
+        { $0.draw(Text("a", font: Font(size: number)), at: .zero) },
+        { $0.concatenate(Transform(a: 1, b: 0, c: 0, d: 1, x0: number, y0: 0)) },
+        { context in context.fill(Path { $0.addPath(Path(ellipseIn: Rectangle(0, 0, number, 1))) }, with: .color(.red))
+        },
+      ]
+      for command in commands {
+        let error = #expect(throws: DrawingError.self) { try Image(width: 4, height: 4, draw: command) }
+        #expect(error?.code == .invalidGeometry)
+      }
+    }
+
+    @Test("R1: a transformation that makes an area a line, and dashes that are none, are typed errors") func singular()
+    {
+      for command: (DrawingContext) -> Void in [
+        { $0.scale(x: 0, y: 1) },
+        { $0.stroke(Path($0.bounds), with: .color(.red), style: StrokeStyle(dashes: [0, 0])) },
+        { $0.stroke(Path($0.bounds), with: .color(.red), style: StrokeStyle(dashes: [-1, 2])) },
+      ] {
+        let error = #expect(throws: DrawingError.self) { try Image(width: 4, height: 4, draw: command) }
+        #expect(error?.code == .invalidGeometry)
+      }
+    }
+
+    @Test("R1: a context that is used after its drawing stops the program") func usedAfterTheEnd() async {
+      await #expect(processExitsWith: .failure) {
+        var kept: DrawingContext?
+        _ = try Image(width: 4, height: 4) { kept = $0 }
+        kept?.fill(Rectangle(0, 0, 1, 1), with: .color(.red))
+      }
+    }
+
+    @Test("R1: an image without pixels, or with too many, stops the program", arguments: ["0", "-1", "32768", "nan"])
+    func sizes(_ text: String) async {
+      await #expect(processExitsWith: .failure) { [text] in
+        _ = DrawingOperation(width: Double(text) ?? 1, height: 1) { _ in }
+      }
+    }
+
+    @Test("R1: many drawings on all threads at once, each with text and a common image") func many() async throws {
+      let stamp = try cornered(8, 8)
+      let drawings = (0..<200).map { number in
+        DrawingOperation(width: 32, height: 16) { context in
+          context.draw(stamp, at: .zero)
+          context.fill(Path(Rectangle(8, 8, 8, 8)), with: .tiles(of: stamp))
+          context.draw(Text("\(number)", font: Font(size: 8)), at: Point(16, 0))
+        }
+      }
+      queue.addOperations(drawings, waitUntilFinished: false)
+      for drawing in drawings { expect(try await drawing.value, at: 0, 0, .red) }
+    }
+
+    /// Returns when what was given to the main queue before has run.
+    private func mainQueueIsIdle() async {
+      let last = BlockOperation {}
+      OperationQueue.main.addOperation(last)
+      try? await last.finished()
+    }
+  }
+#endif
