@@ -22,8 +22,9 @@
         are written to a file a table and import in the folder DATABASE.rejects.
 
         A source is the folder or zip archive of a feed, a CSV file, compressed or not, a file in an archive as in \
-        ARCHIVE/FILE, a folder or archive of CSV files, a pattern such as 'data/*.csv', or - for standard input. Of \
-        several files each gets a table of its name or, with --table, all go into one.
+        ARCHIVE/FILE, a folder or archive of CSV files, a pattern such as 'data/*.csv', the address of a file, which \
+        is downloaded to the folder DATABASE.downloads first, or - for standard input. Of several files each gets a \
+        table of its name or, with --table, all go into one.
 
         EXAMPLES:
           headway import vbb-2020 vbb.sqlite
@@ -37,6 +38,7 @@
           headway import people.csv people.sqlite --progress json | jq .
           headway import - people.sqlite --table people
           headway import people.csv towns.csv.gz --into registry.sqlite
+          headway import https://example.org/feed.zip europe.sqlite
           headway import --check vbb.zip
           headway import 'log-*.csv' --into logs.sqlite --table log
         """)
@@ -145,12 +147,14 @@
       let style = quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain)
       if check {
         let checking = FeedChecking(
-          feed: try checkedFeed(), options: options, maximumConcurrency: maximumConcurrency, isQuiet: quiet,
+          feed: try await files(of: [try checkedFeed()], beside: nil, style, notices)[0], options: options,
+          maximumConcurrency: maximumConcurrency, isQuiet: quiet,
           style: style)
         return try await checking.run()
       }
       try requireNames()
-      let sources = try ImportSources(named, describedTables())
+      let sources = try ImportSources(
+        try await files(of: named, beside: database, style, notices), describedTables())
       try look(at: sources, notices)
       let target = try ImportDatabase(path: database, durability: durability) { [database] in
         notices.say("\(database) is locked by another program; waiting.")
@@ -182,6 +186,19 @@
       try target.close()
 
       try finish(operations, seconds: (.now - start).inSeconds, style, stoppedBy: signals.stopSignal)
+    }
+
+    /// The files of sources: addresses are downloaded, beside a database or, where there is none, into a folder for
+    /// temporary files.
+    private func files(
+      of sources: [String], beside database: String?, _ style: ProgressStyle, _ notices: Notices
+    ) async throws -> [String] {
+      #if HTTP
+        let folder = database.map { "\($0).downloads" } ?? "\(NSTemporaryDirectory())/headway-downloads"
+        return try await SourceDownloads(folder: folder).files(of: sources, style, notices)
+      #else
+        return sources
+      #endif
     }
 
     /// Says what was done, and ends with the exit code for it.

@@ -4,6 +4,10 @@
   import GRDB
   import HeadwayImport
 
+  #if HTTP
+    import HeadwayHTTP
+  #endif
+
   #if Drawing
     import HeadwayDrawing
   #endif
@@ -33,6 +37,9 @@
         default: self = .inputOutput
         }
       case let error as SampleFeedError: self = error.code == .cannotWrite ? .inputOutput : .cannotCreate
+      #if HTTP
+        case let error as HTTPError: self = Self(error)
+      #endif
       default: self = Self(drawingError: error) ?? .software
       }
     }

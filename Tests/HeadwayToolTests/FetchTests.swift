@@ -79,6 +79,26 @@
       }
     }
 
+    @Test("I3: an address is downloaded and imported; again, its rows are updated in place") func importing()
+      async throws
+    {
+      let text = Mutex("id,name\n1,a\n2,b\n")
+      try await withServer { question in
+        question.path == "/people.csv"
+          ? LoopbackServer.answer(.ok, [:], Array(text.withLock { $0 }.utf8)) : LoopbackServer.answer(.notFound)
+      } _: { server in
+        let first = try await Tool.run("import", server.url("/people.csv"), "db", in: folder)
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(try folder.rowCount(of: "people", in: "db") == 2 && folder.has("db.downloads/people.csv"))
+        text.withLock { $0 = "id,name\n1,a\n2,c\n3,d\n" }
+        let second = try await Tool.run("import", server.url("/people.csv"), "db", in: folder)
+        #expect(second.status == 0, "\(second.errors)")
+        #expect(try folder.query("SELECT name FROM people ORDER BY id", in: "db") == [["a"], ["c"], ["d"]])
+        let none = try await Tool.run("import", server.url("/none.csv"), "other", in: folder)
+        #expect(none.status == 69 && !folder.has("other"))
+      }
+    }
+
     @Test(
       "H2: no address gives a name that leaves the folder",
       arguments: ["/..", "/%2e%2e%2fx", "/a/..%2F..%2Fx", "/", "/.x"])

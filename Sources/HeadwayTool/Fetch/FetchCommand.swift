@@ -103,25 +103,10 @@
     }
 
     private func exitCode(_ downloads: [DownloadOperation], stoppedBy signal: Int32?) -> Int32 {
-      if let error = downloads.lazy.compactMap(\.error).first { return ToolExit(ofFetching: error).rawValue }
+      if let error = downloads.lazy.compactMap(\.error).first { return ToolExit(error).rawValue }
       // A signal may come when all is done.
       guard let signal, downloads.contains(where: \.isCancelled) else { return 0 }
       return 128 + signal
-    }
-  }
-
-  extension ToolExit {
-    fileprivate init(ofFetching error: any Error) {
-      switch (error as? HTTPError)?.code {
-      case .invalidURL?: self = .usage
-      case .cannotConnect?: self = .noHost
-      case .unexpectedStatus?: self = .unavailable
-      case .timedOut?, .connectionBroken?, .fileInUse?: self = .temporaryFailure
-      case .refusedRedirect?: self = .protocolError
-      case .bodyTooLarge?, .checksumMismatch?: self = .dataError
-      case .cannotWriteFile?: self = .cannotCreate
-      default: self = .software
-      }
     }
   }
 
