@@ -1,4 +1,5 @@
 #if Drawing
+  import Foundation
   import HeadwayDrawing
   import HeadwayTestKit
   import Testing
@@ -282,6 +283,24 @@
         context.draw(try cornered(), in: Rectangle(56, 36, 32, 24))
       }
       try expectStored(shapes, "shapes")
+    }
+
+    @Test("R1: the picture of the guide shows what the text says of it") func guide() throws {
+      let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+      let catalogue = root.appendingPathComponent("Sources/HeadwayDrawing/HeadwayDrawing.docc")
+      let card = try Image(contentsOf: catalogue.appendingPathComponent("Resources/card.png").path)
+      #expect(card.pixelWidth == 480 && card.pixelHeight == 240)
+      expect(card, at: 0, 0, .clear)
+      expect(card, at: 300, 20, Color(hex: 0xFDFBF7))
+      expect(card, at: 330, 196, Color(hex: 0xE4572E))
+      expect(card, at: 165, 90, Color(hex: 0xFFF3B0))  // The sun.
+      expect(card, at: 116, 37, Color(hex: 0x3A6EA5), within: 0.05)  // The frame of the circle.
+      // Dark letters in the title, and grey ones in both lines of the caption.
+      func darkest(_ rows: Range<Int>) -> Double {
+        rows.lazy.flatMap { y in (220..<450).lazy.map { card.color(x: $0, y: y).green } }.min() ?? 1
+      }
+      #expect(darkest(44..<72) < 0.3 && darkest(126..<145) < 0.6 && darkest(150..<165) < 0.6)
     }
 
     @Test("R1: geometry") func geometry() {

@@ -55,6 +55,11 @@
       queue.addOperation(drawing)
       await #expect(throws: Failure.self) { try await drawing.value }
       #expect(drawing.image == nil && drawing.error is Failure)
+      var token: BlockOperation? = BlockOperation {}
+      weak let watch = token
+      drawing.onImage { [token] _ in _ = token }
+      token = nil
+      #expect(watch == nil)
       await mainQueueIsIdle()
     }
 

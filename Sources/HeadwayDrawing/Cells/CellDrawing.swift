@@ -135,7 +135,8 @@
       let operation = makeDrawing(content)
       guard state.needs(number) else { return endUnstarted(number) }
       let completionBlock = operation.completionBlock
-      operation.completionBlock = { [unowned operation, ended] in
+      // It holds the operation until it has run, and is released then.
+      operation.completionBlock = { [ended] in
         ended.add(EndedDrawings.End(number: number, result: operation.result))
         completionBlock?()
       }

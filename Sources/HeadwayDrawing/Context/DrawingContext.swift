@@ -22,7 +22,7 @@
     private let cairo: OpaquePointer
     /// Memory that cairo draws into.
     private let storage: PixelStorage
-    private let cancellation: (() -> Bool)?
+    private var cancellation: (() -> Bool)?
     /// The first failure that cairo does not know of.
     private var failure: DrawingError?
     private var hasEnded = false
@@ -134,6 +134,8 @@
     func end() {
       guard !hasEnded else { return }
       hasEnded = true
+      // It may refer to an operation that is gone by the time that somebody asks.
+      cancellation = nil
       if let layoutContext { g_object_unref(UnsafeMutableRawPointer(layoutContext)) }
       cairo_surface_finish(cairo_get_target(cairo))
       cairo_destroy(cairo)

@@ -84,7 +84,11 @@
         state.handlers.append(handler)
         return false
       }
-      if isDrawn { deliver(to: [handler]) }
+      if isDrawn {
+        deliver(to: [handler])
+      } else if isFinished, image == nil {
+        dropHandlers()
+      }
     }
 
     /// Draws.
