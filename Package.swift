@@ -119,6 +119,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [http])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [http])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: [http])),
       ],
       path: "Tests/HeadwayTestSupport"),
 

@@ -2,6 +2,7 @@
   import NIOCore
   package import NIOHTTP1
   import NIOPosix
+  import NIOSSL
   import Synchronization
 
   /// A server on 127.0.0.1 that answers as a test says.
@@ -52,15 +53,27 @@
 
     private let state = Mutex(State())
     private let channel: any Channel
+    private let isSecure: Bool
 
-    package static func start(_ behaviour: @escaping Behaviour) async throws -> LoopbackServer {
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - isSecure: Whether it speaks TLS, with ``LoopbackCertificate``.
+    ///   - behaviour: What it answers.
+    /// - Returns: The server, which listens.
+    /// - Throws: What NIO says against that.
+    package static func start(
+      isSecure: Bool = false, _ behaviour: @escaping Behaviour
+    ) async throws -> LoopbackServer {
       let box = Box()
+      let context = isSecure ? try LoopbackCertificate.context() : nil
       let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.backlog, value: 1_024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
+            if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
             let encoder = HTTPResponseEncoder()
             try pipeline.addHandler(encoder)
             try pipeline.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
@@ -68,12 +81,12 @@
           }
         }
         .bind(host: "127.0.0.1", port: 0).get()
-      let server = LoopbackServer(channel)
+      let server = LoopbackServer(channel, isSecure: isSecure)
       box.server.withLock { $0 = server }
       return server
     }
 
-    private init(_ channel: any Channel) { self.channel = channel }
+    private init(_ channel: any Channel, isSecure: Bool) { (self.channel, self.isSecure) = (channel, isSecure) }
 
     package func stop() async throws {
       do { try await channel.close() } catch ChannelError.alreadyClosed {}
@@ -81,7 +94,7 @@
 
     package var port: Int { channel.localAddress?.port ?? 0 }
 
-    package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+    package func url(_ path: String = "/") -> String { "\(isSecure ? "https" : "http")://127.0.0.1:\(port)\(path)" }
 
     package var questions: [Question] { state.withLock { $0.questions } }
     package var connectionCount: Int { state.withLock { $0.connections } }
@@ -165,9 +178,10 @@
 
   /// Calls `body` with a server that is stopped afterwards.
   package func withServer(
-    _ behaviour: @escaping LoopbackServer.Behaviour, _ body: (LoopbackServer) async throws -> Void
+    isSecure: Bool = false, _ behaviour: @escaping LoopbackServer.Behaviour,
+    _ body: (LoopbackServer) async throws -> Void
   ) async throws {
-    let server = try await LoopbackServer.start(behaviour)
+    let server = try await LoopbackServer.start(isSecure: isSecure, behaviour)
     do {
       try await body(server)
     } catch {

@@ -1,0 +1,75 @@
+#if HTTP
+  import Foundation
+  import Headway
+  import HeadwayHTTP
+  import HeadwayTestSupport
+  import NIOHTTP1
+  import Testing
+
+  @Suite("HTTP: secure connections", .hangLimit) struct SecureConnectionTests {
+    private func trusting() throws -> HTTPConnections {
+      var configuration = HTTPConnections.Configuration()
+      configuration.trustedCertificates = LoopbackCertificate.certificate
+      return try HTTPConnections(configuration)
+    }
+
+    @Test("H1: a server is trusted by its certificate, and no other") func trust() async throws {
+      try await withServer(isSecure: true) { _ in
+        Server.answer(.ok, [:], [1])
+      } _: { server in
+        let trusted = RequestOperation(server.url(), limits: .once, connections: try trusting())
+        try await trusted.run()
+        #expect(trusted.response?.body == [1], "\(String(describing: trusted.error))")
+        let unknown = RequestOperation(server.url(), limits: .once)
+        try await unknown.run()
+        #expect(unknown.httpError?.code == .cannotConnect, "\(String(describing: unknown.error))")
+      }
+      var configuration = HTTPConnections.Configuration()
+      configuration.trustedCertificates = "none"
+      #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
+    }
+
+    @Test("H2: no redirect leads from https to http") func downgrade() async throws {
+      try await withServer { _ in
+        Server.answer()
+      } _: { plain in
+        let place = plain.url()
+        try await withServer(isSecure: true) { _ in
+          Server.answer(.found, ["Location": place])
+        } _: { server in
+          let request = RequestOperation(server.url(), connections: try trusting())
+          try await request.run()
+          #expect(request.httpError?.code == .refusedRedirect, "\(String(describing: request.error))")
+          #expect(plain.questions.isEmpty)
+        }
+      }
+    }
+
+    @Test("H1: cancelled while TLS waits for the server, it finishes") func handshake() async throws {
+      // The kernel takes the connection, and nobody says anything.
+      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(listener) }
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+          bind(listener, pointer, length) == 0 && listen(listener, 1) == 0
+            && getsockname(listener, pointer, &length) == 0
+        }
+      }
+      try #require(isListening)
+      let request = RequestOperation("https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/")
+      OperationQueue().addOperation(request)
+      // Its first bytes have come.
+      let connection = accept(listener, nil, nil)
+      defer { close(connection) }
+      var byte: UInt8 = 0
+      #expect(recv(connection, &byte, 1, Int32(MSG_PEEK)) == 1)
+      request.cancel()
+      try await request.finished()
+      #expect(request.isCancelled && request.error == nil && request.response == nil)
+    }
+  }
+#endif
