@@ -17,6 +17,7 @@
     private let path: String
     private let url: String
     private let descriptor: Int32
+    private let checksum: SHA256Checksum?
     private var hash = SHA256()
 
     private struct Note: Codable {
@@ -27,8 +28,8 @@
     private var partPath: String { path + ".part" }
     private var notePath: String { path + ".part.json" }
 
-    private init(_ path: String, _ url: String) throws {
-      (self.path, self.url) = (path, url)
+    private init(_ path: String, _ url: String, _ checksum: SHA256Checksum?) throws {
+      (self.path, self.url, self.checksum) = (path, url, checksum)
       descriptor = try Self.openAlone(path + ".part", url)
     }
 
@@ -44,10 +45,14 @@
 
     /// Opens the file, for this download alone, with what an earlier one has left of the same address.
     ///
+    /// - Parameters:
+    ///   - path: Where the file is to be.
+    ///   - url: The address.
+    ///   - checksum: What the content must have.
     /// - Throws: ``HTTPError`` with the code `cannotWriteFile` or `fileInUse`.
-    static func open(_ path: String, for url: String) async throws -> PartialFile {
+    static func open(_ path: String, for url: String, _ checksum: SHA256Checksum?) async throws -> PartialFile {
       try await performing {
-        let file = try PartialFile(path, url)
+        let file = try PartialFile(path, url, checksum)
         try file.takeUp()
         return file
       }
@@ -82,6 +87,10 @@
       }
       guard let note, note.url == url else { return try truncate(validator: nil) }
       validator = note.validator
+      guard checksum != nil else {
+        count = Int(lseek(descriptor, 0, SEEK_END))
+        return
+      }
       var piece = [UInt8](repeating: 0, count: 1 << 20)
       while case let got = pread(descriptor, &piece, piece.count, off_t(count)), got > 0 {
         piece.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<got])) }
@@ -118,7 +127,7 @@
             guard result > 0 else { throw self.failure("can't be written") }
             written += result
           }
-          self.hash.update(bufferPointer: bytes)
+          if self.checksum != nil { self.hash.update(bufferPointer: bytes) }
           self.count += written
         }
       }
@@ -130,10 +139,9 @@
     ///
     /// - Throws: ``HTTPError`` with the code `checksumMismatch`, after which nothing of it is kept, or
     ///   `cannotWriteFile`.
-    func complete(_ checksum: SHA256Checksum?) async throws {
+    func complete() async throws {
       try await Self.performing {
-        let actual = SHA256Checksum(self.hash.finalize())
-        if let checksum, checksum != actual {
+        if let checksum = self.checksum, case let actual = SHA256Checksum(self.hash.finalize()), checksum != actual {
           try self.truncate(validator: nil)
           throw HTTPError(
             .checksumMismatch, url: self.url,

@@ -31,6 +31,7 @@
     public static let shared = HTTPConnections()
 
     let client: HTTPClient
+    let joinedRequests = JoinedRequests()
 
     /// Makes a pool of connections.
     ///
@@ -45,6 +46,9 @@
     private init(_ configuration: HTTPClient.Configuration) {
       client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
+
+    /// How many requests wait for the answer of an attempt that they may share.
+    package var participantCount: Int { joinedRequests.participantCount }
 
     // Nothing waits for the end of the connections.
     deinit { client.shutdown { _ in } }

@@ -4,8 +4,8 @@
 
   /// Where a server sends on to.
   enum Redirect {
-    /// What says who asks: not for another host.
-    private static let credentials = ["Authorization", "Cookie", "Proxy-Authorization"]
+    /// What says who asks, and which host: not for another one.
+    private static let ofOneHost = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
 
     /// The request for another address.
     ///
@@ -24,7 +24,7 @@
       }
       var next = request
       next.url = new.absoluteString
-      if origin(of: old) != origin(of: new) { for name in credentials { next.headers.remove(name: name) } }
+      if origin(of: old) != origin(of: new) { for name in ofOneHost { next.headers.remove(name: name) } }
       // As browsers do, and RFC 9110, 15.4, allows.
       let becomesGet = status.code == 303 ? request.method != .HEAD : status.code <= 302 && request.method == .POST
       if becomesGet {

@@ -107,7 +107,7 @@
           .connectionBroken, url: answer.url, message: "\(file.count) bytes came of \(size).")
       }
       try Task.checkCancellation()
-      try await file.complete(checksum)
+      try await file.complete()
       self.file = nil
     }
 
@@ -119,7 +119,7 @@
 
     private func openFile() async throws -> PartialFile {
       if let file { return file }
-      let opened = try await PartialFile.open(path, for: request.url)
+      let opened = try await PartialFile.open(path, for: request.url, checksum)
       file = opened
       return opened
     }

@@ -74,30 +74,57 @@
     private static let usualMaximumBodyBytes = 64 << 20
 
     override func attempt() async throws {
+      let response: HTTPResponse
+      if request.joinsEqualRequests, request.method == .GET, request.body == nil {
+        response = try await connections.joinedRequests.response(for: .init(request, limits), report: note) {
+          [request, limits, connections] report in
+          try await Self.response(to: request, limits, connections, report: report)
+        }
+      } else {
+        response = try await Self.response(to: request, limits, connections, report: note)
+      }
+      try Task.checkCancellation()
+      try await receive(response)
+      received.withLock { $0 = response }
+    }
+
+    private func note(_ count: HTTPBodyCount) {
+      progress.totalUnitCount = Int64(count.total ?? 0)
+      progress.completedUnitCount = Int64(count.completed)
+    }
+
+    /// Asks once.
+    private static func response(
+      to request: HTTPRequest, _ limits: HTTPLimits, _ connections: HTTPConnections,
+      report: (HTTPBodyCount) -> Void
+    ) async throws -> HTTPResponse {
       let answer = try await HTTPExchange(connections: connections, limits: limits).answer(to: request)
-      let most = limits.maximumBodyBytes ?? Self.usualMaximumBodyBytes
+      let most = limits.maximumBodyBytes ?? usualMaximumBodyBytes
       func requireRoom(for count: Int) throws {
         guard count > most else { return }
         throw HTTPError(
           .bodyTooLarge, url: answer.url, status: answer.status, message: "The content has more than \(most) bytes.")
       }
-      let hasBody = request.method != .HEAD
-      if hasBody { try requireRoom(for: answer.announcedLength ?? 0) }
-      progress.totalUnitCount = hasBody ? Int64(answer.announcedLength ?? 0) : 0
-      progress.completedUnitCount = 0
+      let announced = request.method == .HEAD ? nil : answer.announcedLength
+      try requireRoom(for: announced ?? 0)
+      report(HTTPBodyCount(completed: 0, total: announced))
       let body = try await HTTPExchange.translating(answer.url) {
         var body: [UInt8] = []
         for try await piece in answer.response.body {
           try requireRoom(for: body.count + piece.readableBytes)
           body.append(contentsOf: piece.readableBytesView)
-          progress.completedUnitCount += Int64(piece.readableBytes)
+          report(HTTPBodyCount(completed: body.count, total: announced))
         }
         return body
       }
-      let response = HTTPResponse(url: answer.url, status: answer.status, headers: answer.headers, body: body)
-      try Task.checkCancellation()
-      try await receive(response)
-      received.withLock { $0 = response }
+      return HTTPResponse(url: answer.url, status: answer.status, headers: answer.headers, body: body)
     }
+  }
+
+  /// How much of a body has come.
+  struct HTTPBodyCount: Sendable {
+    let completed: Int
+    /// Nil where it is not known.
+    let total: Int?
   }
 #endif
