@@ -7,7 +7,11 @@ import PackageDescription
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "Headway", path: "..", traits: ["Drawing"])],
+  dependencies: [
+    .package(name: "Headway", path: "..", traits: ["Drawing", "HTTP"]),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+  ],
   targets: [
     .executableTarget(
       name: "CSVBenchmark",
@@ -20,6 +24,14 @@ let package = Package(
         "CTile", .product(name: "Headway", package: "Headway"), .product(name: "HeadwayDrawing", package: "Headway"),
         .product(name: "HeadwayTestKit", package: "Headway"),
       ]),
+    .executableTarget(
+      name: "HTTPBenchmark",
+      dependencies: [
+        .product(name: "Headway", package: "Headway"), .product(name: "HeadwayHTTP", package: "Headway"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+      ]),
+    .executableTarget(name: "URLSessionBenchmark"),
     .executableTarget(
       name: "LinesBenchmark",
       dependencies: [

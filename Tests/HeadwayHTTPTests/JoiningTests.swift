@@ -86,7 +86,8 @@
       }
     }
 
-    @Test("H3: a failure is that of all that joined, and each tries again as its limits say") func failing() async throws {
+    @Test("H3: a failure is that of all that joined, and each tries again as its limits say")
+    func failing() async throws {
       let isOpen = Atomic(false)
       try await withServer { _ in
         [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.serviceUnavailable)
@@ -137,7 +138,8 @@
     @Test("H3: a storm of joined requests, each cancelled at some moment, leaves nothing") func storm() async throws {
       let seed = UInt64.random(in: 0...UInt64.max)
       try await withServer { question in
-        question.path == "/0" ? [.head(.ok, ["Content-Length": "9"]), .bytes([1]), .hang] : Server.answer(.ok, [:], [7])
+        question.path == "/0"
+          ? [.head(.ok, ["Content-Length": "9"]), .bytes([1]), .hang] : Server.answer(.ok, [:], [7])
       } _: { server in
         var random = SeededGenerator(seed: seed)
         let connections = try HTTPConnections(HTTPConnections.Configuration())

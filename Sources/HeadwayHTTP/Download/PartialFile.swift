@@ -10,7 +10,7 @@
   /// What may wait for the disk runs on NIO's threads for that.
   final class PartialFile: @unchecked Sendable {  // Used by one task, one call after the other.
     /// How many bytes it has.
-    private(set) var count = 0
+    var count: Int { writer.end }
     /// By what the server knows whether the content is still the same; nil if it has not said.
     private(set) var validator: String?
 
@@ -18,7 +18,7 @@
     private let url: String
     private let descriptor: Int32
     private let checksum: SHA256Checksum?
-    private var hash = SHA256()
+    private var writer: PieceWriter
 
     private struct Note: Codable {
       let url: String
@@ -31,6 +31,7 @@
     private init(_ path: String, _ url: String, _ checksum: SHA256Checksum?) throws {
       (self.path, self.url, self.checksum) = (path, url, checksum)
       descriptor = try Self.openAlone(path + ".part", url)
+      writer = PieceWriter(descriptor, at: 0, hash: nil)
     }
 
     deinit { Foundation.close(descriptor) }
@@ -49,6 +50,7 @@
     ///   - path: Where the file is to be.
     ///   - url: The address.
     ///   - checksum: What the content must have.
+    /// - Returns: The file.
     /// - Throws: ``HTTPError`` with the code `cannotWriteFile` or `fileInUse`.
     static func open(_ path: String, for url: String, _ checksum: SHA256Checksum?) async throws -> PartialFile {
       try await performing {
@@ -75,11 +77,16 @@
       }
     }
 
-    private static func failure(_ what: String, _ path: String, _ url: String) -> HTTPError {
-      HTTPError(.cannotWriteFile, url: url, message: "\(path) \(what): \(String(cString: strerror(errno))).")
+    private static func failure(
+      _ what: String, _ path: String, _ url: String, _ error: any Error = IOError(errnoCode: errno, reason: "")
+    ) -> HTTPError {
+      let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+      return HTTPError(.cannotWriteFile, url: url, message: "\(path) \(what): \(reason).", underlying: error)
     }
 
-    private func failure(_ what: String) -> HTTPError { Self.failure(what, partPath, url) }
+    private func failure(_ what: String, _ error: any Error = IOError(errnoCode: errno, reason: "")) -> HTTPError {
+      Self.failure(what, partPath, url, error)
+    }
 
     private func takeUp() throws {
       let note = FileManager.default.contents(atPath: notePath).flatMap {
@@ -88,26 +95,30 @@
       guard let note, note.url == url else { return try truncate(validator: nil) }
       validator = note.validator
       guard checksum != nil else {
-        count = Int(lseek(descriptor, 0, SEEK_END))
+        writer = PieceWriter(descriptor, at: Int(lseek(descriptor, 0, SEEK_END)), hash: nil)
         return
       }
+      var (hash, count) = (SHA256(), 0)
       var piece = [UInt8](repeating: 0, count: 1 << 20)
       while case let got = pread(descriptor, &piece, piece.count, off_t(count)), got > 0 {
         piece.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<got])) }
         count += got
       }
+      writer = PieceWriter(descriptor, at: count, hash: hash)
     }
 
     // MARK: Writing
 
     /// Begins anew.
     func restart(validator: String?) async throws {
+      try await flush()
       try await Self.performing { try self.truncate(validator: validator) }
     }
 
     private func truncate(validator: String?) throws {
       guard ftruncate(descriptor, 0) == 0 else { throw failure("can't be written") }
-      (count, hash, self.validator) = (0, SHA256(), validator)
+      writer = PieceWriter(descriptor, at: 0, hash: checksum.map { _ in SHA256() })
+      self.validator = validator
       guard let validator else { return _ = unlink(notePath) }
       do {
         try JSONEncoder().encode(Note(url: url, validator: validator)).write(to: URL(fileURLWithPath: notePath))
@@ -117,20 +128,12 @@
     }
 
     func append(_ piece: ByteBuffer) async throws {
-      try await Self.performing {
-        try piece.withUnsafeReadableBytes { bytes in
-          var written = 0
-          while written < bytes.count {
-            let result = pwrite(
-              self.descriptor, bytes.baseAddress! + written, bytes.count - written, off_t(self.count + written))
-            if result < 0, errno == EINTR { continue }
-            guard result > 0 else { throw self.failure("can't be written") }
-            written += result
-          }
-          if self.checksum != nil { self.hash.update(bufferPointer: bytes) }
-          self.count += written
-        }
-      }
+      do { try await writer.append(piece) } catch { throw failure("can't be written", error) }
+    }
+
+    /// Waits until all that has come is in the file.
+    private func flush() async throws {
+      do { try await writer.flush() } catch { throw failure("can't be written", error) }
     }
 
     // MARK: The end
@@ -140,8 +143,11 @@
     /// - Throws: ``HTTPError`` with the code `checksumMismatch`, after which nothing of it is kept, or
     ///   `cannotWriteFile`.
     func complete() async throws {
+      try await flush()
       try await Self.performing {
-        if let checksum = self.checksum, case let actual = SHA256Checksum(self.hash.finalize()), checksum != actual {
+        if let checksum = self.checksum, let actual = self.writer.hash.map({ SHA256Checksum($0.finalize()) }),
+          checksum != actual
+        {
           try self.truncate(validator: nil)
           throw HTTPError(
             .checksumMismatch, url: self.url,
@@ -164,6 +170,8 @@
     ///
     /// - Parameter keeps: Whether to leave what has come, if a later download can go on with it.
     func close(keeps: Bool) async {
+      // What can't be written is not kept.
+      try? await flush()
       guard !keeps || count == 0 || validator == nil else { return }
       // In a task of its own, since that of the operation may be cancelled.
       await Task {

@@ -52,12 +52,13 @@
     /// How many requests take part in an attempt.
     var participantCount: Int { state.withLock { $0.exchanges.values.reduce(0) { $0 + $1.participants.count } } }
 
-    /// The answer of the attempt that is under way for `key`, or of a new one.
+    /// Waits for the answer of the attempt that is under way for `key`, or begins one.
     ///
     /// - Parameters:
     ///   - key: What is asked.
     ///   - report: Called in the calling task as bytes come.
     ///   - attempt: Asks.
+    /// - Returns: The answer.
     /// - Throws: What `attempt` throws; `CancellationError` when the calling task is cancelled.
     func response(
       for key: Key, report: (HTTPBodyCount) -> Void, attempt: @escaping Attempt

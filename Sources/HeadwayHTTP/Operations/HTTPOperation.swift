@@ -14,8 +14,9 @@
     public let limits: HTTPLimits
 
     let connections: HTTPConnections
-    /// By what pauses and the limit of the total time are measured; set before the start.
-    package final var clock: any Clock<Duration> = ContinuousClock()
+    /// By what pauses and the limit of the total time are measured, if not by `ContinuousClock`; set before the start.
+    // Its default is nil, since to make a value of this type takes as long as all else in the initializer.
+    package final var clock: (any Clock<Duration>)?
 
     init(_ request: HTTPRequest, limits: HTTPLimits, connections: HTTPConnections) {
       self.request = request
@@ -51,7 +52,7 @@
       guard let totalTime = limits.totalTime else { return try await attempts() }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await self.attempts() }
-        group.addTask { [clock, request] in
+        group.addTask { [clock = clock ?? ContinuousClock(), request] in
           try await clock.sleep(for: totalTime)
           throw HTTPError(.timedOut, url: request.url, message: "It took longer than \(totalTime).")
         }
@@ -69,7 +70,7 @@
           guard request.isIdempotent,
             let delay = limits.retries.delay(after: error, attempt: number, random: .random(in: 0...1))
           else { throw error }
-          try await clock.sleep(for: delay)
+          try await (clock ?? ContinuousClock()).sleep(for: delay)
           number += 1
         }
       }

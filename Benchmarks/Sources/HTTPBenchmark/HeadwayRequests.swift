@@ -1,0 +1,46 @@
+import Headway
+import HeadwayHTTP
+import Synchronization
+
+enum HeadwayRequests {
+  static func file(_ url: String, to path: String) async throws {
+    let download = DownloadOperation(url, to: path)
+    let queue = OperationQueue()
+    queue.addOperation(download)
+    try await download.finishedSuccessfully()
+  }
+
+  static func small(_ url: String, count: Int, jobs: Int) async throws {
+    var configuration = HTTPConnections.Configuration()
+    configuration.maximumConnectionsPerHost = jobs
+    let connections = try HTTPConnections(configuration)
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = jobs
+    let sizes = AnswerSizes()
+    for number in 1...count {
+      queue.addOperation(SizeRequest("\(url)?\(number)", connections, sizes))
+    }
+    try await queue.finished()
+    guard sizes.areEqual(count: count) else { fail("the answers differ") }
+  }
+}
+
+/// How many answers there are of each size.
+private final class AnswerSizes: Sendable {
+  private let counts = Mutex<[Int: Int]>([:])
+
+  func add(_ size: Int) { counts.withLock { $0[size, default: 0] += 1 } }
+  func areEqual(count: Int) -> Bool { counts.withLock { Array($0.values) } == [count] }
+}
+
+/// A request that notes the size of its answer, and is freed, with the answer, when it has finished.
+private final class SizeRequest: RequestOperation, @unchecked Sendable {
+  private let sizes: AnswerSizes
+
+  init(_ url: String, _ connections: HTTPConnections, _ sizes: AnswerSizes) {
+    self.sizes = sizes
+    super.init(HTTPRequest(url: url), connections: connections)
+  }
+
+  override func receive(_ response: HTTPResponse) async throws { sizes.add(response.body.count) }
+}
