@@ -8,6 +8,7 @@ let examples = [
   "OperationDelegate", "Graphs", "Crawler", "Stages", "Ledger",
 ]
 let importExamples = ["ImportFeed"]
+let requestExamples = ["Downloads"]
 let drawingExamples = ["DrawCards", "ScrollCells"]
 // These force the order of what runs at the same time, with the gates of the test kit.
 let gatedExamples = ["BlockOperations", "ConcurrentOperation", "UsingQueues", "RequestOperationStates"]
@@ -16,6 +17,7 @@ let twins = ["DropIn", "Programs", "Differences"]
 
 let headway = Target.Dependency.product(name: "Headway", package: "Headway")
 let headwayFoundation = Target.Dependency.product(name: "HeadwayFoundation", package: "Headway")
+let headwayHTTP = Target.Dependency.product(name: "HeadwayHTTP", package: "Headway")
 let headwayImport = Target.Dependency.product(name: "HeadwayImport", package: "Headway")
 let headwayDrawing = Target.Dependency.product(name: "HeadwayDrawing", package: "Headway")
 let headwayTestKit = Target.Dependency.product(name: "HeadwayTestKit", package: "Headway")
@@ -23,9 +25,21 @@ let headwayTestKit = Target.Dependency.product(name: "HeadwayTestKit", package: 
 let package = Package(
   name: "Examples",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "Headway", path: "..", traits: ["SQLite", "Drawing"])],
+  dependencies: [
+    .package(name: "Headway", path: "..", traits: ["SQLite", "HTTP", "Drawing"]),
+    // For the server of the example of requests.
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+  ],
   targets: examples.map { .executableTarget(name: $0, dependencies: [headway]) }
     + importExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayImport]) }
+    + requestExamples.map {
+      .executableTarget(
+        name: $0,
+        dependencies: [
+          headway, headwayHTTP, .product(name: "NIOCore", package: "swift-nio"),
+          .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        ])
+    }
     + drawingExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayDrawing]) }
     + gatedExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayTestKit]) }
     + twins.flatMap { name -> [Target] in

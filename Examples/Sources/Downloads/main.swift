@@ -1,0 +1,38 @@
+// Downloads a file from a server that is busy at first and breaks the connection in the middle, counts its lines when it
+// is there, and gives up a request that is never answered.
+
+import Foundation
+import Headway
+import HeadwayHTTP
+
+typealias OperationQueue = Headway.OperationQueue
+
+let server = try await Server.start()
+let path = FileManager.default.temporaryDirectory.path + "/stops-\(ProcessInfo.processInfo.processIdentifier).txt"
+defer { try? FileManager.default.removeItem(atPath: path) }
+let queue = OperationQueue()
+
+let download = DownloadOperation("\(server)/stops.txt", to: path)
+let count = TaskOperation {
+  try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count
+}
+count.addDependency(download, requiring: .success)
+queue.addOperations([count, download], waitUntilFinished: false)
+print(try await count.value, "lines in", download.progress.completedUnitCount, "bytes")
+
+let unanswered = RequestOperation("\(server)/never")
+queue.addOperation(unanswered)
+unanswered.cancel()
+try await unanswered.finished()
+print("Given up:", unanswered.isCancelled, unanswered.response == nil)
+
+var limits = HTTPLimits()
+limits.retries = .none
+limits.totalTime = .milliseconds(100)
+let impatient = RequestOperation("\(server)/never", limits: limits)
+queue.addOperation(impatient)
+do {
+  print(try await impatient.value.status)
+} catch let error as HTTPError {
+  print("Failed:", error.code)
+}
