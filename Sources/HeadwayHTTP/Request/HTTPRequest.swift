@@ -25,9 +25,9 @@
     /// Whether a ``RequestOperation`` may share the answer of an equal GET that is under way; false by default.
     ///
     /// Equal are requests that say this, by the same ``HTTPConnections``, with the same address, header fields and
-    /// limits of the answer: one connection serves them all. Each is cancelled for itself; the connection is closed when
-    /// the last one is. The answer may be as old as the first of them, so say it where that is right: for images and
-    /// files, not for what has just been changed.
+    /// limits of the answer: one connection serves them all. Each is cancelled for itself; the connection is closed
+    /// when the last one is. The answer may be as old as the first of them, so say it where that is right: for images
+    /// and files, not for what has just been changed.
     public var joinsEqualRequests = false
 
     /// Creates a request.
