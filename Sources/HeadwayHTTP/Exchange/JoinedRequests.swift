@@ -3,8 +3,8 @@
 
   /// Attempts at requests under way whose answer equal requests share.
   ///
-  /// Each participant waits for itself: one that is cancelled leaves at once, and the attempt ends when the last one has
-  /// left.
+  /// Each participant waits for itself: one that is cancelled leaves at once, and the attempt ends when the last one
+  /// has left.
   final class JoinedRequests: Sendable {
     /// What has to be the same for an answer to be shared.
     struct Key: Hashable {
