@@ -97,6 +97,28 @@
       }
     }
 
+    @Test("I1: a row that a trigger ignores is rejected, and one that is there already is not", arguments: [true, false])
+    func ignoredRows(hasKey: Bool) throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        try database.pool.write { connection in
+          try connection.execute(
+            sql: """
+              CREATE TABLE t (id TEXT NOT NULL\(hasKey ? " PRIMARY KEY" : ""), name TEXT);
+              CREATE TRIGGER ignore BEFORE INSERT ON t WHEN NEW.id % 10 = 5 BEGIN SELECT RAISE(IGNORE); END
+              """)
+        }
+        let path = try workspace.write("id,name\n" + (1...100).map { "\($0),n\n" }.joined(), to: "t.csv")
+        for _ in 1...2 {
+          let operation = ImportOperation(file: path, into: database)
+          run(operation)
+          #expect(operation.error == nil)
+          #expect(operation.report.rows == 90 && operation.report.rejected == 10)
+          #expect(try database.count("t") == 90)
+        }
+      }
+    }
+
     @Test("I1: a file that becomes shorter while it is read is an error, after which nothing is written any more")
     func truncatedFile() throws {
       try withWorkspace { workspace in

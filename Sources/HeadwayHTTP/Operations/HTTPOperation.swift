@@ -28,7 +28,7 @@
 
     /// Begins to ask.
     ///
-    /// Called once, by ``Headway/Operation/start()``.
+    /// Called once, by `start()`.
     public final override func main() {
       let task = Task { [self] in
         let result: Result<Void, any Error>

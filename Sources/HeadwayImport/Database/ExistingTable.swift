@@ -61,6 +61,20 @@
         + indexed.filter { $0.origin != "pk" }.map { Set($0.columns.map(\.lowercasedAsName)) }
     }
 
+    /// Whether a trigger of a table may ignore rows: `RAISE(IGNORE)` ends a statement for a row without an error.
+    ///
+    /// - Parameters:
+    ///   - table: Its name.
+    ///   - connection: Any.
+    /// - Returns: True also of triggers that only mention it.
+    /// - Throws: GRDB's `DatabaseError`.
+    static func mayIgnoreRows(_ table: String, _ connection: Database) throws -> Bool {
+      let triggers = try String.fetchAll(
+        connection, sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
+        arguments: [table])
+      return triggers.contains { $0.uppercased().contains("IGNORE") }
+    }
+
     /// The names of all columns.
     var columnNames: [String] { columns.map(\.name) }
 

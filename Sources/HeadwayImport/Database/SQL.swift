@@ -73,6 +73,11 @@ enum SQL {
     return "SELECT \(stored) FROM \(name(plan.table)) WHERE \(key.map { "\($0) = ?" }.joined(separator: " AND "))"
   }
 
+  /// Asks for the row with the number that is bound.
+  static func presence(_ plan: TablePlan) -> String {
+    "SELECT 1 FROM \(name(plan.table)) WHERE \(plan.rowIdentifier) = ?"
+  }
+
   /// A statement that inserts `rows` rows.
   ///
   /// With `updates`, a row whose key is there is updated in place; rows that would not change are not written.

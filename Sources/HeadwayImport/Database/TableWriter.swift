@@ -40,6 +40,8 @@
       let last: Statement?
       /// Asks for the key of a row, where rows are updated and the table takes other keys for the same than the file.
       let storedKey: Statement?
+      /// Asks whether a row is there, where a trigger of the table may ignore rows.
+      let presence: Statement?
     }
 
     /// The keys of rows that were written, where the table is asked for them.
@@ -73,13 +75,16 @@
       let asksForKeys =
         try updates && plan.hasKey
         && ExistingTable(named: plan.table, database)?.comparesKeysOtherwise(than: plan) == true
+      let mayIgnore = try ExistingTable.mayIgnoreRows(plan.table, database)
+      let presence = plan.hasKey ? SQL.storedKey(plan) : SQL.presence(plan)
       statements = Statements(
         insert: try sequence(first: 1, next: { $0 * 2 <= mostRows ? $0 * 2 : nil }).map { rows in
           try database.makeStatement(sql: SQL.insert(plan, rows: rows, updates: updates))
         },
         delete: updates && !plan.hasKey ? try database.makeStatement(sql: delete) : nil,
         last: updates || plan.hasKey ? nil : try database.makeStatement(sql: last),
-        storedKey: asksForKeys ? try database.makeStatement(sql: SQL.storedKey(plan)) : nil)
+        storedKey: asksForKeys ? try database.makeStatement(sql: SQL.storedKey(plan)) : nil,
+        presence: mayIgnore ? try database.makeStatement(sql: presence) : nil)
     }
 
     /// Lets go of the statements, inside an access to the writing connection like everything else.
@@ -110,7 +115,7 @@
       while row < batch.count {
         guard mayGoOn() else { return nil }
         // As many as there is a statement for.
-        let most = statements.storedKey == nil ? statements.insert.count : 1
+        let most = statements.storedKey == nil && statements.presence == nil ? statements.insert.count : 1
         let power = min(most, Int.bitWidth - (batch.count - row).leadingZeroBitCount) - 1
         let count = 1 << power
         if count > 1, try insert(batch, from: row, count: count, statements.insert[power]) == nil {
@@ -154,27 +159,53 @@
     ///
     /// - Returns: Why it is not let in; nil if it is.
     private func insertSingle(_ batch: RowBatch, _ row: Int, _ statements: Statements) throws -> String? {
-      guard let statement = statements.storedKey else {
-        return try insert(batch, from: row, count: 1, statements.insert[0])
-      }
+      guard let statement = statements.storedKey else { return try insertOrNotice(batch, row, statements) }
       if let key = try storedKey(batch, row, statement), writtenKeys.contains(key) { return plan.duplicateReason }
-      let reason = try insert(batch, from: row, count: 1, statements.insert[0])
+      let reason = try insertOrNotice(batch, row, statements)
       // The table may have made another value of it.
       if reason == nil, let key = try storedKey(batch, row, statement) { _ = writtenKeys.insert(key) }
       return reason
     }
 
+    /// Inserts or updates one row, and notices when a trigger has ignored it (`RAISE(IGNORE)`), which is no error.
+    ///
+    /// - Returns: Why it is not let in; nil if it is.
+    private func insertOrNotice(_ batch: RowBatch, _ row: Int, _ statements: Statements) throws -> String? {
+      let statement = statements.insert[0]
+      let reason = try insert(batch, from: row, count: 1, statement)
+      // One that is there as it is in the file is not written either.
+      guard let presence = statements.presence, reason == nil,
+        sqlite3_changes(sqlite3_db_handle(statement.sqliteStatement)) == 0,
+        try find(batch, row, presence, { _ in }) == nil
+      else { return reason }
+      return "A trigger of the table \(plan.table) ignores it"
+    }
+
     /// The hash of the key of the row that the table takes for the same; nil if there is none.
     private func storedKey(_ batch: RowBatch, _ row: Int, _ statement: Statement) throws -> UInt64? {
+      try find(batch, row, statement) { handle in
+        let text = sqlite3_column_text(handle, 0)
+        return KeySet.hash(UnsafeRawBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, 0))))
+      }
+    }
+
+    /// Looks for a row by its key, or by its number in a table without one.
+    ///
+    /// - Returns: What `body` makes of it; nil if there is none.
+    private func find<Answer>(
+      _ batch: RowBatch, _ row: Int, _ statement: Statement, _ body: (OpaquePointer) -> Answer
+    ) throws -> Answer? {
       let handle = statement.sqliteStatement
-      let values = batch.values + row * batch.columnCount
-      for (number, column) in plan.key.enumerated() { bind(values[column], Int32(number + 1), handle, batch) }
+      if plan.hasKey {
+        let values = batch.values + row * batch.columnCount
+        for (number, column) in plan.key.enumerated() { bind(values[column], Int32(number + 1), handle, batch) }
+      } else {
+        sqlite3_bind_int64(handle, 1, Int64(offset + batch.origins[row].ordinal))
+      }
       defer { sqlite3_reset(handle) }
       switch sqlite3_step(handle) {
       case SQLITE_DONE: return nil
-      case SQLITE_ROW:
-        let text = sqlite3_column_text(handle, 0)
-        return KeySet.hash(UnsafeRawBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, 0))))
+      case SQLITE_ROW: return body(handle)
       case let result: throw DatabaseError(resultCode: ResultCode(rawValue: result), sql: statement.sql)
       }
     }
