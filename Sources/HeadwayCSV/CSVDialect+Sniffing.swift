@@ -7,7 +7,8 @@ extension CSVDialect {
   ///   these divides any record, it divides all into as many fields, and some are in quotes. A sample that nothing
   ///   divides gives the comma.
   /// - **The quote** is `'` where no field is in `"`, no record is malformed then, and either it keeps delimiters or
-  ///   line ends inside fields, or all values of one column are in such quotes.
+  ///   line ends inside fields, or all values of one column are in such quotes; and, with an apostrophe here and there
+  ///   in such fields, where at least twice as many records then have as many fields.
   /// - **The escape** is a backslash where that makes malformed records well-formed, and no other malformed.
   /// - **Spaces behind delimiters** are no data where each delimiter, outside quotes, is followed by one.
   /// - **A lone CR** ends a record where there are more of these than of LF.
@@ -50,7 +51,10 @@ extension CSVDialect {
     let apostrophe = UInt8(ascii: "'")
     if quote == nil, best.quotedCount == 0, best.dialect.delimiter != apostrophe, escape != apostrophe {
       let next = sample(best.dialect.with(\.quote, apostrophe))
-      if next.malformedCount == 0, next.quotedCount > 0, best.score < next.score || next.hasQuotedColumn { best = next }
+      let isPlausible =
+        next.malformedCount == 0
+        ? best.score < next.score || next.hasQuotedColumn : next.score.agreement >= 2 * best.score.agreement
+      if next.quotedCount > 0, isPlausible { best = next }
     }
     let backslash = UInt8(ascii: "\\")
     if escape == nil, best.malformedCount > 0, best.dialect.delimiter != backslash, best.dialect.quote != backslash {

@@ -97,7 +97,8 @@
       }
     }
 
-    @Test("I1: a row that a trigger ignores is rejected, and one that is there already is not", arguments: [true, false])
+    @Test(
+      "I1: a row that a trigger ignores is rejected, and one that is there already is not", arguments: [true, false])
     func ignoredRows(hasKey: Bool) throws {
       try withWorkspace { workspace in
         let database = try workspace.database()
