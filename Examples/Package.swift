@@ -7,6 +7,7 @@ let examples = [
   "GettingStarted", "CancelWell", "Barriers", "InvocationOperations", "CustomOperations", "ManualExecution",
   "OperationDelegate", "Graphs", "Crawler", "Stages", "Ledger",
 ]
+let csvExamples = ["Temperatures"]
 let importExamples = ["ImportFeed"]
 let requestExamples = ["Downloads"]
 let drawingExamples = ["DrawCards", "ScrollCells"]
@@ -17,6 +18,7 @@ let twins = ["DropIn", "Programs", "Differences"]
 
 let headway = Target.Dependency.product(name: "Headway", package: "Headway")
 let headwayFoundation = Target.Dependency.product(name: "HeadwayFoundation", package: "Headway")
+let headwayCSV = Target.Dependency.product(name: "HeadwayCSV", package: "Headway")
 let headwayHTTP = Target.Dependency.product(name: "HeadwayHTTP", package: "Headway")
 let headwayImport = Target.Dependency.product(name: "HeadwayImport", package: "Headway")
 let headwayDrawing = Target.Dependency.product(name: "HeadwayDrawing", package: "Headway")
@@ -31,6 +33,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: examples.map { .executableTarget(name: $0, dependencies: [headway]) }
+    + csvExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayCSV]) }
     + importExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayImport]) }
     + requestExamples.map {
       .executableTarget(
