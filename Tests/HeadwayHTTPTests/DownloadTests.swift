@@ -35,6 +35,23 @@
       ]
     }
 
+    @Test("H2: what is there and is no file is not replaced") func noFile() async throws {
+      try await withFolder { folder in
+        try await withServer { _ in
+          Server.answer(.ok, [:], [7])
+        } _: { server in
+          #expect(mkfifo("\(folder)/pipe", 0o600) == 0)
+          try FileManager.default.createDirectory(atPath: "\(folder)/folder", withIntermediateDirectories: false)
+          for name in ["pipe", "folder"] {
+            let download = DownloadOperation(server.url(), to: "\(folder)/\(name)")
+            try await download.run()
+            #expect(download.httpError?.code == .cannotWriteFile)
+          }
+          #expect(files(folder) == ["folder", "pipe"] && server.questions.isEmpty)
+        }
+      }
+    }
+
     @Test("H2: a download is a file when it is complete, and not before") func download() async throws {
       try await withFolder { folder in
         let path = "\(folder)/file"

@@ -59,6 +59,39 @@
       }
     }
 
+    @Test("H2: a proxy is asked for a connection to the server") func proxy() async throws {
+      try await withServer { _ in
+        [.closeConnection]
+      } _: { proxy in
+        var configuration = HTTPConnections.Configuration()
+        configuration.proxy = "http://me:secret@127.0.0.1:\(proxy.port)"
+        let connections = try HTTPConnections(configuration)
+        let request = RequestOperation("http://example.invalid/a", limits: .once, connections: connections)
+        try await request.run()
+        #expect(request.error != nil)
+        #expect(proxy.questions.map(\.path) == ["example.invalid:80"])
+        #expect(proxy.questions.first?.head.method == .CONNECT)
+        #expect(proxy.questions.first?.header("Proxy-Authorization") == "Basic bWU6c2VjcmV0")
+        configuration.proxy = "nonsense"
+        #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
+      }
+    }
+
+    @Test("H2: credentials in an address are sent as a header field, and shown nowhere") func credentials() async throws
+    {
+      try await withServer { question in
+        question.path == "/sent" ? Server.answer(.unauthorized) : Server.answer(.found, ["Location": "/sent"])
+      } _: { server in
+        let url = server.url("/first").replacing("127.0.0.1", with: "me:s%3Acret@127.0.0.1")
+        let request = RequestOperation(url, limits: .once)
+        try await request.run()
+        // me:s:cret
+        #expect(server.questions.map { $0.header("Authorization") } == Array(repeating: "Basic bWU6czpjcmV0", count: 2))
+        #expect(request.request.url == server.url("/first") && request.name == server.url("/first"))
+        #expect(!"\(try #require(request.error))".contains("cret"))
+      }
+    }
+
     @Test("H2: a status that is not from 200 to 299 is an error, unless it is allowed") func statuses() async throws {
       try await withServer { question in
         Server.answer(HTTPResponseStatus(statusCode: Int(question.path.dropFirst()) ?? 200))

@@ -21,7 +21,23 @@
         #expect(run.status == 0)
         #expect(try folder.bytes(of: "files/a b.txt") == Data([1, 2]))
         #expect(try folder.bytes(of: "files/large.bin") == Data(Self.whole))
-        #expect(run.output == ["files/a b.txt: 0.0 MB", "files/large.bin: 0.4 MB"])
+        #expect(run.output == ["files/a b.txt: 2 bytes", "files/large.bin: 400.0 kB"])
+        let named = try await Tool.run("fetch", server.url("/x?y"), "--output", "c", "--into", "files", in: folder)
+        #expect(named.output == ["files/c: 400.0 kB"])
+      }
+    }
+
+    @Test("H2: the proxy of the environment is asked, but for hosts that are excepted") func proxy() async throws {
+      try await withServer { _ in
+        [.closeConnection]
+      } _: { proxy in
+        let environment = ["http_proxy": "127.0.0.1:\(proxy.port)", "no_proxy": "other.invalid, .local"]
+        for host in ["example.invalid", "other.invalid", "printer.local"] {
+          let arguments = ["fetch", "http://\(host)/a", "--retry", "0"]
+          let run = try await Tool(arguments, in: folder, environment: environment).finish()
+          #expect(run.status != 0)
+        }
+        #expect(proxy.questions.map(\.path) == ["example.invalid:80"])
       }
     }
 
@@ -70,6 +86,7 @@
           ([server.url("/file"), server.url("/a/file")], 64, "Several of these files would be called file"),
           ([server.url("/file"), "--checksum", "12"], 64, "use 64 hexadecimal digits."),
           ([server.url("/file"), "--jobs", "0"], 64, "use 1 or more."),
+          ([server.url("/a"), server.url("/b"), "--output", "c"], 64, "--output is for one file"),
         ] {
           let run = try await Tool.run(["fetch"] + arguments + ["--quiet"], in: folder)
           #expect(run.status == Int32(status), "\(arguments): \(run.errors)")

@@ -30,6 +30,7 @@
 
     private init(_ path: String, _ url: String, _ checksum: SHA256Checksum?) throws {
       (self.path, self.url, self.checksum) = (path, url, checksum)
+      try Self.requireReplaceable(path, url)
       descriptor = try Self.openAlone(path + ".part", url)
       writer = PieceWriter(descriptor, at: 0, hash: nil)
     }
@@ -58,6 +59,13 @@
         try file.takeUp()
         return file
       }
+    }
+
+    /// A device, a pipe or a folder of that name is not replaced.
+    private static func requireReplaceable(_ path: String, _ url: String) throws {
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+      throw HTTPError(.cannotWriteFile, url: url, message: "\(path) is there, and is no file.")
     }
 
     private static func openAlone(_ path: String, _ url: String) throws -> Int32 {

@@ -1,5 +1,6 @@
 #if HTTP
   import AsyncHTTPClient
+  import Foundation
   import NIOCore
   import NIOHTTPCompression
 
@@ -20,6 +21,11 @@
       public var maximumConnectionsPerHost = 8
       /// How many times its size a compressed body may expand to; 100 by default.
       public var maximumExpansion = 100
+      /// The address of a proxy by which servers are reached, as `http://proxy.example.org:3128`; none by default.
+      ///
+      /// It is asked for a connection (`CONNECT`), also to servers of http. A user and a password in the address are
+      /// sent to the proxy.
+      public var proxy: String?
       /// Certificates, in PEM format, that are trusted in place of those of the system.
       public var trustedCertificates: String?
 
@@ -36,7 +42,8 @@
     /// Makes a pool of connections.
     ///
     /// - Parameter configuration: What they are made with.
-    /// - Throws: ``HTTPError`` with the code `cannotReadFile`, if the certificates can't be read.
+    /// - Throws: ``HTTPError`` with the code `cannotReadFile`, if the certificates can't be read; `invalidURL`, if the
+    ///   address of the proxy is none.
     public convenience init(_ configuration: Configuration) throws {
       self.init(try configuration.clientConfiguration())
     }
@@ -73,7 +80,20 @@
       if let trustedCertificates {
         configuration.tlsConfiguration = try TrustedCertificates.configuration(trustedCertificates)
       }
+      configuration.proxy = try proxy.map(Self.proxy)
       return configuration
+    }
+
+    private static func proxy(_ address: String) throws -> HTTPClient.Configuration.Proxy {
+      guard let parts = URLComponents(string: address), parts.scheme?.lowercased() == "http", let host = parts.host,
+        !host.isEmpty
+      else {
+        throw HTTPError(.invalidURL, url: address, message: "This is no address of a proxy: use http://HOST:PORT.")
+      }
+      let authorization = parts.user.map {
+        HTTPClient.Authorization.basic(username: $0, password: parts.password ?? "")
+      }
+      return .server(host: host, port: parts.port ?? 80, authorization: authorization)
     }
   }
 #endif

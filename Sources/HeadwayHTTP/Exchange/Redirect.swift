@@ -31,7 +31,7 @@
         (next.method, next.body) = (.GET, nil)
         for name in ["Content-Type", "Content-Length", "Content-Encoding"] { next.headers.remove(name: name) }
       }
-      return next
+      return next.withCredentialsInHeaders
     }
 
     private static func origin(of url: URL) -> [String] {

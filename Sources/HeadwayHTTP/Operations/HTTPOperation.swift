@@ -8,7 +8,7 @@
   /// Cancelling ends the request wherever it is: it leaves the line for a connection, or its connection is closed. The
   /// operation then finishes, once, without an error, and nothing of it is called any more.
   open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
-    /// What is asked.
+    /// What is asked; credentials that were in the address are in a header field.
     public let request: HTTPRequest
     /// What it may take.
     public let limits: HTTPLimits
@@ -19,11 +19,11 @@
     package final var clock: (any Clock<Duration>)?
 
     init(_ request: HTTPRequest, limits: HTTPLimits, connections: HTTPConnections) {
-      self.request = request
+      self.request = request.withCredentialsInHeaders
       self.limits = limits
       self.connections = connections
       super.init()
-      name = request.url
+      name = self.request.url
     }
 
     /// Begins to ask.

@@ -15,6 +15,8 @@
     }
 
     /// An address with the scheme `http` or `https`.
+    ///
+    /// A user and a password in it (`https://user:password@example.org/`) are sent by Basic authorization.
     public var url: String
     /// GET by default.
     public var method: HTTPMethod

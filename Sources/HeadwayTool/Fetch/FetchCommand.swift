@@ -11,11 +11,13 @@
       discussion: """
         A file has its name when it is complete; until then it is NAME.part. After Ctrl-C, or a broken connection, the \
         same command goes on where it was, if the server can do so and the file is still the same there. A file of \
-        that name that is there already is replaced at the end.
+        that name that is there already is replaced at the end. Proxies are those of http_proxy, https_proxy, \
+        all_proxy and no_proxy in the environment.
 
         EXAMPLES:
           headway fetch https://example.org/feed.zip
           headway fetch https://example.org/a.zip https://example.org/b.zip --into downloads --jobs 2
+          headway fetch 'https://example.org/feed?year=2026' --output feed.zip
           headway fetch https://example.org/feed.zip --checksum $(cat feed.zip.sha256) --retry 5
         """)
 
@@ -24,6 +26,9 @@
 
     @Option(help: "The folder for the files, made if it is not there.", completion: .directory)
     var into = "."
+
+    @Option(name: .shortAndLong, help: "For one file: its name, in place of that in the address.", completion: .file())
+    var output: String?
 
     @Option(parsing: .unconditional, help: "How many files are downloaded at once.")
     var jobs = 4
@@ -55,6 +60,12 @@
           throw ValidationError("--checksum \(checksum): use 64 hexadecimal digits.")
         }
       }
+      if output != nil, urls.count > 1 {
+        throw ValidationError("--output is for one file, and there are \(urls.count).")
+      }
+      if let output, output.isEmpty || output.hasSuffix("/") {
+        throw ValidationError("--output \(output): say a file, and the folder with --into.")
+      }
       if let maxSize, ByteCount.parsed(maxSize) == nil {
         throw ValidationError("--max-size \(maxSize): use a number of bytes, as 500K, 20M or 2G.")
       }
@@ -72,10 +83,11 @@
         throw ExitCode(ToolExit.cannotCreate.rawValue)
       }
       let start = ContinuousClock.now
-      let downloads = urls.map { url in
+      var proxies = ProxySetting()
+      let downloads = try urls.map { url in
         DownloadOperation(
-          url, to: "\(into)/\(FileName.of(url))", checksum: checksum.flatMap { SHA256Checksum($0) },
-          keepsPartialFile: true, limits: limits)
+          url, to: path(of: url), checksum: checksum.flatMap { SHA256Checksum($0) },
+          keepsPartialFile: true, limits: limits, connections: try proxies.connections(for: url))
       }
       let queue = OperationQueue()
       queue.name = "fetch"
@@ -93,6 +105,11 @@
       let code = exitCode(downloads, stoppedBy: signals.stopSignal)
       display.sayEnd(seconds: (.now - start).inSeconds, exitCode: code)
       guard code == 0 else { throw ExitCode(code) }
+    }
+
+    private func path(of url: String) -> String {
+      let name = output ?? FileName.of(url)
+      return name.hasPrefix("/") ? name : "\(into)/\(name)"
     }
 
     private var limits: HTTPLimits {
@@ -135,7 +152,14 @@
       return isTooLarge ? nil : bytes
     }
 
-    /// In MB of a million bytes.
-    static func text(_ bytes: Int64) -> String { String(format: "%.1f MB", Double(bytes) / 1_000_000) }
+    /// In bytes, or in kB, MB or GB of thousands of each other.
+    static func text(_ bytes: Int64) -> String {
+      switch bytes {
+      case ..<1_000: "\(bytes) bytes"
+      case ..<1_000_000: String(format: "%.1f kB", Double(bytes) / 1e3)
+      case ..<1_000_000_000: String(format: "%.1f MB", Double(bytes) / 1e6)
+      default: String(format: "%.2f GB", Double(bytes) / 1e9)
+      }
+    }
   }
 #endif

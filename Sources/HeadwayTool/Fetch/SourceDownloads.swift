@@ -26,8 +26,10 @@
         throw HTTPError(
           .cannotWriteFile, url: folder, message: "The folder for downloads can't be made.", underlying: error)
       }
-      let downloads = zip(sources, paths).filter { Self.isAddress($0.0) }.map { url, path in
-        DownloadOperation(url, to: path, keepsPartialFile: true)
+      var proxies = ProxySetting()
+      let downloads = try zip(sources, paths).filter { Self.isAddress($0.0) }.map { url, path in
+        DownloadOperation(
+          url, to: path, keepsPartialFile: true, connections: try proxies.connections(for: url))
       }
       for download in downloads { notices.say("Downloading \(download.request.url) to \(download.path).") }
       let display = FetchDisplay(style == .json ? .none : style, downloads)
