@@ -13,8 +13,8 @@
 
   /// Writes a file beside its name, and gives it its name once it is complete and on the disk.
   ///
-  /// Where that fails, nothing is left, and what has the name keeps it. A link is replaced by the file. On Linux the file
-  /// has no name at all until then, on most file systems: so nothing is left of a process that is killed either.
+  /// Where that fails, nothing is left, and what has the name keeps it. A link is replaced by the file. On most file
+  /// systems of Linux the file has no name at all until then: so nothing is left of a process that is killed either.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
