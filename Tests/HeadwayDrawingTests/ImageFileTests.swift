@@ -268,7 +268,7 @@
       Headway.OperationQueue().addOperation(missing)
       let error = await #expect(throws: ImageFileError.self) { try await missing.value }
       #expect(error?.code == .fileNotFound && error?.path == folder.path + "/none.jpg")
-      #expect("\(error!)".contains("none.jpg: no such file"))
+      #expect("\(error!)".hasSuffix("none.jpg: no such file"))
     }
 
     @Test("R3: what is cancelled before a file has its name leaves none, and what has the name stays")

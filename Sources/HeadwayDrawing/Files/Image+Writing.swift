@@ -50,7 +50,7 @@
     /// it. Blocks the calling thread.
     ///
     /// - Parameters:
-    ///   - path: The path of the file; one that is there is replaced.
+    ///   - path: The path of the file; one that is there is replaced. A device or a pipe is not: that is an error.
     ///   - format: The format, whatever the name says.
     ///   - quality: The quality of a JPEG, from 1 to 100.
     /// - Throws: ``ImageFileError``.

@@ -30,6 +30,11 @@
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw ImageFileError(.cannotWrite, path: path, errorNumber: EINVAL)
     }
+    // A device in a folder that the process may write to would be replaced, for every process.
+    var status = stat()
+    if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
+      throw ImageFileError(.cannotWrite, path: path, context: "it is no regular file")
+    }
     let number = fileCount.wrappingAdd(1, ordering: .relaxed).newValue
     let temporary = "\(path).\(getpid())-\(number).part"
     var descriptor = openUnnamed(inFolderOf: path)
