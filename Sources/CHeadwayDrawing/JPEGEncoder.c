@@ -1,6 +1,7 @@
 #ifdef HEADWAY_DRAWING
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "JPEGError.h"
 
@@ -51,6 +52,9 @@ headway_image_result headway_jpeg_encode(
   // Takes a second pass over few coefficients, and saves some percent.
   codec->optimize_coding = TRUE;
   jpeg_start_compress(codec, TRUE);
+  if (pixels.comment) {
+    jpeg_write_marker(codec, JPEG_COM, (const JOCTET *)pixels.comment, (unsigned)strlen(pixels.comment));
+  }
   if (pixels.profile) jpeg_write_icc_profile(codec, pixels.profile, (unsigned)pixels.profile_count);
   while (codec->next_scanline < codec->image_height) {
     blend(pixels.bytes + codec->next_scanline * pixels.bytes_per_row, state->row, pixels.width, background);

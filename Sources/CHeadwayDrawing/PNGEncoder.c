@@ -77,6 +77,11 @@ static void write_picture(encoder *state, const headway_image_pixels *pixels, in
     png_set_benign_errors(png, 1);
     png_set_iCCP(png, info, "ICC", PNG_COMPRESSION_TYPE_BASE, pixels->profile, (png_uint_32)pixels->profile_count);
   }
+  if (pixels->comment) {
+    png_text text = {
+        .compression = PNG_TEXT_COMPRESSION_NONE, .key = (char *)"Comment", .text = (char *)pixels->comment};
+    png_set_text(png, info, &text, 1);
+  }
   png_write_info(png, info);
   for (uint32_t y = 0; y < pixels->height; y++) {
     convert(pixels->bytes + y * pixels->bytes_per_row, state->row, pixels->width, has_alpha);

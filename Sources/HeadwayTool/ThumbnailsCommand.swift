@@ -12,8 +12,8 @@
         Thumbnails have the names of the pictures, in the same subfolders. Those that are up to date, which is of \
         their picture's time and of the right size, are left alone, so the same command after Ctrl-C makes what is \
         missing. \
-        A file that can't be read is reported, and the others go on. Files appear under their names only when they \
-        are complete.
+        A file that can't be read is reported, and the others go on. So is a file of another origin that has the name \
+        of a thumbnail: it is replaced only with --force. Files appear under their names only when they are complete.
 
         EXAMPLES:
           headway thumbnails photos --into small
@@ -41,7 +41,7 @@
     @Option(help: "Draw all thumbnails with their names into this file, PNG or JPEG by its name.", completion: .file())
     var sheet: String?
 
-    @Flag(help: "Make thumbnails that are up to date, too.")
+    @Flag(help: "Make thumbnails that are up to date, too, and replace other files that have their names.")
     var force = false
 
     @Option(help: "How to show progress: bars, plain (a line every 10 %), json (a line an object) or none.")
@@ -85,6 +85,9 @@
         display.show(note: "Stopping. Once more ends at once.")
       }
       display.start()
+      for path in files.closedFolders {
+        display.show(error: ToolExit.description(of: ImageFileError(.permissionDenied, path: path)))
+      }
       for name in files.names where signals.stopSignal == nil {
         queue.addOperation(operation(name, files, tally, display))
       }
@@ -96,7 +99,8 @@
       // A signal may come when all is done.
       let isStopped = signals.stopSignal != nil && counts.ended < counts.total
       if let sheet, !isStopped { try await drawSheet(sheet, files, queue) }
-      let code = isStopped ? 128 + (signals.stopSignal ?? 0) : counts.failed > 0 ? ToolExit.dataError.rawValue : 0
+      let hasFailed = counts.failed > 0 || !files.closedFolders.isEmpty
+      let code = isStopped ? 128 + (signals.stopSignal ?? 0) : hasFailed ? ToolExit.dataError.rawValue : 0
       display.showEnd(seconds: (.now - start).inSeconds, isStopped: isStopped, exitCode: code)
       if code != 0 { throw ExitCode(code) }
     }

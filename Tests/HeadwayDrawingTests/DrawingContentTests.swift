@@ -11,6 +11,15 @@
       try Image(width: width, height: height, draw: body)
     }
 
+    @Test("R1: a NUL in text is a replacement character, and what follows it is drawn") func textWithNUL() throws {
+      let font = Font(size: 12)
+      _ = try draw { context in
+        let (whole, replaced) = (Text("ab\0cd", font: font), Text("ab\u{FFFD}cd", font: font))
+        #expect(context.measure(whole) == context.measure(replaced))
+        #expect(context.measure(whole).width > context.measure(Text("ab", font: font)).width)
+      }
+    }
+
     @Test("R1: coordinates are points from the top left corner, whatever the scale", arguments: [1.0, 1.5, 2, 3])
     func coordinates(scale: Double) throws {
       let image = try Image(width: 20, height: 10, scale: scale) { context in

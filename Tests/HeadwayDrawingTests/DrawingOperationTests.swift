@@ -68,7 +68,7 @@
       final class Token: Sendable {}
       for inQueue in [false, true] {
         var token: Token? = Token()
-        weak let watch = token
+        weak var watch = token
         let drawing = DrawingOperation(width: 4, height: 4) { [token] _ in
           _ = token
           Issue.record("drawn")
@@ -80,6 +80,12 @@
         if inQueue { queue.addOperation(drawing) }
         drawing.cancel()
         drawing.cancel()
+        #expect(watch == nil)
+        // Also one that comes when it is known that there will be no image.
+        token = Token()
+        watch = token
+        drawing.onImage { [token] _ in _ = token }
+        token = nil
         #expect(watch == nil)
         queue.isSuspended = false
         await #expect(throws: CancellationError.self) { try await drawing.value }
@@ -172,11 +178,40 @@
         { $0.concatenate(Transform(a: 1, b: 0, c: 0, d: 1, x0: number, y0: 0)) },
         { context in context.fill(Path { $0.addPath(Path(ellipseIn: Rectangle(0, 0, number, 1))) }, with: .color(.red))
         },
+        { $0.fill($0.bounds, with: .linearGradient(Gradient([.red, .blue]), from: Point(number, 0), to: .zero)) },
+        { $0.fill($0.bounds, with: .radialGradient(Gradient([.red]), center: .zero, endRadius: number)) },
+        { context in
+          guard let tile = try? cornered(2, 2) else { return }
+          context.fill(context.bounds, with: .tiles(of: tile, origin: Point(0, number)))
+        },
       ]
       for command in commands {
         let error = #expect(throws: DrawingError.self) { try Image(width: 4, height: 4, draw: command) }
         #expect(error?.code == .invalidGeometry)
       }
+    }
+
+    @Test("R1: a component, a place or a radius that is no number is a typed error; an infinite one is the nearest")
+    func notANumber() throws {
+      let bad = Color(red: 0, green: .nan, blue: 0)
+      let commands: [(DrawingContext) -> Void] = [
+        { $0.fill($0.bounds, with: .color(bad)) },
+        { $0.stroke(Path($0.bounds), with: .color(Color.red.opacity(.nan))) },
+        { $0.fill($0.bounds, with: .linearGradient(Gradient([.red, bad]), from: .zero, to: Point(4, 0))) },
+        { context in
+          let gradient = Gradient(stops: [.init(.red, at: .nan), .init(.blue, at: 1)])
+          context.fill(context.bounds, with: .radialGradient(gradient, center: .zero, endRadius: 4))
+        },
+        { $0.draw(Text("a", font: Font(size: 4), color: bad), at: .zero) },
+        { $0.withLayer(opacity: .nan) {} },
+        { $0.fill(Path($0.bounds, cornerRadius: .nan), with: .color(.red)) },
+      ]
+      for command in commands {
+        let error = #expect(throws: DrawingError.self) { try Image(width: 4, height: 4, draw: command) }
+        #expect(error?.code == .invalidGeometry)
+      }
+      let bright = Color(red: .infinity, green: -.infinity, blue: -1, opacity: 7)
+      expect(try Image(width: 4, height: 4) { $0.fill($0.bounds, with: .color(bright)) }, at: 1, 1, .red)
     }
 
     @Test("R1: a transformation that makes an area a line, and dashes that are none, are typed errors") func singular()
@@ -191,6 +226,39 @@
       }
     }
 
+    @Test("R1: text that is too large is a typed error, and the font can be used after it") func hugeText() throws {
+      for command: (DrawingContext) -> Void in [
+        { $0.draw(Text("a", font: Font(size: 1e7)), at: .zero) },
+        { _ = $0.measure(Text("a", font: Font(size: 70_000))) },
+        { context in
+          context.scale(x: 1, y: 74)
+          context.draw(Text("a", font: Font(size: 12)), at: .zero)
+        },
+      ] {
+        let error = #expect(throws: DrawingError.self) { try Image(width: 4, height: 4, draw: command) }
+        #expect(error?.code == .invalidGeometry)
+      }
+      let image = try Image(width: 20, height: 20, scale: 50) { context in
+        context.draw(Text("\u{2588}", font: Font("DejaVu Sans Mono, Monospace", size: 20)), at: .zero)
+      }
+      #expect(!image.isOpaque && image.color(x: 200, y: 500).opacity > 0)
+    }
+
+    @Test("R1: an arc of any number of turns is drawn at once") func turns() throws {
+      for (turns, isFilled) in [(1.0, true), (1e9, false), (1e9 + 1, true)] {
+        for isCounterclockwise in [false, true] {
+          let end = (isCounterclockwise ? -2 : 2) * Double.pi * turns
+          let circle = Path {
+            $0.addArc(
+              center: Point(10, 10), radius: 8, from: 0, to: end, isCounterclockwise: isCounterclockwise)
+          }
+          let image = try Image(width: 20, height: 20) { $0.fill(circle, with: .color(.red), rule: .evenOdd) }
+          expect(image, at: 12, 13, isFilled ? .red : .clear)
+          expect(try Image(width: 20, height: 20) { $0.fill(circle, with: .color(.red)) }, at: 12, 13, .red)
+        }
+      }
+    }
+
     @Test("R1: a context that is used after its drawing stops the program") func usedAfterTheEnd() async {
       await #expect(processExitsWith: .failure) {
         var kept: DrawingContext?
@@ -199,10 +267,14 @@
       }
     }
 
-    @Test("R1: an image without pixels, or with too many, stops the program", arguments: ["0", "-1", "32768", "nan"])
+    @Test(
+      "R1: an image without pixels, or with too many, stops the program", arguments: ["0", "-1", "32768", "nan", "inf"])
     func sizes(_ text: String) async {
       await #expect(processExitsWith: .failure) { [text] in
         _ = DrawingOperation(width: Double(text) ?? 1, height: 1) { _ in }
+      }
+      await #expect(processExitsWith: .failure) {
+        _ = DrawingOperation(width: 1e-200, height: 1, scale: 1e-200) { _ in }
       }
     }
 

@@ -66,6 +66,13 @@
         #expect(error?.code == .cannotWrite && error?.errorNumber != nil && error?.path == path)
       }
       #expect(try folder.names == ["taken.png"])
+      let pipe = folder.path + "/pipe"
+      try #require(mkfifo(pipe, 0o600) == 0)
+      let error = #expect(throws: ImageFileError.self) { try image.write(to: pipe) }
+      #expect(error?.code == .cannotWrite)
+      var status = stat()
+      #expect(lstat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+      try FileManager.default.removeItem(atPath: pipe)
       try image.write(to: folder.path + "/a.png")
       try image.write(to: folder.path + "/a.png")
       #expect(try folder.names == ["a.png", "taken.png"])

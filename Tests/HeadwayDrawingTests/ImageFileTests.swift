@@ -268,7 +268,42 @@
       Headway.OperationQueue().addOperation(missing)
       let error = await #expect(throws: ImageFileError.self) { try await missing.value }
       #expect(error?.code == .fileNotFound && error?.path == folder.path + "/none.jpg")
-      #expect("\(error!)".contains("none.jpg: no such file"))
+      #expect("\(error!)".hasSuffix("none.jpg: no such file"))
+    }
+
+    @Test("R3: what is cancelled before a file has its name leaves none, and what has the name stays")
+    func cancelledWriting() throws {
+      let path = folder.path + "/a.png"
+      let picture = try scenery()
+      #expect(try !picture.write(to: path, quality: 85, comment: nil) { true })
+      #expect(try folder.names.isEmpty)
+      try picture.write(to: path)
+      let before = try Data(contentsOf: URL(fileURLWithPath: path))
+      #expect(try !cornered(4, 4).write(to: path, quality: 85, comment: nil) { true })
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+      // Replaced, and by way of a link that leads nowhere.
+      try cornered(4, 4).write(to: path)
+      #expect(try Image(contentsOf: path).pixelWidth == 4)
+      try FileManager.default.createSymbolicLink(atPath: folder.path + "/b.png", withDestinationPath: "none")
+      try cornered(4, 4).write(to: folder.path + "/b.png")
+      #expect(try folder.names == ["a.png", "b.png"])
+      #expect(throws: ImageFileError.self) { try picture.write(to: folder.path) }
+      #expect(throws: ImageFileError.self) { try picture.write(to: folder.path + "/none/a.png") }
+      #expect(try folder.names == ["a.png", "b.png"])
+    }
+
+    @Test("R3: a comment and a time go into the file, and are found there", arguments: ["a.png", "a.jpg"])
+    func comment(_ name: String) throws {
+      let path = folder.path + "/" + name
+      let picture = try Image(bytes: PNGFixture.encode(scenery(), isInterlaced: false))
+      try picture.write(to: path, quality: 85, comment: "made here", modified: timespec(tv_sec: 1_000, tv_nsec: 7))
+      #expect(ImageComment.isFound("made here", in: path))
+      #expect(!ImageComment.isFound("made", in: path) && !ImageComment.isFound("made hers", in: path))
+      let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+      #expect(date.map { Int($0.timeIntervalSince1970) } == 1_000)
+      #expect(try Image(contentsOf: path).pixelWidth == picture.pixelWidth)
+      try picture.write(to: path)
+      #expect(!ImageComment.isFound("made here", in: path) && !ImageComment.isFound("made here", in: folder.path))
     }
 
     @Test("R3: cancelling ends the decoding at the next row", arguments: [JPEGFixture.Kind.baseline, .progressive])

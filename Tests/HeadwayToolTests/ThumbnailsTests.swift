@@ -108,6 +108,27 @@
       #expect(empty.status == 0 && empty.output[0].hasPrefix("0 pictures: 0 made, "))
     }
 
+    @Test("R3: a file of another origin under the name of a thumbnail stays, unless it is forced") func otherFiles()
+      async throws
+    {
+      try writePictures("a.jpg", "b.png", "c.png")
+      try FileManager.default.createDirectory(atPath: "\(folder.path)/small", withIntermediateDirectories: true)
+      try folder.write("mine", to: "small/a.jpg")
+      try Image(width: 7, height: 7) { _ in }.write(to: "\(folder.path)/small/b.png")
+      for _ in 0..<2 {
+        let run = try await run("--size", "60", "--progress", "plain")
+        #expect(run.status == 65)
+        let errors = run.errors.filter { $0.contains("another file has the name") }
+        #expect(errors.count == 2 && errors.allSatisfy { $0.contains("--force") })
+        #expect(try folder.text(of: "small/a.jpg") == "mine")
+        #expect(try size(of: "small/b.png") == [7, 7] && size(of: "small/c.png") == [60, 40])
+      }
+      #expect(try await run("--size", "60", "--force", "--quiet").status == 0)
+      #expect(try size(of: "small/a.jpg") == [60, 40] && size(of: "small/b.png") == [60, 40])
+      #expect(try await run("--size", "30", "--quiet").status == 0)
+      #expect(try size(of: "small/a.jpg") == [30, 20])
+    }
+
     @Test("R3: SIGINT leaves whole thumbnails, and the same command makes the others") func interrupted() async throws {
       let count = 300
       let picture = try Image(width: 1_200, height: 900) { context in

@@ -102,6 +102,8 @@ typedef struct headway_image_pixels {
   /// An ICC profile, or null.
   const uint8_t *profile;
   size_t profile_count;
+  /// Text in ASCII that the file carries along, or null.
+  const char *comment;
 } headway_image_pixels;
 
 /// Bytes that `free` releases.

@@ -9,7 +9,7 @@
     ///   - paint: What to fill it with.
     ///   - rule: What is inside of a path that crosses itself.
     public func fill(_ path: Path, with paint: Paint, rule: FillRule = .winding) {
-      perform(ifFinite: path.isFinite, "fill") { cairo in
+      perform(ifFinite: path.isFinite && paint.isFinite, "fill") { cairo in
         withSource(paint, cairo) {
           cairo_set_fill_rule(cairo, rule.cairoRule)
           path.append(to: cairo)
@@ -32,7 +32,7 @@
     ///   - paint: What to draw it with.
     ///   - style: How the line looks.
     public func stroke(_ path: Path, with paint: Paint, style: StrokeStyle = StrokeStyle()) {
-      perform(ifFinite: path.isFinite && style.isFinite, "stroke") { cairo in
+      perform(ifFinite: path.isFinite && style.isFinite && paint.isFinite, "stroke") { cairo in
         withSource(paint, cairo) {
           style.apply(to: cairo)
           path.append(to: cairo)

@@ -21,7 +21,8 @@
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws; what it has drawn until then is there.
     public func withLayer<Result>(opacity: Double = 1, _ body: () throws -> Result) rethrows -> Result {
-      try balanced(
+      perform(ifFinite: !opacity.isNaN, "withLayer") { _ in }
+      return try balanced(
         cairo_push_group,
         { cairo in
           cairo_pop_group_to_source(cairo)

@@ -10,7 +10,8 @@
     ///   - width: How wide lines are at most, in points; longer ones are broken between words. Nil for as wide as they
     ///     are.
     public func draw(_ text: Text, at origin: Point, width: Double? = nil) {
-      let isFinite = (origin.x + origin.y + text.font.size + text.lineSpacing + (width ?? 0)).isFinite
+      let numbers = origin.x + origin.y + text.font.size + text.lineSpacing + (width ?? 0)
+      let isFinite = numbers.isFinite && text.color.isDrawable
       perform(ifFinite: isFinite, "draw(text)") { cairo in
         withLayout(of: text, width: width, cairo) { layout in
           cairo_set_source_rgba(cairo, text.color.red, text.color.green, text.color.blue, text.color.opacity)
@@ -54,6 +55,10 @@
     private func withLayout(
       of text: Text, width: Double?, _ cairo: OpaquePointer, _ body: (OpaquePointer) -> Void
     ) {
+      // Beyond this FreeType and Pango fail, and the font can't be used in the process any more.
+      guard scaledSize(of: text.font, cairo) <= largestFontSize else {
+        return fail(.invalidGeometry, "text of \(text.font.size) points is too large at this scale")
+      }
       guard let context = textLayouts(cairo), let layout = pango_layout_new(context) else {
         return fail(.outOfMemory, "text")
       }
@@ -68,7 +73,9 @@
       let font = text.font.makeDescription()
       pango_layout_set_font_description(layout, font)
       pango_font_description_free(font)
-      var string = text.string
+      // Pango ends text at the first of them.
+      var string =
+        text.string.utf8.contains(0) ? String(text.string.map { $0 == "\0" ? "\u{FFFD}" : $0 }) : text.string
       string.withUTF8 { bytes in
         bytes.withMemoryRebound(to: CChar.self) { characters in
           pango_layout_set_text(layout, characters.baseAddress, Int32(clamping: characters.count))
@@ -88,6 +95,19 @@
       }
       body(layout)
     }
+  }
+
+  /// FreeType has 16 bits for it; Pango multiplies by the scale twice.
+  private let largestFontSize = 60_000.0
+
+  /// What of ``largestFontSize`` a font takes under the transformation that there is.
+  private func scaledSize(of font: Font, _ cairo: OpaquePointer) -> Double {
+    var matrix = cairo_matrix_t()
+    cairo_get_matrix(cairo, &matrix)
+    let scale = max(
+      (matrix.xx * matrix.xx + matrix.yx * matrix.yx).squareRoot(),
+      (matrix.xy * matrix.xy + matrix.yy * matrix.yy).squareRoot())
+    return max(0, font.size) * scale * max(1, scale)
   }
 
   /// Points as Pango counts.

@@ -10,8 +10,9 @@
   /// moment is finished, and nothing after it is begun. They do not throw, so that drawing code needs no `try` at each
   /// line; a drawing that computes a lot between commands looks at ``isCancelled``, or calls ``checkCancellation()``.
   ///
-  /// **Errors.** A command with a number that can't be drawn with (infinite, or none, or a transformation that makes an
-  /// area a line) does nothing, nor do those after it, and the drawing ends with a ``DrawingError``.
+  /// **Errors.** A command that can't be carried out does nothing, nor do those after it, and the drawing ends with a
+  /// ``DrawingError``: one with a number that is infinite or none, with text that is too large, or under a
+  /// transformation that makes an area a line.
   public final class DrawingContext {
     /// The size of the image, in points.
     public let size: Size

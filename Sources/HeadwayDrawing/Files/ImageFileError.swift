@@ -38,8 +38,10 @@
 
     /// One line for a person: the file, what happened, and why.
     public var description: String {
+      // These say what the system would say.
+      let number = code == .fileNotFound || code == .permissionDenied ? nil : errorNumber
       let details = [
-        context.isEmpty ? nil : context, errorNumber.map { String(cString: strerror($0)) },
+        context.isEmpty ? nil : context, number.map { String(cString: strerror($0)) },
         underlyingError.map { "\($0)" },
       ].compactMap { $0 }
       return "\(path ?? "image"): \(code)" + (details.isEmpty ? "" : " (\(details.joined(separator: "; ")))")

@@ -105,8 +105,14 @@
     public mutating func addArc(
       center: Point, radius: Double, from start: Double, to end: Double, isCounterclockwise: Bool = false
     ) {
+      let sweep = isCounterclockwise ? start - end : end - start
+      // cairo draws each turn. Pairs of them that are left out change nothing, by either rule of filling.
+      let turns = sweep > 4 * .pi ? 4 * .pi + sweep.truncatingRemainder(dividingBy: 4 * .pi) : sweep
       append(
-        .arc(center: center, radius: radius, start: start, end: end, isNegative: isCounterclockwise),
+        .arc(
+          center: center, radius: radius, start: start,
+          end: sweep == turns ? end : isCounterclockwise ? start - turns : start + turns, isNegative: isCounterclockwise
+        ),
         center.sum + radius + start + end)
     }
 
@@ -127,6 +133,7 @@
     ///   - cornerRadius: The radius of its corners, at most half of the shorter side.
     public mutating func addRoundedRectangle(_ rectangle: Rectangle, cornerRadius: Double) {
       let radius = max(0, min(cornerRadius, min(rectangle.size.width, rectangle.size.height) / 2))
+      if cornerRadius.isNaN { isFinite = false }
       guard radius > 0 else { return addRectangle(rectangle) }
       let (left, right) = (rectangle.minimumX + radius, rectangle.maximumX - radius)
       let (top, bottom) = (rectangle.minimumY + radius, rectangle.maximumY - radius)

@@ -44,7 +44,7 @@
       let limit = Double(Image.maximumDrawingDimension)
       let (horizontal, vertical) = ((width * scale).rounded(.up), (height * scale).rounded(.up))
       precondition(
-        width > 0 && height > 0 && scale > 0 && horizontal <= limit && vertical <= limit,
+        width > 0 && height > 0 && scale > 0 && 1...limit ~= horizontal && 1...limit ~= vertical,
         """
         An image of \(width) × \(height) points at \(scale) pixels a point can't be drawn: use sizes above 0 and of at \
         most \(Image.maximumDrawingDimension) pixels.

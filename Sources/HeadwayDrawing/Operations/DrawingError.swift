@@ -11,7 +11,8 @@
 
       /// There is no memory for the image, or for what is drawn.
       public static let outOfMemory = Code(kind: .outOfMemory)
-      /// A number can't be drawn with: it is infinite or none, or a transformation makes an area a line.
+      /// A number can't be drawn with: it is infinite or none, a transformation makes an area a line, or text is too
+      /// large.
       public static let invalidGeometry = Code(kind: .invalidGeometry)
       /// cairo refused for another reason.
       public static let library = Code(kind: .library)

@@ -27,6 +27,8 @@
       var draw: (@Sendable (DrawingContext) throws -> Void)?
       var image: Image?
       var handlers: [@MainActor @Sendable (Image) -> Void] = []
+      /// Whether there never will be an image.
+      var hasNoImage = false
     }
 
     private let pixelSize: PixelSize
@@ -81,14 +83,10 @@
     public func onImage(_ handler: @escaping @MainActor @Sendable (Image) -> Void) {
       let isDrawn = state.withLock { state in
         guard state.image == nil else { return true }
-        state.handlers.append(handler)
+        if !state.hasNoImage { state.handlers.append(handler) }
         return false
       }
-      if isDrawn {
-        deliver(to: [handler])
-      } else if isFinished, image == nil {
-        dropHandlers()
-      }
+      if isDrawn { deliver(to: [handler]) }
     }
 
     /// Draws.
@@ -131,6 +129,7 @@
 
     private func dropHandlers() {
       let handlers = state.withLock { state in
+        state.hasNoImage = true
         defer { state.handlers = [] }
         return state.handlers
       }

@@ -12,7 +12,8 @@
   /// print(try await thumbnail.value.size)
   /// ```
   ///
-  /// Cancelling ends the decoding at the next row, and leaves no file. The operation fails with an ``ImageFileError``.
+  /// Cancelling ends the decoding at the next row. A file that does not have its name yet will never have it; what had
+  /// the name keeps it. The operation fails with an ``ImageFileError``.
   public final class ThumbnailOperation: Headway.Operation, @unchecked Sendable {
     /// The file that is read.
     public let path: String
@@ -75,7 +76,11 @@
         let image = try Image(
           thumbnailOf: .file(path), fitting: side, limits: limits, isCancelled: { [unowned self] in isCancelled })
         guard !isCancelled else { return }
-        if let outputPath { try image.write(to: outputPath, quality: quality) }
+        if let outputPath,
+          try !image.write(to: outputPath, quality: quality, comment: nil, isCancelled: { isCancelled })
+        {
+          return
+        }
         made.withLock { $0 = image }
       } catch is CancellationError {
         return

@@ -12,7 +12,8 @@
 
     /// Creates a colour.
     ///
-    /// Components outside of 0 to 1 count as the nearest of these.
+    /// Components outside of 0 to 1 count as the nearest of these. A drawing with one that is no number ends with a
+    /// ``DrawingError``.
     ///
     /// - Parameters:
     ///   - red: The red component.
@@ -49,6 +50,9 @@
     public func opacity(_ opacity: Double) -> Color {
       Color(red: red, green: green, blue: blue, opacity: opacity)
     }
+
+    /// Whether each component counts as one from 0 to 1; of one that is no number, nothing is the nearest.
+    var isDrawable: Bool { !(red.isNaN || green.isNaN || blue.isNaN || opacity.isNaN) }
 
     /// Black.
     public static let black = Color(white: 0)

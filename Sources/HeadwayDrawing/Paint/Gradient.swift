@@ -31,5 +31,8 @@
       let last = Double(max(1, colors.count - 1))
       stops = colors.enumerated().map { Stop($0.element, at: Double($0.offset) / last) }
     }
+
+    /// Whether all its numbers are some.
+    var isDrawable: Bool { stops.allSatisfy { $0.color.isDrawable && !$0.location.isNaN } }
   }
 #endif

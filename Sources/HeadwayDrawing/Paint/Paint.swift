@@ -50,5 +50,17 @@
     public static func tiles(of image: Image, origin: Point = .zero) -> Paint {
       Paint(kind: .image(image, origin: origin))
     }
+
+    /// Whether cairo's behaviour is defined for its numbers.
+    var isFinite: Bool {
+      switch kind {
+      case .color(let color): color.isDrawable
+      case .linear(let gradient, let start, let end):
+        (start.x + start.y + end.x + end.y).isFinite && gradient.isDrawable
+      case .radial(let gradient, let center, let startRadius, let endRadius):
+        (center.x + center.y + startRadius + endRadius).isFinite && gradient.isDrawable
+      case .image(_, let origin): (origin.x + origin.y).isFinite
+      }
+    }
   }
 #endif

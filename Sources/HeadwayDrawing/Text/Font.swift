@@ -29,6 +29,9 @@
     /// known.
     public var family: String
     /// The size, in points: about the height of a line.
+    ///
+    /// A drawing ends with a ``DrawingError`` where it is above 60,000 pixels, or, where a point is more than a pixel,
+    /// above 60,000 divided by the square of the pixels a point: of text at 72 pixels a point, above 11 points.
     public var size: Double
     /// How heavy it is.
     public var weight: Weight

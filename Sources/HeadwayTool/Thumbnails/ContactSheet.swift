@@ -69,8 +69,10 @@
       } else {
         context.stroke(Path(square.inset(by: 0.5)), with: .color(Color(white: 0.8)))
       }
+      // One line, whatever the name has.
+      let line = String(name.map { $0.isNewline ? " " : $0 })
       let label = Text(
-        name, font: Font(size: 10), color: Color(white: 0.3), alignment: .center, maximumLineCount: 1)
+        line, font: Font(size: 10), color: Color(white: 0.3), alignment: .center, maximumLineCount: 1)
       context.draw(label, at: Point(square.minimumX, square.maximumY + 2), width: cellSide)
     }
   }

@@ -7,6 +7,8 @@
   struct ThumbnailFiles {
     /// Their paths in the folder, in order.
     let names: [String]
+    /// The paths of folders in it that can't be listed, so that pictures may be missing.
+    let closedFolders: [String]
     private let folder: URL
     private let outputFolder: URL
 
@@ -23,16 +25,16 @@
         throw ImageFileError(.fileNotFound, path: folder)
       }
       guard isFolder.boolValue else { throw ImageFileError(.isNoFile, path: folder, context: "a folder is wanted") }
-      names = try Self.pictures(in: self.folder, except: outputFolder)
+      (names, closedFolders) = try Self.pictures(in: self.folder, except: outputFolder)
     }
 
-    private static func pictures(in folder: URL, except output: URL) throws -> [String] {
+    private static func pictures(in folder: URL, except output: URL) throws -> (names: [String], closed: [String]) {
       // What can't be listed would be left out in silence.
       do { _ = try FileManager.default.contentsOfDirectory(atPath: folder.path) } catch {
         throw ImageFileError(.permissionDenied, path: folder.path)
       }
-      guard let enumerator = FileManager.default.enumerator(atPath: folder.path) else { return [] }
-      var names: [String] = []
+      guard let enumerator = FileManager.default.enumerator(atPath: folder.path) else { return ([], []) }
+      var (names, closed): ([String], [String]) = ([], [])
       while let name = enumerator.nextObject() as? String {
         let last = name.split(separator: "/").last ?? ""
         let url = folder.appendingPathComponent(name)
@@ -40,9 +42,18 @@
           enumerator.skipDescendants()
         } else if ImageFileFormat(pathExtensionOf: name) != nil, !isFolder(url) {
           names.append(name)
+        } else if isClosedFolder(url.path) {
+          closed.append(url.path)
         }
       }
-      return names.sorted()
+      return (names.sorted(), closed.sorted())
+    }
+
+    /// Links are not followed.
+    private static func isClosedFolder(_ path: String) -> Bool {
+      var status = stat()
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
+      return access(path, R_OK | X_OK) != 0
     }
 
     private static func isFolder(_ url: URL) -> Bool {

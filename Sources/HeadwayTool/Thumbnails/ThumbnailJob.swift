@@ -39,17 +39,32 @@
     private func make() throws -> Bool? {
       var status = stat()
       guard stat(source, &status) == 0 else { throw ImageFileError(.fileNotFound, path: source) }
-      if !force, isUpToDate(status) { return false }
+      if !force {
+        if isUpToDate(status) { return false }
+        try checkThatItIsOurs()
+      }
       do {
         let thumbnail = try Image(thumbnailOf: source, fitting: side) { [unowned self] in isCancelled }
         guard !isCancelled else { return nil }
-        try thumbnail.write(to: output, quality: quality)
+        let isWritten = try thumbnail.write(
+          to: output, quality: quality, comment: Self.mark, modified: status.modification.value
+        ) { isCancelled }
+        return isWritten ? true : nil
       } catch is CancellationError {
         return nil
       }
-      // If the process ends before this, the thumbnail is made once more.
-      setTimes(of: output, status.modification)
-      return true
+    }
+
+    /// What says in a file that it is one of ours.
+    private static let mark = "headway thumbnails"
+
+    /// Somebody's picture may have the name: it would be lost.
+    private func checkThatItIsOurs() throws {
+      var status = stat()
+      guard lstat(output, &status) == 0, !ImageComment.isFound(Self.mark, in: output) else { return }
+      throw ImageFileError(
+        .cannotWrite, path: output,
+        context: "another file has the name of the thumbnail, which --force puts in its place")
     }
 
     private func isUpToDate(_ source: stat) -> Bool {
@@ -70,6 +85,8 @@
   private struct FileTime: Equatable {
     let seconds: Int
     let nanoseconds: Int
+
+    var value: timespec { timespec(tv_sec: seconds, tv_nsec: nanoseconds) }
   }
 
   extension stat {
@@ -80,10 +97,5 @@
         FileTime(seconds: st_mtim.tv_sec, nanoseconds: st_mtim.tv_nsec)
       #endif
     }
-  }
-
-  private func setTimes(of path: String, _ time: FileTime) {
-    let value = timespec(tv_sec: time.seconds, tv_nsec: time.nanoseconds)
-    _ = utimensat(AT_FDCWD, path, [value, value], 0)
   }
 #endif
