@@ -104,7 +104,7 @@
           }
           if !message.data.isEmpty { return message }
         } else {
-          guard let bytes = try await body.next() else { return nil }
+          guard let bytes = try await body.next(isolation: #isolation) else { return nil }
           buffer += String(buffer: bytes)
         }
       }
@@ -120,6 +120,11 @@
       }
       return (events, nil)
     }
+  }
+
+  /// Expects a value that came from a server; the macro takes no `try await` in a closure.
+  func expect<Value: Equatable>(_ value: Value, is expected: Value, location: SourceLocation = #_sourceLocation) {
+    #expect(value == expected, sourceLocation: location)
   }
 
   func items(_ events: [[String: Any]]) -> [[Int]] {

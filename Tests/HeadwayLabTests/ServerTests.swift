@@ -1,8 +1,11 @@
 #if Lab
+  import AsyncHTTPClient
   import Foundation
   import HeadwayLab
   import HeadwayTestKit
   import HeadwayTestSupport
+  import NIOCore
+  import NIOHTTP1
   import Synchronization
   import Testing
 
@@ -11,8 +14,8 @@
     func view() async throws {
       try await RunningLab.with { lab in
         var viewer = try await lab.viewer()
-        #expect(try await viewer.next()?.name == "reset")
-        #expect(try await lab.post("api/run", #"{"techniques": ["custom"]}"#) == 202)
+        expect(try await viewer.next()?.name, is: "reset")
+        expect(try await lab.post("api/run", #"{"techniques": ["custom"]}"#), is: 202)
         let (events, _) = try await viewer.events(through: "finished")
         #expect(items(events) == allItems)
         let lines = events.compactMap { $0["line"] as? String }
@@ -37,11 +40,11 @@
         goesOn.wait()
       } _: { lab in
         var viewer = try await lab.viewer()
-        #expect(try await lab.post("api/run", #"{"techniques": ["main"]}"#) == 202)
+        expect(try await lab.post("api/run", #"{"techniques": ["main"]}"#), is: 202)
         await entered.opened()
         let start = ContinuousClock.now
         // The main queue is held up: this is all the server's.
-        for _ in 0..<10 { #expect(try await lab.get("").status == .ok) }
+        for _ in 0..<10 { expect(try await lab.get("").status, is: .ok) }
         _ = try await viewer.events(through: "began")
         blocked.withLock { $0 = .now - start }
         goesOn.open()
@@ -64,7 +67,7 @@
         #expect(items(events) == allItems)
         #expect(!events.contains { $0["technique"] as? String == "serial" })
         var other = try await lab.viewer(after: "of-another-process-7")
-        #expect(try await other.next()?.name == "reset")
+        expect(try await other.next()?.name, is: "reset")
       }
     }
 
@@ -108,21 +111,21 @@
     @Test("Z3: cancel, suspend, resume and the maximum are asked for by POST") func control() async throws {
       try await RunningLab.with { lab in
         var viewer = try await lab.viewer()
-        #expect(try await lab.post("api/settings", #"{"isSuspended": true, "maximum": 2}"#) == 202)
+        expect(try await lab.post("api/settings", #"{"isSuspended": true, "maximum": 2}"#), is: 202)
         try await lab.post("api/run", #"{"techniques": ["concurrent"]}"#)
         _ = try await viewer.events(through: "dependencies")
-        #expect(try await lab.post("api/priority", #"{"task": 5, "priority": 8}"#) == 202)
-        #expect(try await lab.post("api/dependency", #"{"task": 2, "other": 4}"#) == 202)
-        #expect(try await lab.post("api/dependency", #"{"task": 4, "other": 2}"#) == 409)
+        expect(try await lab.post("api/priority", #"{"task": 5, "priority": 8}"#), is: 202)
+        expect(try await lab.post("api/dependency", #"{"task": 2, "other": 4}"#), is: 202)
+        expect(try await lab.post("api/dependency", #"{"task": 4, "other": 2}"#), is: 409)
         let sentence = try await lab.get("api/diagnosis/2").body.collect(upTo: 10_000)
         #expect(String(buffer: sentence).contains("‘2’ waits for ‘4’"))
         try await lab.post("api/cancel", #"{"task": 1}"#)
         try await lab.post("api/settings", #"{"isSuspended": false}"#)
         let events = try await viewer.events(through: "finished").events
         #expect(Set(items(events).map { $0[0] }) == [2, 3, 4, 5])
-        #expect(try await lab.post("api/settings", #"{"maximum": -7}"#) == 422)
-        #expect(try await lab.post("api/run", #"{"techniques": ["unheard"]}"#) == 422)
-        #expect(try await lab.post("api/run", "{") == 400)
+        expect(try await lab.post("api/settings", #"{"maximum": -7}"#), is: 422)
+        expect(try await lab.post("api/run", #"{"techniques": ["unheard"]}"#), is: 422)
+        expect(try await lab.post("api/run", "{"), is: 400)
       }
     }
 

@@ -15,7 +15,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 class Driver:
     """A chromedriver with one headless browser."""
 
-    def __init__(self, folder, width=1200, height=900, dark=False):
+    def __init__(self, folder, width=1200, height=1080):
         self.process = subprocess.Popen(
             ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             start_new_session=True)
@@ -27,8 +27,6 @@ class Driver:
             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={folder}",
             f"--window-size={width},{height}", "--hide-scrollbars", "--disable-background-timer-throttling",
             "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding"]
-        if dark:
-            arguments.append("--force-dark-mode")
         answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
             "browserName": "chrome", "goog:chromeOptions": {"binary": "/usr/bin/chromium", "args": arguments},
             "goog:loggingPrefs": {"browser": "ALL"}}}})

@@ -39,7 +39,9 @@ export function update(state) {
   drawn = key;
   if (runs.length === 0) return byId("comparison").replaceChildren(html("p", {}, "Nothing has run yet."));
   const heads = ["Technique", "Seconds", "Threads", "Longest gap", "Order of items"];
-  const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)));
+  const numbers = heads.slice(1, 4);
+  const cells = heads.map((text) => html("th", { scope: "col", class: numbers.includes(text) && "number" }, text));
+  const head = html("tr", {}, ...cells);
   byId("comparison").replaceChildren(
     html("table", {}, html("thead", {}, head), html("tbody", {}, ...runs.map(row))),
   );

@@ -3,7 +3,7 @@
 import { explain } from "./control.js";
 import { byId, svg } from "./elements.js";
 
-const [radius, gap, width] = [18, 78, 400];
+const [radius, gap, width] = [18, 84, 460];
 let drawn = "";
 
 /** How many stand before a task, at the most. */
@@ -23,13 +23,15 @@ function depths(run) {
 
 function places(run) {
   const depth = depths(run);
+  const isFlat = Math.max(...depth.values()) === 0;
   const rows = new Map();
   return new Map(
     run.tasks.map((task) => {
-      const column = depth.get(task.number);
+      // Without dependencies all are beside each other; with them, those that wait for more are further to the right.
+      const column = isFlat ? task.number - 1 : depth.get(task.number);
       const row = rows.get(column) ?? 0;
       rows.set(column, row + 1);
-      return [task.number, { x: 30 + column * gap, y: 30 + row * 50 }];
+      return [task.number, { x: 30 + column * gap, y: 30 + row * 46 }];
     }),
   );
 }

@@ -23,7 +23,9 @@ export function mount(page) {
     liveTitle: html("h2", {}, "The newest rows"),
     live: html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The newest rows" }),
   };
-  const head = ["Table", "Progress", "Rows", "Rejected"].map((text) => html("th", { scope: "col" }, text));
+  const head = ["Table", "Progress", "Rows", "Rejected"].map((text, index) =>
+    html("th", { scope: "col", class: index > 1 ? "number" : null }, text),
+  );
   page.append(
     html(
       "section",

@@ -150,17 +150,18 @@
       let block = block()
       for number in 0..<max(1, size / 1_000_000) {
         if isCancelled() { return }
-        let last = "2026-03-01T12:00:00 ERROR disk \(number) reports a bad sector\n"
-        try file.write(contentsOf: block.prefix(1_000_000 - last.utf8.count))
-        try file.write(contentsOf: Data(last.utf8))
+        let last = "2026-03-01T12:00:00 ERROR disk \(number) reports a bad sector "
+        let padding = String(repeating: ".", count: 1_000_000 - block.count - last.utf8.count - 1)
+        try file.write(contentsOf: block + Data("\(last)\(padding)\n".utf8))
       }
       try FileManager.default.moveItem(atPath: partial, toPath: path)
     }
 
+    /// Lines for a megabyte, with room for one more.
     private static func block() -> Data {
       var text = ""
       var number: UInt64 = 1
-      while text.utf8.count < 1_000_000 {
+      while text.utf8.count < 999_800 {
         number = number &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         let status = [200, 200, 200, 304, 404, 500][Int(number >> 33) % 6]
         text += "2026-03-01T12:00:00 GET /stops/\(number >> 40) \(status) \(number >> 52) ms\n"
