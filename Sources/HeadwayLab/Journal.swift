@@ -3,8 +3,8 @@ import Synchronization
 
 /// What has happened, for any number of viewers, none of which is waited for.
 ///
-/// A viewer keeps the number of the last entry that it has, and takes what came after it when it has time. So a slow one
-/// takes no memory, and one that was away gets what it missed. An entry with a key takes the place of the last one with
+/// A viewer keeps the number of the last entry that it has, and takes what came after it when it has time. So a slow
+/// one takes no memory, and one that was away gets what it missed. An entry with a key takes the place of the last with
 /// that key: what a viewer who comes late gets is the present state, and the journal does not grow.
 final class Journal: Sendable {
   /// An entry, as viewers get it.

@@ -6,6 +6,7 @@ for less than a quarter of that. On a machine that is idle theirs is under 0.1 s
 slow, and has other work.
 """
 
+import os
 import pathlib
 import re
 import signal
@@ -25,8 +26,11 @@ PICTURES = ROOT / "Docs" / "pictures"
 class Lab:
     """A lab that was started, and can be again at the same port."""
 
-    def __init__(self, tool, port=0):
-        self.process = subprocess.Popen([tool, "lab", "--port", str(port)], stdout=subprocess.PIPE, text=True)
+    def __init__(self, tool, folder, port=0):
+        # One that is killed leaves its files, which are in a folder that is removed.
+        environment = {**os.environ, "TMPDIR": folder}
+        self.process = subprocess.Popen(
+            [tool, "lab", "--port", str(port)], stdout=subprocess.PIPE, text=True, env=environment)
         self.address = re.search(r"http://\S+", self.process.stdout.readline()).group(0)
         self.port = int(self.address.rstrip("/").rsplit(":", 1)[1])
 
@@ -233,11 +237,11 @@ def check_workshops(driver, picture):
     said(driver.text("#drawing-counts"))
 
 
-def check_restart(driver, tool, lab):
+def check_restart(driver, tool, folder, lab):
     show(driver, "techniques")
     assert lab.stop(signal.SIGKILL) != 0
     driver.wait("its absence is noticed", lambda: "does not answer" in driver.text("#connection"))
-    lab = Lab(tool, lab.port)
+    lab = Lab(tool, folder, lab.port)
     driver.wait("it is found again", lambda: driver.text("#connection") == "Connected")
     driver.wait("what was is forgotten", lambda: all(row(driver, technique)[2] == "–" for technique in TECHNIQUES))
     driver.click("[data-run='background']")
@@ -310,8 +314,8 @@ def check_access(driver):
 
 def main(tool, with_pictures):
     with tempfile.TemporaryDirectory() as folder:
-        lab = Lab(tool)
-        driver = Driver(folder)
+        lab = Lab(tool, folder)
+        driver = Driver(os.path.join(folder, "browser"))
 
         def picture(name):
             if with_pictures:
@@ -336,7 +340,7 @@ def main(tool, with_pictures):
             check_width(driver)
             errors = driver.errors()
             assert not errors, errors
-            lab = check_restart(driver, tool, lab)
+            lab = check_restart(driver, tool, folder, lab)
             check_end(driver, lab)
         finally:
             driver.quit()
