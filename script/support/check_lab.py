@@ -96,6 +96,16 @@ def check_techniques(driver):
     assert compared == 7, compared
 
 
+def show_techniques(driver):
+    """For the picture: the gap that the main thread technique has left, and tasks that run."""
+    driver.click("[data-run='main']")
+    wait_running(driver, "main")
+    wait_ended(driver, "main")
+    begin(driver, "concurrent")
+    driver.wait("items have come", lambda: len(items(driver)) >= 25)
+    driver.run("scrollTo(0, 0)")
+
+
 def tasks(driver):
     return driver.run("return [...document.querySelectorAll('#tasks .name')].map(name => name.textContent)")
 
@@ -326,9 +336,10 @@ def main(tool, with_pictures):
             driver.open(lab.address)
             driver.wait("the page is connected", lambda: driver.text("#connection") == "Connected")
             check_techniques(driver)
-            driver.run("scrollTo(0, 0)")
-            picture("techniques")
             if with_pictures:
+                show_techniques(driver)
+                picture("techniques")
+                wait_ended(driver, "concurrent")
                 driver.emulate({"prefers-color-scheme": "dark"})
                 driver.run("document.querySelector('#comparison').scrollIntoView()")
                 picture("comparison")
