@@ -8,6 +8,7 @@ let sqlite = "SQLite"
 let compression = "Compression"
 let http = "HTTP"
 let drawing = "Drawing"
+let lab = "Lab"
 
 let package = Package(
   name: "Headway",
@@ -30,7 +31,11 @@ let package = Package(
     .trait(name: "HTTP", description: "Requests and downloads (HeadwayHTTP), on AsyncHTTPClient."),
     .trait(name: "Drawing", description: "Drawing and thumbnails (HeadwayDrawing), by cairo, pango, libjpeg, libpng."),
     .trait(
-      name: "Tool", description: "All that the tool can do.", enabledTraits: [sqlite, compression, http, drawing]),
+      name: lab, description: "The lab (headway lab): its page's server, on Hummingbird, and all that the page shows.",
+      enabledTraits: [sqlite, http, drawing]),
+    .trait(
+      name: "Tool", description: "All that the tool can do.",
+      enabledTraits: [sqlite, compression, http, drawing, lab]),
     .default(enabledTraits: []),
   ],
   dependencies: [
@@ -41,6 +46,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.5.1"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
   ],
   targets: [
     // The core: the toolchain's Synchronization and Dispatch, and nothing else.
@@ -99,6 +107,27 @@ let package = Package(
         "Headway", "CHeadwayDrawing", .target(name: "CPangoCairo", condition: .when(traits: [drawing])),
       ]),
 
+    // The seven techniques of the sample LongRunningTasks: a file each, to be read beside an article about threads.
+    // It is an example too, whose program is `main.swift`.
+    .target(
+      name: "LongRunningTasks", dependencies: ["Headway"], path: "Examples/Sources/LongRunningTasks",
+      exclude: ["main.swift"]),
+
+    // The lab: runs techniques and add-on modules, and shows them in a browser or a terminal.
+    .target(
+      name: "HeadwayLab",
+      dependencies: [
+        "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines", "LongRunningTasks",
+        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: [lab])),
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: [lab])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [lab])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [lab])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [lab])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: [lab])),
+      ],
+      // A part of the program, so that it can be moved by itself.
+      resources: [.embedInCode("Pages")]),
+
     // For tests of code that uses the core, and of the core itself.
     .target(name: "HeadwayTestKit", dependencies: ["Headway"]),
 
@@ -106,7 +135,8 @@ let package = Package(
     .executableTarget(
       name: "HeadwayTool",
       dependencies: [
-        "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines",
+        "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLab", "HeadwayLines",
+        "LongRunningTasks",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [sqlite])),
       ]),
 
@@ -154,6 +184,17 @@ let package = Package(
         .target(name: "CPNG", condition: .when(traits: [drawing])),
       ],
       exclude: ["Pictures"]),
+    .testTarget(
+      name: "HeadwayLabTests",
+      dependencies: [
+        "HeadwayLab", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTasks",
+        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: [lab])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [lab])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [lab])),
+      ]),
+    .testTarget(
+      name: "LongRunningTasksTests",
+      dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTasks"]),
     .testTarget(
       name: "HeadwayToolTests",
       dependencies: [

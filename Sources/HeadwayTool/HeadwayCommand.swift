@@ -12,9 +12,10 @@
           headway import feed feed.sqlite --watch stops
           headway fetch https://example.org/feed.zip --into downloads
           headway thumbnails photos --into small --sheet photos.png
+          headway lab --open
         """,
       version: "0.1.0",
-      subcommands: [ImportCommand.self, SampleCommand.self] + requestCommands + drawingCommands)
+      subcommands: [ImportCommand.self, SampleCommand.self] + requestCommands + drawingCommands + labCommands)
 
     #if HTTP
       private static let requestCommands: [any ParsableCommand.Type] = [FetchCommand.self]
@@ -28,8 +29,25 @@
       private static let drawingCommands: [any ParsableCommand.Type] = []
     #endif
 
+    #if Lab
+      private static let labCommands: [any ParsableCommand.Type] = [LabCommand.self]
+    #else
+      private static let labCommands: [any ParsableCommand.Type] = []
+    #endif
+
+    /// Runs the command while the process's first thread serves the main queue.
+    ///
+    /// With an asynchronous `main` on Linux the first thread ends, and the main queue runs on any thread.
+    static func main() {
+      Task {
+        await runCommand()
+        exit()
+      }
+      RunLoop.main.run()
+    }
+
     /// Runs the command; of wrong use it says one line, where the parser's own way is several.
-    static func main() async {
+    private static func runCommand() async {
       do {
         var command = try await asyncParseAsRoot()
         if var command = command as? any AsyncParsableCommand {

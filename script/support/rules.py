@@ -21,6 +21,7 @@ DONE = {
     "L": range(1, 6),
     "I": range(1, 7),
     "R": range(1, 4),
+    "Z": range(1, 5),
 }
 TEST = re.compile(r'@Test\(\s*"((?:[^"\\]|\\.)*)"')
 # A rule: its name with its marks, and its text.

@@ -1,0 +1,32 @@
+import Dispatch
+import Synchronization
+
+/// Hands the tasks to a concurrent dispatch queue, and makes the items of each at the same time too.
+final class ICFDispatchQueueConcurrentViewController: TechniqueController {
+  private let screen: Screen
+
+  init(_ screen: Screen) { self.screen = screen }
+
+  func viewDidAppear() {
+    let workQueue = DispatchQueue.global(qos: .userInitiated)
+    for iteration in screen.iterations {
+      workQueue.async { self.performLongRunningTask(forIteration: iteration) }
+    }
+  }
+
+  private func performLongRunningTask(forIteration iteration: Int) {
+    screen.began(iteration)
+    // The sample changes an array from several threads at once, without a lock, which is an error.
+    let newItems = Mutex<[String]>([])
+    // `dispatch_apply`: it returns when all iterations have.
+    DispatchQueue.concurrentPerform(iterations: screen.itemCount) { index in
+      if screen.isCancelled(iteration) { return }
+      screen.makeItem()
+      newItems.withLock { $0.append("Item \(iteration)-\(index + 1)") }
+      screen.added(iteration, index + 1)
+    }
+    let items = newItems.withLock { $0 }
+    DispatchQueue.main.async { [screen] in screen.updateTableData(iteration, items) }
+    screen.ended(iteration, isCancelled: screen.isCancelled(iteration))
+  }
+}

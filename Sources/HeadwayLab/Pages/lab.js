@@ -1,0 +1,67 @@
+// The beginning: shows a page by the address, and brings what happens to it.
+
+import { connect } from "./connection.js";
+import * as control from "./control.js";
+import * as drawing from "./drawing.js";
+import { byId, setText } from "./elements.js";
+import * as heartbeat from "./heartbeat.js";
+import * as importing from "./import.js";
+import * as lines from "./lines.js";
+import * as requests from "./requests.js";
+import { apply, reset, state } from "./state.js";
+import * as techniques from "./techniques.js";
+
+const pages = { techniques, import: importing, lines, requests, drawing };
+for (const [name, page] of Object.entries(pages)) page.mount(byId(name));
+control.mount();
+
+function currentPage() {
+  const name = location.hash.slice(1);
+  return name in pages ? name : "techniques";
+}
+
+function showPage() {
+  const current = currentPage();
+  for (const name of Object.keys(pages)) byId(name).hidden = name !== current;
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.getAttribute("href") === `#${current}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `Headway lab: ${current}`;
+  update();
+}
+
+let isUpdating = false;
+
+/** Shows the state soon, once for all changes until then. */
+function updateSoon() {
+  if (isUpdating) return;
+  isUpdating = true;
+  setTimeout(() => {
+    isUpdating = false;
+    update();
+  }, 30);
+}
+
+function update() {
+  pages[currentPage()].update(state);
+  control.update(state);
+}
+
+window.addEventListener("hashchange", showPage);
+techniques.onSelect(updateSoon);
+showPage();
+heartbeat.start();
+connect({
+  onReset() {
+    reset();
+    heartbeat.reset();
+    updateSoon();
+  },
+  onEvents(events) {
+    events.forEach(apply);
+    updateSoon();
+  },
+  onBeats: heartbeat.add,
+  onState: (text) => setText(byId("connection"), text),
+});

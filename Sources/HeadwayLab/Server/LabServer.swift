@@ -1,0 +1,160 @@
+#if Lab
+  import Foundation
+  import HTTPTypes
+  import Headway
+  import Hummingbird
+  import Logging
+  import NIOCore
+  import NIOPosix
+  import Synchronization
+
+  /// Serves the lab's pages, and what happens in it, to browsers.
+  package final class LabServer: Sendable {
+    /// Where it listens, and what it shows.
+    package struct Options: Sendable {
+      /// The port, or the next free one if it is taken; 0 for any.
+      package var port = 8080
+      /// The address to listen on; nil for this machine alone.
+      package var listen: String?
+      /// The folder of a feed for the page about imports.
+      package var feed: String?
+
+      /// Creates options.
+      ///
+      /// - Parameters:
+      ///   - port: The port; 0 for any.
+      ///   - listen: The address to listen on; nil for this machine alone.
+      ///   - feed: The folder of a feed for the page about imports.
+      package init(port: Int = 8080, listen: String? = nil, feed: String? = nil) {
+        self.port = port
+        self.listen = listen
+        self.feed = feed
+      }
+    }
+
+    /// How many ports are tried.
+    private static let attempts = 20
+
+    let lab: Lab
+    let workshops: Workshops
+    private let options: Options
+    private let guardian: Guardian
+    // The server's tasks run here. Its techniques may take all threads of the dispatch queues on which tasks run
+    // by default.
+    private let queue = OperationQueue(name: "lab server", qualityOfService: .userInteractive)
+
+    /// Creates a server.
+    ///
+    /// - Parameters:
+    ///   - options: Where it listens, and what it shows.
+    ///   - lab: The lab.
+    package init(_ options: Options, lab: Lab) {
+      self.options = options
+      self.lab = lab
+      workshops = Workshops(journal: lab.journal, feed: options.feed)
+      guardian = Guardian(token: options.listen == nil ? nil : Guardian.makeToken())
+    }
+
+    /// Serves until its task is cancelled.
+    ///
+    /// - Parameter onStart: Is called with the address of the page once it can be opened.
+    /// - Throws: What keeps it from listening.
+    package func run(onStart: @escaping @Sendable (String) -> Void) async throws {
+      try await withTaskExecutorPreference(queue) {
+        var port = options.port
+        while true {
+          do {
+            return try await serve(port: port, onStart)
+          } catch let error as IOError where error.errnoCode == EADDRINUSE && port != 0 {
+            guard port < min(65_535, options.port + Self.attempts - 1) else { throw error }
+            port += 1
+          }
+        }
+      }
+    }
+
+    /// Cancels what runs, and removes the files that were made.
+    package func stop() {
+      lab.stop()
+      workshops.stop()
+    }
+
+    private func serve(port: Int, _ onStart: @escaping @Sendable (String) -> Void) async throws {
+      let router = Router()
+      router.add(middleware: guardian)
+      addPages(to: router)
+      addControls(to: router)
+      workshops.addRoutes(to: router)
+      // It says what goes wrong by throwing; a log of requests would be in the way.
+      let logger = Logger(label: "lab") { _ in SwiftLogNoOpLogHandler() }
+      let host = options.listen ?? "127.0.0.1"
+      let application = Application(
+        router: router,
+        configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+        onServerRunning: { [guardian, workshops] channel in
+          let port = channel.localAddress?.port ?? port
+          guardian.setPort(port)
+          workshops.requests.setOrigin(guardian.ownAddress(host: host, port: port), cookie: guardian.ownCookie)
+          onStart(guardian.address(host: host, port: port))
+        },
+        logger: logger)
+      try await application.run()
+    }
+
+    // MARK: Pages
+
+    private func addPages(to router: Router<BasicRequestContext>) {
+      for page in Page.all {
+        router.get(RouterPath(page.path)) { _, _ in
+          Response(
+            status: .ok, headers: [.contentType: page.type],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))
+        }
+      }
+      router.get("events") { [lab] request, _ in
+        Response(
+          status: .ok, headers: [.contentType: "text/event-stream; charset=utf-8"],
+          body: ResponseBody(asyncSequence: Viewer(lab, lastEvent: request.headers[.lastEventID])))
+      }
+    }
+
+    // MARK: Control
+
+    private func addControls(to router: Router<BasicRequestContext>) {
+      router.post("api/run") { [lab] request, context in
+        lab.run(try await request.decode(as: RunRequest.self, context: context).techniques())
+        return HTTPResponse.Status.accepted
+      }
+      router.post("api/cancel") { [lab] request, context in
+        lab.cancel(task: try await request.decode(as: TaskRequest.self, context: context).task)
+        return HTTPResponse.Status.accepted
+      }
+      router.post("api/settings") { [lab] request, context in
+        let settings = try await request.decode(as: SettingsRequest.self, context: context)
+        if let maximum = settings.maximum {
+          guard maximum == -1 || 0...100 ~= maximum else { throw HTTPError(.unprocessableContent) }
+          lab.setMaximumConcurrency(maximum)
+        }
+        if let isSuspended = settings.isSuspended { lab.setSuspended(isSuspended) }
+        return HTTPResponse.Status.accepted
+      }
+      router.post("api/priority") { [lab] request, context in
+        let change = try await request.decode(as: PriorityRequest.self, context: context)
+        let isDone = lab.setPriority(QueuePriority(nearest: change.priority), of: change.task)
+        return isDone ? HTTPResponse.Status.accepted : .conflict
+      }
+      router.post("api/dependency") { [lab] request, context in
+        let change = try await request.decode(as: DependencyRequest.self, context: context)
+        return lab.addDependency(of: change.task, on: change.other) ? HTTPResponse.Status.accepted : .conflict
+      }
+      router.get("api/diagnosis/:task") { [lab] _, context in
+        guard let task = context.parameters.get("task", as: Int.self), let text = lab.diagnosis(of: task) else {
+          throw HTTPError(.notFound)
+        }
+        return Response(
+          status: .ok, headers: [.contentType: "text/plain; charset=utf-8"],
+          body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+      }
+    }
+  }
+#endif

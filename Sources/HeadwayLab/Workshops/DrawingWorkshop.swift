@@ -1,0 +1,183 @@
+#if Lab
+  import Foundation
+  import Headway
+  import HeadwayDrawing
+  import Hummingbird
+  import NIOCore
+  import Synchronization
+
+  /// Draws the cells of a list of thousands while somebody scrolls: those that have left the screen are cancelled.
+  final class DrawingWorkshop: Sendable {
+    struct Event: Encodable {
+      var type = "drawing"
+      var drawn = 0
+      var cancelled = 0
+      var fromCache = 0
+      /// The visible rows whose image is there.
+      var ready: [Int] = []
+    }
+
+    private struct VisibleRequest: Decodable {
+      var first: Int
+      var count: Int
+    }
+
+    private struct State {
+      var event = Event()
+      var images: [Int: [UInt8]] = [:]
+      var visible: Range<Int> = 0..<0
+      var isPublishing = false
+    }
+
+    static let rowCount = 5_000
+    /// Rows that are so far apart show the same.
+    static let contentCount = 400
+
+    private let journal: Journal
+    private let queue = Headway.OperationQueue(
+      name: "cells", maxConcurrentOperationCount: 2, qualityOfService: .userInitiated)
+    // Protected by its lock.
+    private let state = Mutex(State())
+    private let cells = Mutex<Cells?>(nil)
+
+    init(_ journal: Journal) { self.journal = journal }
+
+    func addRoutes(to router: Router<BasicRequestContext>) {
+      router.post("api/drawing/visible") { [self] request, context in
+        let visible = try await request.decode(as: VisibleRequest.self, context: context)
+        guard 0..<Self.rowCount ~= visible.first, 0...60 ~= visible.count else {
+          throw HTTPError(.unprocessableContent)
+        }
+        await show(visible.first..<min(Self.rowCount, visible.first + visible.count))
+        return HTTPResponse.Status.accepted
+      }
+      router.get("drawing/:content") { [self] _, context in
+        guard let content = context.parameters.get("content", as: Int.self),
+          let image = state.withLock({ $0.images[content] })
+        else { throw HTTPError(.notFound) }
+        return Response(
+          status: .ok, headers: [.contentType: "image/png", .cacheControl: "max-age=60"],
+          body: ResponseBody(byteBuffer: ByteBuffer(bytes: image)))
+      }
+    }
+
+    /// Asks for the rows that are visible now; the others are forgotten.
+    @MainActor private func show(_ rows: Range<Int>) {
+      let cells =
+        cells.withLock { $0 }
+        ?? Cells(queue: queue) { [weak self] content, image in
+          self?.keep(image, of: content)
+        } ended: { [weak self] isCancelled in
+          self?.noteEnd(isCancelled: isCancelled)
+        }
+      self.cells.withLock { $0 = cells }
+      state.withLock { $0.visible = rows }
+      let cachedCount = cells.show(rows)
+      state.withLock { $0.event.fromCache += cachedCount }
+      publishSoon()
+    }
+
+    /// Encodes an image that a row shows, unless that was done before.
+    private func keep(_ image: Image, of content: Int) {
+      guard state.withLock({ $0.images[content] == nil }) else { return }
+      queue.addOperation { [self] in
+        guard let bytes = try? image.pngBytes() else { return }
+        state.withLock { $0.images[content] = bytes }
+        publishSoon()
+      }
+    }
+
+    /// Notes that a drawing has ended.
+    private func noteEnd(isCancelled: Bool) {
+      state.withLock { state in
+        if isCancelled { state.event.cancelled += 1 } else { state.event.drawn += 1 }
+      }
+      publishSoon()
+    }
+
+    /// Tells viewers, ten times a second at most.
+    private func publishSoon() {
+      let isFirst = state.withLock { state in
+        defer { state.isPublishing = true }
+        return !state.isPublishing
+      }
+      guard isFirst else { return }
+      Task(executorPreference: queue) { [self] in
+        try? await Task.sleep(for: .milliseconds(100))
+        let event = state.withLock { state in
+          state.isPublishing = false
+          state.event.ready = state.visible.filter { state.images[$0 % Self.contentCount] != nil }
+          return state.event
+        }
+        journal.append(event, key: "drawing")
+      }
+    }
+  }
+
+  /// The list: what the rows show, on the main thread as in an app.
+  @MainActor private final class Cells: Sendable {
+    private let drawing: CellDrawing<Int, Int>
+    private var asked: Set<Int> = []
+
+    /// Creates the list.
+    ///
+    /// - Parameters:
+    ///   - queue: Where it draws.
+    ///   - onImage: Takes a content and its image.
+    ///   - ended: Is called when a drawing has ended, with whether it was cancelled.
+    init(
+      queue: Headway.OperationQueue, onImage: @escaping (Int, Image) -> Void,
+      ended: @escaping @Sendable (Bool) -> Void
+    ) {
+      drawing = CellDrawing<Int, Int>(queue: queue) { content in
+        let operation = Tile.drawing(of: content)
+        operation.completionBlock = { [weak operation] in ended(operation?.isCancelled ?? true) }
+        return operation
+      } onImage: { row, result in
+        guard let image = try? result.get() else { return }
+        onImage(row % DrawingWorkshop.contentCount, image)
+      }
+    }
+
+    /// Asks for rows.
+    ///
+    /// - Returns: How many of those that came into view were there already.
+    func show(_ rows: Range<Int>) -> Int {
+      drawing.visible = Set(rows)
+      var count = 0
+      for row in rows {
+        let isThere = drawing.request(row % DrawingWorkshop.contentCount, for: row) != nil
+        if isThere, !asked.contains(row) { count += 1 }
+      }
+      asked = Set(rows)
+      return count
+    }
+  }
+
+  /// What a cell shows: costly enough that scrolling is faster.
+  enum Tile {
+    /// A place on a wheel of colours, whose round is 1.
+    private static func color(_ place: Double, opacity: Double = 1) -> Color {
+      func part(_ shift: Double) -> Double { 0.5 + 0.4 * cos(2 * Double.pi * (place + shift)) }
+      return Color(red: part(0), green: part(0.33), blue: part(0.67), opacity: opacity)
+    }
+
+    static func drawing(of content: Int) -> DrawingOperation {
+      DrawingOperation(width: 56, height: 56, scale: 2) { context in
+        let hue = Double(content) / Double(DrawingWorkshop.contentCount)
+        let ground = Gradient([color(hue), color(hue + 0.3)])
+        context.fill(Path(context.bounds), with: .linearGradient(ground, from: .zero, to: Point(56, 56)))
+        for ring in 0..<300 {
+          let share = Double(ring) / 300
+          let turns = Double(content % 7 + 2)
+          let angle: Double = share * turns * 15
+          let (x, y) = (27 + 25 * share * cos(angle), 27 + 25 * share * sin(angle))
+          let dot = Path(ellipseIn: Rectangle(x, y, 5, 5))
+          context.fill(dot, with: .color(color(hue + share, opacity: 0.5)))
+        }
+        context.draw(
+          HeadwayDrawing.Text("\(content)", font: Font(size: 13, weight: .bold), color: .white), at: Point(5, 36))
+      }
+    }
+  }
+#endif

@@ -1,0 +1,111 @@
+#if SQLite && Lab
+  public import ArgumentParser
+  import Foundation
+  import HeadwayLab
+  public import LongRunningTasks
+  import Synchronization
+
+  struct LabCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "lab",
+      abstract: "See in a browser what operation queues do, beside threads and dispatch queues.",
+      discussion: """
+        Serves a page on this machine and prints its address: seven techniques of running long tasks, with their \
+        tables, logs, timelines, and whether the main thread stays responsive; and the add-on modules at work. Ctrl-C \
+        ends it.
+
+        With --terminal it prints tables and logs instead. The techniques are: \
+        \(Technique.allCases.map(\.rawValue).joined(separator: ", ")).
+
+        EXAMPLES:
+          headway lab --open
+          headway lab --port 9000
+          headway lab --terminal
+          headway lab --terminal main serial | grep Added
+        """)
+
+    @Argument(help: "With --terminal: the techniques to run; all if none is given.")
+    var techniques: [Technique] = []
+
+    @Flag(help: "Print tables and logs here, and serve no page.")
+    var terminal = false
+
+    @Option(parsing: .unconditional, help: "The port of the page; the next free one if it is taken.")
+    var port = 8080
+
+    @Option(
+      help: """
+        The address to listen on, when other machines are to see the page too: they need the token in the address that \
+        is printed.
+        """)
+    var listen: String?
+
+    @Flag(help: "Open the page in a browser.")
+    var open = false
+
+    @Option(
+      help: "A GTFS feed, a folder, for the page about imports, in place of a generated one.", completion: .directory)
+    var feed: String?
+
+    func validate() throws {
+      if terminal, let option = listen != nil ? "--listen" : open ? "--open" : feed != nil ? "--feed" : nil {
+        throw ValidationError("--terminal and \(option): use one of them.")
+      }
+      if !terminal, !techniques.isEmpty {
+        throw ValidationError("Techniques are named for --terminal; on the page they are chosen there.")
+      }
+      guard 0...65_535 ~= port else { throw ValidationError("--port \(port): use 0 to 65535.") }
+    }
+
+    func run() async throws {
+      if terminal { try await runInTerminal() } else { try await serve() }
+    }
+
+    private func runInTerminal() async throws {
+      let lab = TerminalLab { text in FileHandle.standardOutput.write(Data(text.utf8)) }
+      let signals = Signals { lab.cancel() }
+      await lab.run(techniques.isEmpty ? Technique.allCases : techniques)
+      if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
+    }
+
+    private func serve() async throws {
+      let server = LabServer(
+        LabServer.Options(port: port, listen: listen, feed: feed), lab: Lab())
+      let task = Task.detached {
+        try await server.run { address in
+          FileHandle.standardOutput.write(Data("The lab is at \(address)\nCtrl-C ends it.\n".utf8))
+          if open { Browser.open(address) }
+        }
+      }
+      let signals = Signals {
+        server.stop()
+        task.cancel()
+      }
+      do {
+        try await task.value
+      } catch {
+        guard signals.stopSignal != nil else { throw ToolExit.report(error) }
+      }
+      if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
+    }
+  }
+
+  extension Technique: ExpressibleByArgument {}
+
+  /// The browser of the person who runs the tool.
+  enum Browser {
+    /// Opens an address; if there is no browser, nothing happens.
+    static func open(_ address: String) {
+      let process = Process()
+      #if os(macOS)
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/open")
+      #else
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/xdg-open")
+      #endif
+      process.arguments = [address]
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+      try? process.run()
+    }
+  }
+#endif

@@ -1,0 +1,144 @@
+import Foundation
+import Headway
+import HeadwayTestKit
+import HeadwayTestSupport
+import Synchronization
+import Testing
+
+@testable import LongRunningTasks
+
+/// A run whose items wait for a gate each, and what was reported.
+private final class Scene: Sendable {
+  let recorder = EventRecorder<TaskEvent>()
+  let began = EventRecorder<Int>()
+  let added = EventRecorder<Int>()
+  let finished = Gate()
+  let firstItem = Gate()
+  let goesOn = Gate()
+  private let held = Mutex<TechniqueRun?>(nil)
+
+  init(_ technique: Technique) {
+    let run = TechniqueRun(
+      technique,
+      work: { [firstItem, goesOn] in
+        firstItem.open()
+        goesOn.wait()
+      },
+      report: { [recorder, began, added, finished] event in
+        recorder.record(event)
+        if case .began(let task) = event.kind { began.record(task) }
+        if case .added(let task, _) = event.kind { added.record(task) }
+        if event.kind == .finished { finished.open() }
+      })
+    held.withLock { $0 = run }
+  }
+
+  var run: TechniqueRun { held.withLock { $0! } }
+
+  func items(of task: Int) -> Int {
+    recorder.events.count { event in if case .added(task, _) = event.kind { true } else { false } }
+  }
+
+  /// Starts the first item of what may run, changes something, and runs to the end.
+  func finish(changing change: @escaping @Sendable (TechniqueRun) -> Void) async {
+    run.start()
+    await firstItem.opened()
+    change(run)
+    goesOn.open()
+    await finished.opened()
+  }
+}
+
+@Suite("Control of techniques", .hangLimit) struct ControlTests {
+  @Test("Z3: cancelled, a technique stops within the items that it is making", arguments: Technique.allCases)
+  func cancelAll(technique: Technique) async {
+    let scene = Scene(technique)
+    await scene.finish { $0.cancel() }
+    for task in 1...5 {
+      // `concurrentPerform` makes several items of a task at once; the others one.
+      if technique != .dispatchConcurrent { #expect(scene.items(of: task) <= 1) }
+      #expect(scene.recorder.events.contains { $0.kind == .ended(task: task, isCancelled: true) })
+    }
+    #expect(scene.recorder.events.count { if case .added = $0.kind { true } else { false } } < 50)
+  }
+
+  @Test(
+    "Z3: one task is cancelled, within one item, and the others go on",
+    arguments: [Technique.main, .serial, .custom, .dispatchSerial])
+  func cancelOne(technique: Technique) async {
+    let scene = Scene(technique)
+    await scene.finish { $0.cancel(task: 1) }
+    #expect((1...5).map { scene.items(of: $0) } == [1, 10, 10, 10, 10])
+  }
+
+  @Test("Z3: cancelled while it waits, a task makes nothing", arguments: [Technique.serial, .custom, .dispatchSerial])
+  func cancelWaiting(technique: Technique) async {
+    let scene = Scene(technique)
+    await scene.finish { $0.cancel(task: 4) }
+    #expect((1...5).map { scene.items(of: $0) } == [10, 10, 10, 0, 10])
+  }
+
+  @Test(
+    "Z3: suspended, what runs goes on and nothing else starts; resumed, the rest does",
+    arguments: [Technique.serial, .custom, .dispatchSerial])
+  func suspension(technique: Technique) async {
+    let scene = Scene(technique)
+    scene.run.start()
+    await scene.firstItem.opened()
+    scene.run.setSuspended(true)
+    scene.goesOn.open()
+    await offMain { scene.added.wait(forCount: 10) }
+    #expect(scene.began.events == [1])
+    scene.run.setSuspended(false)
+    await scene.finished.opened()
+    #expect(scene.began.events == [1, 2, 3, 4, 5])
+  }
+
+  @Test("Z3: a suspended run can be cancelled, and ends", arguments: [Technique.concurrent, .serial, .dispatchSerial])
+  func cancelSuspended(technique: Technique) async {
+    let scene = Scene(technique)
+    scene.run.setSuspended(true)
+    scene.run.start()
+    scene.goesOn.open()
+    await MainActor.run {}  // Behind the start.
+    scene.run.cancel()
+    await scene.finished.opened()
+    #expect((1...5).allSatisfy { scene.items(of: $0) == 0 })
+  }
+
+  @Test("Z3: the maximum of tasks at the same time is changed while they run") func limit() async {
+    let scene = Scene(.concurrent)
+    scene.run.setMaximumConcurrency(1)
+    scene.run.start()
+    await scene.firstItem.opened()
+    #expect(scene.began.count == 1)
+    scene.run.setMaximumConcurrency(3)
+    await offMain { scene.began.wait(forCount: 3) }
+    scene.goesOn.open()
+    await scene.finished.opened()
+  }
+
+  @Test("Z3: of tasks that wait, those with a higher priority come first") func priorities() async {
+    let scene = Scene(.concurrent)
+    scene.run.setMaximumConcurrency(1)
+    await scene.finish { run in
+      #expect(run.setPriority(.veryHigh, of: 5))
+      #expect(run.setPriority(.high, of: 3))
+      #expect(!run.setPriority(.high, of: 1), "It runs.")
+    }
+    #expect(scene.began.events == [1, 5, 3, 2, 4])
+  }
+
+  @Test("Z3: a task that waits can be made to wait for another, but not in a cycle") func dependency() async {
+    let scene = Scene(.concurrent)
+    scene.run.setMaximumConcurrency(1)
+    await scene.finish { run in
+      #expect(run.addDependency(of: 2, on: 4))
+      #expect(!run.addDependency(of: 4, on: 2), "They would wait for each other.")
+      #expect(!run.addDependency(of: 3, on: 1), "It runs.")
+      #expect(run.dependencies[2] == [4])
+      #expect(run.diagnosis(of: 2)?.contains("waits for ‘4’") == true)
+    }
+    #expect(scene.began.events == [1, 3, 4, 2, 5] || scene.began.events == [1, 3, 4, 5, 2])
+  }
+}

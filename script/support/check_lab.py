@@ -1,0 +1,365 @@
+"""Drives the lab's pages: `check_lab.py HEADWAY [--pictures]`.
+
+What is compared with the clock: that sleeping takes its time (a serial run at least 5 seconds), that a concurrent run is
+shorter than a serial one, that the main thread technique holds the main queue up for more than 4 seconds, and the others
+for less than a quarter of that. On a machine that is idle theirs is under 0.1 seconds; the wide bound is for one that is
+slow, and has other work.
+"""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from webdriver import Driver
+
+TECHNIQUES = ["main", "background", "concurrent", "serial", "custom", "dispatch-concurrent", "dispatch-serial"]
+SERIAL = {"main", "serial", "custom", "dispatch-serial"}
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PICTURES = ROOT / "Docs" / "pictures"
+
+
+class Lab:
+    """A lab that was started, and can be again at the same port."""
+
+    def __init__(self, tool, folder, port=0):
+        # One that is killed leaves its files, which are in a folder that is removed.
+        environment = {**os.environ, "TMPDIR": folder}
+        self.process = subprocess.Popen(
+            [tool, "lab", "--port", str(port)], stdout=subprocess.PIPE, text=True, env=environment)
+        self.address = re.search(r"http://\S+", self.process.stdout.readline()).group(0)
+        self.port = int(self.address.rstrip("/").rsplit(":", 1)[1])
+
+    def stop(self, number=signal.SIGINT):
+        self.process.send_signal(number)
+        return self.process.wait(timeout=30)
+
+
+def said(text):
+    print(f"{time.monotonic() - START:6.1f} s  {text}", flush=True)
+
+
+def row(driver, technique):
+    return driver.run(
+        "return [...document.querySelector(`#choices [data-technique='${arguments[0]}']`).cells].map(c => c.textContent)",
+        technique)
+
+
+def number(text):
+    """Milliseconds of a text such as ‘17 ms’ or ‘4.99 s’."""
+    value, unit = text.split()
+    return float(value) * (1 if unit == "ms" else 1000)
+
+
+def items(driver):
+    """The items in the order of the log."""
+    lines = driver.run("return [...document.querySelectorAll('#log div')].map(line => line.textContent)")
+    return [tuple(map(int, found.groups())) for line in lines if (found := re.search(r" Added (\d+)-(\d+)$", line))]
+
+
+def wait_running(driver, title):
+    return driver.wait(f"{title} runs", lambda: row(driver, title)[2] == "runs")
+
+
+def wait_ended(driver, title):
+    return driver.wait(f"{title} ends", lambda: re.match(r"[\d.]+", row(driver, title)[2]) and row(driver, title))
+
+
+def check_techniques(driver):
+    results = {}
+    for technique in TECHNIQUES:
+        driver.click(f"[data-run='{technique}']")
+        wait_running(driver, technique)
+        cells = wait_ended(driver, technique)
+        results[technique] = (float(cells[2].split()[0]), number(cells[3]))
+        order = items(driver)
+        whole = [(task, item) for task in range(1, 6) for item in range(1, 11)]
+        assert sorted(order) == whole, (technique, order)
+        if technique in SERIAL:
+            assert order == whole, (technique, order)
+        shown = driver.run(
+            "return [...document.querySelectorAll('#sections [data-task] li')].map(item => item.textContent)")
+        assert sorted(shown) == sorted(f"Item {task}-{item}" for task, item in whole), technique
+        assert driver.run("return document.querySelectorAll('#timeline rect').length") >= 5, technique
+    for technique, (seconds, gap) in results.items():
+        said(f"{technique}: {seconds:.2f} s, longest gap {gap:.0f} ms")
+        if technique in SERIAL:
+            assert seconds >= 5, technique
+        else:
+            assert seconds < min(results[serial][0] for serial in SERIAL), technique
+        assert gap > 4000 if technique == "main" else gap < 1000, (technique, gap)
+    compared = driver.run("return document.querySelectorAll('#comparison [data-compared]').length")
+    assert compared == 7, compared
+
+
+def show_techniques(driver):
+    """For the picture: the gap that the main thread technique has left, and tasks that run."""
+    driver.click("[data-run='main']")
+    wait_running(driver, "main")
+    wait_ended(driver, "main")
+    begin(driver, "concurrent")
+    driver.wait("items have come", lambda: len(items(driver)) >= 25)
+    driver.run("scrollTo(0, 0)")
+
+
+def tasks(driver):
+    return driver.run("return [...document.querySelectorAll('#tasks .name')].map(name => name.textContent)")
+
+
+def slide(driver, value):
+    driver.run(
+        "const s = document.querySelector('#maximum'); s.value = arguments[0]; s.dispatchEvent(new Event('input'))", value)
+    wanted = "no limit" if value == 6 else str(value)
+    driver.wait("the slider is shown", lambda: driver.text("#maximum-text") == wanted)
+
+
+def begin(driver, technique):
+    before = driver.run("return document.querySelector('#log').firstChild?.textContent ?? ''")
+    driver.click(f"[data-run='{technique}']")
+    wait_running(driver, technique)
+    driver.wait("it is shown", lambda: driver.run(
+        "return (document.querySelector('#log').firstChild?.textContent ?? '') !== arguments[0]", before))
+
+
+def check_control(driver):
+    # Cancelled, a technique ends, each task within its item.
+    begin(driver, "custom")
+    driver.click("#cancel")
+    assert "cancelled" in wait_ended(driver, "custom")[2]
+    assert len(items(driver)) < 50
+    # One task.
+    begin(driver, "custom")
+    driver.click("#tasks [data-task='5'] [aria-label='Cancel task 5']")
+    driver.wait("task 5 is cancelled", lambda: "cancelled" in tasks(driver)[4])
+    wait_ended(driver, "custom")
+    assert {task for task, _ in items(driver)} == {1, 2, 3, 4}
+    # Suspended, nothing starts; what is done then shows when it goes on.
+    driver.click("#suspend")
+    driver.wait("it is suspended", lambda: driver.text("#suspend") == "Resume")
+    slide(driver, 1)
+    driver.click("[data-run='concurrent']")
+    wait_running(driver, "concurrent")
+    driver.wait("tasks wait", lambda: all("waiting" in task for task in tasks(driver)) and len(tasks(driver)) == 5)
+    for _ in range(2):
+        before = tasks(driver)[4]
+        driver.click("#tasks [data-task='5'] button")
+        driver.wait("the priority is shown", lambda: tasks(driver)[4] != before)
+    driver.run(
+        "const s = document.querySelector('#tasks [data-task=\"1\"] select'); s.value = '3';"
+        "s.dispatchEvent(new Event('change'))")
+    driver.wait("the dependency is drawn", lambda: driver.run(
+        "return document.querySelectorAll('#graph .edge').length") == 1)
+    driver.click("#tasks [data-task='1'] [aria-label='Explain task 1']")
+    driver.wait("it is explained", lambda: "waits for" in (driver.text("#diagnosis") or ""))
+    said(driver.text("#diagnosis"))
+    assert items(driver) == []
+    driver.click("#suspend")
+    wait_ended(driver, "concurrent")
+    order = list(dict.fromkeys(task for task, _ in items(driver)))
+    assert order[0] == 5 and order.index(3) < order.index(1), order
+    # By ones, tasks do not overlap; without a limit they do.
+    assert [task for task, _ in items(driver)] == [task for task in order for _ in range(10)], items(driver)
+    begin(driver, "concurrent")
+    driver.wait("one task runs", lambda: any("executing" in task for task in tasks(driver)))
+    slide(driver, 6)
+    wait_ended(driver, "concurrent")
+    sequence = [task for task, _ in items(driver)]
+    assert sequence != sorted(sequence), sequence
+
+
+def check_second_window(driver, address):
+    first = driver.window()
+    second = driver.new_window()
+    driver.switch(second)
+    driver.open(address)
+    driver.wait("the second window sees all", lambda: all(
+        re.match(r"[\d.]+", row(driver, technique)[2]) for technique in TECHNIQUES))
+    other = [row(driver, technique) for technique in TECHNIQUES]
+    driver.switch(first)
+    assert [row(driver, technique) for technique in TECHNIQUES] == other
+    driver.click("[data-run='background']")
+    driver.switch(second)
+    wait_running(driver, "background")
+    wait_ended(driver, "background")
+    driver.command("DELETE", "/window")
+    driver.switch(first)
+
+
+def show(driver, page):
+    driver.click(f"nav a[href='#{page}']")
+    driver.wait(f"{page} is shown", lambda: driver.run("return !document.getElementById(arguments[0]).hidden", page))
+
+
+def check_workshops(driver, picture):
+    show(driver, "import")
+    driver.click("#import-start")
+    driver.wait("the import ends", lambda: "All tables are in" in (driver.text("#import-message") or ""))
+    said(driver.text("#import-message"))
+    assert driver.run("return document.querySelectorAll('#import .scroll tbody tr').length") == 8
+    picture("import")
+    driver.run("document.querySelector('#import-size').value = '1000000'")
+    driver.click("#import-start")
+    driver.wait("the import begins", lambda: "Generating" in driver.text("#import-message"))
+    driver.click("#import-cancel")
+    driver.wait("the import is cancelled", lambda: "Cancelled" in driver.text("#import-message"))
+
+    show(driver, "lines")
+    driver.click("#lines-start")
+    driver.wait("the search ends", lambda: "The end of the file" in (driver.text("#lines-message") or ""))
+    said(driver.text("#lines-message"))
+    assert "100 of" in driver.text("#lines-message")
+    assert driver.text("#lines-matches").count("bad sector") == 8
+    picture("lines")
+
+    show(driver, "requests")
+    download = "#requests [data-download='{}'] "
+    state = lambda index: driver.text(download.format(index) + "td:nth-child(3)") or ""
+    asked = lambda index: driver.text(download.format(index) + "td:nth-child(4)") or ""
+    for index in range(3):
+        driver.click(download.format(index) + "[data-action='start']")
+    driver.wait("something has come", lambda: re.search(r"running, [1-9]|running, 0\.[1-9]", state(2)))
+    driver.click(download.format(2) + "[data-action='cancel']")
+    driver.wait("it is cancelled", lambda: "cancelled" in state(2))
+    driver.click(download.format(2) + "[data-action='start']")
+    for index in range(3):
+        driver.wait("a download ends", lambda: "finished" in state(index))
+    assert asked(0) == "from 0.0 MB", asked(0)
+    # Tried again after the break, and gone on after the cancellation: from where it was.
+    for index in (1, 2):
+        assert re.fullmatch(r"from 0\.0 MB, from (?!0\.0)\d\.\d MB", asked(index)), asked(index)
+    said(f"requests: {asked(1)}; {asked(2)}")
+    picture("requests")
+
+    show(driver, "drawing")
+    loaded = ("const images = [...document.querySelectorAll('#cells img')];"
+              "return images.length > 0 && images.every(image => image.complete && image.naturalWidth === 112)")
+    driver.wait("the cells are drawn", lambda: driver.run(loaded))
+    driver.click("#fling")
+    driver.wait("it has scrolled", lambda: driver.run("return document.querySelector('#cells').scrollTop") >= 40 * 9 * 64)
+    driver.wait("the cells are drawn", lambda: driver.run(loaded))
+    picture("drawing")
+    driver.run("document.querySelector('#cells').scrollTop += 400 * 64")
+    driver.wait("equal cells are from the cache", lambda: not driver.text("#drawing-counts").endswith(" 0 from the cache"))
+    said(driver.text("#drawing-counts"))
+
+
+def check_restart(driver, tool, folder, lab):
+    show(driver, "techniques")
+    assert lab.stop(signal.SIGKILL) != 0
+    driver.wait("its absence is noticed", lambda: "does not answer" in driver.text("#connection"))
+    lab = Lab(tool, folder, lab.port)
+    driver.wait("it is found again", lambda: driver.text("#connection") == "Connected")
+    driver.wait("what was is forgotten", lambda: all(row(driver, technique)[2] == "–" for technique in TECHNIQUES))
+    driver.click("[data-run='background']")
+    wait_running(driver, "background")
+    wait_ended(driver, "background")
+    return lab
+
+
+def check_end(driver, lab):
+    """Ctrl-C in the middle of the technique that nothing else can interrupt."""
+    driver.click("[data-run='main']")
+    wait_running(driver, "main")
+    start = time.monotonic()
+    assert lab.stop() == 130
+    took = time.monotonic() - start
+    said(f"Ctrl-C took {took:.2f} s")
+    # Less than what was left of the technique, on a slow machine too.
+    assert took < 4, took
+
+
+def check_width(driver):
+    driver.resize(390, 844)
+    for page in ("techniques", "import", "lines", "requests", "drawing"):
+        show(driver, page)
+        overflow = driver.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow <= 0, (page, overflow)
+    driver.resize(1200, 1080)
+    show(driver, "techniques")
+
+
+def contrasts(driver):
+    """The contrast of all texts that are shown with what is behind them; those under 4.5."""
+    return driver.run("""
+      const parse = (color) => color.match(/[\\d.]+/g).map(Number);
+      const light = ([r, g, b]) => [r, g, b]
+        .map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+      const behind = (element) => {
+        for (; element; element = element.parentElement) {
+          const color = parse(getComputedStyle(element).backgroundColor);
+          if (color.length < 4 || color[3] > 0) return color;
+        }
+        return [255, 255, 255];
+      };
+      const low = [];
+      for (const element of document.querySelectorAll("body *")) {
+        const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+        if (!isText || element.closest("svg") || !element.checkVisibility() || element.disabled) continue;
+        const [one, other] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
+        const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+        if (contrast < 4.5) low.push(`${element.textContent.slice(0, 30)} ${contrast.toFixed(2)}`);
+      }
+      return low;
+    """)
+
+
+def check_access(driver):
+    for scheme in ("light", "dark"):
+        driver.emulate({"prefers-color-scheme": scheme})
+        # In the middle of a transition a button has the colours of neither state.
+        driver.wait(f"enough contrast ({scheme})", lambda: not contrasts(driver), seconds=20)
+    unnamed = driver.run("""
+      return [...document.querySelectorAll("button, input, select, progress, svg[role], canvas")]
+        .filter((element) => !element.textContent.trim() && !element.getAttribute("aria-label") && !element.labels?.length)
+        .map((element) => element.outerHTML.slice(0, 80))
+    """)
+    assert not unnamed, unnamed
+    driver.emulate({"prefers-color-scheme": "light"})
+
+
+def main(tool, with_pictures):
+    with tempfile.TemporaryDirectory() as folder:
+        lab = Lab(tool, folder)
+        driver = Driver(os.path.join(folder, "browser"))
+
+        def picture(name):
+            if with_pictures:
+                PICTURES.mkdir(exist_ok=True)
+                driver.picture(PICTURES / f"lab-{name}.png")
+
+        try:
+            driver.open(lab.address)
+            driver.wait("the page is connected", lambda: driver.text("#connection") == "Connected")
+            check_techniques(driver)
+            if with_pictures:
+                show_techniques(driver)
+                picture("techniques")
+                wait_ended(driver, "concurrent")
+                driver.emulate({"prefers-color-scheme": "dark"})
+                driver.run("document.querySelector('#comparison').scrollIntoView()")
+                picture("comparison")
+                driver.run("scrollTo(0, 0)")
+            check_access(driver)
+            check_control(driver)
+            check_second_window(driver, lab.address)
+            check_workshops(driver, picture)
+            check_width(driver)
+            errors = driver.errors()
+            assert not errors, errors
+            lab = check_restart(driver, tool, folder, lab)
+            check_end(driver, lab)
+        finally:
+            driver.quit()
+            if lab.process.poll() is None:
+                lab.stop(signal.SIGKILL)
+    print("The lab does what it should.")
+
+
+if __name__ == "__main__":
+    START = time.monotonic()
+    main(sys.argv[1], "--pictures" in sys.argv[2:])

@@ -1,0 +1,103 @@
+"""As much of the W3C WebDriver protocol as the checks need, by the standard library."""
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+
+
+class Driver:
+    """A chromedriver with one headless browser."""
+
+    def __init__(self, folder, width=1200, height=1080):
+        self.process = subprocess.Popen(
+            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            start_new_session=True)
+        for line in self.process.stdout:
+            if "started successfully on port" in line:
+                self.base = f"http://127.0.0.1:{line.rstrip().rstrip('.').split()[-1]}"
+                break
+        arguments = [
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={folder}",
+            f"--window-size={width},{height}", "--hide-scrollbars", "--disable-background-timer-throttling",
+            "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding"]
+        answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
+            "browserName": "chrome", "goog:chromeOptions": {"binary": "/usr/bin/chromium", "args": arguments},
+            "goog:loggingPrefs": {"browser": "ALL"}}}})
+        self.session = f"/session/{answer['sessionId']}"
+
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            self.base + path, data=data, method=method, headers={"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=120) as response:
+                return json.load(response)["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{path}: {error.read().decode()[:500]}") from error
+
+    def command(self, method, path, body=None):
+        return self.call(method, self.session + path, body)
+
+    def open(self, url):
+        self.command("POST", "/url", {"url": url})
+
+    def run(self, script, *arguments):
+        return self.command("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def click(self, selector):
+        found = self.command("POST", "/element", {"using": "css selector", "value": selector})
+        self.command("POST", f"/element/{found[ELEMENT]}/click", {})
+
+    def text(self, selector):
+        return self.run("return document.querySelector(arguments[0])?.textContent ?? null", selector)
+
+    def wait(self, what, condition, seconds=120):
+        """Until a condition holds. The time is for a machine that hangs, and proves nothing."""
+        end = time.monotonic() + seconds
+        while True:
+            value = condition()
+            if value:
+                return value
+            if time.monotonic() > end:
+                raise AssertionError(f"never came: {what}")
+            time.sleep(0.05)
+
+    def new_window(self):
+        return self.command("POST", "/window/new", {"type": "window"})["handle"]
+
+    def window(self):
+        return self.command("GET", "/window")
+
+    def switch(self, handle):
+        self.command("POST", "/window", {"handle": handle})
+
+    def resize(self, width, height):
+        self.command("POST", "/window/rect", {"width": width, "height": height})
+
+    def emulate(self, features):
+        self.command("POST", "/goog/cdp/execute", {
+            "cmd": "Emulation.setEmulatedMedia",
+            "params": {"features": [{"name": name, "value": value} for name, value in features.items()]}})
+
+    def picture(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.command("GET", "/screenshot")))
+
+    def errors(self):
+        """What the browser complains of."""
+        entries = self.command("POST", "/se/log", {"type": "browser"})
+        return [entry["message"] for entry in entries if entry["level"] == "SEVERE"]
+
+    def quit(self):
+        try:
+            self.command("DELETE", "")
+        finally:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            self.process.wait()
