@@ -108,16 +108,17 @@ let package = Package(
       ]),
 
     // The seven techniques of the sample LongRunningTasks: a file each, to be read beside an article about threads.
-    // It is an example too, whose program is `main.swift`.
+    // They are the example LongRunningTasks too, whose program is `main.swift`.
     .target(
-      name: "LongRunningTasks", dependencies: ["Headway"], path: "Examples/Sources/LongRunningTasks",
+      name: "LongRunningTechniques", dependencies: ["Headway"], path: "Examples/Sources/LongRunningTasks",
       exclude: ["main.swift"]),
 
     // The lab: runs techniques and add-on modules, and shows them in a browser or a terminal.
     .target(
       name: "HeadwayLab",
       dependencies: [
-        "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines", "LongRunningTasks",
+        "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines",
+        "LongRunningTechniques",
         .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: [lab])),
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: [lab])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [lab])),
@@ -136,7 +137,7 @@ let package = Package(
       name: "HeadwayTool",
       dependencies: [
         "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLab", "HeadwayLines",
-        "LongRunningTasks",
+        "LongRunningTechniques",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [sqlite])),
       ]),
 
@@ -187,14 +188,14 @@ let package = Package(
     .testTarget(
       name: "HeadwayLabTests",
       dependencies: [
-        "HeadwayLab", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTasks",
+        "HeadwayLab", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques",
         .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: [lab])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [lab])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [lab])),
       ]),
     .testTarget(
       name: "LongRunningTasksTests",
-      dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTasks"]),
+      dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques"]),
     .testTarget(
       name: "HeadwayToolTests",
       dependencies: [

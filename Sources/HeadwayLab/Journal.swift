@@ -1,4 +1,5 @@
 import Foundation
+import Headway
 import Synchronization
 
 /// What has happened, for any number of viewers, none of which is waited for.
@@ -21,11 +22,20 @@ final class Journal: Sendable {
     var lastNumber = 0
     var viewers: [Int: AsyncStream<Void>.Continuation] = [:]
     var lastViewer = 0
+    /// Whether viewers are about to be called.
+    var isCalling = false
   }
+
+  /// How long after an entry viewers are called, for all that come until then.
+  ///
+  /// It is little more than a frame, and the thread of a technique, which writes the entry, does not have to call a
+  /// hundred viewers.
+  private static let delay = Duration.milliseconds(20)
 
   /// Tells this journal from that of another process, whose numbers mean something else.
   let epoch = String(UInt64.random(in: 1...UInt64.max), radix: 36)
-  // Protected by its lock, under which nobody is notified.
+  private let queue = Headway.OperationQueue(name: "lab viewers", qualityOfService: .userInteractive)
+  // Protected by its lock, under which nobody is called.
   private let state = Mutex(State())
 
   /// Writes an entry.
@@ -40,20 +50,35 @@ final class Journal: Sendable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(event) else { return }
     let json = String(decoding: data, as: UTF8.self)
-    let viewers = state.withLock { state in
+    let isFirst = state.withLock { state in
       if let removed { state.entries.removeAll { $0.group == removed } }
       if let key, let index = state.entries.lastIndex(where: { $0.key == key }) { state.entries.remove(at: index) }
       state.lastNumber += 1
       state.entries.append(Entry(number: state.lastNumber, key: key, group: group, json: json))
-      return Array(state.viewers.values)
+      defer { state.isCalling = true }
+      return !state.isCalling
     }
-    for viewer in viewers { viewer.yield() }
+    if isFirst { callSoon() }
   }
 
   /// Lets all viewers look, for something that is not in here.
   func notify() {
-    let viewers = state.withLock { Array($0.viewers.values) }
-    for viewer in viewers { viewer.yield() }
+    let isFirst = state.withLock { state in
+      defer { state.isCalling = true }
+      return !state.isCalling
+    }
+    if isFirst { callSoon() }
+  }
+
+  private func callSoon() {
+    Task(executorPreference: queue) { [self] in
+      try? await Task.sleep(for: Self.delay)
+      let viewers = state.withLock { state in
+        state.isCalling = false
+        return Array(state.viewers.values)
+      }
+      for viewer in viewers { viewer.yield() }
+    }
   }
 
   /// What came after an entry.

@@ -1,6 +1,6 @@
 import Foundation
 package import Headway
-package import LongRunningTasks
+package import LongRunningTechniques
 import Synchronization
 
 /// Runs techniques, one at a time, and notes what happens for those who look on.

@@ -1,4 +1,4 @@
-import LongRunningTasks
+import LongRunningTechniques
 
 /// Something that viewers hear of, in the order in which it happened.
 ///

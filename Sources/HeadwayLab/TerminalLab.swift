@@ -1,5 +1,5 @@
 import Foundation
-package import LongRunningTasks
+package import LongRunningTechniques
 import Synchronization
 
 /// The lab in a terminal, or a pipe: the log of each technique as it runs, then its table, and all side by side.

@@ -2,7 +2,7 @@
   public import ArgumentParser
   import Foundation
   import HeadwayLab
-  public import LongRunningTasks
+  public import LongRunningTechniques
   import Synchronization
 
   struct LabCommand: AsyncParsableCommand {

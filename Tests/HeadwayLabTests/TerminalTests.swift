@@ -1,7 +1,7 @@
 import HeadwayLab
 import HeadwayTestKit
 import HeadwayTestSupport
-import LongRunningTasks
+import LongRunningTechniques
 import Testing
 
 @Suite("The lab in a terminal", .hangLimit) struct TerminalTests {

@@ -5,7 +5,7 @@ import HeadwayTestSupport
 import Synchronization
 import Testing
 
-@testable import LongRunningTasks
+@testable import LongRunningTechniques
 
 /// A run whose items wait for a gate each, and what was reported.
 private final class Scene: Sendable {

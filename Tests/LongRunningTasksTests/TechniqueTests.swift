@@ -5,7 +5,7 @@ import HeadwayTestSupport
 import Synchronization
 import Testing
 
-@testable import LongRunningTasks
+@testable import LongRunningTechniques
 
 /// Runs a technique to its end, and gives what happened.
 private func events(

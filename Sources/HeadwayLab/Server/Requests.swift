@@ -1,6 +1,6 @@
 #if Lab
   import Hummingbird
-  import LongRunningTasks
+  import LongRunningTechniques
 
   struct RunRequest: Decodable {
     var names: [String]
