@@ -178,7 +178,10 @@ private final class Count: Sendable {
       state.left -= 1
       return state.left == 0 ? state.onEnd.take() : nil
     }
-    // Behind what the last task still shows.
-    if let onEnd { DispatchQueue.main.async { onEnd() } }
+    guard let onEnd else { return }
+    // Behind what the tasks still show: some by the main operation queue, others by the main dispatch queue.
+    Headway.OperationQueue.main.addOperation {
+      DispatchQueue.main.async { onEnd() }
+    }
   }
 }
