@@ -13,6 +13,13 @@
     let address: String
     var cookie: String?
 
+    /// Each viewer takes a connection, and keeps it.
+    private static let client: HTTPClient = {
+      var configuration = HTTPClient.Configuration()
+      configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1_000
+      return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
     var origin: String { String(address.dropLast()) }
 
     /// Serves a lab while `body` runs.
@@ -50,7 +57,7 @@
     }
 
     func get(_ path: String, headers: HTTPHeaders = [:]) async throws -> HTTPClientResponse {
-      try await HTTPClient.shared.execute(request(path, headers: headers), deadline: .distantFuture)
+      try await Self.client.execute(request(path, headers: headers), deadline: .distantFuture)
     }
 
     @discardableResult func post(
@@ -58,7 +65,7 @@
     ) async throws -> UInt {
       var request = request(path, .POST, headers: headers)
       request.body = .bytes(ByteBuffer(string: json))
-      return try await HTTPClient.shared.execute(request, deadline: .distantFuture).status.code
+      return try await Self.client.execute(request, deadline: .distantFuture).status.code
     }
 
     /// Looks on as a browser does.

@@ -96,10 +96,8 @@
         for _ in 0..<5 { sleeping.append(try await lab.viewer()) }
         try await withThrowingTaskGroup(of: [[Int]].self) { group in
           for _ in 0..<95 {
-            group.addTask {
-              var viewer = try await lab.viewer()
-              return items(try await viewer.events(through: "finished").events)
-            }
+            var viewer = try await lab.viewer()
+            group.addTask { items(try await viewer.events(through: "finished").events) }
           }
           try await lab.post("api/run", #"{"techniques": ["custom"]}"#)
           for try await seen in group { #expect(seen == allItems) }
