@@ -31,7 +31,8 @@ public final class TechniqueRun: Sendable {
   ) {
     self.technique = technique
     self.taskCount = taskCount
-    let count = Count(taskCount)
+    // Completion blocks run after the operation has finished, and are a part of the run.
+    let count = Count(technique == .concurrent ? 2 * taskCount : taskCount)
     self.count = count
     screen = Screen(taskCount: taskCount, itemCount: itemCount, work: work) { event in
       report(event)
@@ -146,7 +147,7 @@ extension Headway.Operation {
   fileprivate var isWaiting: Bool { !isExecuting && !isFinished && !isCancelled }
 }
 
-/// Counts the tasks that have ended and are shown.
+/// Counts the ends that are still to come: of tasks, and of completion blocks.
 private final class Count: Sendable {
   private struct State {
     var left: Int
@@ -173,7 +174,10 @@ private final class Count: Sendable {
   }
 
   func note(_ event: TaskEvent) {
-    guard case .ended = event.kind else { return }
+    switch event.kind {
+    case .ended, .completed: break
+    case .began, .added, .shown, .finished: return
+    }
     let onEnd = state.withLock { state -> (@Sendable () -> Void)? in
       state.left -= 1
       return state.left == 0 ? state.onEnd.take() : nil
