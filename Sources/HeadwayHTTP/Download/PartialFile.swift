@@ -70,7 +70,7 @@
 
     private static func openAlone(_ path: String, _ url: String) throws -> Int32 {
       while true {
-        let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw failure("can't be written", path, url) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
           let isInUse = errno == EWOULDBLOCK
