@@ -2,6 +2,7 @@
   import Foundation
   import Headway
   import HeadwayHTTP
+  import HeadwayTestKit
   import HeadwayTestSupport
   import NIOHTTP1
   import Testing
@@ -166,9 +167,15 @@
         try await idle.run()
         #expect(idle.httpError?.code == .timedOut, "\(String(describing: idle.error))")
         var limits = HTTPLimits.once
-        limits.totalTime = .milliseconds(20)
+        limits.totalTime = .seconds(1)
         let total = RequestOperation(server.url(), limits: limits)
-        try await total.run()
+        let clock = ManualClock()
+        total.clock = clock
+        OperationQueue().addOperation(total)
+        // Once it has a connection, which would be kept if nothing was asked on it.
+        #expect(await becomesTrue { server.questions.count == 2 && clock.sleeperCount == 1 })
+        clock.advance(by: .seconds(1))
+        try await total.finished()
         #expect(total.httpError?.code == .timedOut, "\(String(describing: total.error))")
         #expect(await becomesTrue { server.openConnectionCount == 0 })
       }
