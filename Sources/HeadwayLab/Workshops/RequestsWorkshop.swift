@@ -33,6 +33,8 @@
     private struct Download {
       let title: String
       var operation: DownloadOperation?
+      /// Until its completion block.
+      var isRunning = false
       var requests: [Int] = []
       var isBrokenOff = false
     }
@@ -52,7 +54,7 @@
     private let journal: Journal
     private let folder: String
     private let queue = Headway.OperationQueue(name: "downloads", maxConcurrentOperationCount: 3)
-    // Protected by its lock, under which no operation is called.
+    // Protected by its lock, under which no operation is called, and none is released.
     private let state = Mutex(State())
 
     init(_ journal: Journal, folder: String) {
@@ -100,14 +102,19 @@
       var request = HeadwayHTTP.HTTPRequest(url: "\(origin.address)slow/\(number)")
       if let cookie = origin.cookie { request.headers.add(name: "Cookie", value: cookie) }
       let operation = DownloadOperation(request, to: path, keepsPartialFile: true)
-      let isNew = state.withLock { state in
-        if let old = state.downloads[number].operation, !old.isFinished { return false }
-        let isGoingOn = FileManager.default.fileExists(atPath: path + ".part")
+      operation.completionBlock = { [weak self] in
+        self?.state.withLock { $0.downloads[number].isRunning = false }
+      }
+      let isGoingOn = FileManager.default.fileExists(atPath: path + ".part")
+      let (isNew, last) = state.withLock { state -> (Bool, DownloadOperation?) in
+        guard !state.downloads[number].isRunning else { return (false, nil) }
         if !isGoingOn { (state.downloads[number].requests, state.downloads[number].isBrokenOff) = ([], false) }
-        state.downloads[number].operation = operation
-        return true
+        state.downloads[number].isRunning = true
+        defer { state.downloads[number].operation = operation }
+        return (true, state.downloads[number].operation)
       }
       guard isNew else { return false }
+      withExtendedLifetime(last) {}  // Released after the lock.
       queue.addOperation(operation)
       publishWhileRunning()
       return true
@@ -123,7 +130,7 @@
       Task(executorPreference: queue) { [self] in
         while true {
           let isRunning = state.withLock { state in
-            state.isPublishing = state.downloads.contains { $0.operation.map { !$0.isFinished } ?? false }
+            state.isPublishing = state.downloads.contains(where: \.isRunning)
             return state.isPublishing
           }
           publish()
@@ -140,15 +147,15 @@
           downloads: downloads.enumerated().map { number, download in
             let operation = download.operation
             return Event.Download(
-              number: number, title: download.title, state: Self.stateText(operation),
+              number: number, title: download.title, state: Self.stateText(download),
               received: operation?.progress.completedUnitCount ?? 0, total: Int64(Self.sizes[number]),
               requests: download.requests, message: operation?.error.map { "\($0)" } ?? "")
           }), key: "requests")
     }
 
-    private static func stateText(_ operation: DownloadOperation?) -> String {
-      guard let operation else { return "idle" }
-      guard operation.isFinished else { return "running" }
+    private static func stateText(_ download: Download) -> String {
+      guard let operation = download.operation else { return "idle" }
+      guard !download.isRunning else { return "running" }
       return operation.isCancelled ? "cancelled" : operation.error == nil ? "finished" : "failed"
     }
 
