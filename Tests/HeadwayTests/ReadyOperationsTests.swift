@@ -97,29 +97,31 @@ import Testing
   func random(size: Int) {
     var generator = SeededGenerator(seed: UInt64(size))
     var list = IdentityList()
-    var model: [Headway.Operation] = []
+    var model: [Edge] = []
     let operations = (0..<size).map { _ in BlockOperation {} }
+    defer { withExtendedLifetime(operations) {} }
+    let edges = operations.map { Edge(slot: 0, of: $0) }
     for step in 0..<5_000 {
-      let operation = operations[Int.random(in: 0..<size, using: &generator)]
-      let isThere = model.contains { $0 === operation }
+      let edge = edges[Int.random(in: 0..<size, using: &generator)]
+      let isThere = model.contains { $0 == edge }
       // Fills up and empties in turns.
       let isFilling = step / (2 * size) % 2 == 0
-      guard list.contains(OperationReference(operation)) == isThere else {
+      guard list.contains(edge) == isThere else {
         Issue.record("size \(size), step \(step): found is \(!isThere)")
         return
       }
       if isThere && (!isFilling || Bool.random(using: &generator)) {
-        let wasThere = list.remove(OperationReference(operation))
+        let wasThere = list.remove(edge)
         #expect(wasThere)
-        model.removeAll { $0 === operation }
+        model.removeAll { $0 == edge }
       } else if !isThere && isFilling {
-        list.append(OperationReference(operation))
-        model.append(operation)
+        list.append(edge)
+        model.append(edge)
       } else if !isThere {
-        let wasThere = list.remove(OperationReference(operation))
+        let wasThere = list.remove(edge)
         #expect(!wasThere)
       }
-      guard list.elements.count == model.count, list.isEmpty == model.isEmpty, list.elements.map(\.operation) == model
+      guard list.elements.count == model.count, list.isEmpty == model.isEmpty, list.elements == model
       else {
         Issue.record("size \(size), step \(step): \(list.elements.count) elements, and should be \(model.count)")
         return

@@ -111,12 +111,12 @@ extension Operation {
   /// Whatever its links have, its word tells of.
   final var canBeUsedAgain: Bool {
     guard isPlainBlock, state.current.hasEndedPlainly else { return false }
-    assert(links.withLockOnThisThread { $0.isUntouched }, "\(self) has links of which its state says nothing")
+    assert(dependents.isEmpty && links.withLockOnThisThread { $0.isUntouched }, "\(self) is not as its state says")
     return true
   }
 }
 
 extension Operation.Links {
   /// Whether they are those of a new operation.
-  fileprivate var isUntouched: Bool { !isClosed && details == nil && dependencies.isEmpty && dependents.isEmpty }
+  fileprivate var isUntouched: Bool { !isClosed && details == nil && furtherDependencies == nil }
 }

@@ -1,13 +1,12 @@
-/// An ordered list of distinct operations: append, look up and remove in (amortised) constant time.
+/// An ordered list of distinct edges: append, look up and remove in (amortised) constant time.
 ///
-/// It does not own them. Most lists have one element, which takes no memory of its own; short ones are searched; a long
-/// one is in an object that copies of the list share, so lists are moved and not copied.
+/// A list of one takes no memory of its own; short ones are searched; a long one is in an object that copies of the list
+/// share, so lists are moved and not copied.
 struct IdentityList {
-  // Every case is one pointer, and so is the whole: an operation has two such lists.
   private enum Storage {
     case none
-    case one(OperationReference)
-    case few([OperationReference])
+    case one(Edge)
+    case few([Edge])
     case many(ManyIdentified)
   }
 
@@ -24,10 +23,7 @@ struct IdentityList {
     }
   }
 
-  /// Whether looking an element up takes an index.
-  var isLong: Bool { if case .many = storage { true } else { false } }
-
-  var elements: [OperationReference] {
+  var elements: [Edge] {
     switch storage {
     case .none: []
     case .one(let element): [element]
@@ -36,7 +32,7 @@ struct IdentityList {
     }
   }
 
-  func forEach(_ body: (OperationReference) -> Void) {
+  func forEach(_ body: (Edge) -> Void) {
     switch storage {
     case .none: break
     case .one(let element): body(element)
@@ -45,11 +41,11 @@ struct IdentityList {
     }
   }
 
-  func contains(_ element: OperationReference) -> Bool {
+  func contains(_ element: Edge) -> Bool {
     switch storage {
     case .none: false
-    case .one(let only): only.isSame(as: element)
-    case .few(let elements): elements.contains { $0.isSame(as: element) }
+    case .one(let only): only == element
+    case .few(let elements): elements.contains { $0 == element }
     case .many(let elements): elements.position(of: element) != nil
     }
   }
@@ -61,13 +57,13 @@ struct IdentityList {
     return all
   }
 
-  mutating func append(_ element: OperationReference) {
+  mutating func append(_ element: Edge) {
     if appendToMany(element) { return }
     switch storage {
     case .none:
       storage = .one(element)
     case .one(let first):
-      var elements: [OperationReference] = []
+      var elements: [Edge] = []
       elements.reserveCapacity(4)
       elements.append(first)
       elements.append(element)
@@ -82,23 +78,23 @@ struct IdentityList {
   }
 
   // By itself, since what changes the list retains the object.
-  private func appendToMany(_ element: OperationReference) -> Bool {
+  private func appendToMany(_ element: Edge) -> Bool {
     guard case .many(let elements) = storage else { return false }
     elements.append(element)
     return true
   }
 
   /// Takes an element out; false if it is not there.
-  mutating func remove(_ element: OperationReference) -> Bool {
+  mutating func remove(_ element: Edge) -> Bool {
     switch storage {
     case .none:
       return false
     case .one(let only):
-      guard only.isSame(as: element) else { return false }
+      guard only == element else { return false }
       storage = .none
       return true
     case .few(var elements):
-      guard let position = elements.firstIndex(where: { $0.isSame(as: element) }) else { return false }
+      guard let position = elements.firstIndex(where: { $0 == element }) else { return false }
       storage = .none
       elements.remove(at: position)
       storage = .few(elements)
@@ -114,34 +110,34 @@ struct IdentityList {
 /// A removal leaves a hole, and the list closes up when half of it is holes. What protects the list excludes others, so
 /// that is not checked once more at each access.
 private final class ManyIdentified {
-  @exclusivity(unchecked) private var slots: [OperationReference?]
+  @exclusivity(unchecked) private var slots: [Edge?]
   @exclusivity(unchecked) private var holes = 0
-  @exclusivity(unchecked) private var positions: [UnsafeMutableRawPointer: Int]?
+  @exclusivity(unchecked) private var positions: [Edge: Int]?
 
-  init(_ elements: [OperationReference]) { slots = elements }
+  init(_ elements: [Edge]) { slots = elements }
 
   var isEmpty: Bool { slots.count == holes }
-  var all: [OperationReference] { slots.compactMap { $0 } }
+  var all: [Edge] { slots.compactMap { $0 } }
 
-  func forEach(_ body: (OperationReference) -> Void) { for case let element? in slots { body(element) } }
+  func forEach(_ body: (Edge) -> Void) { for case let element? in slots { body(element) } }
 
-  func append(_ element: OperationReference) {
-    positions?[element.toOpaque()] = slots.count
+  func append(_ element: Edge) {
+    positions?[element] = slots.count
     slots.append(element)
   }
 
-  func remove(_ element: OperationReference) -> Bool {
+  func remove(_ element: Edge) -> Bool {
     guard let position = position(of: element) else { return false }
     slots[position] = nil
-    positions?[element.toOpaque()] = nil
+    positions?[element] = nil
     holes += 1
     if holes * 2 > slots.count { closeUp() }
     return true
   }
 
-  func position(of element: OperationReference) -> Int? {
+  func position(of element: Edge) -> Int? {
     if positions == nil { buildIndex() }
-    return positions?[element.toOpaque()]
+    return positions?[element]
   }
 
   private func closeUp() {
@@ -151,9 +147,9 @@ private final class ManyIdentified {
   }
 
   private func buildIndex() {
-    var index = [UnsafeMutableRawPointer: Int](minimumCapacity: slots.count)
+    var index = [Edge: Int](minimumCapacity: slots.count)
     for (position, element) in slots.enumerated() {
-      if let element { index[element.toOpaque()] = position }
+      if let element { index[element] = position }
     }
     positions = index
   }

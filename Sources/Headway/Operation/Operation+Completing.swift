@@ -62,6 +62,6 @@ extension Operation {
   /// Runs the completion block, and then releases the dependencies, which it may ask for.
   final func runCompletionBlock(_ block: CompletionBlock) {
     block.run()
-    if state.current.isLinked { ReleasedChain.release(takeDependencies()) }
+    ReleasedChain.release(takeDependencies())
   }
 }

@@ -34,9 +34,18 @@ extension Operation {
   private func conclude(from before: OperationWord, in batch: Batch? = nil) {
     // An operation that ends early is still in the lists of what it waited for: out of there first (rule 1 of Links).
     let early = before.unfinishedDependencies > 0 ? leaveDependencies() : []
-    let ending = links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
+    let ending = closeLinks(endedFrom: before)
     conclude(ending, from: before, in: batch)
     ReleasedChain.release(early)
+  }
+
+  /// Takes what the end has to deal with, and releases the dependents.
+  ///
+  /// Without the lock of the links where nobody may need it: a thread that has looked there has announced that before
+  /// the end. A thread with a raised nice value has the lock taken, since others may wait for the count-down.
+  private func closeLinks(endedFrom before: OperationWord) -> OperationEnding {
+    if before.endsByEdgesAlone, !Guarded<Void>.isLow { return OperationEnding(closingEdgesOf: self) }
+    return links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
   }
 
   private func conclude(_ ending: consuming OperationEnding, from before: OperationWord, in batch: Batch?) {
@@ -174,7 +183,7 @@ extension Operation {
       return nil
     }
     guard let before = state.finish() else { return nil }
-    var ending = links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
+    var ending = closeLinks(endedFrom: before)
     guard !before.hasFailed, ending.doomed.isEmpty, !ending.ready.haveToBeAsked
     else {
       batch.withdrawCurrent()

@@ -1,31 +1,52 @@
 import Synchronization
 
 extension Operation {
-  /// What joins an operation to others.
+  /// What few operations need to be joined to others.
   ///
   /// Protected by the lock of ``Operation/links``.
   ///
-  /// An operation owns its dependencies; a dependency knows its dependents and does not own them, so a graph that is
-  /// never run is freed like any other. The pointers in `dependents` are valid because of three rules:
-  /// 1. An operation takes itself out of its unfinished dependencies' lists, under their locks, before it is let go of:
-  ///    when it finishes early (cancelled), and when it is freed unfinished.
-  ///    One unfinished operation lists another as a dependency exactly when that one, while unfinished, lists it as a
-  ///    dependent: both lists change under both locks.
-  /// 2. So whoever holds a dependency's lock may read the atomic state of everything in its list.
-  /// 3. An operation in the list whose state says `enqueued` is owned by its queue, or by a thread that has it in a
-  ///    batch, either of which releases it only after rule 1; so under the dependency's lock such an operation, and
-  ///    only such, may be retained, as long as this dependency has not been counted down.
+  /// An operation owns its dependencies; a dependency knows its dependents, by the edges in its stack
+  /// (``DependentStack``), and does not own them, so a graph that is never run is freed like any other. The edges are
+  /// in the dependents. They and the dependents are there because of three rules:
+  /// 1. An operation takes its edges out of the stacks of its unfinished dependencies before it is released: when it
+  ///    finishes early (cancelled), and when it is freed unfinished. Who takes one out has the lock of the dependency's
+  ///    links, and has announced that, so that the thread that ends the dependency takes the lock as well; if that one
+  ///    has begun without it, it is waited for.
+  /// 2. So whoever ends a dependency may read the edges of its stack, and the atomic state of their operations, until
+  ///    it has counted them down.
+  /// 3. An operation in the stack whose state says `enqueued` is owned by its queue, or by a thread that has it in a
+  ///    batch, either of which releases it only after rule 1; so such an operation, and only such, may be retained
+  ///    there, as long as this dependency has not counted it down.
   struct Links: @unchecked Sendable {  // Used under the lock only, and so may be changed while another lock is held.
-    /// In the order in which they were added; emptied at the end.
-    ///
-    /// Owned: retained when added, and to be released by whoever takes them out.
-    var dependencies = IdentityList()
-    /// Those that wait for this operation; emptied at the end.
-    var dependents = IdentityList()
     /// What few operations have.
     var details: OperationDetails?
-    /// The operation has finished and has counted down its dependents: nothing more may be added to either list.
+    /// The dependencies beyond those that are in the slots of the operation.
+    private(set) var furtherDependencies: FurtherDependencies?
+    /// The end has dealt with what is here: nothing more may be added.
     var isClosed = false
+
+    /// The further dependencies, made when first needed.
+    var madeFurtherDependencies: FurtherDependencies {
+      mutating get {
+        if let furtherDependencies { return furtherDependencies }
+        let made = FurtherDependencies()
+        furtherDependencies = made
+        return made
+      }
+    }
+
+    /// Takes out the edges that were moved out of the stack of dependents.
+    @inline(never)
+    func takeListedDependents() -> IdentityList {
+      guard let rarer = details?.rarer else { return IdentityList() }
+      return rarer.dependents.takeAll()
+    }
+
+    /// Takes out what ``furtherDependencies`` lists, with its ownership.
+    mutating func takeFurtherDependencies() -> FurtherDependencies? {
+      defer { furtherDependencies = nil }
+      return furtherDependencies
+    }
 
     /// The details, made when first needed.
     var madeDetails: OperationDetails {

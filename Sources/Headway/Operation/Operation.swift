@@ -33,8 +33,16 @@ open class Operation: @unchecked Sendable {
   /// The state machine.
   let state = OperationStateMachine()
 
-  /// What joins this operation to others.
+  /// What few operations need to be joined to others, and what protects the looks at all that joins them.
   let links = Guarded(Links())
+
+  /// Those that wait for this operation.
+  let dependents = DependentStack()
+
+  // What this operation waits for: the first few, and the edges by which those know it.
+  let firstSlot = DependencySlot()
+  let secondSlot = DependencySlot()
+  let thirdSlot = DependencySlot()
 
   // The single bytes are together, behind the links, which leave room there: an operation is as small as it can be.
   // Where a lock or a single thread excludes, that is not checked once more at each access.
@@ -203,7 +211,7 @@ open class Operation: @unchecked Sendable {
   /// Empty once this operation has finished, and its completion block has run: it has released them.
   ///
   /// - Complexity: O(*n*) in their number.
-  open var dependencies: [Operation] { links.withLock { $0.dependencies.elements.map(\.operation) } }
+  open var dependencies: [Operation] { links.withLock { listedDependencies(&$0) } }
 
   /// Makes this operation wait until `operation` has finished, whether that succeeds, fails or is cancelled.
   ///

@@ -33,6 +33,8 @@ final class OperationDetails {
     /// The blocks of a block operation but the first, until they are taken for running.
     @exclusivity(unchecked) var otherBlocks: [ThrowingBlock] = []
     @exclusivity(unchecked) var threadPriority = 0.5
+    /// The edges that were moved out of the stack of dependents, in the order of adding; emptied at the end.
+    @exclusivity(unchecked) var dependents = IdentityList()
     /// Counts how often `isReady` was asked because an override may have changed its answer.
     @exclusivity(unchecked) var readinessInquiries: UInt64 = 0
     /// What this operation, executing, is blocked on in ``Operation/waitUntilFinished()``.

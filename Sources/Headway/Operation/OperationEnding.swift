@@ -3,8 +3,8 @@ struct OperationEnding: ~Copyable {
   /// The dependents that became ready, each retained.
   let ready: ReadyDependents
   /// Retained; none if there is a completion block, which may ask for them.
-  let dependencies: IdentityList
-  /// The links have no dependencies any more.
+  private let dependencies: TakenDependencies
+  /// The operation has no dependencies any more.
   let isUnlinked: Bool
   let observers: ObserverList?
   private var completionBlock: CompletionBlock?
@@ -48,10 +48,19 @@ struct OperationEnding: ~Copyable {
     } else {
       (completionBlock, observers, rare) = (nil, nil, nil)
     }
-    ready = Operation.countDown(&links)
+    ready = operation.countDown(inLinks: &links)
     // A completion block may ask for them.
-    dependencies = completionBlock == nil ? links.dependencies.takeAll() : IdentityList()
-    isUnlinked = links.dependencies.isEmpty
+    let areKept = completionBlock != nil
+    isUnlinked = !areKept && before.unfinishedDependencies == 0
+    dependencies = before.isEdged ? operation.takeDependencies(&links, endedFrom: before, areKept) : TakenDependencies()
+  }
+
+  /// As ``init(closing:of:endedFrom:)``, without the lock: nothing else is to be dealt with, and nobody has looked at
+  /// the dependencies before the end.
+  init(closingEdgesOf operation: Operation) {
+    (completionBlock, observers, rare, isUnlinked) = (nil, nil, nil, true)
+    ready = operation.countDown()
+    dependencies = operation.takeSlots()
   }
 
   mutating func takeCompletionBlock() -> CompletionBlock? { completionBlock == nil ? nil : completionBlock.take() }

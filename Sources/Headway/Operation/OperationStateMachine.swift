@@ -203,6 +203,8 @@ struct OperationStateMachine: ~Copyable {
       guard word.phase != .finished else { return nil }
       let old = word
       word.phase = .finished
+      // Who adds a dependency at this moment sees that it has to be left.
+      if old.unfinishedDependencies > 0 { word.rawValue |= OperationWord.dependenciesWereSeen }
       return old
     }
   }
@@ -288,11 +290,39 @@ struct OperationStateMachine: ~Copyable {
     set(skipsStart ? OperationWord.observed : OperationWord.observed | OperationWord.observesStart)
   }
 
-  /// Announces that the end has to look into the links; returns the word before.
-  func announceLink() -> OperationWord { set(OperationWord.linked) }
+  /// Announces that the end has to look into the links; returns the word before, or at the end.
+  func announceLink() -> OperationWord { announceBeforeEnd(OperationWord.linked) }
 
   /// As ``announceLink()``, for who looks at the blocks or adds one.
-  func announceSightOfBlocks() -> OperationWord { set(OperationWord.linked | OperationWord.blocksWereSeen) }
+  func announceSightOfBlocks() -> OperationWord {
+    announceBeforeEnd(OperationWord.linked | OperationWord.blocksWereSeen)
+  }
+
+  /// Announces, under the lock of the links, that somebody looks at the dependencies.
+  ///
+  /// - Returns: Whether the caller may: the operation has not ended, or was ended by a thread that found in the word that
+  ///   it had to take that lock.
+  func announceSightOfDependencies() -> Bool {
+    let word = announceBeforeEnd(OperationWord.dependenciesWereSeen)
+    return word.phase != .finished || word.dependenciesWereSeen || word.isLinked
+  }
+
+  /// Announces that the operation has dependencies or dependents; returns the word before, or at the end.
+  func announceEdges() -> OperationWord { announceBeforeEnd(OperationWord.edged) }
+
+  /// Sets flags, unless they are set or the operation has ended; returns the word before.
+  ///
+  /// So the word before the end says whether the thread that ended it had to heed them.
+  private func announceBeforeEnd(_ flags: UInt64) -> OperationWord {
+    var old = word.load(ordering: .acquiring)
+    while OperationWord(rawValue: old).phase != .finished, old & flags != flags {
+      let (exchanged, original) = word.weakCompareExchange(
+        expected: old, desired: old | flags, ordering: .acquiringAndReleasing)
+      if exchanged { break }
+      old = original
+    }
+    return OperationWord(rawValue: old)
+  }
 
   /// Announces a handler of cancellations; returns the word before.
   func announceCancellationHandler() -> OperationWord { set(OperationWord.hasCancellationHandlers) }
@@ -345,13 +375,53 @@ struct OperationStateMachine: ~Copyable {
 
   // MARK: Dependencies
 
-  /// Counts one more dependency; returns the word before, or nil when the operation has started.
-  func addDependency() -> OperationWord? {
+  /// What comes of asking for a slot for a dependency.
+  enum SlotClaim {
+    /// The slot is the caller's; with the word before.
+    case slot(Int, OperationWord)
+    /// All slots have been given out.
+    case full
+    /// The operation has started, or ended.
+    case late(OperationWord)
+  }
+
+  /// Gives out a slot for a dependency, and counts it.
+  ///
+  /// - Parameter isCounted: The dependency has not finished. Otherwise the caller has the lock of the links, and has
+  ///   announced that it looks at the dependencies.
+  /// - Returns: The slot, or why there is none.
+  func claimSlot(isCounted: Bool) -> SlotClaim {
+    var old = OperationWord(rawValue: word.load(ordering: .relaxed))
+    while true {
+      guard old.phase == .pending else { return .late(current) }
+      guard old.slotCount < DependencySlot.count else { return .full }
+      var new = old
+      new.slotCount += 1
+      new.rawValue |= OperationWord.edged
+      if isCounted { new.rawValue += OperationWord.oneDependency }
+      let (exchanged, original) = word.weakCompareExchange(
+        expected: old.rawValue, desired: new.rawValue, ordering: .acquiringAndReleasing)
+      if exchanged { return .slot(old.slotCount, old) }
+      old = OperationWord(rawValue: original)
+    }
+  }
+
+  /// Counts one more dependency that has no slot.
+  ///
+  /// The caller has the lock of the links, and has announced that it looks at the dependencies.
+  ///
+  /// - Parameter isCounted: The dependency has not finished.
+  /// - Returns: The word before, or nil when the operation has started.
+  func addDependency(isCounted: Bool) -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase == .pending else { return nil }
       let old = word
-      word.rawValue += OperationWord.oneDependency
-      word.rawValue |= OperationWord.linked
+      if isCounted {
+        precondition(
+          word.unfinishedDependencies < OperationWord.mostDependencies, "an operation has too many dependencies")
+        word.rawValue += OperationWord.oneDependency
+      }
+      word.rawValue |= OperationWord.edged
       return old
     }
   }

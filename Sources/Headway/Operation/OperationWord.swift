@@ -32,7 +32,7 @@ struct OperationWord {
   static let announcesExecuting: UInt64 = 1 << 14
   /// The links hold what the end must deal with, or a thread has looked for the queue through them.
   ///
-  /// Set under the lock of the links, never cleared.
+  /// Set under the lock of the links, not after the end, and never cleared.
   static let linked: UInt64 = 1 << 15
   /// The level of the quality of service that was set, and of that to which dependents raise it.
   static let ownQualityShift: UInt64 = 16
@@ -65,9 +65,23 @@ struct OperationWord {
   static let observesStart: UInt64 = 1 << 31
   /// The links have details of which no other flag tells.
   static let detailed: UInt64 = 1 << 32
-  private static let dependencyShift: UInt64 = 33
+  /// The operation has dependencies, or others that depend on it.
+  ///
+  /// Never cleared.
+  static let edged: UInt64 = 1 << 33
+  /// A thread has looked at the dependencies, under the lock of the links, before the operation ended; or it has ended
+  /// before all of them had.
+  ///
+  /// Not set after the end, and never cleared.
+  static let dependenciesWereSeen: UInt64 = 1 << 34
+  /// How many slots for dependencies have been given out.
+  private static let slotShift: UInt64 = 35
+  private static let slotMask: UInt64 = 0b11
+  private static let dependencyShift: UInt64 = 37
   /// The highest bits count the dependencies that have not finished.
   static let oneDependency: UInt64 = 1 << dependencyShift
+  /// As many as can be counted, apart from those that other threads are adding.
+  static let mostDependencies = 1 << 26
   /// Of an operation that has run in a queue, and of which nothing out of the ordinary was asked, apart from
   /// ``wasReady``.
   private static let endOfPlain =
@@ -78,7 +92,9 @@ struct OperationWord {
   /// Where one of these is set, an operation can't be started without further thought.
   static let startsSpecially = cancelled | heldBack | observesStart | hasThreadPriority | doomed
   /// Where one of these is set, more is to be done at the end than to say so.
-  static let endsSpecially = linked | hasWaiters | observed | hasCancellationHandlers | failed
+  static let endsSpecially = endsUnderLock | hasWaiters | edged
+  /// Where one of these is set, the end has to look into the links.
+  static let endsUnderLock = linked | observed | hasCancellationHandlers | failed
 
   var phase: OperationPhase {
     get { OperationPhase(rawValue: rawValue & Self.phaseMask)! }
@@ -114,8 +130,21 @@ struct OperationWord {
   var hasCancellationHandlers: Bool { rawValue & Self.hasCancellationHandlers != 0 }
   var hasThreadPriority: Bool { rawValue & Self.hasThreadPriority != 0 }
   var startsSpecially: Bool { rawValue & Self.startsSpecially != 0 }
-  /// Its links may hold something that a release has to deal with.
-  var isLinked: Bool { rawValue & (Self.linked | Self.unlinked) == Self.linked }
+  /// It may have dependencies, or have had others that depend on it.
+  var isEdged: Bool { rawValue & Self.edged != 0 }
+  var isLinked: Bool { rawValue & Self.linked != 0 }
+  /// It may have dependencies with which a release has to deal.
+  var mayHaveDependencies: Bool { rawValue & (Self.edged | Self.unlinked) == Self.edged }
+  var dependenciesWereSeen: Bool { rawValue & Self.dependenciesWereSeen != 0 }
+  /// At the end, nothing but dependencies and dependents is to be dealt with, and nobody else may look at these.
+  var endsByEdgesAlone: Bool {
+    rawValue & (Self.endsUnderLock | Self.dependenciesWereSeen | Self.detailed) == 0 && unfinishedDependencies == 0
+  }
+  /// How many slots for dependencies have been given out.
+  var slotCount: Int {
+    get { Int(rawValue >> Self.slotShift & Self.slotMask) }
+    set { rawValue = rawValue & ~(Self.slotMask << Self.slotShift) | UInt64(newValue) << Self.slotShift }
+  }
   var blocksWereSeen: Bool { rawValue & Self.blocksWereSeen != 0 }
   var announcesExecuting: Bool { rawValue & Self.announcesExecuting != 0 }
   var ownQualityLevel: Int {

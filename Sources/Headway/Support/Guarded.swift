@@ -13,10 +13,14 @@ struct Guarded<Value>: ~Copyable, @unchecked Sendable {  // The lock protects th
 
   init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
+  /// Whether the calling thread must not hold a lock.
+  @inline(__always)
+  static var isLow: Bool { Steward.isNeeded && Worker.isCurrentLow }
+
   /// Calls `body` with the value, under the lock.
   @inline(__always)
   borrowing func withLock<Answer: ~Copyable>(_ body: (inout Value) -> Answer) -> Answer {
-    if Steward.isNeeded, Worker.isCurrentLow { return withLockByProxy(body) }
+    if Self.isLow { return withLockByProxy(body) }
     return withLockOnThisThread(body)
   }
 
