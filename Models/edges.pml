@@ -13,6 +13,7 @@
 
    Each change of a word, of a stack or of a slot is a step. X is retained by each thread that knows it, and by its queue
    if it has a Runner or a Canceller; D by its Ender, by each Adder, and by each slot that lists it.
+   A D that had finished when it was added is listed by a slot whose edge is out: it may never close its stack.
    Left out: weak memory; further slots, which are made under the lock of X's links; dependents in other queues.
 
    Proved: nothing is looked at that has been freed; each edge is counted down once at most, and X
@@ -113,7 +114,11 @@ inline leaveAll(x) {
 #ifdef FAULT_TAKES_ALL
         isOut = true;
 #endif
+#ifdef FAULT_MARKS_EMPTY
+        if :: isOut -> slot[EDGE(x, d)] = OUT :: else fi;
+#else
         if :: isOut && slot[EDGE(x, d)] == FILLED -> slot[EDGE(x, d)] = OUT :: else fi;
+#endif
         if :: slot[EDGE(x, d)] == OUT -> slot[EDGE(x, d)] = EMPTY; release(d) :: else fi;
         lockX[x] = false;
         release(d)
@@ -173,14 +178,28 @@ proctype Ender(byte d) {
 }
 
 proctype Adder(byte x; byte to) {
-  LEAVES; byte d, h; bool hasFinished, pushed, claimed;
+  LEAVES; byte d, h; bool hasFinished, pushed, claimed, mayLook;
   atomic { hasFinished = finishedD[to];
 #ifndef FAULT_UNMARKED
     if :: !hasFinished -> edgedD[to] = true :: else fi
 #endif
   };
   if
-  :: hasFinished                        /* listed under the lock, and not counted: left out */
+  :: hasFinished ->                     /* listed under the lock, and not counted */
+     lock(lockX[x]);
+     atomic { mayLook = seenX[x] || phaseX[x] != FINISHED; if :: phaseX[x] != FINISHED -> seenX[x] = true :: else fi };
+     atomic { claimed = mayLook && phaseX[x] == PENDING && slot[EDGE(x, to)] == EMPTY };
+     if
+     :: claimed ->
+        referencesD[to]++;
+#ifdef FAULT_LISTS_FINISHED
+        slot[EDGE(x, to)] = FILLED
+#else
+        slot[EDGE(x, to)] = OUT
+#endif
+     :: else
+     fi;
+     lockX[x] = false
   :: else ->
      atomic { claimed = (phaseX[x] == PENDING); if :: claimed -> countX[x]++ :: else fi };
      if

@@ -3,8 +3,8 @@ import Synchronization
 /// A dependency of an operation, and the edge by which the dependency knows the operation: in the operation itself.
 ///
 /// A slot is given out once, by the word of the operation, which counts the dependency in the same step
-/// (``OperationStateMachine/claimSlot(isCounted:)``); it is filled by the thread that it was given to, and then emptied by
-/// one that knows that the edge is in no stack, and comes in none:
+/// (``OperationStateMachine/claimSlot(isCounted:)``); it is filled by the thread that it was given to, and then
+/// emptied by one that knows that the edge is in no stack, and comes in none:
 /// - the thread that ends the operation, where no dependency is counted any more;
 /// - under the lock of the links, one that has taken the edge out, or knows that the dependency has counted it down;
 /// - `deinit`.

@@ -23,7 +23,13 @@ final class FurtherDependencies {
   }
 
   /// Lists a dependency, which it owns from now on.
-  func append(_ dependency: OperationReference, of dependent: Operation) -> Edge {
+  ///
+  /// - Parameters:
+  ///   - dependency: The dependency.
+  ///   - dependent: Whose dependencies these are.
+  ///   - isOut: The edge comes in no stack.
+  /// - Returns: The edge.
+  func append(_ dependency: OperationReference, of dependent: Operation, isOut: Bool) -> Edge {
     let position = empty.popLast() ?? count
     if position == count {
       count += 1
@@ -34,7 +40,7 @@ final class FurtherDependencies {
     let address = UInt(bitPattern: dependency.toOpaque())
     place(position).initialize(
       to: FurtherDependency(
-        dependency: address, dependent: OperationReference(dependent), sequence: nextSequence))
+        dependency: address | (isOut ? 1 : 0), dependent: OperationReference(dependent), sequence: nextSequence))
     nextSequence += 1
     positions?[address] = position
     return Edge(place(position))
@@ -58,7 +64,11 @@ final class FurtherDependencies {
   func isOut(at position: Int) -> Bool { place(position).pointee.dependency & 1 != 0 }
 
   /// The edge is in no stack, and comes in none.
-  func markOut(_ edge: Edge) { UnsafeMutablePointer<FurtherDependency>(bitPattern: edge.word)?.pointee.dependency |= 1 }
+  ///
+  /// Nothing if the place is empty.
+  func markOut(at position: Int) {
+    if place(position).pointee.dependency != 0 { place(position).pointee.dependency |= 1 }
+  }
 
   /// Gives up the ownership of a dependency, whose edge is in no stack and comes in none.
   func remove(at position: Int) {

@@ -1,7 +1,7 @@
 /// An ordered list of distinct edges: append, look up and remove in (amortised) constant time.
 ///
-/// A list of one takes no memory of its own; short ones are searched; a long one is in an object that copies of the list
-/// share, so lists are moved and not copied.
+/// A list of one takes no memory of its own; short ones are searched; a long one is in an object that copies of the
+/// list share, so lists are moved and not copied.
 struct IdentityList {
   private enum Storage {
     case none

@@ -56,7 +56,7 @@ extension Operation {
     // Counted, then listed, then pushed: so whatever ends this operation meanwhile finds that it waits for something.
     switch state.claimSlot(isCounted: true) {
     case .slot(let number, let word):
-      fill(number, with: operation)
+      fill(number, with: operation, isOut: false)
       (edge, before) = (Edge(slot: number, of: self), word)
       isPushed = operation.dependents.push(edge)
     case .full:
@@ -88,7 +88,7 @@ extension Operation {
       guard !isInSlot(operation) else { return .none }
       switch state.claimSlot(isCounted: false) {
       case .slot(let number, let word):
-        fill(number, with: operation)
+        fill(number, with: operation, isOut: true)
         return Link(before: word)
       case .full:
         return listFurther(operation, isCounted: false, &links).otherwise
@@ -121,12 +121,15 @@ extension Operation {
     guard let before = state.addDependency(isCounted: isCounted) else {
       return .other(Link(late: state.current))
     }
-    return .listed(links.madeFurtherDependencies.append(reference.retain(), of: self), before, isPushed: false)
+    return .listed(
+      links.madeFurtherDependencies.append(reference.retain(), of: self, isOut: !isCounted), before,
+      isPushed: false)
   }
 
-  private final func fill(_ slot: Int, with dependency: Operation) {
+  /// Lists a dependency in a slot; its edge is out if it has finished, since it may never close its stack.
+  private final func fill(_ slot: Int, with dependency: Operation, isOut: Bool) {
     let address = UInt(bitPattern: OperationReference(dependency).retain().toOpaque())
-    withSlot(slot) { $0.dependency.store(address, ordering: .releasing) }
+    withSlot(slot) { $0.dependency.store(address | (isOut ? 1 : 0), ordering: .releasing) }
   }
 
   private final func isInSlot(_ dependency: Operation) -> Bool {
@@ -208,11 +211,15 @@ extension Operation {
     }
   }
 
+  /// Marks an edge as out, unless another thread has emptied the place meanwhile.
   private final func markOut(_ place: Place, _ links: inout Links) {
     switch place {
-    case .slot(let number): withSlot(number) { _ = $0.dependency.bitwiseOr(1, ordering: .relaxed) }
-    case .further(let position):
-      if let further = links.furtherDependencies { further.markOut(further.edge(at: position)) }
+    case .slot(let number):
+      withSlot(number) { slot in
+        let dependency = slot.dependency.load(ordering: .acquiring)
+        if dependency != 0 { slot.dependency.store(dependency | 1, ordering: .relaxed) }
+      }
+    case .further(let position): links.furtherDependencies?.markOut(at: position)
     }
   }
 
@@ -450,16 +457,17 @@ extension Operation {
 
   /// Takes this operation, which has finished before them, out of its dependencies' stacks, and returns them.
   final func leaveDependencies() -> [Operation] {
-    let edges = links.withLock { links -> [(Edge, Place, Operation)] in
-      self.listed(links).compactMap { listed in
-        edge(at: listed.place, links).map { ($0, listed.place, listed.dependency.operation) }
+    let listed = links.withLock { links in
+      self.listed(links).map {
+        (place: $0.place, edge: $0.isOut ? nil : edge(at: $0.place, links), $0.dependency.operation)
       }
     }
-    let out = edges.filter { edge, _, dependency in dependency.takeOut(edge) }
+    // Not those that had finished before they were added, which may never close their stacks.
+    let out = listed.filter { _, edge, dependency in edge.map { dependency.takeOut($0) } ?? false }
     links.withLock { links in
-      for (_, place, _) in out { markOut(place, &links) }
+      for (place, _, _) in out { markOut(place, &links) }
     }
-    return edges.map(\.2)
+    return listed.map(\.2)
   }
 
   /// Takes an edge that the calling thread has pushed, or tried to, out of the dependency's stack, since this operation

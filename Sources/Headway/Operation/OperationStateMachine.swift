@@ -300,8 +300,8 @@ struct OperationStateMachine: ~Copyable {
 
   /// Announces, under the lock of the links, that somebody looks at the dependencies.
   ///
-  /// - Returns: Whether the caller may: the operation has not ended, or was ended by a thread that found in the word that
-  ///   it had to take that lock.
+  /// - Returns: Whether the caller may: the operation has not ended, or was ended by a thread that found in the word
+  ///   that it had to take that lock.
   func announceSightOfDependencies() -> Bool {
     let word = announceBeforeEnd(OperationWord.dependenciesWereSeen)
     return word.phase != .finished || word.dependenciesWereSeen || word.isLinked
