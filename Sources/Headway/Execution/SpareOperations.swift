@@ -118,5 +118,5 @@ extension Operation {
 
 extension Operation.Links {
   /// Whether they are those of a new operation.
-  fileprivate var isUntouched: Bool { !isClosed && details == nil && furtherDependencies == nil }
+  fileprivate var isUntouched: Bool { !isClosed && details == nil }
 }

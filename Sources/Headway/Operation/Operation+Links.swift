@@ -20,17 +20,19 @@ extension Operation {
   struct Links: @unchecked Sendable {  // Used under the lock only, and so may be changed while another lock is held.
     /// What few operations have.
     var details: OperationDetails?
-    /// The dependencies beyond those that are in the slots of the operation.
-    private(set) var furtherDependencies: FurtherDependencies?
     /// The end has dealt with what is here: nothing more may be added.
     var isClosed = false
+
+    /// The dependencies beyond those that are in the slots of the operation.
+    var furtherDependencies: FurtherDependencies? { details?.rarer?.furtherDependencies }
 
     /// The further dependencies, made when first needed.
     var madeFurtherDependencies: FurtherDependencies {
       mutating get {
-        if let furtherDependencies { return furtherDependencies }
+        let rarer = madeDetails.madeRarer
+        if let furtherDependencies = rarer.furtherDependencies { return furtherDependencies }
         let made = FurtherDependencies()
-        furtherDependencies = made
+        rarer.furtherDependencies = made
         return made
       }
     }
@@ -43,10 +45,7 @@ extension Operation {
     }
 
     /// Takes out what ``furtherDependencies`` lists, with its ownership.
-    mutating func takeFurtherDependencies() -> FurtherDependencies? {
-      defer { furtherDependencies = nil }
-      return furtherDependencies
-    }
+    func takeFurtherDependencies() -> FurtherDependencies? { details?.rarer?.furtherDependencies.take() }
 
     /// The details, made when first needed.
     var madeDetails: OperationDetails {

@@ -33,6 +33,8 @@ final class OperationDetails {
     /// The blocks of a block operation but the first, until they are taken for running.
     @exclusivity(unchecked) var otherBlocks: [ThrowingBlock] = []
     @exclusivity(unchecked) var threadPriority = 0.5
+    /// The dependencies beyond those that are in the slots of the operation.
+    @exclusivity(unchecked) var furtherDependencies: FurtherDependencies?
     /// The edges that were moved out of the stack of dependents, in the order of adding; emptied at the end.
     @exclusivity(unchecked) var dependents = IdentityList()
     /// Counts how often `isReady` was asked because an override may have changed its answer.
