@@ -24,15 +24,14 @@ extension Operation {
     var isClosed = false
 
     /// The dependencies beyond those that are in the slots of the operation.
-    var furtherDependencies: FurtherDependencies? { details?.rarer?.furtherDependencies }
+    var furtherDependencies: FurtherDependencies? { details?.furtherDependencies }
 
     /// The further dependencies, made when first needed.
     var madeFurtherDependencies: FurtherDependencies {
       mutating get {
-        let rarer = madeDetails.madeRarer
-        if let furtherDependencies = rarer.furtherDependencies { return furtherDependencies }
+        if let furtherDependencies { return furtherDependencies }
         let made = FurtherDependencies()
-        rarer.furtherDependencies = made
+        madeDetails.furtherDependencies = made
         return made
       }
     }
@@ -45,7 +44,7 @@ extension Operation {
     }
 
     /// Takes out what ``furtherDependencies`` lists, with its ownership.
-    func takeFurtherDependencies() -> FurtherDependencies? { details?.rarer?.furtherDependencies.take() }
+    func takeFurtherDependencies() -> FurtherDependencies? { details?.furtherDependencies.take() }
 
     /// The details, made when first needed.
     var madeDetails: OperationDetails {

@@ -19,6 +19,8 @@ final class OperationDetails {
   @exclusivity(unchecked) var cancellationHandlers: [@Sendable () -> Void] = []
   /// The dependents that require this operation to succeed; emptied at the end.
   @exclusivity(unchecked) var successDependents: [WeakOperation] = []
+  /// The dependencies beyond those that are in the slots of the operation.
+  @exclusivity(unchecked) var furtherDependencies: FurtherDependencies?
   @exclusivity(unchecked) private(set) var rarer: Rarer?
 
   /// What even fewer operations have, made when first needed.
@@ -33,8 +35,6 @@ final class OperationDetails {
     /// The blocks of a block operation but the first, until they are taken for running.
     @exclusivity(unchecked) var otherBlocks: [ThrowingBlock] = []
     @exclusivity(unchecked) var threadPriority = 0.5
-    /// The dependencies beyond those that are in the slots of the operation.
-    @exclusivity(unchecked) var furtherDependencies: FurtherDependencies?
     /// The edges that were moved out of the stack of dependents, in the order of adding; emptied at the end.
     @exclusivity(unchecked) var dependents = IdentityList()
     /// Counts how often `isReady` was asked because an override may have changed its answer.
