@@ -1,0 +1,144 @@
+"""`script/bench contention`: what more processors would bring, computed from counts.
+
+`valgrind --tool=callgrind` counts the instructions of each thread, how many of them are under a queue's lock and under
+the pool's, and how often the locks are taken; the processor time of the same run without it says what an instruction
+takes. From that, a closed network of queues (workers that compute, and wait at the two locks) gives the operations a
+second for any number of workers, by mean value analysis (Reiser and Lavenberg, Journal of the ACM 27, 1980).
+"""
+
+import glob
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+
+from . import programs
+
+PROCESSORS = (1, 2, 4, 8, 16, 32, 64)
+# In microseconds.
+BODIES = (0, 1, 10)
+# What each is an example of. The queues of the last have a lock each, for which few meet.
+WORKLOADS = {
+    "independent": "one queue, blocks",
+    "subclass": "one queue, subclasses with `main()`",
+    "asynchronous": "one queue, asynchronous operations",
+    "grid": "one queue, a grid of dependencies",
+    "many-queues": "1,000 queues",
+}
+QUEUE_LOCK = re.compile(r"14OperationQueueC6update17collectingBatches")
+POOL_LOCK = re.compile(r"10WorkerPoolC13changeAndSend")
+# A cache line that another processor has written takes 50 to 150 ns on present servers; a lock that changes hands brings
+# its own and those of what it protects.
+LINE = 100e-9
+LINES_OF_A_LOCK = 4
+# The operation, its links and its block, from the thread that added it.
+LINES_OF_AN_OPERATION = 3
+
+
+def add_command(commands):
+    command = commands.add_parser(
+        "contention", help="what more processors would bring, computed from counts", description=__doc__,
+    )
+    command.add_argument("--operations", type=int, default=30_000)
+    command.set_defaults(run=bench_contention)
+
+
+def bench_contention(arguments):
+    subprocess.run(["valgrind", "--version"], check=True, stdout=subprocess.DEVNULL)
+    program = programs.build_swift()
+    counts = {workload: count(program, workload, arguments.operations) for workload in WORKLOADS}
+    print("| an operation | ns, adding | ns, workers | ns under the queue's lock | taken | ns under the pool's | taken |")
+    print("|---|---|---|---|---|---|---|")
+    for workload, found in counts.items():
+        figures = (f"{found['adder']:.0f}", f"{found['worker']:.0f}", f"{found['queue']:.0f}", f"{found['queueTakings']:.2f}",
+                   f"{found['pool']:.0f}", f"{found['poolTakings']:.2f}")
+        print(f"| {WORKLOADS[workload]} | " + " | ".join(figures) + " |")
+    print("\nComputed: how many times as fast as one worker, by the number of workers.\n")
+    print("| | body | " + " | ".join(str(workers) for workers in PROCESSORS) + " |")
+    print("|---|---|" + "---|" * len(PROCESSORS))
+    for workload, found in counts.items():
+        for body in BODIES:
+            rates = [rate(found, body * 1e-6, workers, workload == "many-queues") for workers in PROCESSORS]
+            row = " | ".join(f"{each / rates[0]:.1f}" for each in rates)
+            print(f"| {WORKLOADS[workload]} | {body} µs | {row} |")
+
+
+def count(program, workload, operations):
+    """What an operation takes on the average: nanoseconds, and takings of locks."""
+    with tempfile.TemporaryDirectory() as folder:
+        run([
+            "valgrind", "--tool=callgrind", "--separate-threads=yes", "--compress-strings=no",
+            f"--callgrind-out-file={folder}/out", program, workload, "headway", str(operations),
+        ])
+        threads = [read(path) for path in sorted(glob.glob(f"{folder}/out-*"))]
+    # The first thread adds.
+    instructions = sum(thread["instructions"] for thread in threads)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run([program, workload, "headway", str(operations)])
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    # One repetition to warm up and one that is measured.
+    each = 1e9 * seconds / instructions / (2 * operations)
+    total = {name: sum(thread[name] for thread in threads) for name in ("queue", "pool", "queueTakings", "poolTakings")}
+    return {
+        "adder": threads[0]["instructions"] * each,
+        "worker": (instructions - threads[0]["instructions"]) * each,
+        "queue": total["queue"] * each,
+        "pool": total["pool"] * each,
+        "queueTakings": total["queueTakings"] / (2 * operations),
+        "poolTakings": total["poolTakings"] / (2 * operations),
+    }
+
+
+def run(command):
+    environment = {**os.environ, "HEADWAY_BENCHMARK_SECONDS": "0"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        sys.exit(f"script/bench: {' '.join(command)}: {done.stderr[-500:]}")
+
+
+def read(path):
+    """Sums of one thread, out of callgrind's format: https://valgrind.org/docs/manual/cl-format.html."""
+    sums = dict.fromkeys(("instructions", "queue", "pool", "queueTakings", "poolTakings"), 0)
+    caller = callee = calls = None
+    with open(path) as file:
+        for line in file:
+            if line.startswith("fn="):
+                caller = line[3:]
+            elif line.startswith("cfn="):
+                callee = line[4:]
+            elif line.startswith("calls="):
+                calls = int(line[6:].split()[0])
+            elif re.match(r"[-+*0-9]", line):
+                cost = int(line.split()[1])
+                if calls is None:
+                    sums["instructions"] += cost
+                    continue
+                for name, pattern in (("queue", QUEUE_LOCK), ("pool", POOL_LOCK)):
+                    if pattern.search(callee) and not pattern.search(caller):
+                        sums[name] += cost
+                        sums[name + "Takings"] += calls
+                calls = None
+    return sums
+
+
+def rate(found, body, workers, has_many_queues):
+    """Operations a second of so many workers: mean value analysis of a closed network."""
+    moving = LINE if workers > 1 else 0
+    queue = found["queue"] * 1e-9 + found["queueTakings"] * LINES_OF_A_LOCK * moving
+    pool = found["pool"] * 1e-9 + found["poolTakings"] * LINES_OF_A_LOCK * moving
+    # What a worker does outside the locks; that of adding is another thread's.
+    alone = body + max(found["worker"] - found["queue"] - found["pool"], 0) * 1e-9 + LINES_OF_AN_OPERATION * moving
+    stations = [pool]
+    if has_many_queues:
+        alone += queue
+    else:
+        stations.append(queue)
+    waiting = [0.0] * len(stations)
+    for number in range(1, workers + 1):
+        residence = [demand * (1 + others) for demand, others in zip(stations, waiting)]
+        throughput = number / (alone + sum(residence))
+        waiting = [throughput * each for each in residence]
+    return throughput
