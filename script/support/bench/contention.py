@@ -6,6 +6,8 @@ takes. From that, a closed network of queues (workers that compute, and wait at 
 second for any number of workers, by mean value analysis (Reiser and Lavenberg, Journal of the ACM 27, 1980).
 """
 
+import collections
+import functools
 import glob
 import os
 import re
@@ -24,10 +26,14 @@ WORKLOADS = {
     "independent": "one queue, blocks",
     "subclass": "one queue, subclasses with `main()`",
     "asynchronous": "one queue, asynchronous operations",
+    "chain": "one queue, a chain of dependencies",
     "grid": "one queue, a grid of dependencies",
+    "fan": "one queue, one, many, one",
     "many-queues": "1,000 queues",
 }
 QUEUE_LOCK = re.compile(r"14OperationQueueC6update17collectingBatches")
+# OperationStateMachine.book(isBarrier:)
+TAKING_IN = re.compile(r"21OperationStateMachineV4book")
 POOL_LOCK = re.compile(r"10WorkerPoolC13changeAndSend")
 # A cache line that another processor has written takes 50 to 150 ns on present servers; a lock that changes hands brings
 # its own and those of what it protects.
@@ -49,17 +55,20 @@ def bench_contention(arguments):
     subprocess.run(["valgrind", "--version"], check=True, stdout=subprocess.DEVNULL)
     program = programs.build_swift()
     counts = {workload: count(program, workload, arguments.operations) for workload in WORKLOADS}
-    print("| an operation | ns, adding | ns, workers | ns under the queue's lock | taken | ns under the pool's | taken |")
-    print("|---|---|---|---|---|---|---|")
+    print("| an operation | ns, adding | ns, workers | ns under the queue's lock | taken | ns under the pool's | taken "
+          "| instructions | locked ones |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for workload, found in counts.items():
         figures = (f"{found['adder']:.0f}", f"{found['worker']:.0f}", f"{found['queue']:.0f}", f"{found['queueTakings']:.2f}",
-                   f"{found['pool']:.0f}", f"{found['poolTakings']:.2f}")
+                   f"{found['pool']:.0f}", f"{found['poolTakings']:.2f}", f"{found['instructions']:.0f}",
+                   f"{found['locked']:.1f}")
         print(f"| {WORKLOADS[workload]} | " + " | ".join(figures) + " |")
     print("\nComputed: how many times as fast as one worker, by the number of workers.\n")
     print("| | body | " + " | ".join(str(workers) for workers in PROCESSORS) + " |")
     print("|---|---|" + "---|" * len(PROCESSORS))
     for workload, found in counts.items():
-        for body in BODIES:
+        # However many there are, a chain occupies one.
+        for body in BODIES if workload != "chain" else ():
             rates = [rate(found, body * 1e-6, workers, workload == "many-queues") for workers in PROCESSORS]
             row = " | ".join(f"{each / rates[0]:.1f}" for each in rates)
             print(f"| {WORKLOADS[workload]} | {body} µs | {row} |")
@@ -69,26 +78,29 @@ def count(program, workload, operations):
     """What an operation takes on the average: nanoseconds, and takings of locks."""
     with tempfile.TemporaryDirectory() as folder:
         run([
-            "valgrind", "--tool=callgrind", "--separate-threads=yes", "--compress-strings=no",
-            f"--callgrind-out-file={folder}/out", program, workload, "headway", str(operations),
+            "valgrind", "--tool=callgrind", "--separate-threads=yes", "--compress-strings=no", "--dump-instr=yes",
+            "--compress-pos=no", f"--callgrind-out-file={folder}/out", program, workload, "headway", str(operations),
         ])
+        # The first thread adds.
         threads = [read(path) for path in sorted(glob.glob(f"{folder}/out-*"))]
-    # The first thread adds.
     instructions = sum(thread["instructions"] for thread in threads)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run([program, workload, "headway", str(operations)])
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    # One repetition to warm up and one that is measured.
-    each = 1e9 * seconds / instructions / (2 * operations)
-    total = {name: sum(thread[name] for thread in threads) for name in ("queue", "pool", "queueTakings", "poolTakings")}
+    total = {name: sum(thread[name] for thread in threads) for name in threads[0]}
+    # Each is taken into the queue once.
+    number = total["operations"]
+    each = 1e9 * seconds / instructions / number
     return {
         "adder": threads[0]["instructions"] * each,
         "worker": (instructions - threads[0]["instructions"]) * each,
         "queue": total["queue"] * each,
         "pool": total["pool"] * each,
-        "queueTakings": total["queueTakings"] / (2 * operations),
-        "poolTakings": total["poolTakings"] / (2 * operations),
+        "queueTakings": total["queueTakings"] / number,
+        "poolTakings": total["poolTakings"] / number,
+        "instructions": instructions / number,
+        "locked": total["locked"] / number,
     }
 
 
@@ -101,27 +113,44 @@ def run(command):
 
 def read(path):
     """Sums of one thread, out of callgrind's format: https://valgrind.org/docs/manual/cl-format.html."""
-    sums = dict.fromkeys(("instructions", "queue", "pool", "queueTakings", "poolTakings"), 0)
-    caller = callee = calls = None
+    sums = collections.Counter(dict.fromkeys(
+        ("instructions", "locked", "operations", "queue", "pool", "queueTakings", "poolTakings"), 0))
+    library = caller = callee = calls = None
     with open(path) as file:
         for line in file:
-            if line.startswith("fn="):
+            if line.startswith("ob="):
+                library = line[3:].strip()
+            elif line.startswith("fn="):
                 caller = line[3:]
             elif line.startswith("cfn="):
                 callee = line[4:]
             elif line.startswith("calls="):
                 calls = int(line[6:].split()[0])
-            elif re.match(r"[-+*0-9]", line):
-                cost = int(line.split()[1])
+            elif line.startswith("0x"):
+                address, _, cost = line.split()
                 if calls is None:
-                    sums["instructions"] += cost
+                    sums["instructions"] += int(cost)
+                    if int(address, 16) in locked_instructions(library):
+                        sums["locked"] += int(cost)
                     continue
                 for name, pattern in (("queue", QUEUE_LOCK), ("pool", POOL_LOCK)):
                     if pattern.search(callee) and not pattern.search(caller):
-                        sums[name] += cost
+                        sums[name] += int(cost)
                         sums[name + "Takings"] += calls
+                if TAKING_IN.search(callee):
+                    sums["operations"] += calls
                 calls = None
     return sums
+
+
+@functools.cache
+def locked_instructions(library):
+    """The addresses of the instructions of a library that lock a cache line."""
+    if not library.startswith("/"):
+        return frozenset()
+    listed = subprocess.run(["objdump", "-d", "--no-show-raw-insn", library], capture_output=True, text=True)
+    found = re.findall(r"^ *([0-9a-f]+):\s+(?:lock |xchg [^\n]*\()", listed.stdout, re.MULTILINE)
+    return frozenset(int(address, 16) for address in found)
 
 
 def rate(found, body, workers, has_many_queues):
