@@ -65,8 +65,8 @@
     func withoutCertificates() -> HTTPClient.Configuration {
       var configuration = HTTPClient.Configuration()
       configuration.redirectConfiguration = .disallow
-      configuration.timeout.connect = .nanoseconds(Int64(connectTime / .nanoseconds(1)))
-      configuration.timeout.read = .nanoseconds(Int64(idleTime / .nanoseconds(1)))
+      configuration.timeout.connect = TimeAmount(connectTime)
+      configuration.timeout.read = TimeAmount(idleTime)
       configuration.timeout.write = configuration.timeout.read
       configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = maximumConnectionsPerHost
       // Failures are repeated by ourselves.

@@ -6,8 +6,8 @@
     /// What kind of thing went wrong.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
       private enum Kind: String {
-        case invalidURL, cannotConnect, timedOut, unexpectedStatus, refusedRedirect, bodyTooLarge, connectionBroken
-        case checksumMismatch, cannotReadFile, cannotWriteFile, fileInUse
+        case invalidURL, invalidRequest, cannotConnect, timedOut, unexpectedStatus, refusedRedirect, bodyTooLarge
+        case connectionBroken, checksumMismatch, cannotReadFile, cannotWriteFile, fileInUse
       }
 
       private let kind: Kind
@@ -16,9 +16,11 @@
 
       /// The address is no `http` or `https` URL with a host.
       public static let invalidURL = Code(.invalidURL)
-      /// No connection came about: there is no such host, nobody listens there, or TLS failed.
+      /// The request can't be sent as it is: a header field has a line end, say.
+      public static let invalidRequest = Code(.invalidRequest)
+      /// No connection came about: there is no such host, nothing listens there, or TLS failed.
       public static let cannotConnect = Code(.cannotConnect)
-      /// One of the time limits of ``HTTPLimits`` has passed.
+      /// A time limit of ``HTTPLimits`` or ``HTTPConnections`` has passed.
       public static let timedOut = Code(.timedOut)
       /// The status is none that is allowed; ``HTTPError/status`` has it.
       public static let unexpectedStatus = Code(.unexpectedStatus)
@@ -26,7 +28,7 @@
       public static let refusedRedirect = Code(.refusedRedirect)
       /// The content is larger than the limit, or expands more than it may.
       public static let bodyTooLarge = Code(.bodyTooLarge)
-      /// The connection ended before the answer did, or what came is no HTTP.
+      /// The connection ended before the answer did, or what came is no HTTP, or can't be decompressed.
       public static let connectionBroken = Code(.connectionBroken)
       /// What was downloaded does not have the checksum that was given.
       public static let checksumMismatch = Code(.checksumMismatch)

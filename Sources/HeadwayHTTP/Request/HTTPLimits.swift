@@ -67,7 +67,9 @@
       default: return nil
       }
       if let asked = error.retryAfter { return asked <= maximumDelay ? asked : nil }
-      return min(maximumDelay, firstDelay * (1 << min(attempt - 1, 20))) * random
+      var longest = firstDelay
+      for _ in 1..<attempt where longest > .zero && longest < maximumDelay { longest *= 2 }
+      return min(maximumDelay, longest) * random
     }
   }
 #endif
