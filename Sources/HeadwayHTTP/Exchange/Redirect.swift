@@ -46,11 +46,7 @@
     static func delay(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
       guard let value = headers.first(name: "Retry-After") else { return nil }
       if let seconds = Int(value), seconds >= 0 { return .seconds(seconds) }
-      let format = DateFormatter()
-      format.locale = Locale(identifier: "en_US_POSIX")
-      format.timeZone = TimeZone(identifier: "GMT")
-      format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
-      return format.date(from: value).map { .seconds(max(0, $0.timeIntervalSince(now))) }
+      return HTTPDate.parsed(value).map { .seconds(max(0, $0.timeIntervalSince(now))) }
     }
   }
 #endif
