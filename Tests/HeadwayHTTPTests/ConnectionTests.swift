@@ -104,6 +104,36 @@
       }
     }
 
+    @Test(
+      "H2: a number that is no port is an error, in an address, a redirect and a proxy", arguments: [0, 65_536, 99_999])
+    func ports(port: Int) async throws {
+      try await withServer { _ in
+        Server.answer(.found, ["Location": "http://127.0.0.1:\(port)/"])
+      } _: { server in
+        let request = RequestOperation("http://127.0.0.1:\(port)/", limits: .once)
+        try await request.run()
+        #expect(request.httpError?.code == .invalidURL)
+        let sent = RequestOperation(server.url(), limits: .once)
+        try await sent.run()
+        #expect(sent.httpError?.code == .refusedRedirect)
+      }
+      var configuration = HTTPConnections.Configuration()
+      configuration.proxy = "http://127.0.0.1:\(port)"
+      #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
+    }
+
+    @Test("H3: there is one connection to a host at least") func atLeastOne() async throws {
+      try await withServer { _ in
+        Server.answer(.ok, [:], [7])
+      } _: { server in
+        var configuration = HTTPConnections.Configuration()
+        configuration.maximumConnectionsPerHost = 0
+        let request = RequestOperation(server.url(), connections: try HTTPConnections(configuration))
+        try await request.run()
+        #expect(request.response?.body == [7])
+      }
+    }
+
     @Test("H2: an answer that can't be decompressed is broken, not too large") func corrupt() async throws {
       try await withServer { _ in
         Server.answer(.ok, ["Content-Encoding": "gzip"], content(100))

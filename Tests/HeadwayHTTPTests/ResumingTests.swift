@@ -184,7 +184,7 @@
         #expect(truncate("\(path).part", 4 << 40) == 0)
         let note = try JSONEncoder().encode(["url": url, "validator": "\"1\""])
         #expect(FileManager.default.createFile(atPath: "\(path).part.json", contents: note))
-        let checksum = SHA256Checksum(String(repeating: "0", count: 64))
+        let checksum = try SHA256Checksum(String(repeating: "0", count: 64))
         let download = DownloadOperation(url, to: path, checksum: checksum, keepsPartialFile: true)
         download.start()
         #expect(await becomesTrue { isOpen("\(path).part") })

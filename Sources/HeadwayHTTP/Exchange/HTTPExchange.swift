@@ -96,8 +96,7 @@
     }
 
     private static func clientRequest(_ request: HTTPRequest) throws -> HTTPClientRequest {
-      // AsyncHTTPClient has schemes for local sockets, too, which no address of a server may reach.
-      guard ["http:", "https:"].contains(where: { request.url.prefix($0.count).lowercased() == $0 }) else {
+      guard let url = URL(string: request.url), WebAddress.isValid(url) else {
         throw HTTPError(.invalidURL, url: request.url, message: "This is no address of http or https.")
       }
       var result = HTTPClientRequest(url: request.url)

@@ -7,7 +7,7 @@
     public struct Code: Sendable, Hashable, CustomStringConvertible {
       private enum Kind: String {
         case invalidURL, invalidRequest, cannotConnect, timedOut, unexpectedStatus, refusedRedirect, bodyTooLarge
-        case connectionBroken, checksumMismatch, cannotReadFile, cannotWriteFile, fileInUse
+        case connectionBroken, invalidChecksum, checksumMismatch, cannotReadFile, cannotWriteFile, fileInUse
       }
 
       private let kind: Kind
@@ -30,6 +30,8 @@
       public static let bodyTooLarge = Code(.bodyTooLarge)
       /// The connection ended before the answer did, or what came is no HTTP, or can't be decompressed.
       public static let connectionBroken = Code(.connectionBroken)
+      /// What was given as a checksum is none.
+      public static let invalidChecksum = Code(.invalidChecksum)
       /// What was downloaded does not have the checksum that was given.
       public static let checksumMismatch = Code(.checksumMismatch)
       /// The file that is to be sent can't be read.
@@ -45,7 +47,7 @@
 
     /// What kind of thing went wrong.
     public let code: Code
-    /// The address concerned.
+    /// The address concerned; empty if it is none, but a setting.
     public let url: String
     /// The status, where the server answered.
     public let status: HTTPResponseStatus?
@@ -83,6 +85,9 @@
     }
 
     /// The address and what happened.
-    public var description: String { underlying.map { "\(url): \(message) (\($0))" } ?? "\(url): \(message)" }
+    public var description: String {
+      let text = url.isEmpty ? message : "\(url): \(message)"
+      return underlying.map { "\(text) (\($0))" } ?? text
+    }
   }
 #endif
