@@ -168,6 +168,9 @@
           let nowhere = DownloadOperation(server.url(), to: "\(folder)/none/file")
           try await nowhere.run()
           #expect(nowhere.httpError?.code == .cannotWriteFile)
+          // The reason is said once.
+          let text = nowhere.error.map { "\($0)" } ?? ""
+          #expect(text.hasSuffix("file.part can't be written: \(String(cString: strerror(ENOENT)))."), "\(text)")
           var limits = HTTPLimits.once
           limits.maximumBodyBytes = 2
           let large = DownloadOperation(server.url(), to: "\(folder)/file", limits: limits)

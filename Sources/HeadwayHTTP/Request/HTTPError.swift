@@ -1,4 +1,6 @@
 #if HTTP
+  import Foundation
+  import NIOCore
   public import NIOHTTP1
 
   /// Why a request or a download failed.
@@ -87,7 +89,13 @@
     /// The address and what happened.
     public var description: String {
       let text = url.isEmpty ? message : "\(url): \(message)"
-      return underlying.map { "\(text) (\($0))" } ?? text
+      guard let underlying, !saysReason(of: underlying) else { return text }
+      return "\(text) (\(underlying))"
+    }
+
+    /// Whether the message has what the system says of an error of a file.
+    private func saysReason(of error: any Error) -> Bool {
+      (error as? IOError).map { message.contains(String(cString: strerror($0.errnoCode))) } ?? false
     }
   }
 #endif
