@@ -39,6 +39,7 @@
     ///
     /// With an asynchronous `main` on Linux the first thread ends, and the main queue runs on any thread.
     static func main() {
+      StandardStream.openMissing()
       Task {
         await runCommand()
         exit()

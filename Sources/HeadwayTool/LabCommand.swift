@@ -62,7 +62,7 @@
     }
 
     private func runInTerminal() async throws {
-      let lab = TerminalLab { text in FileHandle.standardOutput.write(Data(text.utf8)) }
+      let lab = TerminalLab { text in StandardStream.output.write(text) }
       let signals = Signals { lab.cancel() }
       await lab.run(techniques.isEmpty ? Technique.allCases : techniques)
       if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
@@ -73,7 +73,7 @@
         LabServer.Options(port: port, listen: listen, feed: feed), lab: Lab())
       let task = Task.detached {
         try await server.run { address in
-          FileHandle.standardOutput.write(Data("The lab is at \(address)\nCtrl-C ends it.\n".utf8))
+          StandardStream.output.write("The lab is at \(address)\nCtrl-C ends it.\n")
           if open { Browser.open(address) }
         }
       }

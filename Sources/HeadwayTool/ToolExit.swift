@@ -76,7 +76,7 @@
     /// Writes one line to standard error, whatever line ends the text has.
     static func say(_ text: String) {
       let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-      FileHandle.standardError.write(Data("headway: \(line)\n".utf8))
+      StandardStream.error.writeLine("headway: \(line)")
     }
 
     /// The error for a person: without the statement that SQLite was executing and the innards of Foundation's errors.

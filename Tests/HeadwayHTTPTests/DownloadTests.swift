@@ -77,17 +77,19 @@
         try await withServer { _ in
           Server.answer(.ok, [:], Self.whole)
         } _: { server in
-          let right = try #require(SHA256Checksum("sha256:" + Self.digest(Self.whole)))
+          let right = try SHA256Checksum("sha256:" + Self.digest(Self.whole))
           let good = DownloadOperation(server.url(), to: "\(folder)/good", checksum: right)
           try await good.run()
           #expect(good.error == nil && bytes("\(folder)/good") == Self.whole)
-          let wrong = try #require(SHA256Checksum(Self.digest([1])))
+          let wrong = try SHA256Checksum(Self.digest([1]))
           let bad = DownloadOperation(server.url(), to: "\(folder)/bad", checksum: wrong, keepsPartialFile: true)
           try await bad.run()
           #expect(bad.httpError?.code == .checksumMismatch && files(folder) == ["good"])
         }
       }
-      #expect(SHA256Checksum("12") == nil && SHA256Checksum(String(repeating: "+1", count: 32)) == nil)
+      for text in ["", "12", String(repeating: "+1", count: 32), String(repeating: "ü", count: 32)] {
+        #expect(throws: HTTPError.self) { try SHA256Checksum(text) }
+      }
     }
 
     @Test("H3: after a broken connection it goes on where it was") func resuming() async throws {
@@ -97,7 +99,7 @@
           Self.rest(
             question, of: Self.whole, tag: "\"1\"", to: "\(folder)/file", upTo: pieces.withLock { $0.removeFirst() })
         } _: { server in
-          let checksum = SHA256Checksum(Self.digest(Self.whole))
+          let checksum = try SHA256Checksum(Self.digest(Self.whole))
           let download = DownloadOperation(
             server.url(), to: "\(folder)/file", checksum: checksum, limits: .attempts(3))
           try await download.run()
@@ -166,6 +168,9 @@
           let nowhere = DownloadOperation(server.url(), to: "\(folder)/none/file")
           try await nowhere.run()
           #expect(nowhere.httpError?.code == .cannotWriteFile)
+          // The reason is said once.
+          let text = nowhere.error.map { "\($0)" } ?? ""
+          #expect(text.hasSuffix("file.part can't be written: \(String(cString: strerror(ENOENT)))."), "\(text)")
           var limits = HTTPLimits.once
           limits.maximumBodyBytes = 2
           let large = DownloadOperation(server.url(), to: "\(folder)/file", limits: limits)

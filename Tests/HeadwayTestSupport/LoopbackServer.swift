@@ -1,4 +1,5 @@
 #if HTTP
+  import Foundation
   import NIOCore
   package import NIOHTTP1
   import NIOPosix
@@ -28,6 +29,8 @@
       /// Says nothing more, and keeps the connection.
       case hang
       case closeConnection
+      /// Closes the connection as one that is gone: the other end gets a reset in place of an end.
+      case resetConnection
       /// Bytes as they are, in place of an answer.
       case raw([UInt8])
     }
@@ -44,6 +47,12 @@
     }
 
     package typealias Behaviour = @Sendable (Question) -> [Step]
+    /// What is called on the thread of a connection when the header fields of a request have come, before its body.
+    package struct HeadObserver: Sendable {
+      fileprivate let body: @Sendable (HTTPRequestHead) -> Void
+
+      package init(_ body: @escaping @Sendable (HTTPRequestHead) -> Void) { self.body = body }
+    }
 
     private struct State {
       var questions: [Question] = []
@@ -59,11 +68,12 @@
     ///
     /// - Parameters:
     ///   - isSecure: Whether it speaks TLS, with ``LoopbackCertificate``.
+    ///   - observer: Called before the body of a request is read.
     ///   - behaviour: What it answers.
     /// - Returns: The server, which listens.
     /// - Throws: What NIO says against that.
     package static func start(
-      isSecure: Bool = false, _ behaviour: @escaping Behaviour
+      isSecure: Bool = false, observer: HeadObserver? = nil, _ behaviour: @escaping Behaviour
     ) async throws -> LoopbackServer {
       let box = Box()
       let context = isSecure ? try LoopbackCertificate.context() : nil
@@ -77,7 +87,7 @@
             let encoder = HTTPResponseEncoder()
             try pipeline.addHandler(encoder)
             try pipeline.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
-            try pipeline.addHandler(Handler(box, behaviour, encoder))
+            try pipeline.addHandler(Handler(box, observer, behaviour, encoder))
           }
         }
         .bind(host: "127.0.0.1", port: 0).get()
@@ -117,13 +127,16 @@
       typealias OutboundOut = HTTPServerResponsePart
 
       private let box: Box
+      private let observer: HeadObserver?
       private let behaviour: Behaviour
       private let encoder: HTTPResponseEncoder
       private var head: HTTPRequestHead?
       private var body: [UInt8] = []
 
-      init(_ box: Box, _ behaviour: @escaping Behaviour, _ encoder: HTTPResponseEncoder) {
-        (self.box, self.behaviour, self.encoder) = (box, behaviour, encoder)
+      init(
+        _ box: Box, _ observer: HeadObserver?, _ behaviour: @escaping Behaviour, _ encoder: HTTPResponseEncoder
+      ) {
+        (self.box, self.observer, self.behaviour, self.encoder) = (box, observer, behaviour, encoder)
       }
 
       private var server: LoopbackServer? { box.server.withLock { $0 } }
@@ -134,7 +147,9 @@
 
       func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head): (self.head, body) = (head, [])
+        case .head(let head):
+          (self.head, body) = (head, [])
+          observer?.body(head)
         case .body(let piece): body.append(contentsOf: piece.readableBytesView)
         case .end:
           guard let head else { return }
@@ -166,6 +181,11 @@
           case .end: context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
           case .hang: return
           case .closeConnection: return context.close(promise: nil)
+          case .resetConnection:
+            let channel = context.channel
+            let isSet = (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            isSet?.whenComplete { _ in channel.close(promise: nil) }
+            return
           case .raw(let bytes):
             // Past the encoder.
             context.pipeline.syncOperations.removeHandler(encoder, promise: nil)
@@ -178,10 +198,10 @@
 
   /// Calls `body` with a server that is stopped afterwards.
   package func withServer(
-    isSecure: Bool = false, _ behaviour: @escaping LoopbackServer.Behaviour,
-    _ body: (LoopbackServer) async throws -> Void
+    isSecure: Bool = false, observer: LoopbackServer.HeadObserver? = nil,
+    _ behaviour: @escaping LoopbackServer.Behaviour, _ body: (LoopbackServer) async throws -> Void
   ) async throws {
-    let server = try await LoopbackServer.start(isSecure: isSecure, behaviour)
+    let server = try await LoopbackServer.start(isSecure: isSecure, observer: observer, behaviour)
     do {
       try await body(server)
     } catch {

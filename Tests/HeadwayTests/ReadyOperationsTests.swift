@@ -35,7 +35,7 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     // Of each segment the numbers lie above those of the segment before, and come in any order within.
     var segments = (0..<4).map { _ in Pair() }
-    var numbers = (0..<4).map { Array(UInt64($0 * 100)..<UInt64($0 * 100 + 100)).shuffled(using: &generator) }
+    var numbers = [0, 100, 200, 300].map { (first: UInt64) in Array(first..<first + 100).shuffled(using: &generator) }
     if seed % 2 == 0 { numbers = numbers.map { $0.sorted(by: >) } }
     for step in 0..<400 {
       let chosen = Int.random(in: 0..<segments.count, using: &generator)

@@ -116,6 +116,58 @@
       }
     }
 
+    @Test("H2: where nothing reads its output any more, it ends as others do, and what has come stays")
+    func brokenPipe()
+      async throws
+    {
+      let gone = "\(folder.path)/gone"
+      try await withServer { _ in
+        [.wait { FileManager.default.fileExists(atPath: gone) }]
+          + LoopbackServer.answer(.ok, ["ETag": "\"1\""], Self.whole)
+      } _: { server in
+        let tool = try Tool(
+          ["fetch", server.url("/file"), "--progress", "json"], in: folder,
+          launcher: [
+            "/bin/bash", "-c", "\"$0\" \"$@\" | { exec <&-; touch gone; }; exit ${PIPESTATUS[0]}",
+          ])
+        let run = await tool.finish()
+        #expect(run.status == 128 + SIGPIPE && run.errors.isEmpty, "\(run)")
+        #expect(folder.has("file") || folder.has("file.part"))
+      }
+    }
+
+    @Test(
+      "H2: output that can't be written is said, and one that is closed gets into no file",
+      arguments: [("> /dev/full", 74), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0)])
+    func unwritable(redirection: String, status: Int32) async throws {
+      try await withServer { _ in
+        LoopbackServer.answer(.ok, [:], Self.whole)
+      } _: { server in
+        let tool = try Tool(
+          ["fetch", server.url("/file"), "--progress", "plain"], in: folder,
+          launcher: ["/bin/bash", "-c", "exec \"$0\" \"$@\" \(redirection)"])
+        let run = await tool.finish()
+        #expect(run.status == status, "\(run)")
+        #expect(try folder.bytes(of: "file") == Data(Self.whole))
+        if status != 0 { #expect(run.errors.last?.contains("Standard output can't be written") == true) }
+      }
+    }
+
+    @Test("H2: a name changes no terminal, and is no longer than a file system takes") func strangeNames() async throws
+    {
+      try await withServer { _ in
+        LoopbackServer.answer(.ok, [:], [1])
+      } _: { server in
+        let long = String(repeating: "%C3%BC", count: 200)
+        let run = try await Tool.run(
+          "fetch", server.url("/a%1B%5B2Jb%E2%80%AEc%0A%5Cd"), server.url("/\(long).tar.gz"), in: folder)
+        #expect(run.status == 0, "\(run)")
+        #expect(folder.has("a_[2Jb_c__d"))
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(files.count == 2 && files.contains { $0.hasPrefix("üü") && $0.hasSuffix(".gz") }, "\(files)")
+      }
+    }
+
     @Test(
       "H2: no address gives a name that leaves the folder",
       arguments: ["/..", "/%2e%2e%2fx", "/a/..%2F..%2Fx", "/", "/.x"])

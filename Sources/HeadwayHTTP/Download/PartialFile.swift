@@ -2,6 +2,7 @@
   import Crypto
   import Foundation
   import NIOCore
+  import NIOHTTP1
   import NIOPosix
 
   /// A file that is being downloaded, beside its final place: `PATH.part`, and `PATH.part.json` with what is needed to
@@ -19,6 +20,11 @@
     private let descriptor: Int32
     private let checksum: SHA256Checksum?
     private var writer: PieceWriter
+    /// What has been read of an earlier download's bytes; nil once all of them have.
+    private var earlier: (hash: SHA256, count: Int)?
+
+    /// How much of an earlier download is read at a time.
+    private static let hashedBytes = 8 << 20
 
     private struct Note: Codable {
       let url: String
@@ -102,17 +108,40 @@
       }
       guard let note, note.url == url else { return try truncate(validator: nil) }
       validator = note.validator
-      guard checksum != nil else {
-        writer = PieceWriter(descriptor, at: Int(lseek(descriptor, 0, SEEK_END)), hash: nil)
-        return
+      writer = PieceWriter(descriptor, at: Int(lseek(descriptor, 0, SEEK_END)), hash: nil)
+      if checksum != nil { earlier = (SHA256(), 0) }
+    }
+
+    /// Reads what an earlier download has left, for the checksum.
+    ///
+    /// Piece by piece, since the file may be large, and the operation cancelled meanwhile.
+    func hashEarlierBytes() async throws {
+      while try await Self.performing({ try self.hashPiece() }) { try Task.checkCancellation() }
+    }
+
+    private func hashPiece() throws -> Bool {
+      guard var (hash, count) = earlier else { return false }
+      let piece = try [UInt8](unsafeUninitializedCapacity: Self.hashedBytes) { buffer, size in
+        let got = pread(descriptor, buffer.baseAddress, buffer.count, off_t(count))
+        guard got >= 0 else { throw failure("can't be read") }
+        size = got
       }
-      var (hash, count) = (SHA256(), 0)
-      var piece = [UInt8](repeating: 0, count: 1 << 20)
-      while case let got = pread(descriptor, &piece, piece.count, off_t(count)), got > 0 {
-        piece.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<got])) }
-        count += got
+      guard !piece.isEmpty else {
+        writer = PieceWriter(descriptor, at: count, hash: hash)
+        earlier = nil
+        return false
       }
-      writer = PieceWriter(descriptor, at: count, hash: hash)
+      hash.update(data: piece)
+      count += piece.count
+      earlier = (hash, count)
+      return true
+    }
+
+    /// Whether an answer with a part of the content goes on where this ends.
+    func isContinued(by part: ContentRange?, _ headers: HTTPHeaders) -> Bool {
+      guard let part, part.start == count else { return false }
+      // A server may send the rest whatever `If-Range` says.
+      return validator.map { !Validator.isContradicted($0, by: headers) } ?? false
     }
 
     // MARK: Writing
@@ -128,10 +157,18 @@
       writer = PieceWriter(descriptor, at: 0, hash: checksum.map { _ in SHA256() })
       self.validator = validator
       guard let validator else { return _ = unlink(notePath) }
+      try write(Note(url: url, validator: validator))
+    }
+
+    /// Writes the note to a file of its own: a link of that name is not followed.
+    private func write(_ note: Note) throws {
+      unlink(notePath)
+      let descriptor = Foundation.open(notePath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+      guard descriptor >= 0 else { throw Self.failure("can't be written", notePath, url) }
       do {
-        try JSONEncoder().encode(Note(url: url, validator: validator)).write(to: URL(fileURLWithPath: notePath))
+        try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: JSONEncoder().encode(note))
       } catch {
-        throw HTTPError(.cannotWriteFile, url: url, message: "\(notePath) can't be written.", underlying: error)
+        throw Self.failure("can't be written", notePath, url, error)
       }
     }
 

@@ -7,8 +7,19 @@
 
     /// Creates a checksum of its text: 64 hexadecimal digits, also behind `sha256:`.
     ///
-    /// - Parameter text: The digits; nil if they are none.
-    public init?(_ text: String) {
+    /// It does not return nil for another text, since a download without a checksum is not verified.
+    ///
+    /// - Parameter text: The digits, small or large.
+    /// - Throws: ``HTTPError`` with the code `invalidChecksum`.
+    public init(_ text: String) throws {
+      guard let bytes = Self.bytes(text) else {
+        throw HTTPError(
+          .invalidChecksum, url: "", message: "“\(text)” is no SHA-256 checksum: use 64 hexadecimal digits.")
+      }
+      self.bytes = bytes
+    }
+
+    private static func bytes(_ text: String) -> [UInt8]? {
       let digits = text.lowercased().hasPrefix("sha256:") ? text.dropFirst(7) : Substring(text)
       guard digits.utf8.count == 64 else { return nil }
       var bytes: [UInt8] = []
@@ -18,7 +29,7 @@
         bytes.append(byte)
         rest = rest.dropFirst(2)
       }
-      self.bytes = bytes
+      return bytes
     }
 
     init(_ digest: SHA256.Digest) { bytes = Array(digest) }

@@ -4,6 +4,9 @@
   import NIOPosix
 
   /// The content of a file, read on threads that may block.
+  ///
+  /// Each pass sends what the file had when the request began: another one that gets its name meanwhile does not mix
+  /// with it, and what is added to it is not sent.
   struct FileBody: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
@@ -12,45 +15,71 @@
     let path: String
     let url: String
     let size: Int64
+    private let number: ino_t
 
     init(path: String, url: String) throws {
       (self.path, self.url) = (path, url)
       var status = stat()
-      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-        let reason = errno == 0 ? "it is no file" : String(cString: strerror(errno))
-        throw HTTPError(.cannotReadFile, url: url, message: "\(path) can't be read: \(reason).")
-      }
-      size = Int64(status.st_size)
+      guard stat(path, &status) == 0 else { throw Self.failure(path, url, String(cString: strerror(errno))) }
+      guard status.st_mode & S_IFMT == S_IFREG else { throw Self.failure(path, url, "it is no file") }
+      (size, number) = (Int64(status.st_size), status.st_ino)
+    }
+
+    private static func failure(_ path: String, _ url: String, _ reason: String) -> HTTPError {
+      HTTPError(.cannotReadFile, url: url, message: "\(path) can't be read: \(reason).")
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(file: self) }
 
     struct Iterator: AsyncIteratorProtocol {
-      let file: FileBody
+      private let file: FileBody
+      /// Open from the first piece on.
+      private var opened: OpenFile?
       private var offset: Int64 = 0
 
       init(file: FileBody) { self.file = file }
 
       mutating func next() async throws -> ByteBuffer? {
-        let (path, start) = (file.path, offset)
-        let piece = try await NIOThreadPool.singleton.runIfActive { () -> ByteBuffer? in
-          let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-          guard descriptor >= 0 else { return nil }
-          defer { close(descriptor) }
-          var buffer = ByteBufferAllocator().buffer(capacity: FileBody.pieceBytes)
-          let count = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: FileBody.pieceBytes) { bytes in
-            Swift.max(0, pread(descriptor, bytes.baseAddress, FileBody.pieceBytes, off_t(start)))
-          }
-          return count > 0 ? buffer : nil
+        let count = Int(Swift.min(file.size - offset, Int64(FileBody.pieceBytes)))
+        guard count > 0 else { return nil }
+        let (start, file, opened) = (offset, file, opened)
+        let (source, piece) = try await NIOThreadPool.singleton.runIfActive {
+          let source = try opened ?? OpenFile(file)
+          return (source, try source.read(count, at: start))
         }
-        if let piece {
-          offset += Int64(piece.readableBytes)
-          return piece
+        guard piece.readableBytes > 0 else {
+          throw HTTPError(.cannotReadFile, url: file.url, message: "\(file.path) became shorter while it was sent.")
         }
-        guard offset == file.size else {
-          throw HTTPError(.cannotReadFile, url: file.url, message: "\(path) changed while it was sent.")
+        (self.opened, offset) = (source, offset + Int64(piece.readableBytes))
+        return piece
+      }
+    }
+
+    /// A file that is closed when nothing refers to it any more.
+    private final class OpenFile: Sendable {
+      private let file: FileBody
+      private let descriptor: Int32
+
+      init(_ file: FileBody) throws {
+        self.file = file
+        descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileBody.failure(file.path, file.url, String(cString: strerror(errno))) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_ino == file.number else {
+          throw FileBody.failure(file.path, file.url, "it was replaced by another")
         }
-        return nil
+      }
+
+      deinit { close(descriptor) }
+
+      func read(_ count: Int, at offset: Int64) throws -> ByteBuffer {
+        var buffer = ByteBufferAllocator().buffer(capacity: count)
+        try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
+          let got = pread(descriptor, bytes.baseAddress, count, off_t(offset))
+          guard got >= 0 else { throw FileBody.failure(file.path, file.url, String(cString: strerror(errno))) }
+          return got
+        }
+        return buffer
       }
     }
   }

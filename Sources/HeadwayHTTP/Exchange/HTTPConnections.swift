@@ -13,11 +13,12 @@
     public struct Configuration: Sendable {
       /// How long a connection may take to come about, TLS included; 10 s by default.
       public var connectTime = Duration.seconds(10)
-      /// How long a connection may stand still; 60 s by default.
+      /// How long a connection may stand still while something is asked; 60 s by default.
       public var idleTime = Duration.seconds(60)
-      /// How many connections there are to one host at once; 8 by default.
+      /// How many connections there are to one host at once, at least 1; 8 by default.
       ///
-      /// Further requests wait.
+      /// Further requests wait, for as long as it takes: set ``HTTPLimits/totalTime`` where they must not. By HTTP/2
+      /// requests share one connection, and this does not limit them.
       public var maximumConnectionsPerHost = 8
       /// How many times its size a compressed body may expand to; 100 by default.
       public var maximumExpansion = 100
@@ -34,21 +35,19 @@
     }
 
     /// The connections that are used if no others are given.
-    public static let shared = HTTPConnections()
+    public static let shared = HTTPConnections(Configuration().withoutCertificates())
 
     let client: HTTPClient
     let joinedRequests = JoinedRequests()
 
     /// Makes a pool of connections.
     ///
-    /// - Parameter configuration: What they are made with.
+    /// - Parameter configuration: What they are made with; its defaults, if nothing is said.
     /// - Throws: ``HTTPError`` with the code `cannotReadFile`, if the certificates can't be read; `invalidURL`, if the
     ///   address of the proxy is none.
-    public convenience init(_ configuration: Configuration) throws {
+    public convenience init(_ configuration: Configuration = Configuration()) throws {
       self.init(try configuration.clientConfiguration())
     }
-
-    private convenience init() { self.init(Configuration().withoutCertificates()) }
 
     private init(_ configuration: HTTPClient.Configuration) {
       client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -65,10 +64,10 @@
     func withoutCertificates() -> HTTPClient.Configuration {
       var configuration = HTTPClient.Configuration()
       configuration.redirectConfiguration = .disallow
-      configuration.timeout.connect = .nanoseconds(Int64(connectTime / .nanoseconds(1)))
-      configuration.timeout.read = .nanoseconds(Int64(idleTime / .nanoseconds(1)))
+      configuration.timeout.connect = TimeAmount(connectTime)
+      configuration.timeout.read = TimeAmount(idleTime)
       configuration.timeout.write = configuration.timeout.read
-      configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = maximumConnectionsPerHost
+      configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, maximumConnectionsPerHost)
       // Failures are repeated by ourselves.
       configuration.connectionPool.retryConnectionEstablishment = false
       configuration.decompression = .enabled(limit: .ratio(maximumExpansion))
@@ -86,7 +85,7 @@
 
     private static func proxy(_ address: String) throws -> HTTPClient.Configuration.Proxy {
       guard let parts = URLComponents(string: address), parts.scheme?.lowercased() == "http", let host = parts.host,
-        !host.isEmpty
+        !host.isEmpty, parts.port.map({ (1...65_535).contains($0) }) ?? true
       else {
         throw HTTPError(.invalidURL, url: address, message: "This is no address of a proxy: use http://HOST:PORT.")
       }

@@ -2,6 +2,18 @@
   import Foundation
   import NIOHTTP1
 
+  /// What an address has to be before AsyncHTTPClient gets it.
+  enum WebAddress {
+    /// Whether an address is of http or https, and its port is one.
+    ///
+    /// AsyncHTTPClient has schemes for local sockets, too, which an address of a server must not reach, and traps where
+    /// a number is no port.
+    static func isValid(_ url: URL) -> Bool {
+      guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else { return false }
+      return url.port.map { (1...65_535).contains($0) } ?? true
+    }
+  }
+
   /// Where a server sends on to.
   enum Redirect {
     /// What says who asks, and which host: not for another one.
@@ -12,7 +24,7 @@
     /// - Throws: ``HTTPError`` with the code `refusedRedirect`.
     static func next(_ request: HTTPRequest, to location: String, _ status: HTTPResponseStatus) throws -> HTTPRequest {
       guard let old = URL(string: request.url), let new = URL(string: location, relativeTo: old)?.absoluteURL,
-        let scheme = new.scheme?.lowercased(), ["http", "https"].contains(scheme), new.host?.isEmpty == false
+        WebAddress.isValid(new), let scheme = new.scheme?.lowercased(), new.host?.isEmpty == false
       else {
         throw HTTPError(
           .refusedRedirect, url: request.url, status: status, message: "The server sent on to no address: \(location).")
@@ -46,11 +58,7 @@
     static func delay(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
       guard let value = headers.first(name: "Retry-After") else { return nil }
       if let seconds = Int(value), seconds >= 0 { return .seconds(seconds) }
-      let format = DateFormatter()
-      format.locale = Locale(identifier: "en_US_POSIX")
-      format.timeZone = TimeZone(identifier: "GMT")
-      format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
-      return format.date(from: value).map { .seconds(max(0, $0.timeIntervalSince(now))) }
+      return HTTPDate.parsed(value).map { .seconds(max(0, $0.timeIntervalSince(now))) }
     }
   }
 #endif

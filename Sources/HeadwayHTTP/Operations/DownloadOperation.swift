@@ -69,6 +69,14 @@
     override func attempt() async throws {
       let file = try await openFile()
       try Task.checkCancellation()
+      // What can't be gone on with is asked for again as a whole.
+      while try await !completes(file) {}
+    }
+
+    /// Asks for what the file does not have.
+    ///
+    /// - Returns: Whether that is there now; false if the server had something else, after which the file is empty.
+    private func completes(_ file: PartialFile) async throws -> Bool {
       var request = request
       request.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
       if let validator = file.validator, file.count > 0 {
@@ -77,9 +85,11 @@
       }
       let exchange = HTTPExchange(connections: connections, limits: limits)
       let answer = try await exchange.answer(to: request) { $0 == .rangeNotSatisfiable && file.count > 0 }
-      let part = ContentRange(answer.headers)
+      // There is nothing new, and what is at the place of the file is right.
+      if answer.status == .notModified { return true }
+      let part = answer.status == .partialContent ? ContentRange(answer.headers) : nil
       guard answer.status != .rangeNotSatisfiable,
-        answer.status != .partialContent || (part?.start == file.count && file.count > 0)
+        answer.status != .partialContent || (file.count > 0 && file.isContinued(by: part, answer.headers))
       else {
         // Not the rest of what is here.
         guard file.count > 0 else {
@@ -88,13 +98,17 @@
           )
         }
         try await file.restart(validator: nil)
-        return try await attempt()
+        return false
       }
-      if answer.status != .partialContent { try await file.restart(validator: Validator.of(answer.headers)) }
+      if answer.status != .partialContent {
+        // Ranges are those of the compressed content, and what is here is decompressed.
+        try await file.restart(validator: answer.isEncoded ? nil : Validator.of(answer.headers))
+      }
       let size = part.map(\.total) ?? answer.announcedLength
       try requireRoom(for: size ?? 0, answer)
-      progress.totalUnitCount = Int64(size ?? 0)
+      // In this order, since what had come before may be more than there is now.
       progress.completedUnitCount = Int64(file.count)
+      progress.totalUnitCount = Int64(size ?? 0)
       try await HTTPExchange.translating(answer.url) {
         for try await piece in answer.response.body {
           try requireRoom(for: file.count + piece.readableBytes, answer)
@@ -109,6 +123,7 @@
       try Task.checkCancellation()
       try await file.complete()
       self.file = nil
+      return true
     }
 
     override func clean(after result: Result<Void, any Error>) async {
@@ -121,6 +136,7 @@
       if let file { return file }
       let opened = try await PartialFile.open(path, for: request.url, checksum)
       file = opened
+      try await opened.hashEarlierBytes()
       return opened
     }
 

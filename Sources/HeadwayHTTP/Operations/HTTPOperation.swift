@@ -45,20 +45,34 @@
     /// One attempt.
     func attempt() async throws { preconditionFailure("\(type(of: self)) asks nothing") }
 
+    /// What is done once, after the attempt that succeeded: a failure of it is repeated by no attempt.
+    func conclude() async throws {}
+
     /// All attempts have been made.
     func clean(after result: Result<Void, any Error>) async {}
 
     private func runWithinTime() async throws {
-      guard let totalTime = limits.totalTime else { return try await attempts() }
+      guard let totalTime = limits.totalTime else { return try await attemptAndConclude() }
       try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await self.attempts() }
-        group.addTask { [clock = clock ?? ContinuousClock(), request] in
-          try await clock.sleep(for: totalTime)
-          throw HTTPError(.timedOut, url: request.url, message: "It took longer than \(totalTime).")
+        group.addTask { try await self.attemptAndConclude() }
+        group.addTask {
+          try await self.sleep(for: totalTime)
+          throw HTTPError(.timedOut, url: self.request.url, message: "It took longer than \(totalTime).")
         }
         defer { group.cancelAll() }
         try await group.next()
       }
+    }
+
+    /// Sleeps by the clock of the operation, a century at most: what is longer than a clock counts would trap.
+    private func sleep(for duration: Duration) async throws {
+      try await (clock ?? ContinuousClock()).sleep(for: min(duration, .seconds(100 * 365 * 86_400)))
+    }
+
+    private func attemptAndConclude() async throws {
+      try await attempts()
+      try Task.checkCancellation()
+      try await conclude()
     }
 
     private func attempts() async throws {
@@ -70,7 +84,7 @@
           guard request.isIdempotent,
             let delay = limits.retries.delay(after: error, attempt: number, random: .random(in: 0...1))
           else { throw error }
-          try await (clock ?? ContinuousClock()).sleep(for: delay)
+          try await sleep(for: delay)
           number += 1
         }
       }

@@ -19,6 +19,7 @@
   ///
   /// To make something of the answer in the operation itself, subclass it and override ``receive(_:)``.
   open class RequestOperation: HTTPOperation, @unchecked Sendable {
+    /// The answer, from when it is there; not that of the operation, if it fails or is cancelled after that.
     private let received = Mutex<HTTPResponse?>(nil)
 
     /// Creates a request.
@@ -46,7 +47,10 @@
     }
 
     /// The answer; nil until the operation has finished, and if it failed or was cancelled.
-    public final var response: HTTPResponse? { received.withLock { $0 } }
+    public final var response: HTTPResponse? {
+      guard case .success? = outcome else { return nil }
+      return received.withLock { $0 }
+    }
 
     /// The answer.
     ///
@@ -65,10 +69,10 @@
     /// Makes something of the answer, before the operation finishes.
     ///
     /// Override it; the default does nothing. Called once at most, in the operation's task, which is cancelled with the
-    /// operation.
+    /// operation, and when its total time has passed. ``response`` is not there yet.
     ///
     /// - Parameter response: The answer.
-    /// - Throws: Whatever makes the operation fail.
+    /// - Throws: Whatever makes the operation fail. The request is not repeated for it.
     open func receive(_ response: HTTPResponse) async throws {}
 
     private static let usualMaximumBodyBytes = 64 << 20
@@ -83,9 +87,12 @@
       } else {
         response = try await Self.response(to: request, limits, connections, report: note)
       }
-      try Task.checkCancellation()
-      try await receive(response)
       received.withLock { $0 = response }
+    }
+
+    override func conclude() async throws {
+      guard let response = received.withLock({ $0 }) else { return }
+      try await receive(response)
     }
 
     private func note(_ count: HTTPBodyCount) {
@@ -105,7 +112,7 @@
         throw HTTPError(
           .bodyTooLarge, url: answer.url, status: answer.status, message: "The content has more than \(most) bytes.")
       }
-      let announced = request.method == .HEAD ? nil : answer.announcedLength
+      let announced = answer.announcedLength
       try requireRoom(for: announced ?? 0)
       report(HTTPBodyCount(completed: 0, total: announced))
       let body = try await HTTPExchange.translating(answer.url) {

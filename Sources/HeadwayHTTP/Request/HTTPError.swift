@@ -1,4 +1,6 @@
 #if HTTP
+  import Foundation
+  import NIOCore
   public import NIOHTTP1
 
   /// Why a request or a download failed.
@@ -6,8 +8,8 @@
     /// What kind of thing went wrong.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
       private enum Kind: String {
-        case invalidURL, cannotConnect, timedOut, unexpectedStatus, refusedRedirect, bodyTooLarge, connectionBroken
-        case checksumMismatch, cannotReadFile, cannotWriteFile, fileInUse
+        case invalidURL, invalidRequest, cannotConnect, timedOut, unexpectedStatus, refusedRedirect, bodyTooLarge
+        case connectionBroken, invalidChecksum, checksumMismatch, cannotReadFile, cannotWriteFile, fileInUse
       }
 
       private let kind: Kind
@@ -16,9 +18,11 @@
 
       /// The address is no `http` or `https` URL with a host.
       public static let invalidURL = Code(.invalidURL)
-      /// No connection came about: there is no such host, nobody listens there, or TLS failed.
+      /// The request can't be sent as it is: a header field has a line end, say.
+      public static let invalidRequest = Code(.invalidRequest)
+      /// No connection came about: there is no such host, nothing listens there, or TLS failed.
       public static let cannotConnect = Code(.cannotConnect)
-      /// One of the time limits of ``HTTPLimits`` has passed.
+      /// A time limit of ``HTTPLimits`` or ``HTTPConnections`` has passed.
       public static let timedOut = Code(.timedOut)
       /// The status is none that is allowed; ``HTTPError/status`` has it.
       public static let unexpectedStatus = Code(.unexpectedStatus)
@@ -26,8 +30,10 @@
       public static let refusedRedirect = Code(.refusedRedirect)
       /// The content is larger than the limit, or expands more than it may.
       public static let bodyTooLarge = Code(.bodyTooLarge)
-      /// The connection ended before the answer did, or what came is no HTTP.
+      /// The connection ended before the answer did, or what came is no HTTP, or can't be decompressed.
       public static let connectionBroken = Code(.connectionBroken)
+      /// What was given as a checksum is none.
+      public static let invalidChecksum = Code(.invalidChecksum)
       /// What was downloaded does not have the checksum that was given.
       public static let checksumMismatch = Code(.checksumMismatch)
       /// The file that is to be sent can't be read.
@@ -43,7 +49,7 @@
 
     /// What kind of thing went wrong.
     public let code: Code
-    /// The address concerned.
+    /// The address concerned; empty if it is none, but a setting.
     public let url: String
     /// The status, where the server answered.
     public let status: HTTPResponseStatus?
@@ -81,6 +87,15 @@
     }
 
     /// The address and what happened.
-    public var description: String { underlying.map { "\(url): \(message) (\($0))" } ?? "\(url): \(message)" }
+    public var description: String {
+      let text = url.isEmpty ? message : "\(url): \(message)"
+      guard let underlying, !saysReason(of: underlying) else { return text }
+      return "\(text) (\(underlying))"
+    }
+
+    /// Whether the message has what the system says of an error of a file.
+    private func saysReason(of error: any Error) -> Bool {
+      (error as? IOError).map { message.contains(String(cString: strerror($0.errnoCode))) } ?? false
+    }
   }
 #endif

@@ -10,6 +10,9 @@
     /// How many redirects are followed; 10 by default.
     public var maximumRedirects = 10
     /// The statuses, beside those from 200 to 299, that are no errors.
+    ///
+    /// A ``DownloadOperation`` takes the content of such an answer for the file; only where 304 (not modified) is
+    /// allowed and comes, the file stays as it is. A redirect that says where to is followed all the same.
     public var allowedStatuses: Set<UInt> = []
     /// How often and when a request that failed is repeated.
     public var retries = HTTPRetries()
@@ -67,7 +70,9 @@
       default: return nil
       }
       if let asked = error.retryAfter { return asked <= maximumDelay ? asked : nil }
-      return min(maximumDelay, firstDelay * (1 << min(attempt - 1, 20))) * random
+      var longest = firstDelay
+      for _ in 1..<attempt where longest > .zero && longest < maximumDelay { longest *= 2 }
+      return min(maximumDelay, longest) * random
     }
   }
 #endif

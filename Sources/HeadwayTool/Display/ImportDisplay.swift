@@ -36,8 +36,8 @@
     func start() {
       switch style {
       case .bars: startBars()
-      case .plain: startLines(every: 10, to: .standardError, ProgressLine.plain)
-      case .json: startLines(every: 1, to: .standardOutput, JSONEvent.progress)
+      case .plain: startLines(every: 10, to: .error, ProgressLine.plain)
+      case .json: startLines(every: 1, to: .output, JSONEvent.progress)
       case .none: break
       }
     }
@@ -61,7 +61,7 @@
       case .bars:
         note.withLock { $0 = text }
         draw()
-      case .plain, .json: FileHandle.standardError.write(Data("\(text)\n".utf8))
+      case .plain, .json: StandardStream.error.writeLine(text)
       case .none: break
       }
     }
@@ -69,14 +69,14 @@
     // MARK: Lines
 
     private func startLines(
-      every step: Int, to file: FileHandle, _ line: @escaping @Sendable (TableReport, Int) -> String
+      every step: Int, to stream: StandardStream, _ line: @escaping @Sendable (TableReport, Int) -> String
     ) {
       for operation in operations {
         let told = LastStep()
         let observation = operation.progress.observe { [weak operation] progress in
           let percent = Int(progress.fractionCompleted * 100)
           guard let operation, told.advance(to: percent / step) else { return }
-          file.write(Data("\(line(operation.report, percent))\n".utf8))
+          stream.writeLine(line(operation.report, percent))
         }
         observations.withLock { $0.append(observation) }
       }

@@ -12,7 +12,7 @@
       let shown = lines.suffix(room)
       for line in shown { text += line.prefix(terminal.columns) + "\n" }
       height = shown.count
-      FileHandle.standardError.write(Data(text.utf8))
+      StandardStream.error.write(text)
     }
   }
 #endif

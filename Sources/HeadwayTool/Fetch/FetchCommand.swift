@@ -56,7 +56,7 @@
       if quiet, progress != nil { throw ValidationError("--quiet and --progress: use one of them.") }
       if let checksum {
         guard urls.count == 1 else { throw ValidationError("--checksum is for one file, and there are \(urls.count).") }
-        guard SHA256Checksum(checksum) != nil else {
+        guard (try? SHA256Checksum(checksum)) != nil else {
           throw ValidationError("--checksum \(checksum): use 64 hexadecimal digits.")
         }
       }
@@ -86,7 +86,7 @@
       var proxies = ProxySetting()
       let downloads = try urls.map { url in
         DownloadOperation(
-          url, to: path(of: url), checksum: checksum.flatMap { SHA256Checksum($0) },
+          url, to: path(of: url), checksum: try checksum.map { try SHA256Checksum($0) },
           keepsPartialFile: true, limits: limits, connections: try proxies.connections(for: url))
       }
       let queue = OperationQueue()
@@ -129,14 +129,38 @@
 
   /// The name of a file for an address.
   enum FileName {
-    /// The last part of the path; it can't leave a folder.
+    /// What a file system takes, less what the name of a partial file and its note have more.
+    private static let maximumBytes = 255 - ".part.json".utf8.count
+
+    /// The last part of the path; it can't leave a folder, nor change a terminal that shows it.
     static func of(_ url: String) -> String {
       let path = URL(string: url)?.path ?? ""
       let name = path.split(separator: "/").last.map(String.init) ?? ""
-      let safe = String(name.map { $0 == "/" || $0 == "\\" || $0.isNewline || $0 == "\0" ? "_" : $0 })
+      var safe = String.UnicodeScalarView()
+      for scalar in name.unicodeScalars { safe.append(isSafe(scalar) ? scalar : "_") }
       // Hidden ones, and what means a folder, are no names for what somebody else names.
-      let visible = String(safe.drop { $0 == "." })
-      return visible.isEmpty ? "download" : visible
+      let visible = String(String(safe).drop { $0 == "." })
+      return visible.isEmpty ? "download" : shortened(visible)
+    }
+
+    private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
+      // The joiners of scripts and emoji are letters of a name.
+      if scalar == "\u{200C}" || scalar == "\u{200D}" { return true }
+      return switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator: false
+      default: scalar != "/" && scalar != "\\"
+      }
+    }
+
+    /// The beginning of a long name, with its extension.
+    private static func shortened(_ name: String) -> String {
+      guard name.utf8.count > maximumBytes else { return name }
+      let dot = name.lastIndex(of: ".") ?? name.endIndex
+      // What is longer is no extension.
+      let ending = name[dot...].utf8.count <= 20 ? name[dot...] : ""
+      var beginning = name[..<name.index(name.endIndex, offsetBy: -ending.count)]
+      while beginning.utf8.count + ending.utf8.count > maximumBytes { beginning.removeLast() }
+      return String(beginning + ending)
     }
   }
 

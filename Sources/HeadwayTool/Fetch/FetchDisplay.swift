@@ -32,12 +32,12 @@
         drawing.withLock { $0 = task }
       case .plain:
         observe(every: 10) { download, percent in
-          let line = "\(download.fileName): \(percent) %, \(ByteCount.text(download.progress.completedUnitCount))\n"
-          FileHandle.standardError.write(Data(line.utf8))
+          let amount = ByteCount.text(download.progress.completedUnitCount)
+          StandardStream.error.writeLine("\(download.fileName): \(percent) %, \(amount)")
         }
       case .json:
         observe(every: 1) { download, percent in
-          Self.write(JSONEvent.line(FetchEvent.File("progress", download, percent: percent)))
+          StandardStream.output.writeLine(JSONEvent.line(FetchEvent.File("progress", download, percent: percent)))
         }
       case .none: break
       }
@@ -59,7 +59,7 @@
       case .bars:
         note.withLock { $0 = text }
         draw()
-      case .plain, .json: FileHandle.standardError.write(Data("\(text)\n".utf8))
+      case .plain, .json: StandardStream.error.writeLine(text)
       case .none: break
       }
     }
@@ -69,21 +69,20 @@
       switch style {
       case .json:
         for download in downloads {
-          Self.write(JSONEvent.line(FetchEvent.File("file", download, percent: download.isComplete ? 100 : nil)))
+          StandardStream.output.writeLine(
+            JSONEvent.line(FetchEvent.File("file", download, percent: download.isComplete ? 100 : nil)))
         }
         let event = exitCode == 0 ? "finished" : exitCode > 128 ? "cancelled" : "error"
-        Self.write(JSONEvent.line(FetchEvent.End(event, downloads, seconds: seconds, exitCode: exitCode)))
+        StandardStream.output.writeLine(
+          JSONEvent.line(FetchEvent.End(event, downloads, seconds: seconds, exitCode: exitCode)))
       case .bars, .plain:
         for download in downloads where download.isComplete {
-          Self.write("\(download.path): \(ByteCount.text(download.progress.completedUnitCount))")
+          StandardStream.output.writeLine("\(download.path): \(ByteCount.text(download.progress.completedUnitCount))")
         }
-        if exitCode > 128 { Self.write("Cancelled. The same command goes on where it was.") }
+        if exitCode > 128 { StandardStream.output.writeLine("Cancelled. The same command goes on where it was.") }
       case .none: break
       }
     }
-
-    /// At once, to whatever standard output is.
-    private static func write(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
     private func observe(every step: Int, _ tell: @escaping @Sendable (DownloadOperation, Int) -> Void) {
       for download in downloads {

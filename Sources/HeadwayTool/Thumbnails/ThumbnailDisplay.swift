@@ -54,7 +54,7 @@
       case .bars:
         notes.withLock { $0 = ($0 + [note]).suffix(Self.mostNotes) }
         draw()
-      case .plain, .json: FileHandle.standardError.write(Data("\(note)\n".utf8))
+      case .plain, .json: StandardStream.error.writeLine(note)
       case .none: break
       }
     }
@@ -71,7 +71,7 @@
       case .plain where lastStep.advance(to: percent / 10):
         let left = ProgressLine.left(counts.fraction, seconds: seconds)
         let parts = ["\(counts.ended.grouped) of \(counts.total.grouped)", left].compactMap { $0 }
-        FileHandle.standardError.write(Data("thumbnails: \(percent) %, \(parts.joined(separator: ", "))\n".utf8))
+        StandardStream.error.writeLine("thumbnails: \(percent) %, \(parts.joined(separator: ", "))")
       case .json where lastStep.advance(to: percent): print(event("progress", counts, seconds: seconds, exitCode: nil))
       default: break
       }
