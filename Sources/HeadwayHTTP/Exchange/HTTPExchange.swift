@@ -144,8 +144,7 @@
           return failure(.timedOut, "The connection stood still.")
         case .proxyAuthenticationRequired, .invalidProxyResponse:
           return failure(.cannotConnect, "The proxy makes no connection to the server.")
-        case .traceRequestWithBody, .contentLengthMissing, .incompatibleHeaders, .chunkedSpecifiedMultipleTimes,
-          .identityCodingIncorrectlyPresent:
+        case .traceRequestWithBody, .contentLengthMissing, .identityCodingIncorrectlyPresent:
           return failure(.invalidRequest, "The request can't be sent as it is.")
         default:
           // Two that have values of their own.
