@@ -39,6 +39,7 @@
     ///
     /// With an asynchronous `main` on Linux the first thread ends, and the main queue runs on any thread.
     static func main() {
+      StandardOutput.keepStreams()
       Task {
         await runCommand()
         exit()

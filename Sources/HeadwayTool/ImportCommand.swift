@@ -277,7 +277,7 @@
       let findings = form.findings(found)
       if !findings.isEmpty { notices.say("\(path): found \(findings.joined(separator: ", ")).") }
       guard progress == .json, !quiet else { return }
-      FileHandle.standardOutput.write(Data("\(JSONEvent.line(JSONEvent.Start(path, found, findings)))\n".utf8))
+      StandardOutput.write("\(JSONEvent.line(JSONEvent.Start(path, found, findings)))\n")
     }
 
     private var options: ImportOptions {

@@ -54,6 +54,7 @@
       if !terminal, !techniques.isEmpty {
         throw ValidationError("Techniques are named for --terminal; on the page they are chosen there.")
       }
+      guard listen?.isEmpty != true else { throw ValidationError("--listen: name an address.") }
       guard 0...65_535 ~= port else { throw ValidationError("--port \(port): use 0 to 65535.") }
     }
 
@@ -62,18 +63,24 @@
     }
 
     private func runInTerminal() async throws {
-      let lab = TerminalLab { text in FileHandle.standardOutput.write(Data(text.utf8)) }
+      let lab = TerminalLab { text in StandardOutput.write(text) }
       let signals = Signals { lab.cancel() }
       await lab.run(techniques.isEmpty ? Technique.allCases : techniques)
       if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
     }
 
     private func serve() async throws {
+      var isFolder: ObjCBool = false
+      if let feed, !FileManager.default.fileExists(atPath: feed, isDirectory: &isFolder) || !isFolder.boolValue {
+        ToolExit.say("\(feed): There is no such folder.")
+        throw ExitCode(ToolExit.noInput.rawValue)
+      }
       let server = LabServer(
         LabServer.Options(port: port, listen: listen, feed: feed), lab: Lab())
       let task = Task.detached {
         try await server.run { address in
-          FileHandle.standardOutput.write(Data("The lab is at \(address)\nCtrl-C ends it.\n".utf8))
+          // The page is served all the same.
+          try? StandardOutput.attempt("The lab is at \(address)\nCtrl-C ends it.\n")
           if open { Browser.open(address) }
         }
       }

@@ -18,7 +18,7 @@
     /// - Parameter end: How it ended.
     func print(_ end: JSONEvent.End) {
       let text = style == .json ? json(end) : table(isCancelled: end.event == "cancelled")
-      FileHandle.standardOutput.write(Data(text.utf8))
+      StandardOutput.write(text)
     }
 
     private func json(_ end: JSONEvent.End) -> String {

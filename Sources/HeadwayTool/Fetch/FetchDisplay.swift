@@ -83,7 +83,7 @@
     }
 
     /// At once, to whatever standard output is.
-    private static func write(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
+    private static func write(_ line: String) { StandardOutput.write("\(line)\n") }
 
     private func observe(every step: Int, _ tell: @escaping @Sendable (DownloadOperation, Int) -> Void) {
       for download in downloads {
