@@ -41,7 +41,10 @@ public final class TechniqueRun: Sendable {
     controller = technique.makeController(screen)
     count.onEnd = { [weak screen] in screen?.finished() }
     for (index, operation) in (controller.processing?.operations ?? []).enumerated() {
-      count.observe(operation) { [screen] in screen.ended(index + 1, isCancelled: $0) }
+      // While all are cancelled one after the other, one that waits for a cancelled one may end before its own turn.
+      count.observe(operation) { [screen] in
+        screen.ended(index + 1, isCancelled: $0 || screen.isCancelled(index + 1))
+      }
     }
   }
 
