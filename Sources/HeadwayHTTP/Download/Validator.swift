@@ -1,5 +1,4 @@
 #if HTTP
-  import Foundation
   import NIOHTTP1
 
   /// By what a server says that content is still the same.
@@ -20,17 +19,6 @@
     static func isContradicted(_ validator: String, by headers: HTTPHeaders) -> Bool {
       let field = validator.hasPrefix("\"") ? "ETag" : "Last-Modified"
       return headers.first(name: field).map { $0 != validator } ?? false
-    }
-  }
-
-  /// Times in header fields, as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
-  enum HTTPDate {
-    static func parsed(_ text: String) -> Date? {
-      let format = DateFormatter()
-      format.locale = Locale(identifier: "en_US_POSIX")
-      format.timeZone = TimeZone(identifier: "GMT")
-      format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
-      return format.date(from: text)
     }
   }
 

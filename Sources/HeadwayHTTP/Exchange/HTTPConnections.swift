@@ -85,7 +85,7 @@
 
     private static func proxy(_ address: String) throws -> HTTPClient.Configuration.Proxy {
       guard let parts = URLComponents(string: address), parts.scheme?.lowercased() == "http", let host = parts.host,
-        !host.isEmpty, parts.port.map({ (1...65_535).contains($0) }) ?? true
+        !host.isEmpty, WebAddress.isPort(parts.port)
       else {
         throw HTTPError(.invalidURL, url: address, message: "This is no address of a proxy: use http://HOST:PORT.")
       }
