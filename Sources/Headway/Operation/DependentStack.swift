@@ -5,8 +5,14 @@ import Synchronization
 /// The edges of those that wait for an operation: a stack, onto which threads push without a lock, and which the end
 /// closes as a whole.
 ///
-/// Who takes an edge out before the end, which is rare, moves all of them to a list, under the lock of the operation's
-/// links. The edges are in the dependents, which take them out before they are freed.
+/// A thread that takes an edge out before the end, which is rare, moves all of them to a list, under the lock of the
+/// operation's links. The edges are in the dependents, which take them out before they are freed.
+///
+/// Orderings: a push releases what is written in the edge, and taking all or closing acquires that; pushes between are
+/// read-modify-writes, and so keep it. The end releases "done", which a thread acquires that frees an edge afterwards.
+/// A push is sequentially consistent, since the thread then reads whether its operation has ended meanwhile, and a
+/// thread that ends an operation early reads the stack after that (with a fence between): at least one of them sees the
+/// other.
 struct DependentStack: ~Copyable {
   /// The word of the edge on top; 0 when empty.
   private let top = Atomic<UInt>(0)

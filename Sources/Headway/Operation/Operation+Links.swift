@@ -9,11 +9,11 @@ extension Operation {
   /// (``DependentStack``), and does not own them, so a graph that is never run is freed like any other. The edges are
   /// in the dependents. They and the dependents are there because of three rules:
   /// 1. An operation takes its edges out of the stacks of its unfinished dependencies before it is released: when it
-  ///    finishes early (cancelled), and when it is freed unfinished. Who takes one out has the lock of the dependency's
-  ///    links, and has announced that, so that the thread that ends the dependency takes the lock as well; if that one
-  ///    has begun without it, it is waited for.
-  /// 2. So whoever ends a dependency may read the edges of its stack, and the atomic state of their operations, until
-  ///    it has counted them down.
+  ///    finishes early (cancelled), and when it is freed unfinished. A thread that takes one out has the lock of the
+  ///    dependency's links, and has announced that, so that the thread that ends the dependency takes the lock as well;
+  ///    if that one has begun without it, it is waited for.
+  /// 2. So the thread that ends a dependency may read the edges of its stack, and the atomic state of their operations,
+  ///    until it has counted them down.
   /// 3. An operation in the stack whose state says `enqueued` is owned by its queue, or by a thread that has it in a
   ///    batch, either of which releases it only after rule 1; so such an operation, and only such, may be retained
   ///    there, as long as this dependency has not counted it down.
@@ -59,8 +59,8 @@ extension Operation {
 
   /// The queue that holds the operation, until it has finished.
   ///
-  /// The operation does not own its queue: a queue that holds operations owns itself. Whoever looks for it here
-  /// announces that under the lock of the links, and whoever ends the operation afterwards takes that lock before the
+  /// The operation does not own its queue: a queue that holds operations owns itself. To look for it here is
+  /// announced under the lock of the links, and a thread that ends the operation afterwards takes that lock before the
   /// operation leaves the queue; so the queue is alive.
   final var queue: OperationQueue? {
     guard state.current.isEnqueued else { return nil }

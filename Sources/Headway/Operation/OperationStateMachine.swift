@@ -10,6 +10,9 @@ struct OperationStateMachine: ~Copyable {
 
   var current: OperationWord { OperationWord(rawValue: word.load(ordering: .acquiring)) }
 
+  /// As ``current``, for a thread that has pushed an edge: see ``DependentStack``.
+  var currentAfterPush: OperationWord { OperationWord(rawValue: word.load(ordering: .sequentiallyConsistent)) }
+
   /// Applies `change` until it sticks, or returns without a change when `change` answers nil.
   private func update<Answer>(_ change: (inout OperationWord) -> Answer?) -> Answer? {
     var old = word.load(ordering: .acquiring)
@@ -203,7 +206,7 @@ struct OperationStateMachine: ~Copyable {
       guard word.phase != .finished else { return nil }
       let old = word
       word.phase = .finished
-      // Who adds a dependency at this moment sees that it has to be left.
+      // A thread that adds a dependency at this moment sees that it has to be left.
       if old.unfinishedDependencies > 0 { word.rawValue |= OperationWord.dependenciesWereSeen }
       return old
     }

@@ -173,4 +173,10 @@ struct OperationWord {
 
   /// The same, and it has neither been started nor cancelled.
   var isWaitingForItsTurn: Bool { phase == .pending && !isCancelled && isStartable }
+
+  /// After a count-down: that was the last dependency.
+  var becameReady: Bool { isReady && !isCancelled && phase == .pending }
+  /// After a count-down: that was the last dependency, and the queue has to be notified. (A cancelled operation was
+  /// ready before, and its queue knows.)
+  var becameReadyInQueue: Bool { becameReady && isEnqueued }
 }
