@@ -12,6 +12,7 @@ import glob
 import os
 import re
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -48,13 +49,17 @@ def add_command(commands):
         "contention", help="what more processors would bring, computed from counts", description=__doc__,
     )
     command.add_argument("--operations", type=int, default=30_000)
+    command.add_argument("--rounds", type=int, default=5, help="the tables have the medians")
     command.set_defaults(run=bench_contention)
 
 
 def bench_contention(arguments):
     subprocess.run(["valgrind", "--version"], check=True, stdout=subprocess.DEVNULL)
     program = programs.build_swift()
-    counts = {workload: count(program, workload, arguments.operations) for workload in WORKLOADS}
+    rounds = [{workload: count(program, workload, arguments.operations) for workload in WORKLOADS}
+              for _ in range(arguments.rounds)]
+    counts = {workload: {name: statistics.median(counts[workload][name] for counts in rounds) for name in found}
+              for workload, found in rounds[0].items()}
     print("| an operation | ns, adding | ns, workers | ns under the queue's lock | taken | ns under the pool's | taken "
           "| instructions | locked ones |")
     print("|---|---|---|---|---|---|---|---|---|")
