@@ -8,16 +8,13 @@ second for any number of workers, by mean value analysis (Reiser and Lavenberg, 
 
 import collections
 import functools
-import glob
-import os
 import re
 import resource
 import statistics
 import subprocess
-import sys
 import tempfile
 
-from . import programs
+from . import callgrind, programs
 
 PROCESSORS = (1, 2, 4, 8, 16, 32, 64)
 # In microseconds.
@@ -82,15 +79,11 @@ def bench_contention(arguments):
 def count(program, workload, operations):
     """What an operation takes on the average: nanoseconds, and takings of locks."""
     with tempfile.TemporaryDirectory() as folder:
-        run([
-            "valgrind", "--tool=callgrind", "--separate-threads=yes", "--compress-strings=no", "--dump-instr=yes",
-            "--compress-pos=no", f"--callgrind-out-file={folder}/out", program, workload, "headway", str(operations),
-        ])
         # The first thread adds.
-        threads = [read(path) for path in sorted(glob.glob(f"{folder}/out-*"))]
+        threads = [read(path) for path in callgrind.profile(program, workload, operations, folder)]
     instructions = sum(thread["instructions"] for thread in threads)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run([program, workload, "headway", str(operations)])
+    callgrind.run([program, workload, "headway", str(operations)])
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     total = {name: sum(thread[name] for thread in threads) for name in threads[0]}
@@ -107,13 +100,6 @@ def count(program, workload, operations):
         "instructions": instructions / number,
         "locked": total["locked"] / number,
     }
-
-
-def run(command):
-    environment = {**os.environ, "HEADWAY_BENCHMARK_SECONDS": "0"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    if done.returncode != 0:
-        sys.exit(f"script/bench: {' '.join(command)}: {done.stderr[-500:]}")
 
 
 def read(path):
