@@ -128,6 +128,52 @@ import Testing
     }
   }
 
+  @Test(
+    "D8: an operation may lose its last reference while a dependency counts it down, with a lock and without",
+    arguments: [true, false])
+  func freeingAtEnd(hasLock: Bool) {
+    let rounds = 20 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
+    let census = Crowd()
+    for round in 0..<rounds {
+      let (first, last) = (CountedOperation(census), CountedOperation(census))
+      // The end takes what is in the links under their lock.
+      if hasLock { first.completionBlock = {} }
+      let dependents = Mutex<[CountedOperation]>((0..<32).map { _ in CountedOperation(census) })
+      dependents.withLock { dependents in
+        for dependent in dependents {
+          dependent.addDependency(first)
+          dependent.addDependency(last)
+        }
+      }
+      let meeting = Meeting(of: 2)
+      onThreads(2) { thread in
+        var taken =
+          thread == 0
+          ? []
+          : dependents.withLock { dependents -> [CountedOperation] in
+            defer { dependents = [] }
+            return dependents
+          }
+        meeting.attend()
+        if thread == 0 { return first.start() }
+        // The first that is dropped waits until the end has counted down all, so it is another one in each round.
+        for _ in 0..<(round % 64) { taken.swapAt(0, round % taken.count) }
+        while !taken.isEmpty { taken.remove(at: round % taken.count) }
+      }
+      last.start()
+    }
+    #expect(census.eventuallyEmpty())
+  }
+
+  @Test("What a thread looks at without a reference to the operation is where it is looked for") func layout() {
+    let operation = BlockOperation {}
+    let reference = OperationReference(operation)
+    #expect(withUnsafePointer(to: operation.state) { $0 } == OperationLayout.state(of: reference))
+    #expect(withUnsafePointer(to: operation.firstSlot) { $0 } == OperationLayout.slot(0, of: reference))
+    #expect(withUnsafePointer(to: operation.secondSlot) { $0 } == OperationLayout.slot(1, of: reference))
+    #expect(withUnsafePointer(to: operation.thirdSlot) { $0 } == OperationLayout.slot(2, of: reference))
+  }
+
   private func race(seed: UInt64, _ census: Crowd) {
     var generator = SeededGenerator(seed: seed)
     let count = Int.random(in: 2...9, using: &generator)

@@ -11,6 +11,10 @@ static inline void headway_pause(void) {
 #endif
 }
 
+/// Of Swift's runtime (`HeapObject.h`): retains an object, whose memory has to be there, unless it is being freed at this
+/// moment; then it answers null.
+extern void *swift_tryRetain(void *object);
+
 #if defined(__linux__)
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -62,13 +62,21 @@ struct Edge: Hashable {
   var next: UInt {
     get {
       guard let slot else { return further.pointee.next }
-      return dependent._withUnsafeGuaranteedRef { $0.withSlot(slot) { $0.next.load(ordering: .relaxed) } }
+      return slotPointer(slot).pointee.next.load(ordering: .relaxed)
     }
     nonmutating set {
       guard let slot else { return further.pointee.next = newValue }
-      dependent._withUnsafeGuaranteedRef { $0.withSlot(slot) { $0.next.store(newValue, ordering: .relaxed) } }
+      slotPointer(slot).pointee.next.store(newValue, ordering: .relaxed)
     }
   }
+
+  // A thread that finds the edge in a stack has no reference to the dependent, and must not take one for a moment: see
+  // ``OperationLayout``.
+
+  /// The state of the dependent.
+  var state: UnsafePointer<OperationStateMachine> { OperationLayout.state(of: dependent) }
+
+  private func slotPointer(_ slot: Int) -> UnsafePointer<DependencySlot> { OperationLayout.slot(slot, of: dependent) }
 }
 
 extension Operation {

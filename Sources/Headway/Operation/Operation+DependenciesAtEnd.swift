@@ -1,3 +1,4 @@
+import CHeadway
 import Synchronization
 
 extension Operation {
@@ -24,18 +25,18 @@ extension Operation {
 
   /// Counts a dependent down.
   ///
-  /// Looking at it through the unretained reference is safe by rule 2 of Links. It is retained, by rule 3, before the
-  /// count-down that makes it ready: after that, its queue may have run and freed it.
+  /// Looking at it without a reference is safe by rule 2 of Links. It is retained, by rule 3, before the count-down
+  /// that makes it ready: after that, its queue may have run and freed it.
   @inline(__always)
   private static func countDown(_ edge: Edge, _ ready: inout ReadyDependents) {
-    edge.dependent._withUnsafeGuaranteedRef { dependent in
-      dependent.state.dependencyFinished { word in
-        if word.becameReadyInQueue {
-          ready.append(.passRetained(dependent))
-        } else if word.becameReady, word.isObserved || dependent.overridesIsReady {
-          // In no queue, so it may be being freed at this moment; a weak reference knows.
-          if let operation = WeakOperation(dependent).operation { ready.append(.passRetained(operation)) }
-        }
+    let dependent = edge.dependent
+    edge.state.pointee.dependencyFinished { word in
+      if word.becameReadyInQueue {
+        ready.append(dependent.retain())
+      } else if word.becameReady, swift_tryRetain(dependent.toOpaque()) != nil {
+        // It is in no queue, so it might be being freed at this moment. Whether anybody is to hear of it is asked
+        // later: this reference may be the last one by now, and must not be dropped here.
+        ready.append(dependent)
       }
     }
     // If it was cancelled in between, or given another dependency, its queue finds out.
