@@ -56,7 +56,6 @@ connect({
   onReset() {
     reset();
     heartbeat.reset();
-    drawing.reset();
     updateSoon();
   },
   onEvents(events) {

@@ -23,9 +23,7 @@
     init(_ lab: Lab, lastEvent: String?) {
       self.lab = lab
       let parts = lastEvent?.split(separator: "-") ?? []
-      if parts.count == 2, parts[0] == lab.journal.epoch, let number = Int(parts[1]),
-        number <= lab.journal.lastNumber
-      {
+      if parts.count == 2, parts[0] == lab.journal.epoch, let number = Int(parts[1]) {
         position = number
         isResuming = true
       }

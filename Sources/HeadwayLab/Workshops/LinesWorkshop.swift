@@ -62,19 +62,7 @@
     }
 
     /// Cancels what runs.
-    func cancel() {
-      turn.cancel()
-      queue.cancelAllOperations()
-    }
-
-    /// Cancels what runs, and starts nothing any more.
-    func stop() {
-      turn.close()
-      queue.cancelAllOperations()
-    }
-
-    /// Whether a search runs.
-    var isRunning: Bool { turn.isTaken }
+    func cancel() { queue.cancelAllOperations() }
 
     private func run(_ wanted: StartRequest) async {
       defer { turn.giveBack() }
@@ -88,7 +76,7 @@
           writing.addExecutionBlock { [weak writing] in
             try SampleLog.write(to: path, size: size) { writing?.isCancelled ?? true }
           }
-          turn.add([writing], to: queue)
+          queue.addOperation(writing)
           try await writing.finishedSuccessfully()
           if writing.isCancelled { throw CancellationError() }
         }
@@ -116,8 +104,6 @@
           add(new)
         }
       }
-      // A cancellation that came before may not have found it in the queue.
-      if turn.isCancelled { search.cancel() }
       var memory = [ProcessMemory.resident]
       while !search.isFinished {
         try await Task.sleep(for: .milliseconds(100))
@@ -153,11 +139,9 @@
 
   /// A log with a line of its own kind in each megabyte.
   enum SampleLog {
-    /// Writes it, a megabyte at a time; what is not whole is removed.
+    /// Writes it, a megabyte at a time.
     static func write(to path: String, size: Int, isCancelled: () -> Bool) throws {
       let partial = path + ".part"
-      // After the last step there is no such file any more.
-      defer { try? FileManager.default.removeItem(atPath: partial) }
       guard FileManager.default.createFile(atPath: partial, contents: nil) else {
         throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: partial])
       }

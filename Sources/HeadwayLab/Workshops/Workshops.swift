@@ -1,6 +1,5 @@
 #if Lab
   import Foundation
-  import Headway
   import Hummingbird
   import Synchronization
 
@@ -26,21 +25,11 @@
       drawing = DrawingWorkshop(journal)
     }
 
-    /// Cancels everything, and starts nothing any more.
+    /// Cancels everything, and removes the files.
     func stop() {
-      importing.stop()
-      lines.stop()
-      requests.stop()
-    }
-
-    /// Removes the files, after ``stop()``, once nothing writes them any more.
-    ///
-    /// What can't be cancelled, as the opening of a file by a system that hangs, is waited for half a second.
-    func finish() async {
-      for _ in 0..<50 where importing.isRunning || lines.isRunning || requests.isRunning {
-        // A task that was cancelled would not sleep.
-        await Task.detached { try? await Task.sleep(for: .milliseconds(10)) }.value
-      }
+      importing.cancel()
+      lines.cancel()
+      requests.cancelAll()
       try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -52,47 +41,21 @@
     }
   }
 
-  /// Lets one thing at a time run, which may be cancelled from its first moment to its last.
+  /// Lets one thing at a time run.
   final class Turn: Sendable {
-    private struct State {
-      var isTaken = false
-      var isCancelled = false
-      var isClosed = false
-    }
-
     // Protected by its lock.
-    private let state = Mutex(State())
+    private let isTaken = Mutex(false)
 
-    /// Takes the turn, if it is free.
+    /// Takes the turn, if nobody has it.
     func take() -> Bool {
-      state.withLock { state in
-        guard !state.isTaken, !state.isClosed else { return false }
-        (state.isTaken, state.isCancelled) = (true, false)
-        return true
+      isTaken.withLock { isTaken in
+        defer { isTaken = true }
+        return !isTaken
       }
     }
 
     /// Gives it back.
-    func giveBack() { state.withLock { $0.isTaken = false } }
-
-    /// Whether it is taken.
-    var isTaken: Bool { state.withLock { $0.isTaken } }
-
-    /// Cancels what has the turn.
-    func cancel() { state.withLock { $0.isCancelled = true } }
-
-    /// Whether what has the turn was cancelled.
-    var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-    /// Cancels what has the turn, and gives it to nothing any more.
-    func close() { state.withLock { ($0.isCancelled, $0.isClosed) = (true, true) } }
-
-    /// Adds operations to a queue, whose operations are cancelled after each call of ``cancel()``.
-    func add(_ operations: [Headway.Operation], to queue: Headway.OperationQueue) {
-      queue.addOperations(operations, waitUntilFinished: false)
-      // A cancellation that came before may not have found them in the queue.
-      if isCancelled { operations.forEach { $0.cancel() } }
-    }
+    func giveBack() { isTaken.withLock { $0 = false } }
   }
 
   /// How far a workshop is.
