@@ -156,7 +156,8 @@ import Testing
           }
         meeting.attend()
         if thread == 0 { return first.start() }
-        // The first that is dropped waits until the end has counted down all, so it is another one in each round.
+        // It begins a little later in each round, by steps of a fraction of a microsecond. The first that is dropped
+        // waits until the end has counted down all, so that is another one in each round.
         for _ in 0..<(round % 64) { taken.swapAt(0, round % taken.count) }
         while !taken.isEmpty { taken.remove(at: round % taken.count) }
       }

@@ -24,11 +24,13 @@ enum OperationLayout {
     return (start, start + MemoryLayout<Part>.size)
   }
 
+  /// The state of an operation whose memory is there.
   @inline(__always)
   static func state(of operation: OperationReference) -> UnsafePointer<OperationStateMachine> {
     (UnsafeRawPointer(operation.toOpaque()) + stateOffset).assumingMemoryBound(to: OperationStateMachine.self)
   }
 
+  /// One of its slots, from 0; there is no padding between them.
   @inline(__always)
   static func slot(_ number: Int, of operation: OperationReference) -> UnsafePointer<DependencySlot> {
     let offset = firstSlotOffset + number * MemoryLayout<DependencySlot>.stride
