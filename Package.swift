@@ -120,6 +120,7 @@ let package = Package(
         "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines",
         "LongRunningTechniques",
         .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: [lab])),
+        .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: [lab])),
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: [lab])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [lab])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [lab])),
@@ -192,6 +193,7 @@ let package = Package(
         .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: [lab])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [lab])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [lab])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [lab])),
       ]),
     .testTarget(
       name: "LongRunningTasksTests",

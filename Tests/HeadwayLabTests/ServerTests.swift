@@ -6,6 +6,7 @@
   import HeadwayTestSupport
   import NIOCore
   import NIOHTTP1
+  import NIOPosix
   import Synchronization
   import Testing
 
@@ -143,6 +144,25 @@
         #expect(items(events) == [[1, 1]])
         try await lab.post("api/run", #"{"techniques": ["main"]}"#)
         #expect(!lab.lab.isRunning)
+      }
+    }
+
+    @Test("Z3: connections that come while it stops are closed") func connectionsAtTheEnd() async throws {
+      for _ in 0..<100 {
+        let connections = Mutex<[any Channel]>([])
+        try await RunningLab.with { lab in
+          let port = try #require(lab.origin.split(separator: ":").last.flatMap { Int($0) })
+          // They are under way when this ends, and the server with it.
+          for _ in 0..<16 {
+            ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: port)
+              .whenSuccess { connection in connections.withLock { $0.append(connection) } }
+          }
+        }
+        for connection in connections.withLock({ $0 }) {
+          // One that was never accepted learns of the end by the answer to what it sends.
+          connection.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1"), promise: nil)
+          try await connection.closeFuture.get()
+        }
       }
     }
 

@@ -88,8 +88,9 @@
       // It says what goes wrong by throwing; a log of requests would be in the way.
       let logger = Logger(label: "lab") { _ in SwiftLogNoOpLogHandler() }
       let host = options.listen ?? "127.0.0.1"
+      let connections = Connections()
       let application = Application(
-        router: router,
+        router: router, server: connections.server,
         configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
         onServerRunning: { [guardian, workshops] channel in
           let port = channel.localAddress?.port ?? port
@@ -98,7 +99,13 @@
           onStart(guardian.address(host: host, port: port))
         },
         logger: logger)
-      try await application.run()
+      do {
+        try await application.run()
+      } catch {
+        await connections.close()
+        throw error
+      }
+      await connections.close()
     }
 
     // MARK: Pages
