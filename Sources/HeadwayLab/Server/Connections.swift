@@ -11,9 +11,9 @@
   /// is closed, and what is left over at the end is closed.
   final class Connections: Sendable {
     /// Sets connections up and handles them as Hummingbird does, and keeps each meanwhile.
-    private struct Keeping: ServerChildChannel {
-      let base: HTTP1Channel
-      let connections: Connections
+    struct Keeping: ServerChildChannel {
+      fileprivate let base: HTTP1Channel
+      fileprivate let connections: Connections
 
       func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         base.setup(channel: channel, logger: logger).map { connection in
@@ -35,9 +35,12 @@
     // Protected by its lock, under which no connection is closed or released.
     private let state = Mutex(State())
 
-    /// What an application needs to serve by HTTP/1.1 over these connections.
-    var server: HTTPServerBuilder {
-      HTTPServerBuilder { responder in Keeping(base: HTTP1Channel(responder: responder), connections: self) }
+    /// Serves by HTTP/1.1 over these connections.
+    ///
+    /// - Parameter responder: Answers requests.
+    /// - Returns: What sets a server's connections up.
+    func serving(_ responder: @escaping HTTP1Channel.Responder) -> Keeping {
+      Keeping(base: HTTP1Channel(responder: responder), connections: self)
     }
 
     private func keep(_ connection: HTTP1Channel.Value) {

@@ -3,8 +3,10 @@
   import HTTPTypes
   import Headway
   import Hummingbird
+  import HummingbirdCore
   import Logging
   import NIOCore
+  import NIOHTTP1
   import NIOPosix
   import Synchronization
 
@@ -89,23 +91,43 @@
       let logger = Logger(label: "lab") { _ in SwiftLogNoOpLogHandler() }
       let host = options.listen ?? "127.0.0.1"
       let connections = Connections()
-      let application = Application(
-        router: router, server: connections.server,
-        configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+      let responder = router.buildResponder()
+      // Not an `Application`: that runs a service beside the server that may lock up for ever when its task is
+      // cancelled, as tasks with an executor of their own are cancelled under a lock which a change of executor takes.
+      let server = Server(
+        childChannelSetup: connections.serving { request, writer, channel in
+          let source = ApplicationRequestContextSource(channel: channel, logger: logger)
+          let response = try await Self.response(to: request, by: responder, in: BasicRequestContext(source: source))
+          try await writer.write(response: response.head, body: response.body)
+        },
+        configuration: ServerConfiguration(address: .hostname(host, port: port)),
         onServerRunning: { [guardian, workshops] channel in
           let port = channel.localAddress?.port ?? port
           guardian.setPort(port)
           workshops.requests.setOrigin(guardian.ownAddress(host: host, port: port), cookie: guardian.ownCookie)
           onStart(guardian.address(host: host, port: port))
         },
-        logger: logger)
+        eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
       do {
-        try await application.run()
+        try await server.run()
       } catch {
         await connections.close()
         throw error
       }
       await connections.close()
+    }
+
+    private static func response(
+      to request: Request, by responder: some HTTPResponder<BasicRequestContext>, in context: BasicRequestContext
+    ) async throws -> Response {
+      do {
+        return try await responder.respond(to: request, context: context)
+      } catch let error as HTTPParserError {
+        // The connection answers it, and is closed.
+        throw error
+      } catch {
+        return Response(status: .internalServerError)
+      }
     }
 
     // MARK: Pages
