@@ -35,6 +35,23 @@
       }
     }
 
+    @Test("A page of another site can link to the page, and ask for nothing else") func otherSites() async throws {
+      try await RunningLab.with { lab in
+        let link: HTTPHeaders = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"]
+        expect(try await lab.get("", headers: link).status, is: .ok)
+        expect(try await lab.get("lab.js", headers: link).status, is: .forbidden)
+        for site in ["cross-site", "same-site"] {
+          let headers: HTTPHeaders = ["Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"]
+          for path in ["", "events", "lab.js"] {
+            expect(try await lab.get(path, headers: headers).status, is: .forbidden)
+          }
+        }
+        for site in ["same-origin", "none"] {
+          expect(try await lab.get("lab.js", headers: ["Sec-Fetch-Site": site]).status, is: .ok)
+        }
+      }
+    }
+
     @Test("What changes something is POST alone") func methods() async throws {
       try await RunningLab.with { lab in
         for path in ["api/run", "api/cancel", "api/settings", "api/import/start", "api/lines/start"] {
@@ -62,7 +79,11 @@
         let parts = printed.address.split(separator: "?", maxSplits: 1)
         #expect(parts.count == 2 && parts[1].hasPrefix("token="))
         var lab = RunningLab(lab: printed.lab, address: String(parts[0]))
-        expect(try await lab.get("").status, is: .forbidden)
+        let refusal = try await lab.get("")
+        expect(refusal.status, is: .forbidden)
+        expect(
+          String(buffer: try await refusal.body.collect(upTo: 1_000)),
+          is: "Open the address that ‘headway lab’ has printed, with its token.\n")
         expect(try await lab.get("events").status, is: .forbidden)
         expect(try await lab.post("api/cancel", "{}"), is: 403)
         expect(try await lab.get("?token=guessed").status, is: .forbidden)
@@ -73,7 +94,10 @@
         try await client.shutdown()
         #expect(answer.status == .seeOther)
         let cookie = try #require(answer.headers.first(name: "Set-Cookie"))
-        #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"))
+        #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"))
+        // A browser sends the cookies of a host to all of its ports.
+        let port = try #require(printed.address.split(separator: "/").dropFirst().first?.split(separator: ":").last)
+        #expect(cookie.hasPrefix("headway-lab-\(port)="))
         lab.cookie = cookie.split(separator: ";").first.map(String.init)
         expect(try await lab.get("").status, is: .ok)
         expect(try await lab.post("api/cancel", "{}"), is: 202)

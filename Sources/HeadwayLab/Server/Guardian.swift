@@ -2,6 +2,7 @@
   import Foundation
   import HTTPTypes
   import Hummingbird
+  import NIOCore
   import Synchronization
 
   /// Keeps out those who are not meant, and what pages of others make a browser send.
@@ -9,10 +10,9 @@
   /// - A name of this machine is required as the host, so that a foreign name that leads here (DNS rebinding) is of no
   ///   use; if others may come, a token instead, which a cookie keeps.
   /// - What changes something is POST, with JSON, from this page.
+  /// - A page of another site can link to the lab, and nothing else: not even what is read is given to it.
   final class Guardian: RouterMiddleware {
     typealias Context = BasicRequestContext
-
-    private static let cookie = "headway-lab"
 
     private let token: String?
     // Protected by its lock; known when the server listens.
@@ -42,7 +42,10 @@
     }
 
     /// The cookie for requests of the lab to itself.
-    var ownCookie: String? { token.map { "\(Self.cookie)=\($0)" } }
+    var ownCookie: String? { token.map { "\(cookie)=\($0)" } }
+
+    /// Browsers keep cookies by host, not by port: so two labs of a machine have two names.
+    private var cookie: String { "headway-lab-\(port.withLock { $0 })" }
 
     @concurrent func handle(
       _ request: Request, context: BasicRequestContext,
@@ -51,12 +54,21 @@
       var response: Response
       do {
         response = try await checked(request, context: context, next: next)
-      } catch let error as HTTPError {
-        response = Response(status: error.status)
+      } catch {
+        // What goes wrong here, as when a folder can't be made, is answered with the same headers.
+        let status = (error as? any HTTPResponseError)?.status ?? .internalServerError
+        response = Response(
+          status: status, headers: [.contentType: "text/plain; charset=utf-8"],
+          body: ResponseBody(byteBuffer: ByteBuffer(string: Self.explanation(of: error, status))))
       }
       for (name, value) in Self.headers { response.headers[name] = value }
       if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
       return response
+    }
+
+    /// What a person reads whose browser shows the answer by itself.
+    private static func explanation(of error: any Error, _ status: HTTPResponse.Status) -> String {
+      ((error as? HTTPError)?.body ?? "\(status.code) \(status.reasonPhrase)") + "\n"
     }
 
     private static let headers: [(HTTPField.Name, String)] = [
@@ -77,18 +89,19 @@
       guard let authority = request.head.authority else { throw HTTPError(.badRequest) }
       if let token {
         if request.uri.path == "/", let given = request.uri.queryParameters["token"] {
-          guard Self.areEqual(String(given), token) else { throw HTTPError(.forbidden) }
+          guard Self.areEqual(String(given), token) else { throw Self.needsToken }
+          // Lax: with Strict the browser would not send it after this redirection, if a link in a page of another site
+          // was followed.
           return Response(
             status: .seeOther,
-            headers: [.location: "/", .setCookie: "\(Self.cookie)=\(token); HttpOnly; SameSite=Strict; Path=/"])
+            headers: [.location: "/", .setCookie: "\(cookie)=\(token); HttpOnly; SameSite=Lax; Path=/"])
         }
-        guard let given = request.cookies[Self.cookie]?.value, Self.areEqual(given, token) else {
-          throw HTTPError(.forbidden)
-        }
+        guard let given = request.cookies[cookie]?.value, Self.areEqual(given, token) else { throw Self.needsToken }
       } else if !isLocal(authority) {
         throw HTTPError(.misdirectedRequest)
       }
       if let origin = request.headers[.origin], origin != "http://\(authority)" { throw HTTPError(.forbidden) }
+      guard isFromHere(request) else { throw HTTPError(.forbidden) }
       if request.method != .get, request.method != .head {
         guard request.headers[.contentType]?.hasPrefix("application/json") == true else {
           throw HTTPError(.unsupportedMediaType)
@@ -97,9 +110,23 @@
       return try await next(request, context)
     }
 
+    private static let needsToken = HTTPError(
+      .forbidden, message: "Open the address that ‘headway lab’ has printed, with its token.")
+
     private func isLocal(_ authority: String) -> Bool {
       let port = port.withLock { $0 }
-      return ["127.0.0.1", "localhost", "[::1]"].contains { authority == "\($0):\(port)" }
+      return ["127.0.0.1", "localhost", "[::1]"].contains {
+        // Browsers leave out the port that is the usual one.
+        authority == "\($0):\(port)" || port == 80 && authority == $0
+      }
+    }
+
+    /// Whether the browser says that this page asks, or somebody who follows a link; other programs say nothing.
+    private func isFromHere(_ request: Request) -> Bool {
+      switch request.headers[HTTPField.Name("Sec-Fetch-Site")!] {
+      case nil, "same-origin", "none": true
+      default: request.uri.path == "/" && request.headers[HTTPField.Name("Sec-Fetch-Mode")!] == "navigate"
+      }
     }
 
     /// Takes as long wherever the difference is.
