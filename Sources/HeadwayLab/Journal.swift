@@ -111,8 +111,8 @@ final class Journal: Sendable {
     return calls
   }
 
-  /// How many viewers there are.
-  var viewerCount: Int { state.withLock { $0.viewers.count } }
+  /// The number of the last entry; 0 if there is none.
+  var lastNumber: Int { state.withLock { $0.lastNumber } }
 }
 
 extension Array {

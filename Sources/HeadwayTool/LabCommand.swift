@@ -54,6 +54,7 @@
       if !terminal, !techniques.isEmpty {
         throw ValidationError("Techniques are named for --terminal; on the page they are chosen there.")
       }
+      guard listen?.isEmpty != true else { throw ValidationError("--listen: name an address.") }
       guard 0...65_535 ~= port else { throw ValidationError("--port \(port): use 0 to 65535.") }
     }
 
@@ -69,6 +70,11 @@
     }
 
     private func serve() async throws {
+      var isFolder: ObjCBool = false
+      if let feed, !FileManager.default.fileExists(atPath: feed, isDirectory: &isFolder) || !isFolder.boolValue {
+        ToolExit.say("\(feed): There is no such folder.")
+        throw ExitCode(ToolExit.noInput.rawValue)
+      }
       let server = LabServer(
         LabServer.Options(port: port, listen: listen, feed: feed), lab: Lab())
       let task = Task.detached {

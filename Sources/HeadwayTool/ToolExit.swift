@@ -12,6 +12,10 @@
     import HeadwayDrawing
   #endif
 
+  #if Lab
+    import HeadwayLab
+  #endif
+
   /// The exit codes of the tool, as `sysexits.h` numbers them.
   enum ToolExit: Int32 {
     case usage = 64
@@ -39,6 +43,9 @@
       case let error as SampleFeedError: self = error.code == .cannotWrite ? .inputOutput : .cannotCreate
       #if HTTP
         case let error as HTTPError: self = Self(error)
+      #endif
+      #if Lab
+        case is LabServer.ListeningError: self = .unavailable
       #endif
       default: self = Self(drawingError: error) ?? .software
       }

@@ -11,6 +11,8 @@ let cells = new Map();
 let ready = new Set();
 let wanted = null;
 let isAsking = false;
+/** Tells this window from others, which show other cells. */
+const viewer = Math.random().toString(36).slice(2);
 
 export function mount(page) {
   const inner = html("div");
@@ -31,7 +33,8 @@ export function mount(page) {
         {},
         "Each cell is drawn on the server, off its main thread, when it comes into view; ",
         "one that has left again is cancelled. ",
-        `Cells that are ${contentCount} apart show the same, which is drawn once.`,
+        `Cells that are ${contentCount} apart show the same, which is drawn once. `,
+        "Each fourth shows the thumbnail of a JPEG of 1,200 × 1,200.",
       ),
       html("div", { class: "bar" }, jump, parts.counts),
       list,
@@ -86,9 +89,15 @@ async function ask(range) {
   while (wanted) {
     const next = wanted;
     wanted = null;
-    await post("api/drawing/visible", next);
+    await post("api/drawing/visible", { viewer, ...next });
   }
   isAsking = false;
+}
+
+/** The lab has begun anew, and knows nothing of this window. */
+export function reset() {
+  for (const cell of cells.values()) cell.remove();
+  cells.clear();
 }
 
 function showImages() {

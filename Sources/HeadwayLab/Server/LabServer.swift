@@ -36,6 +36,7 @@
 
     /// How many ports are tried.
     private static let attempts = 20
+    private static let ownHost = "127.0.0.1"
 
     let lab: Lab
     let workshops: Workshops
@@ -57,28 +58,61 @@
       guardian = Guardian(token: options.listen == nil ? nil : Guardian.makeToken())
     }
 
+    /// Why it can't listen.
+    package struct ListeningError: Error, CustomStringConvertible {
+      /// The address and port.
+      package let place: String
+      /// In the system's words.
+      package let reason: String
+
+      /// What to show to a person.
+      package var description: String { "Can't listen on \(place): \(reason)." }
+    }
+
     /// Serves until its task is cancelled.
     ///
+    /// When it returns, what ran has ended, and the files that were made are gone.
+    ///
     /// - Parameter onStart: Is called with the address of the page once it can be opened.
-    /// - Throws: What keeps it from listening.
+    /// - Throws: ``ListeningError``.
     package func run(onStart: @escaping @Sendable (String) -> Void) async throws {
-      try await withTaskExecutorPreference(queue) {
-        var port = options.port
-        while true {
-          do {
-            return try await serve(port: port, onStart)
-          } catch let error as IOError where error.errnoCode == EADDRINUSE && port != 0 {
-            guard port < min(65_535, options.port + Self.attempts - 1) else { throw error }
-            port += 1
+      do {
+        try await withTaskExecutorPreference(queue) { try await listen(onStart) }
+      } catch {
+        await finish()
+        throw error
+      }
+      await finish()
+    }
+
+    private func listen(_ onStart: @escaping @Sendable (String) -> Void) async throws {
+      let host = options.listen ?? Self.ownHost
+      var port = options.port
+      let last = port == 0 ? 0 : min(65_535, port + Self.attempts - 1)
+      while true {
+        do {
+          return try await serve(port: port, onStart)
+        } catch let error as IOError {
+          guard error.errnoCode == EADDRINUSE, port < last else {
+            let ports = port == options.port ? "\(port)" : "\(options.port) to \(port)"
+            throw ListeningError(place: "\(host):\(ports)", reason: String(cString: strerror(error.errnoCode)))
           }
+          port += 1
+        } catch let error as SocketAddressError.UnknownHost {
+          throw ListeningError(place: host, reason: error.errorDescription)
         }
       }
     }
 
-    /// Cancels what runs, and removes the files that were made.
+    /// Cancels what runs, and starts nothing any more.
     package func stop() {
       lab.stop()
       workshops.stop()
+    }
+
+    private func finish() async {
+      stop()
+      await workshops.finish()
     }
 
     private func serve(port: Int, _ onStart: @escaping @Sendable (String) -> Void) async throws {
@@ -89,7 +123,7 @@
       workshops.addRoutes(to: router)
       // It says what goes wrong by throwing; a log of requests would be in the way.
       let logger = Logger(label: "lab") { _ in SwiftLogNoOpLogHandler() }
-      let host = options.listen ?? "127.0.0.1"
+      let host = options.listen ?? Self.ownHost
       let connections = Connections()
       let responder = router.buildResponder()
       // Not an `Application`: that runs a service beside the server that may lock up for ever when its task is
@@ -141,9 +175,11 @@
         }
       }
       router.get("events") { [lab] request, _ in
-        Response(
+        // The browser's own header; or, where the page makes a new stream, what it names.
+        let last = request.headers[.lastEventID] ?? request.uri.queryParameters["after"].map(String.init)
+        return Response(
           status: .ok, headers: [.contentType: "text/event-stream; charset=utf-8"],
-          body: ResponseBody(asyncSequence: Viewer(lab, lastEvent: request.headers[.lastEventID])))
+          body: ResponseBody(asyncSequence: Viewer(lab, lastEvent: last)))
       }
     }
 
@@ -161,7 +197,7 @@
       router.post("api/settings") { [lab] request, context in
         let settings = try await request.decode(as: SettingsRequest.self, context: context)
         if let maximum = settings.maximum {
-          guard maximum == -1 || 0...100 ~= maximum else { throw HTTPError(.unprocessableContent) }
+          guard maximum == -1 || 1...100 ~= maximum else { throw HTTPError(.unprocessableContent) }
           lab.setMaximumConcurrency(maximum)
         }
         if let isSuspended = settings.isSuspended { lab.setSuspended(isSuspended) }

@@ -23,7 +23,9 @@
     init(_ lab: Lab, lastEvent: String?) {
       self.lab = lab
       let parts = lastEvent?.split(separator: "-") ?? []
-      if parts.count == 2, parts[0] == lab.journal.epoch, let number = Int(parts[1]) {
+      if parts.count == 2, parts[0] == lab.journal.epoch, let number = Int(parts[1]),
+        number <= lab.journal.lastNumber
+      {
         position = number
         isResuming = true
       }

@@ -18,16 +18,29 @@
     }
 
     private struct VisibleRequest: Decodable {
+      var viewer: String
       var first: Int
       var count: Int
+    }
+
+    /// What a browser shows.
+    private struct View {
+      let viewer: String
+      let rows: Range<Int>
     }
 
     private struct State {
       var event = Event()
       var images: [Int: [UInt8]] = [:]
-      var visible: Range<Int> = 0..<0
+      /// The one that changed last is the last.
+      var views: [View] = []
       var isPublishing = false
+
+      var visible: Set<Int> { Set(views.lazy.flatMap(\.rows)) }
     }
+
+    /// How many browsers are remembered: one that has left does not say so.
+    private static let viewLimit = 8
 
     static let rowCount = 5_000
     /// Rows that are so far apart show the same.
@@ -45,10 +58,11 @@
     func addRoutes(to router: Router<BasicRequestContext>) {
       router.post("api/drawing/visible") { [self] request, context in
         let visible = try await request.decode(as: VisibleRequest.self, context: context)
-        guard 0..<Self.rowCount ~= visible.first, 0...60 ~= visible.count else {
+        guard 0..<Self.rowCount ~= visible.first, 0...60 ~= visible.count, visible.viewer.utf8.count <= 40 else {
           throw HTTPError(.unprocessableContent)
         }
-        await show(visible.first..<min(Self.rowCount, visible.first + visible.count))
+        let rows = visible.first..<min(Self.rowCount, visible.first + visible.count)
+        await show(View(viewer: visible.viewer, rows: rows))
         return HTTPResponse.Status.accepted
       }
       router.get("drawing/:content") { [self] _, context in
@@ -61,8 +75,8 @@
       }
     }
 
-    /// Asks for the rows that are visible now; the others are forgotten.
-    @MainActor private func show(_ rows: Range<Int>) {
+    /// Asks for the rows that are visible now, in any browser; the others are forgotten.
+    @MainActor private func show(_ view: View) {
       let cells =
         cells.withLock { $0 }
         ?? Cells(queue: queue) { [weak self] content, image in
@@ -71,7 +85,11 @@
           self?.noteEnd(isCancelled: isCancelled)
         }
       self.cells.withLock { $0 = cells }
-      state.withLock { $0.visible = rows }
+      let rows = state.withLock { state in
+        state.views.removeAll { $0.viewer == view.viewer }
+        state.views = state.views.suffix(Self.viewLimit - 1) + [view]
+        return state.visible
+      }
       let cachedCount = cells.show(rows)
       state.withLock { $0.event.fromCache += cachedCount }
       publishSoon()
@@ -106,7 +124,7 @@
         try? await Task.sleep(for: .milliseconds(100))
         let event = state.withLock { state in
           state.isPublishing = false
-          state.event.ready = state.visible.filter { state.images[$0 % Self.contentCount] != nil }
+          state.event.ready = state.visible.filter { state.images[$0 % Self.contentCount] != nil }.sorted()
           return state.event
         }
         journal.append(event, key: "drawing")
@@ -130,7 +148,7 @@
       ended: @escaping @Sendable (Bool) -> Void
     ) {
       drawing = CellDrawing<Int, Int>(queue: queue) { content in
-        let operation = Tile.drawing(of: content)
+        let operation = Photo.isShown(by: content) ? Photo.drawing(of: content) : Tile.drawing(of: content)
         operation.completionBlock = { [weak operation] in ended(operation?.isCancelled ?? true) }
         return operation
       } onImage: { row, result in
@@ -142,14 +160,14 @@
     /// Asks for rows.
     ///
     /// - Returns: How many of those that came into view were there already.
-    func show(_ rows: Range<Int>) -> Int {
-      drawing.visible = Set(rows)
+    func show(_ rows: Set<Int>) -> Int {
+      drawing.visible = rows
       var count = 0
       for row in rows {
         let isThere = drawing.request(row % DrawingWorkshop.contentCount, for: row) != nil
         if isThere, !asked.contains(row) { count += 1 }
       }
-      asked = Set(rows)
+      asked = rows
       return count
     }
   }
@@ -157,7 +175,7 @@
   /// What a cell shows: costly enough that scrolling is faster.
   enum Tile {
     /// A place on a wheel of colours, whose round is 1.
-    private static func color(_ place: Double, opacity: Double = 1) -> Color {
+    static func color(_ place: Double, opacity: Double = 1) -> Color {
       func part(_ shift: Double) -> Double { 0.5 + 0.4 * cos(2 * Double.pi * (place + shift)) }
       return Color(red: part(0), green: part(0.33), blue: part(0.67), opacity: opacity)
     }
@@ -178,6 +196,41 @@
         context.draw(
           HeadwayDrawing.Text("\(content)", font: Font(size: 13, weight: .bold), color: .white), at: Point(5, 36))
       }
+    }
+  }
+
+  /// What each fourth cell shows: the thumbnail of a JPEG that is much larger.
+  enum Photo {
+    private static let side = 1_200.0
+    // Protected by its lock: the files, by their place on the wheel of colours.
+    private static let files = Mutex<[Int: [UInt8]]>([:])
+
+    static func isShown(by content: Int) -> Bool { content % 4 == 3 }
+
+    static func drawing(of content: Int) -> DrawingOperation {
+      DrawingOperation(width: 56, height: 56, scale: 2) { context in
+        let thumbnail = try Image(thumbnailOf: file(content % 40), fitting: 112)
+        context.draw(thumbnail, in: context.bounds)
+      }
+    }
+
+    /// A JPEG, which is made once.
+    private static func file(_ number: Int) throws -> [UInt8] {
+      if let file = files.withLock({ $0[number] }) { return file }
+      let photo = try Image(width: side, height: side) { context in
+        let hue = Double(number) / 40
+        let sky = Gradient([Tile.color(hue), Tile.color(hue + 0.2)])
+        context.fill(Path(context.bounds), with: .linearGradient(sky, from: .zero, to: Point(0, side)))
+        context.fill(Path(ellipseIn: Rectangle(750, 200, 250, 250)), with: .color(.white))
+        for hill in 0..<3 {
+          let (left, width) = (Double(hill) * 350 - 200, Double(number % 5) * 60 + 700)
+          let ground = Path(ellipseIn: Rectangle(left, 750, width, 900))
+          context.fill(ground, with: .color(Tile.color(hue + 0.5 + Double(hill) * 0.05)))
+        }
+      }
+      let file = try photo.jpegBytes()
+      files.withLock { $0[number] = file }
+      return file
     }
   }
 #endif

@@ -37,8 +37,6 @@
     private let feed: String?
     private let turn = Turn()
     private let queue = Headway.OperationQueue(name: "import", maxConcurrentOperationCount: 8)
-    // Protected by its lock.
-    private let isCancelled = Mutex(false)
 
     init(_ journal: Journal, folder: String, feed: String?) {
       self.journal = journal
@@ -51,7 +49,6 @@
         let stopTimes = try await request.decode(as: StartRequest.self, context: context).stopTimes
         guard 2...5_000_000 ~= stopTimes else { throw HTTPError(.unprocessableContent) }
         guard turn.take() else { return HTTPResponse.Status.conflict }
-        isCancelled.withLock { $0 = false }
         Task(executorPreference: queue) { await self.run(stopTimes: stopTimes) }
         return .accepted
       }
@@ -63,16 +60,25 @@
 
     /// Cancels what runs.
     func cancel() {
-      isCancelled.withLock { $0 = true }
+      turn.cancel()
       queue.cancelAllOperations()
     }
+
+    /// Cancels what runs, and starts nothing any more.
+    func stop() {
+      turn.close()
+      queue.cancelAllOperations()
+    }
+
+    /// Whether an import runs.
+    var isRunning: Bool { turn.isTaken }
 
     private func run(stopTimes: Int) async {
       defer { turn.giveBack() }
       do {
         try await importFeed(stopTimes: stopTimes)
       } catch {
-        let isCancelled = isCancelled.withLock { $0 }
+        let isCancelled = turn.isCancelled
         publish(Event(phase: isCancelled ? .cancelled : .failed, message: isCancelled ? "Cancelled." : "\(error)"))
       }
     }
@@ -87,14 +93,13 @@
         writing.addExecutionBlock { [weak writing] in
           try SampleFeed(stopTimes: stopTimes).write(to: source, isCancelled: { writing?.isCancelled ?? true })
         }
-        queue.addOperation(writing)
+        turn.add([writing], to: queue)
         try await writing.finishedSuccessfully()
       }
       let path = folder + "/feed.sqlite"
       let feedImport = try FeedImport(folder: source, into: ImportDatabase(path: path))
-      guard !isCancelled.withLock({ $0 }) else { throw CancellationError() }
       let start = ContinuousClock.now
-      queue.addOperations(feedImport.operations, waitUntilFinished: false)
+      turn.add(feedImport.operations, to: queue)
       let table = LiveTable(path: path, table: "stop_times", window: 0..<8)
       // The sequence ends with the operations; between its pictures other tables go on.
       var last = ContinuousClock.now - .seconds(1)
@@ -131,8 +136,14 @@
       event.seconds = (end - start).inSeconds
       event.liveCount = picture?.count ?? 0
       event.columns = picture?.columns ?? []
-      event.liveRows = picture?.rows.map { $0.map { $0 ?? "" } } ?? []
+      event.liveRows = picture?.rows.map { $0.map { Self.shown($0 ?? "") } } ?? []
       return event
+    }
+
+    /// As much of a value as a cell shows: a field may be a megabyte long, and there are many viewers.
+    private static func shown(_ value: String) -> String {
+      let limit = 100
+      return value.utf8.count <= limit ? value : value.unicodeScalars.prefix(limit).map(String.init).joined() + "…"
     }
 
     private func publish(_ event: Event) { journal.append(event, key: "import") }

@@ -62,7 +62,19 @@
     }
 
     /// Cancels what runs.
-    func cancel() { queue.cancelAllOperations() }
+    func cancel() {
+      turn.cancel()
+      queue.cancelAllOperations()
+    }
+
+    /// Cancels what runs, and starts nothing any more.
+    func stop() {
+      turn.close()
+      queue.cancelAllOperations()
+    }
+
+    /// Whether a search runs.
+    var isRunning: Bool { turn.isTaken }
 
     private func run(_ wanted: StartRequest) async {
       defer { turn.giveBack() }
@@ -76,7 +88,7 @@
           writing.addExecutionBlock { [weak writing] in
             try SampleLog.write(to: path, size: size) { writing?.isCancelled ?? true }
           }
-          queue.addOperation(writing)
+          turn.add([writing], to: queue)
           try await writing.finishedSuccessfully()
           if writing.isCancelled { throw CancellationError() }
         }
@@ -104,6 +116,8 @@
           add(new)
         }
       }
+      // A cancellation that came before may not have found it in the queue.
+      if turn.isCancelled { search.cancel() }
       var memory = [ProcessMemory.resident]
       while !search.isFinished {
         try await Task.sleep(for: .milliseconds(100))
@@ -139,9 +153,11 @@
 
   /// A log with a line of its own kind in each megabyte.
   enum SampleLog {
-    /// Writes it, a megabyte at a time.
+    /// Writes it, a megabyte at a time; what is not whole is removed.
     static func write(to path: String, size: Int, isCancelled: () -> Bool) throws {
       let partial = path + ".part"
+      // After the last step there is no such file any more.
+      defer { try? FileManager.default.removeItem(atPath: partial) }
       guard FileManager.default.createFile(atPath: partial, contents: nil) else {
         throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: partial])
       }

@@ -46,6 +46,7 @@
       ]
       var origin: (address: String, cookie: String?) = ("", nil)
       var isPublishing = false
+      var isClosed = false
     }
 
     private static let chunk = 16_384
@@ -83,8 +84,14 @@
       }
     }
 
-    /// Cancels all downloads.
-    func cancelAll() { queue.cancelAllOperations() }
+    /// Cancels all downloads, and starts none any more.
+    func stop() {
+      state.withLock { $0.isClosed = true }
+      queue.cancelAllOperations()
+    }
+
+    /// Whether a download runs.
+    var isRunning: Bool { state.withLock { $0.downloads.contains(where: \.isRunning) } }
 
     private func number(_ request: Request, _ context: BasicRequestContext) async throws -> Int {
       let number = try await request.decode(as: NumberRequest.self, context: context).number
@@ -96,6 +103,7 @@
 
     /// Starts a download, or goes on with it.
     private func start(_ number: Int) throws -> Bool {
+      guard !state.withLock({ $0.isClosed }) else { return false }
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       let path = "\(folder)/file-\(number)"
       let origin = state.withLock { $0.origin }
@@ -107,7 +115,7 @@
       }
       let isGoingOn = FileManager.default.fileExists(atPath: path + ".part")
       let (isNew, last) = state.withLock { state -> (Bool, DownloadOperation?) in
-        guard !state.downloads[number].isRunning else { return (false, nil) }
+        guard !state.downloads[number].isRunning, !state.isClosed else { return (false, nil) }
         if !isGoingOn { (state.downloads[number].requests, state.downloads[number].isBrokenOff) = ([], false) }
         state.downloads[number].isRunning = true
         defer { state.downloads[number].operation = operation }
@@ -116,6 +124,8 @@
       guard isNew else { return false }
       withExtendedLifetime(last) {}  // Released after the lock.
       queue.addOperation(operation)
+      // One that came before may not have found it in the queue.
+      if state.withLock({ $0.isClosed }) { operation.cancel() }
       publishWhileRunning()
       return true
     }

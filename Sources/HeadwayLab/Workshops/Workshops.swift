@@ -1,5 +1,6 @@
 #if Lab
   import Foundation
+  import Headway
   import Hummingbird
   import Synchronization
 
@@ -25,11 +26,21 @@
       drawing = DrawingWorkshop(journal)
     }
 
-    /// Cancels everything, and removes the files.
+    /// Cancels everything, and starts nothing any more.
     func stop() {
-      importing.cancel()
-      lines.cancel()
-      requests.cancelAll()
+      importing.stop()
+      lines.stop()
+      requests.stop()
+    }
+
+    /// Removes the files, after ``stop()``, once nothing writes them any more.
+    ///
+    /// What can't be cancelled, as the opening of a file by a system that hangs, is waited for half a second.
+    func finish() async {
+      for _ in 0..<50 where importing.isRunning || lines.isRunning || requests.isRunning {
+        // A task that was cancelled would not sleep.
+        await Task.detached { try? await Task.sleep(for: .milliseconds(10)) }.value
+      }
       try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -41,21 +52,47 @@
     }
   }
 
-  /// Lets one thing at a time run.
+  /// Lets one thing at a time run, which may be cancelled from its first moment to its last.
   final class Turn: Sendable {
-    // Protected by its lock.
-    private let isTaken = Mutex(false)
+    private struct State {
+      var isTaken = false
+      var isCancelled = false
+      var isClosed = false
+    }
 
-    /// Takes the turn, if nobody has it.
+    // Protected by its lock.
+    private let state = Mutex(State())
+
+    /// Takes the turn, if it is free.
     func take() -> Bool {
-      isTaken.withLock { isTaken in
-        defer { isTaken = true }
-        return !isTaken
+      state.withLock { state in
+        guard !state.isTaken, !state.isClosed else { return false }
+        (state.isTaken, state.isCancelled) = (true, false)
+        return true
       }
     }
 
     /// Gives it back.
-    func giveBack() { isTaken.withLock { $0 = false } }
+    func giveBack() { state.withLock { $0.isTaken = false } }
+
+    /// Whether it is taken.
+    var isTaken: Bool { state.withLock { $0.isTaken } }
+
+    /// Cancels what has the turn.
+    func cancel() { state.withLock { $0.isCancelled = true } }
+
+    /// Whether what has the turn was cancelled.
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Cancels what has the turn, and gives it to nothing any more.
+    func close() { state.withLock { ($0.isCancelled, $0.isClosed) = (true, true) } }
+
+    /// Adds operations to a queue, whose operations are cancelled after each call of ``cancel()``.
+    func add(_ operations: [Headway.Operation], to queue: Headway.OperationQueue) {
+      queue.addOperations(operations, waitUntilFinished: false)
+      // A cancellation that came before may not have found them in the queue.
+      if isCancelled { operations.forEach { $0.cancel() } }
+    }
   }
 
   /// How far a workshop is.
