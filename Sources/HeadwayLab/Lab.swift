@@ -36,6 +36,9 @@ package final class Lab: Sendable {
   private let work: @Sendable () -> Void
   // Protected by its lock, under which neither runs nor viewers are called.
   private let state = Mutex(State())
+  // Held while a change of the state is brought to the run and to the journal, so that both end with the newest. It is
+  // taken before the lock of the state. Runs and the journal, which are called under it, call nobody back.
+  private let control = Mutex(())
   private let heartbeat = Mutex<Heartbeat?>(nil)
   private let log = Mutex(LogLine())
 
@@ -46,7 +49,7 @@ package final class Lab: Sendable {
     self.work = work
     let heartbeat = Heartbeat { [weak self] instant, gap in self?.noteBeat(instant, gap) }
     self.heartbeat.withLock { $0 = heartbeat }
-    publishSettings(Settings())
+    applySettings()
     heartbeat.start()
   }
 
@@ -58,19 +61,21 @@ package final class Lab: Sendable {
   ///
   /// - Parameter techniques: The techniques.
   package func run(_ techniques: [Technique]) {
-    let pending = state.withLock { state in
+    state.withLock { state in
       // Each once: a hand that presses a button again and again does not fill the day.
       for technique in techniques where !state.pending.contains(technique) && !state.isStopped {
         state.pending.append(technique)
       }
-      return state.pending
     }
-    publishPending(pending)
-    startNext()
+    control.withLock { _ in
+      publishPending()
+      startNext()
+    }
   }
 
+  /// Starts what waits, if nothing runs; called with the control.
   private func startNext() {
-    let next = state.withLock { state -> (Current, Settings, [Technique])? in
+    let next = state.withLock { state -> Current? in
       guard state.current == nil, !state.pending.isEmpty else { return nil }
       let technique = state.pending.removeFirst()
       state.lastNumber += 1
@@ -78,9 +83,9 @@ package final class Lab: Sendable {
       let run = TechniqueRun(technique, work: work) { [weak self] in self?.note($0, of: technique, number) }
       let current = Current(number: number, run: run)
       state.current = current
-      return (current, state.settings, state.pending)
+      return current
     }
-    guard let (current, settings, pending) = next else { return }
+    guard let current = next else { return }
     let technique = current.run.technique
     var event = LabEvent(.started, run: current.number)
     event.technique = technique.rawValue
@@ -88,8 +93,9 @@ package final class Lab: Sendable {
     event.controls = technique.controls.map(\.rawValue).sorted()
     event.taskCount = current.run.taskCount
     journal.append(event, group: technique.rawValue, removing: technique.rawValue)
-    publishPending(pending)
+    publishPending()
     publishDependencies(current)
+    let settings = state.withLock { $0.settings }
     current.run.setMaximumConcurrency(settings.maximum)
     current.run.setSuspended(settings.isSuspended)
     current.run.start()
@@ -128,7 +134,7 @@ package final class Lab: Sendable {
       event.gap = ended.longestGap.inSeconds * 1_000
       event.isCancelled = ended.isCancelled
       journal.append(event, group: ended.run.technique.rawValue)
-      startNext()
+      control.withLock { _ in startNext() }
     }
     // Ten times a second is enough for the eye, and little for a hundred viewers.
     if number.isMultiple(of: 6) { journal.notify() }
@@ -148,7 +154,7 @@ package final class Lab: Sendable {
       return state.current?.run
     }
     if let task { run?.cancel(task: task) } else { run?.cancel() }
-    if task == nil { publishPending([]) }
+    if task == nil { control.withLock { _ in publishPending() } }
   }
 
   /// Cancels everything, and starts nothing any more.
@@ -161,24 +167,16 @@ package final class Lab: Sendable {
   ///
   /// - Parameter isSuspended: Whether they are held back.
   package func setSuspended(_ isSuspended: Bool) {
-    let (settings, run) = state.withLock { state in
-      state.settings.isSuspended = isSuspended
-      return (state.settings, state.current?.run)
-    }
-    run?.setSuspended(isSuspended)
-    publishSettings(settings)
+    state.withLock { $0.settings.isSuspended = isSuspended }
+    applySettings()
   }
 
   /// Changes how many tasks run at the same time: of what runs, and of what comes.
   ///
   /// - Parameter maximum: How many, or -1 for as many as the queue thinks best.
   package func setMaximumConcurrency(_ maximum: Int) {
-    let (settings, run) = state.withLock { state in
-      state.settings.maximum = maximum
-      return (state.settings, state.current?.run)
-    }
-    run?.setMaximumConcurrency(maximum)
-    publishSettings(settings)
+    state.withLock { $0.settings.maximum = maximum }
+    applySettings()
   }
 
   /// Changes which of the tasks that wait comes first.
@@ -188,14 +186,16 @@ package final class Lab: Sendable {
   ///   - task: The number of the task.
   /// - Returns: Whether it waits, and has a priority.
   package func setPriority(_ priority: QueuePriority, of task: Int) -> Bool {
-    guard let current = state.withLock({ $0.current }), current.run.setPriority(priority, of: task) else {
-      return false
+    control.withLock { _ in
+      guard let current = state.withLock({ $0.current }), current.run.setPriority(priority, of: task) else {
+        return false
+      }
+      var event = LabEvent(.priority, run: current.number)
+      event.task = task
+      event.priority = priority.rawValue
+      journal.append(event, key: "priority-\(current.number)-\(task)", group: current.run.technique.rawValue)
+      return true
     }
-    var event = LabEvent(.priority, run: current.number)
-    event.task = task
-    event.priority = priority.rawValue
-    journal.append(event, key: "priority-\(current.number)-\(task)", group: current.run.technique.rawValue)
-    return true
   }
 
   /// Makes a task that waits wait for another.
@@ -205,11 +205,13 @@ package final class Lab: Sendable {
   ///   - other: The number of the one for which it waits.
   /// - Returns: Whether it does.
   package func addDependency(of task: Int, on other: Int) -> Bool {
-    guard let current = state.withLock({ $0.current }), current.run.addDependency(of: task, on: other) else {
-      return false
+    control.withLock { _ in
+      guard let current = state.withLock({ $0.current }), current.run.addDependency(of: task, on: other) else {
+        return false
+      }
+      publishDependencies(current)
+      return true
     }
-    publishDependencies(current)
-    return true
   }
 
   /// What keeps a task of the technique that runs from running, in words.
@@ -223,16 +225,23 @@ package final class Lab: Sendable {
 
   // MARK: For viewers
 
-  private func publishSettings(_ settings: Settings) {
-    var event = LabEvent(.settings)
-    event.maximum = settings.maximum
-    event.isSuspended = settings.isSuspended
-    journal.append(event, key: "settings")
+  /// Brings the settings to what runs, and to viewers.
+  private func applySettings() {
+    control.withLock { _ in
+      let (settings, run) = state.withLock { ($0.settings, $0.current?.run) }
+      run?.setMaximumConcurrency(settings.maximum)
+      run?.setSuspended(settings.isSuspended)
+      var event = LabEvent(.settings)
+      event.maximum = settings.maximum
+      event.isSuspended = settings.isSuspended
+      journal.append(event, key: "settings")
+    }
   }
 
-  private func publishPending(_ techniques: [Technique]) {
+  /// Called with the control.
+  private func publishPending() {
     var event = LabEvent(.pending)
-    event.techniques = techniques.map(\.rawValue)
+    event.techniques = state.withLock { $0.pending }.map(\.rawValue)
     journal.append(event, key: "pending")
   }
 

@@ -67,6 +67,13 @@
         let events = try await again.events(through: "finished").events
         #expect(items(events) == allItems)
         #expect(!events.contains { $0["technique"] as? String == "serial" })
+        // A page that was hidden makes a new stream, for which it can set no header.
+        var shown = EventStream(try await lab.get("events?after=\(identifier)"))
+        expect(items(try await shown.events(through: "finished").events), is: allItems)
+        // What has not happened yet can't have been seen: it is of an earlier process, if its epoch is the same.
+        let epoch = identifier.split(separator: "-")[0]
+        var later = try await lab.viewer(after: "\(epoch)-1000000")
+        expect(try await later.next()?.name, is: "reset")
         var other = try await lab.viewer(after: "of-another-process-7")
         expect(try await other.next()?.name, is: "reset")
       }
@@ -122,9 +129,32 @@
         try await lab.post("api/settings", #"{"isSuspended": false}"#)
         let events = try await viewer.events(through: "finished").events
         #expect(Set(items(events).map { $0[0] }) == [2, 3, 4, 5])
-        expect(try await lab.post("api/settings", #"{"maximum": -7}"#), is: 422)
+        for maximum in [-7, 0, 101] {
+          expect(try await lab.post("api/settings", #"{"maximum": \#(maximum)}"#), is: 422)
+        }
         expect(try await lab.post("api/run", #"{"techniques": ["unheard"]}"#), is: 422)
         expect(try await lab.post("api/run", "{"), is: 400)
+      }
+    }
+
+    @Test(
+      "Z3: what was cancelled is not held back any more, and ends",
+      arguments: ["concurrent", "serial", "custom", "dispatch-concurrent", "dispatch-serial"])
+    func suspensionAfterCancelling(technique: String) async throws {
+      let entered = Gate()
+      let goesOn = Gate()
+      try await RunningLab.with {
+        entered.open()
+        goesOn.wait()
+      } _: { lab in
+        var viewer = try await lab.viewer()
+        try await lab.post("api/run", #"{"techniques": ["\#(technique)"]}"#)
+        await entered.opened()
+        try await lab.post("api/cancel", "{}")
+        try await lab.post("api/settings", #"{"isSuspended": true}"#)
+        goesOn.open()
+        let end = try await viewer.events(through: "finished").events.last { $0["type"] as? String == "finished" }
+        #expect(end?["isCancelled"] as? Bool == true)
       }
     }
 

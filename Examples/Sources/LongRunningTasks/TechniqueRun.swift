@@ -15,6 +15,8 @@ public final class TechniqueRun: Sendable {
   private let screen: Screen
   private let controller: any TechniqueController
   private let count: Count
+  // Protected by its lock: whether all was cancelled, and nothing is held back any more.
+  private let isCancelled = Mutex(false)
 
   /// Makes a run that has not started.
   ///
@@ -58,10 +60,11 @@ public final class TechniqueRun: Sendable {
 
   /// Cancels all tasks: those that run stop after their item.
   public func cancel() {
+    isCancelled.withLock { $0 = true }
     for task in 1...taskCount { screen.cancel(task) }
     controller.processing?.operations.forEach { $0.cancel() }
     // A dispatch queue runs what was cancelled, which then does nothing.
-    if controller.processing == nil { controller.setSuspended(false) }
+    release()
   }
 
   /// Cancels a task.
@@ -78,6 +81,12 @@ public final class TechniqueRun: Sendable {
   /// - Parameter isSuspended: Whether they are held back.
   public func setSuspended(_ isSuspended: Bool) {
     if technique.controls.contains(.suspension) { controller.setSuspended(isSuspended) }
+    // It may have been cancelled before, or meanwhile.
+    if isCancelled.withLock({ $0 }) { release() }
+  }
+
+  private func release() {
+    if controller.processing == nil { controller.setSuspended(false) }
   }
 
   /// Changes how many tasks run at the same time, while they do.

@@ -3,7 +3,7 @@
 import { byId, html, milliseconds } from "./elements.js";
 import { techniques } from "./state.js";
 
-let drawn = "";
+let drawn = null;
 
 /** Whether all items came in the order of tasks and items. */
 function isInOrder(order) {
@@ -34,9 +34,8 @@ function row(run) {
 
 export function update(state) {
   const runs = techniques.map(([name]) => state.runs.get(name)).filter((run) => run?.finished);
-  const key = runs.map((run) => run.number).join();
-  if (key === drawn && byId("comparison").childElementCount > 0) return;
-  drawn = key;
+  if (drawn && runs.length === drawn.length && runs.every((run, index) => run === drawn[index])) return;
+  drawn = runs;
   if (runs.length === 0) return byId("comparison").replaceChildren(html("p", {}, "Nothing has run yet."));
   const heads = ["Technique", "Seconds", "Threads", "Longest gap", "Order of items"];
   const numbers = heads.slice(1, 4);

@@ -1,18 +1,44 @@
 // What happens in the lab, and what it is asked to do.
 
-/** Listens for events; the browser connects again by itself when the server was away. */
-export function connect({ onReset, onEvents, onBeats, onState }) {
-  const source = new EventSource("events");
-  source.addEventListener("reset", () => onReset());
-  source.addEventListener("message", (message) => onEvents(JSON.parse(message.data)));
-  source.addEventListener("beats", (message) => onBeats(JSON.parse(message.data)));
-  source.addEventListener("open", () => onState("Connected"));
-  source.addEventListener("error", () => {
+/** The last that is here of what happened. */
+let position = "";
+let source = null;
+
+/** Listens for events while the page is visible; the browser connects again by itself when the server was away. */
+export function connect(handlers) {
+  // A browser has six connections with a host, and each stream keeps one: hidden tabs would take them all.
+  const change = () => {
+    if (document.hidden) close();
+    else if (!source) open(handlers);
+  };
+  document.addEventListener("visibilitychange", change);
+  change();
+}
+
+function close() {
+  source?.close();
+  source = null;
+}
+
+function open({ onReset, onEvents, onBeats, onState }) {
+  const opened = new EventSource(`events?after=${position}`);
+  source = opened;
+  opened.addEventListener("reset", () => onReset());
+  opened.addEventListener("message", (message) => {
+    position = message.lastEventId;
+    onEvents(JSON.parse(message.data));
+  });
+  opened.addEventListener("beats", (message) => onBeats(JSON.parse(message.data)));
+  opened.addEventListener("open", () => onState("Connected"));
+  opened.addEventListener("error", () => {
     onState("The lab does not answer. Trying again …");
-    // A server that refuses ends the stream for good: a new one begins anew.
-    if (source.readyState === EventSource.CLOSED) {
-      setTimeout(() => connect({ onReset, onEvents, onBeats, onState }), 500);
-    }
+    // A server that refuses ends the stream for good: a new one takes its place.
+    if (opened.readyState !== EventSource.CLOSED) return;
+    setTimeout(() => {
+      if (source !== opened) return;
+      close();
+      open({ onReset, onEvents, onBeats, onState });
+    }, 500);
   });
 }
 

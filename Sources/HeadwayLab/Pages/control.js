@@ -12,7 +12,7 @@ const priorities = [
   [4, "high"],
   [8, "very high"],
 ];
-let runOfTasks = 0;
+let runOfTasks = null;
 let isSuspended = false;
 let isSliding = false;
 
@@ -122,8 +122,8 @@ export function update(state) {
   byId("cancel").disabled = !run || run.finished !== null;
   setText(byId("control-hint"), hint(run));
   const list = byId("tasks");
-  if (runOfTasks !== (run?.number ?? 0)) {
-    runOfTasks = run?.number ?? 0;
+  if (runOfTasks !== run) {
+    runOfTasks = run;
     list.replaceChildren(...(run?.tasks ?? []).map((task) => taskRow(task, run)));
     setText(byId("diagnosis"), "");
   }

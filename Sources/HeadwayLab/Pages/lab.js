@@ -56,6 +56,7 @@ connect({
   onReset() {
     reset();
     heartbeat.reset();
+    drawing.reset();
     updateSoon();
   },
   onEvents(events) {

@@ -9,9 +9,10 @@ import * as timeline from "./timeline.js";
 
 /** The technique that was chosen to be looked at; null for the newest. */
 let chosen = null;
-let newestNumber = 0;
+/** Runs are compared as objects: their numbers begin anew when the lab does. */
+let newest = null;
 let selectionChanged = () => {};
-const shown = { number: 0, lines: 0, counts: [] };
+const shown = { run: undefined, lines: 0, counts: [], lists: new Map() };
 
 export function onSelect(callback) {
   selectionChanged = callback;
@@ -19,8 +20,8 @@ export function onSelect(callback) {
 
 /** The run that the page shows. */
 export function shownRun(state) {
-  if (state.newest && state.newest.number !== newestNumber) {
-    newestNumber = state.newest.number;
+  if (state.newest !== newest) {
+    newest = state.newest;
     chosen = null;
   }
   return state.runs.get(chosen) ?? state.newest;
@@ -85,11 +86,11 @@ function begin(run) {
   const initial = [1, 2, 3, 4, 5].map((number) => `Item Initial-${number}`);
   byId("sections").replaceChildren(section("Section 0", initial));
   byId("log").replaceChildren();
-  Object.assign(shown, { number: run?.number ?? 0, lines: 0, counts: run?.tasks.map(() => 0) ?? [], lists: new Map() });
+  Object.assign(shown, { run, lines: 0, counts: run?.tasks.map(() => 0) ?? [], lists: new Map() });
 }
 
 function updateTable(run) {
-  if (!shown.lists || shown.number !== (run?.number ?? 0)) begin(run);
+  if (shown.run !== run) begin(run);
   if (!run) return;
   for (const task of run.tasks) {
     const index = task.number - 1;

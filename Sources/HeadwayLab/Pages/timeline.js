@@ -4,6 +4,7 @@ import { byId, seconds, setText, svg } from "./elements.js";
 
 const [left, rowHeight, width] = [90, 24, 1000];
 let drawn = "";
+let drawnRun = null;
 
 /** What each thread did of each task: from the first to the last that was seen of it there. */
 function bars(run) {
@@ -63,8 +64,8 @@ function axis(end, x, height) {
 
 export function update(run) {
   const key = run ? `${run.number} ${run.order.length} ${run.tasks.map((task) => task.state)}` : "";
-  if (key === drawn) return;
-  drawn = key;
+  if (key === drawn && run === drawnRun) return;
+  [drawn, drawnRun] = [key, run];
   if (!run) return byId("timeline").replaceChildren();
   const all = bars(run);
   const threads = [...new Set(all.map((bar) => bar.thread))];
