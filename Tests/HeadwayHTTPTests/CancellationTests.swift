@@ -52,7 +52,7 @@
           #expect(ends.load(ordering: .relaxed) == 1)
           if moment != .atTheEnd {
             // The connection of one that has ended is kept.
-            #expect(await becomesTrue { server.openConnectionCount == 0 })
+            await until { server.openConnectionCount == 0 }
             #expect(tested.error == nil && files(folder) == [])
             #expect((tested as? RequestOperation)?.response == nil)
           }
@@ -72,11 +72,11 @@
         let queue = OperationQueue()
         let first = RequestOperation(server.url("/hangs"), connections: connections)
         queue.addOperation(first)
-        #expect(await becomesTrue { server.questions.count == 1 })
+        await until { server.questions.count == 1 }
         let second = RequestOperation(server.url("/second"), connections: connections)
         let third = RequestOperation(server.url("/third"), connections: connections)
         queue.addOperations([second, third], waitUntilFinished: false)
-        #expect(await becomesTrue { second.isExecuting && third.isExecuting })
+        await until { second.isExecuting && third.isExecuting }
         second.cancel()
         try await second.finished()
         #expect(server.questions.count == 1)
@@ -94,7 +94,7 @@
         let request = RequestOperation(server.url())
         request.clock = clock
         OperationQueue().addOperation(request)
-        #expect(await becomesTrue { clock.sleeperCount == 1 })
+        await until { clock.sleeperCount == 1 }
         request.cancel()
         try await request.finished()
         #expect(server.questions.count == 1 && request.error == nil)
@@ -134,7 +134,7 @@
           }
           for operation in operations { operation.cancel() }
           try await queue.finished()
-          #expect(await becomesTrue { ends.load(ordering: .relaxed) == Self.count }, "seed \(seed)")
+          await until { ends.load(ordering: .relaxed) == Self.count }
           #expect(operations.allSatisfy { $0.isFinished && $0.error == nil }, "seed \(seed)")
           #expect(files(folder).allSatisfy { Int($0) != nil }, "seed \(seed): \(files(folder))")
         }

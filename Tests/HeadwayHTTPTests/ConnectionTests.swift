@@ -55,7 +55,7 @@
         let request = RequestOperation(server.url(), limits: .once)
         try await request.run()
         #expect(request.httpError?.status == .notFound)
-        #expect(await becomesTrue { server.openConnectionCount == 0 })
+        await until { server.openConnectionCount == 0 }
       }
     }
 
@@ -154,7 +154,7 @@
         } _: { server in
           let request = RequestOperation(HTTPRequest(url: server.url(), method: .PUT, body: .file(path: path)))
           request.start()
-          #expect(await becomesTrue { isOpen(path) || request.isFinished })
+          await until { isOpen(path) || request.isFinished }
           #expect(rename("\(folder)/other", path) == 0)
           try await request.finished()
           #expect(request.error == nil && server.questions.first?.body.count == size)

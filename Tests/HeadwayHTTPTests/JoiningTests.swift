@@ -19,7 +19,7 @@
       let count = server.questions.count
       let request = RequestOperation(joining(server.url()), connections: connections)
       request.start()
-      #expect(await becomesTrue { server.questions.count == count + 1 })
+      await until { server.questions.count == count + 1 }
       return request
     }
 
@@ -30,7 +30,7 @@
       let before = connections.participantCount
       let requests = (0..<count).map { _ in RequestOperation(joining(server.url()), connections: connections) }
       for request in requests { request.start() }
-      #expect(await becomesTrue { connections.participantCount == before + count })
+      await until { connections.participantCount == before + count }
       return requests
     }
 
@@ -81,7 +81,7 @@
         next.cancel()
         last[0].cancel()
         try await last[0].finished()
-        #expect(await becomesTrue { server.openConnectionCount == 0 })
+        await until { server.openConnectionCount == 0 }
         #expect(server.questions.count == 2 && connections.participantCount == 0)
       }
     }
@@ -97,7 +97,7 @@
         let twice = RequestOperation(Self.joining(server.url()), limits: .attempts(2), connections: connections)
         once.start()
         twice.start()
-        #expect(await becomesTrue { connections.participantCount == 2 && server.questions.count == 1 })
+        await until { connections.participantCount == 2 && server.questions.count == 1 }
         isOpen.store(true, ordering: .releasing)
         for request in [once, twice] {
           try await request.finished()
@@ -126,7 +126,7 @@
           RequestOperation(server.url(), connections: connections),
         ]
         for request in requests { request.start() }
-        #expect(await becomesTrue { server.questions.count == requests.count })
+        await until { server.questions.count == requests.count }
         isOpen.store(true, ordering: .releasing)
         for request in requests {
           try await request.finished()

@@ -62,7 +62,7 @@
         var limits = HTTPLimits.once
         limits.totalTime = .seconds(1)
         let request = Receiver(server.url(), limits: limits) { _ in
-          _ = await becomesTrue { clock.sleeperCount == 1 }
+          await until { clock.sleeperCount == 1 }
           clock.advance(by: .seconds(1))
           // It does not look whether its task is cancelled, until it is.
           while !Task.isCancelled { await Task.yield() }

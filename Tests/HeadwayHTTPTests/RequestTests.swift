@@ -173,11 +173,11 @@
         total.clock = clock
         OperationQueue().addOperation(total)
         // Once it has a connection, which would be kept if nothing was asked on it.
-        #expect(await becomesTrue { server.questions.count == 2 && clock.sleeperCount == 1 })
+        await until { server.questions.count == 2 && clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
         try await total.finished()
         #expect(total.httpError?.code == .timedOut, "\(String(describing: total.error))")
-        #expect(await becomesTrue { server.openConnectionCount == 0 })
+        await until { server.openConnectionCount == 0 }
       }
     }
 

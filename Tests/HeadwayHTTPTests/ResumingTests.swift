@@ -187,7 +187,7 @@
         let checksum = try SHA256Checksum(String(repeating: "0", count: 64))
         let download = DownloadOperation(url, to: path, checksum: checksum, keepsPartialFile: true)
         download.start()
-        #expect(await becomesTrue { isOpen("\(path).part") })
+        await until { isOpen("\(path).part") }
         download.cancel()
         try await download.finished()
         #expect(download.error == nil && files(folder) == ["file.part", "file.part.json"])

@@ -56,7 +56,7 @@
           let queue = OperationQueue()
           queue.addOperation(request)
           if isAskedAgain {
-            #expect(await becomesTrue { clock.sleeperCount == 1 })
+            await until { clock.sleeperCount == 1 }
             clock.advance(by: .seconds(6))
             #expect(server.questions.count == 1 && !request.isFinished)
             clock.advance(by: .seconds(1))

@@ -162,7 +162,7 @@ import Testing
     first.addDependency(second)
     second.addDependency(first)
     queue.addOperations([first, second, working], waitUntilFinished: false)
-    #expect(await becomesTrue { working.isExecuting })
+    await until { working.isExecuting }
     queue.state.withLock { $0.observation.isLookingForStall = true }
     #expect(!queue.reportStall())
     working.finish()

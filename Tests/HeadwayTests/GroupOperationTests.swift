@@ -1,5 +1,6 @@
 import Dispatch
 import HeadwayTestKit
+import HeadwayTestSupport
 import Synchronization
 import Testing
 
@@ -64,7 +65,7 @@ import Testing
     let (gate, many) = (Gate(), OperationQueue())
     let waiting = (0..<1_000).map { _ in GroupOperation(operations: [TaskOperation { await gate.opened() }]) }
     many.addOperations(waiting, waitUntilFinished: false)
-    #expect(await becomesTrue { waiting.allSatisfy { $0.isExecuting } })
+    await until { waiting.allSatisfy { $0.isExecuting } }
     gate.open()
     try await many.finished()
   }
@@ -273,7 +274,7 @@ import Testing
       released.object = operation
       _ = GroupOperation(operations: [operation])
     }
-    #expect(await becomesTrue { released.object == nil })
+    await until { released.object == nil }
   }
 
   @Test("B4, W4: an operation that depends on its own group is part of a cycle, which a diagnosis names")
@@ -284,7 +285,7 @@ import Testing
     member.addDependency(group)
     group.addOperation(member)
     queue.addOperation(group)
-    #expect(await becomesTrue { member.dependencyCycle().map { Set($0) } == [group, member] })
+    await until { member.dependencyCycle().map { Set($0) } == [group, member] }
     #expect(queue.diagnose(group).hasPrefix("‘ring’ is executing: it waits for all operations of queue ‘ring’, in a"))
     member.cancel()
     try await group.finishedSuccessfully()
@@ -306,7 +307,7 @@ import Testing
     }
     OperationQueue().addOperation(group)
     await begun.opened()
-    #expect(await becomesTrue { endless.isExecuting })
+    await until { endless.isExecuting }
     OperationQueue().addOperation { group.cancel() }
     await waited.opened()
     await handled.opened()
@@ -327,7 +328,7 @@ import Testing
       seen.open()
     }
     OperationQueue().addOperation(failing)
-    #expect(await becomesTrue { other.isExecuting })
+    await until { other.isExecuting }
     started.open()
     await seen.opened()
     await #expect(throws: Mishap.self) { try await failing.finishedSuccessfully() }
@@ -369,7 +370,7 @@ import Testing
       group.innerQueue.pendingLimit = 1
       OperationQueue().addOperation(group)
       let producer = Task { try await group.innerQueue.add { ran.increment() } }
-      #expect(await becomesTrue { group.innerQueue.state.withLock { $0.producers.areWaiting } })
+      await until { group.innerQueue.state.withLock { $0.producers.areWaiting } }
       gate.open()
       try await producer.value
       try await group.finishedSuccessfully()
@@ -404,7 +405,7 @@ import Testing
       queue.addOperation(Early(operations: [member]))
     }
     try await queue.finished()
-    #expect(await becomesTrue { released.object == nil })
+    await until { released.object == nil }
   }
 
   @Test("B4, Q10: the progress of a group is complete when the group has finished, and not before")

@@ -1,5 +1,6 @@
 import Headway
 import HeadwayTestKit
+import HeadwayTestSupport
 import Synchronization
 import Testing
 
@@ -113,7 +114,7 @@ import Testing
         #expect(error as? Mishap == Mishap())
       }
     }
-    #expect(await becomesTrue { isLast.isOpen })
+    await until { isLast.isOpen }
     first.open()
     try await task.value
   }
@@ -187,7 +188,7 @@ import Testing
         #expect(error is CancellationError && crowd.now == 0)
       }
     }
-    #expect(await becomesTrue { crowd.now == 16 })
+    await until { crowd.now == 16 }
     task.cancel()
     await task.value
     try await queue.finished()
@@ -199,7 +200,7 @@ import Testing
     queue.isSuspended = true
     let results = queue.results(of: 0..<100, inOrder: isInOrder, window: 10) { $0 }
     let task = Task { try await results.reduce(0, +) }
-    #expect(await becomesTrue { queue.operationCount == 10 })
+    await until { queue.operationCount == 10 }
     queue.cancelAllOperations()
     await #expect(throws: CancellationError.self) { try await task.value }
     try await queue.finished()
@@ -234,7 +235,7 @@ import Testing
       _ = await task.result
     }
     try await queue.finished()
-    #expect(await becomesTrue { census.now == 0 })
+    await until { census.now == 0 }
   }
 }
 

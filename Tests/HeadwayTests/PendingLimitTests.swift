@@ -1,4 +1,5 @@
 import HeadwayTestKit
+import HeadwayTestSupport
 import Testing
 
 @testable import Headway
@@ -42,7 +43,7 @@ import Testing
     for number in 1...20 {
       tasks.append(Task { try await queue.add { order.record(number) } })
       // They ask one after the other.
-      #expect(await becomesTrue { queue.state.withLock { $0.producers.waitingCount } == number })
+      await until { queue.state.withLock { $0.producers.waitingCount } == number }
     }
     #expect(queue.operationCount == 1)
     // Other ways of adding do not wait.
@@ -61,7 +62,7 @@ import Testing
     try await queue.add { run.record(0) }
     try await queue.add { run.record(1) }
     let tasks = (2..<30).map { number in Task { try await queue.add { run.record(number) } } }
-    #expect(await becomesTrue { queue.state.withLock { $0.producers.waitingCount } == 28 })
+    await until { queue.state.withLock { $0.producers.waitingCount } == 28 }
     for task in tasks.dropFirst(4) { task.cancel() }
     for task in tasks.dropFirst(4) { await #expect(throws: CancellationError.self) { try await task.value } }
     queue.isSuspended = false
@@ -109,9 +110,9 @@ import Testing
     queue.pendingLimit = 1
     queue.isSuspended = true
     let tasks = (0..<4).map { _ in Task { try await queue.add {} } }
-    #expect(await becomesTrue { queue.state.withLock { $0.producers.waitingCount } == 3 })
+    await until { queue.state.withLock { $0.producers.waitingCount } == 3 }
     queue.pendingLimit = 3
-    #expect(await becomesTrue { queue.operationCount == 3 })
+    await until { queue.operationCount == 3 }
     queue.pendingLimit = 2
     queue.isSuspended = false
     for task in tasks { try await task.value }

@@ -1,4 +1,5 @@
 import HeadwayTestKit
+import HeadwayTestSupport
 import Testing
 
 @testable import Headway
@@ -56,7 +57,7 @@ private actor Journal {
     let journal = Journal()
     journal.queue.isSuspended = true
     let task = Task { await journal.append(1) }
-    #expect(await becomesTrue { journal.queue.operationCount == 1 })
+    await until { journal.queue.operationCount == 1 }
     journal.queue.cancelAllOperations()
     #expect(journal.queue.operationCount == 1)
     journal.queue.isSuspended = false
@@ -68,7 +69,7 @@ private actor Journal {
     let journals = (0..<16).map { _ in Journal() }
     let gate = Gate()
     let tasks = journals.map { journal in Task { await journal.block(gate) } }
-    for journal in journals { #expect(await becomesTrue { journal.queue.operationCount == 1 }) }
+    for journal in journals { await until { journal.queue.operationCount == 1 } }
     let other = Journal()
     await other.append(1)
     gate.open()

@@ -111,15 +111,6 @@ extension OperationOutcome? {
   }
 }
 
-/// The same for a test that is asynchronous: the thread may be needed for what it waits for.
-func becomesTrue(patience: Int = 240_000, _ condition: () -> Bool) async -> Bool {
-  for _ in 0..<patience {
-    if condition() { return true }
-    try? await Task.sleep(for: .milliseconds(1))
-  }
-  return condition()
-}
-
 /// Counts, on several threads at once.
 final class Counter: Sendable {
   private let count = Atomic<Int>(0)

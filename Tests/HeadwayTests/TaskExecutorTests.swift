@@ -1,4 +1,5 @@
 import HeadwayTestKit
+import HeadwayTestSupport
 import Testing
 
 @testable import Headway
@@ -36,7 +37,8 @@ import Testing
     queue.isSuspended = true
     let begun = Gate()
     let task = Task(executorPreference: queue) { begun.open() }
-    #expect(await becomesTrue { queue.operationCount == 1 } && !begun.isOpen)
+    await until { queue.operationCount == 1 }
+    #expect(!begun.isOpen)
     queue.cancelAllOperations()
     #expect(queue.operationCount == 1)
     queue.isSuspended = false
@@ -53,7 +55,7 @@ import Testing
 
     queue.isSuspended = true
     let task = Task(executorPreference: queue, priority: .background) {}
-    #expect(await becomesTrue { queue.operations.first?.qualityOfService == .background })
+    await until { queue.operations.first?.qualityOfService == .background }
     queue.isSuspended = false
     await task.value
   }
@@ -71,7 +73,7 @@ import Testing
     executor.step()
     #expect(order.events == [1])
     // `yield` goes by way of Swift's own pool.
-    #expect(await becomesTrue { executor.run() > 0 && order.count == 2 })
+    await until { executor.run() > 0 && order.count == 2 }
     #expect(order.events == [1, 2])
     executor.run()
     await task.value
@@ -88,14 +90,14 @@ import Testing
           throw Mishap()
         }
         let task = Task(executorPreference: queue) { 5 }
-        #expect(await becomesTrue { queue.operationCount == 2 })
+        await until { queue.operationCount == 2 }
         isIn.open()
         #expect(await task.value == 5)
       }
     }
     let group = GroupOperation(name: "group")
     let task = Task(executorPreference: group.innerQueue) { 5 }
-    #expect(await becomesTrue { group.innerQueue.operationCount == 1 })
+    await until { group.innerQueue.operationCount == 1 }
     group.cancel()
     #expect(await task.value == 5)
   }

@@ -1,5 +1,6 @@
 import Headway
 import HeadwayTestKit
+import HeadwayTestSupport
 import Synchronization
 import Testing
 
@@ -408,7 +409,7 @@ import Testing
     let foreign = Task(executorPreference: other) {
       await shared.call { if eventually(patience: 2_000, { inside.isOpen }) { yieldThread() } }
     }
-    #expect(await becomesTrue { other.operationCount == 0 })
+    await until { other.operationCount == 0 }
     goOn.open()
     await inside.opened()
     await foreign.value

@@ -1,4 +1,5 @@
 import HeadwayTestKit
+import HeadwayTestSupport
 import Synchronization
 import Testing
 
@@ -40,7 +41,7 @@ import Testing
       // Awaiting its value could escalate it.
       let result = EventRecorder<QualityOfService>()
       Task.detached(priority: .background) { result.record(await made.value) }
-      #expect(await becomesTrue { result.count == 1 })
+      await until { result.count == 1 }
       #expect(result.events == [quality])
     }
   }
@@ -53,10 +54,10 @@ import Testing
     let third = queue.addTask { Task.currentPriority }
     let waiter = Task.detached(priority: .high) { try await first.value }
     let escalated = Task.detached(priority: .background) { try await second.value }
-    #expect(await becomesTrue { first.effectiveQuality(in: .background) == .userInitiated })
+    await until { first.effectiveQuality(in: .background) == .userInitiated }
     #expect(second.effectiveQuality(in: .background) == .background)
     escalated.escalatePriority(to: .high)
-    #expect(await becomesTrue { second.effectiveQuality(in: .background) == .userInitiated })
+    await until { second.effectiveQuality(in: .background) == .userInitiated }
     queue.isSuspended = false
     #expect(try await waiter.value == .high)
     #expect(try await escalated.value == .high)
@@ -81,8 +82,7 @@ import Testing
       task.escalatePriority(to: .high)
       waits.append((operation, task))
     }
-    #expect(
-      await becomesTrue { waits.allSatisfy { $0.operation.effectiveQuality(in: .default) == .userInitiated } })
+    await until { waits.allSatisfy { $0.operation.effectiveQuality(in: .default) == .userInitiated } }
     queue.isSuspended = false
     for wait in waits { #expect(try await wait.task.value == .high) }
   }
@@ -105,7 +105,7 @@ import Testing
     when condition: @Sendable () -> Bool, _ body: @escaping @Sendable () async throws -> Void
   ) async throws {
     let task = Task.detached(priority: .background) { try await body() }
-    #expect(await becomesTrue { condition() })
+    await until { condition() }
     task.escalatePriority(to: .high)
     try await task.value
   }
@@ -131,7 +131,7 @@ import Testing
       queue.addOperation(group)
       try await escalate(when: { begun.value == 1 }) {
         Task { @Sendable in
-          #expect(await becomesTrue { dependency.effectiveQuality(in: .background) == .userInitiated })
+          await until { dependency.effectiveQuality(in: .background) == .userInitiated }
           low.isSuspended = false
           queue.isSuspended = false
         }

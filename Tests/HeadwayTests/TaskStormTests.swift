@@ -1,5 +1,6 @@
 import Headway
 import HeadwayTestKit
+import HeadwayTestSupport
 import Synchronization
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
       let left = await TaskStorm(seed: UInt64(seed), tokens).run()
       #expect(left == [], "seed \(seed)")
       // Functions, and so tasks and operations, that were not freed.
-      #expect(await becomesTrue { tokens.liveCount == 0 }, "seed \(seed): \(tokens.liveCount) are left")
+      await until { tokens.liveCount == 0 }
     }
   }
 }
@@ -70,11 +71,10 @@ private final class TaskStorm: Sendable {
       }
     }
     // Functions that are under way may still add others.
-    let isOver = await becomesTrue {
+    await until {
       for queue in queues { queue.cancelAllOperations() }
       return ended.value == waiters.count && queues.allSatisfy { $0.operationCount == 0 }
     }
-    guard isOver else { return ["\(ended.value) tasks ended"] + queues.map { "\($0.operations)" } }
     for waiter in waiters { await waiter.value }
     let unfinished = operations.withLock { operations in
       defer { operations = [] }

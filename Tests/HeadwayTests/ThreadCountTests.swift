@@ -1,5 +1,6 @@
 import Dispatch
 import HeadwayTestKit
+import HeadwayTestSupport
 import Synchronization
 import Testing
 
@@ -132,10 +133,10 @@ import Testing
           end.wait()
         }
       }
-      #expect(await becomesTrue { begun.value == ProcessorCount.usable })
+      await until { begun.value == ProcessorCount.usable }
       // Work of no queue, which nobody is to hear of.
       WorkerPool.shared.submit(PoolBlock {}, count: 1)
-      #expect(await becomesTrue { ThreadLimit.isHungry(WorkerClass.normal.bit) })
+      await until { ThreadLimit.isHungry(WorkerClass.normal.bit) }
       let token = queue.listen { event in
         if event == .threadLimitReached(limit: ProcessorCount.usable) { told.open() }
       }

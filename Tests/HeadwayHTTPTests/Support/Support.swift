@@ -35,15 +35,6 @@
     var httpError: HTTPError? { error as? HTTPError }
   }
 
-  /// Waits for a condition that other threads bring about.
-  func becomesTrue(patience: Int = 240_000, _ condition: () -> Bool) async -> Bool {
-    for _ in 0..<patience {
-      if condition() { return true }
-      try? await Task.sleep(for: .microseconds(500))
-    }
-    return condition()
-  }
-
   /// Calls `body` with an empty folder that is removed afterwards.
   func withFolder(_ body: (String) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.path + "/headway-http-\(UUID().uuidString)"
