@@ -2,8 +2,8 @@
 
 What is compared with the clock: that sleeping takes its time (a serial run at least 5 seconds), that a concurrent run is
 shorter than a serial one, that the main thread technique holds the main queue up for more than 4 seconds, and the others
-for less than a quarter of that. On a machine that is idle theirs is under 0.1 seconds; the wide bound is for one that is
-slow, and has other work.
+for less than 0.1 seconds. The last may fail on a machine that has other work; so a thread here sleeps as briefly as the
+main queue's heart does, and what it is late by is allowed to the main queue too, in one of several runs.
 """
 
 import os
@@ -13,14 +13,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
-from webdriver import Driver
+from webdriver import ENTER, LEFT, SPACE, TAB, Driver
 
 TECHNIQUES = ["main", "background", "concurrent", "serial", "custom", "dispatch-concurrent", "dispatch-serial"]
 SERIAL = {"main", "serial", "custom", "dispatch-serial"}
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "Docs" / "pictures"
+PAGES = ["techniques", "import", "lines", "requests", "drawing"]
 
 
 class Lab:
@@ -69,13 +71,50 @@ def wait_ended(driver, title):
     return driver.wait(f"{title} ends", lambda: re.match(r"[\d.]+", row(driver, title)[2]) and row(driver, title))
 
 
+class Sleeper:
+    """A thread that sleeps a sixtieth of a second again and again: by how much a thread is late on this machine."""
+
+    def __enter__(self):
+        self.longest, self.is_ended = 0.0, False
+        self.thread = threading.Thread(target=self.sleep)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_ended = True
+        self.thread.join()
+
+    def sleep(self):
+        while not self.is_ended:
+            start = time.monotonic()
+            time.sleep(1 / 60)
+            self.longest = max(self.longest, (time.monotonic() - start) * 1000)
+
+
+def run_technique(driver, technique):
+    """Its time in seconds, the longest gap of the main queue and the longest that this machine makes, in milliseconds."""
+    with Sleeper() as sleeper:
+        before = first_line(driver)
+        driver.click(f"[data-run='{technique}']")
+        driver.wait(f"{technique} begins", lambda: first_line(driver) not in ("", before))
+        cells = wait_ended(driver, technique)
+    return float(cells[2].split()[0]), number(cells[3]), sleeper.longest
+
+
+def keeps_main_queue_free(driver, technique, gap, machine):
+    """Whether no gap is over 0.1 seconds, in this run or one of the next, apart from what the machine makes."""
+    for _ in range(4):
+        if gap < 100 + machine:
+            return True
+        said(f"{technique}: a gap of {gap:.0f} ms, of which the machine makes {machine:.0f} ms: once more")
+        _, gap, machine = run_technique(driver, technique)
+    return gap < 100 + machine
+
+
 def check_techniques(driver):
     results = {}
     for technique in TECHNIQUES:
-        driver.click(f"[data-run='{technique}']")
-        wait_running(driver, technique)
-        cells = wait_ended(driver, technique)
-        results[technique] = (float(cells[2].split()[0]), number(cells[3]))
+        results[technique] = run_technique(driver, technique)
         order = items(driver)
         whole = [(task, item) for task in range(1, 6) for item in range(1, 11)]
         assert sorted(order) == whole, (technique, order)
@@ -85,13 +124,16 @@ def check_techniques(driver):
             "return [...document.querySelectorAll('#sections [data-task] li')].map(item => item.textContent)")
         assert sorted(shown) == sorted(f"Item {task}-{item}" for task, item in whole), technique
         assert driver.run("return document.querySelectorAll('#timeline rect').length") >= 5, technique
-    for technique, (seconds, gap) in results.items():
+    for technique, (seconds, gap, machine) in results.items():
         said(f"{technique}: {seconds:.2f} s, longest gap {gap:.0f} ms")
         if technique in SERIAL:
             assert seconds >= 5, technique
         else:
             assert seconds < min(results[serial][0] for serial in SERIAL), technique
-        assert gap > 4000 if technique == "main" else gap < 1000, (technique, gap)
+        if technique == "main":
+            assert gap > 4000, gap
+        else:
+            assert keeps_main_queue_free(driver, technique, gap, machine), technique
     compared = driver.run("return document.querySelectorAll('#comparison [data-compared]').length")
     assert compared == 7, compared
 
@@ -117,12 +159,15 @@ def slide(driver, value):
     driver.wait("the slider is shown", lambda: driver.text("#maximum-text") == wanted)
 
 
+def first_line(driver):
+    return driver.run("return document.querySelector('#log').firstChild?.textContent ?? ''")
+
+
 def begin(driver, technique):
-    before = driver.run("return document.querySelector('#log').firstChild?.textContent ?? ''")
+    before = first_line(driver)
     driver.click(f"[data-run='{technique}']")
     wait_running(driver, technique)
-    driver.wait("it is shown", lambda: driver.run(
-        "return (document.querySelector('#log').firstChild?.textContent ?? '') !== arguments[0]", before))
+    driver.wait("it is shown", lambda: first_line(driver) != before)
 
 
 def check_control(driver):
@@ -144,10 +189,11 @@ def check_control(driver):
     driver.click("[data-run='concurrent']")
     wait_running(driver, "concurrent")
     driver.wait("tasks wait", lambda: all("waiting" in task for task in tasks(driver)) and len(tasks(driver)) == 5)
-    for _ in range(2):
-        before = tasks(driver)[4]
-        driver.click("#tasks [data-task='5'] button")
-        driver.wait("the priority is shown", lambda: tasks(driver)[4] != before)
+    driver.click("#tasks [data-task='5'] button")
+    driver.wait("the priority is shown", lambda: "high priority" in tasks(driver)[4])
+    # Dropped on a task, another comes before it.
+    driver.drag("#tasks [data-task='4'] .name", "#tasks [data-task='5'] .name")
+    driver.wait("the priority is shown", lambda: "very high priority" in tasks(driver)[3])
     driver.run(
         "const s = document.querySelector('#tasks [data-task=\"1\"] select'); s.value = '3';"
         "s.dispatchEvent(new Event('change'))")
@@ -160,7 +206,7 @@ def check_control(driver):
     driver.click("#suspend")
     wait_ended(driver, "concurrent")
     order = list(dict.fromkeys(task for task, _ in items(driver)))
-    assert order[0] == 5 and order.index(3) < order.index(1), order
+    assert order[:2] == [4, 5] and order.index(3) < order.index(1), order
     # By ones, tasks do not overlap; without a limit they do.
     assert [task for task, _ in items(driver)] == [task for task in order for _ in range(10)], items(driver)
     begin(driver, "concurrent")
@@ -213,6 +259,15 @@ def check_workshops(driver, picture):
     said(driver.text("#lines-message"))
     assert "100 of" in driver.text("#lines-message")
     assert driver.text("#lines-matches").count("bad sector") == 8
+    driver.run("document.querySelector('#lines-size').value = '1000'")
+    driver.click("#lines-start")
+    driver.wait("the large search ends", lambda: re.search(
+        r"The end of the file.* 1,?0\d\d\.\d MB in", driver.text("#lines-message") or ""), seconds=600)
+    said(driver.text("#lines-message"))
+    memory = driver.run("return document.querySelector('#lines svg').getAttribute('aria-label')")
+    said(memory)
+    first, last = map(float, re.findall(r"([\d.]+) MB", memory))
+    assert last < first + 50, memory
     picture("lines")
 
     show(driver, "requests")
@@ -274,7 +329,7 @@ def check_end(driver, lab):
 
 def check_width(driver):
     driver.resize(390, 844)
-    for page in ("techniques", "import", "lines", "requests", "drawing"):
+    for page in PAGES:
         show(driver, page)
         overflow = driver.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert overflow <= 0, (page, overflow)
@@ -308,17 +363,113 @@ def contrasts(driver):
     """)
 
 
+def describe_focus(driver):
+    """The element that has the focus, as a path that tells it from all others."""
+    return driver.run("""
+      const path = [];
+      for (let one = document.activeElement; one && one !== document.body; one = one.parentElement)
+        path.unshift(`${one.localName}${[...one.parentElement.children].indexOf(one)}`);
+      return path.join(" ");
+    """)
+
+
+def reachable(driver):
+    """The elements of the page that is shown which a hand could use, and which a keyboard has to reach."""
+    return driver.run("""
+      const path = (element) => {
+        const parts = [];
+        for (let one = element; one !== document.body; one = one.parentElement)
+          parts.unshift(`${one.localName}${[...one.parentElement.children].indexOf(one)}`);
+        return parts.join(" ");
+      };
+      return [...document.querySelectorAll("a, button, input, select, [tabindex='0']")]
+        .filter((element) => element.checkVisibility() && !element.disabled).map(path);
+    """)
+
+
+def focus(driver, selector):
+    driver.run("document.querySelector(arguments[0]).focus()", selector)
+
+
+def check_keyboard(driver):
+    for page in PAGES:
+        show(driver, page)
+        focus(driver, "nav a")
+        wanted = set(reachable(driver))
+        reached = {describe_focus(driver)}
+        for _ in range(2 * len(wanted)):
+            driver.press(TAB)
+            place = describe_focus(driver)
+            if not place:
+                break
+            reached.add(place)
+            outline = driver.run("return getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", (page, place)
+        assert wanted <= reached, (page, wanted - reached)
+    # Used by keys alone: a technique is run, held back, limited, explained and cancelled.
+    focus(driver, "nav a")
+    driver.press(ENTER)
+    driver.wait("the page is shown", lambda: not driver.run("return document.querySelector('#techniques').hidden"))
+    focus(driver, "#suspend")
+    driver.press(SPACE)
+    driver.wait("it is suspended", lambda: driver.text("#suspend") == "Resume")
+    focus(driver, "#maximum")
+    driver.press(LEFT)
+    driver.wait("the limit is shown", lambda: driver.text("#maximum-text") == "5")
+    focus(driver, "[data-run='concurrent']")
+    driver.press(ENTER)
+    wait_running(driver, "concurrent")
+    driver.wait("tasks wait", lambda: all("waiting" in task for task in tasks(driver)))
+    focus(driver, "#graph g[role='button']")
+    driver.press(ENTER)
+    driver.wait("it is explained", lambda: "suspended" in (driver.text("#diagnosis") or ""))
+    focus(driver, "#cancel")
+    driver.press(ENTER)
+    assert "cancelled" in wait_ended(driver, "concurrent")[2]
+    focus(driver, "#suspend")
+    driver.press(SPACE)
+    driver.wait("it goes on", lambda: driver.text("#suspend") == "Suspend")
+    slide(driver, 6)
+
+
 def check_access(driver):
+    """Colours that can be told apart, names for what has no text, and no motion for those who ask for none."""
     for scheme in ("light", "dark"):
         driver.emulate({"prefers-color-scheme": scheme})
-        # In the middle of a transition a button has the colours of neither state.
-        driver.wait(f"enough contrast ({scheme})", lambda: not contrasts(driver), seconds=20)
+        for page in PAGES:
+            show(driver, page)
+            # In the middle of a transition a button has the colours of neither state.
+            driver.wait(f"enough contrast ({page}, {scheme})", lambda: not contrasts(driver), seconds=20)
     unnamed = driver.run("""
-      return [...document.querySelectorAll("button, input, select, progress, svg[role], canvas")]
-        .filter((element) => !element.textContent.trim() && !element.getAttribute("aria-label") && !element.labels?.length)
-        .map((element) => element.outerHTML.slice(0, 80))
+      return [...document.querySelectorAll("button, input, select, progress, svg[role], canvas, img, [role='region']")]
+        .filter((element) => !element.textContent.trim() && !element.labels?.length && !element.getAttribute("aria-label")
+          && !element.getAttribute("alt") && !element.getAttribute("aria-labelledby"))
+        .map((element) => element.id || element.className || element.localName)
     """)
     assert not unnamed, unnamed
+    driver.emulate({"prefers-color-scheme": "light", "prefers-reduced-motion": "reduce"})
+    moving = driver.run("""
+      return [...document.querySelectorAll("*")]
+        .filter((element) => getComputedStyle(element).transitionDuration.split(", ").some((time) => time !== "0s")
+          || getComputedStyle(element).animationName !== "none")
+        .map((element) => element.id || element.localName)
+    """)
+    assert not moving, moving
+    # The strip moves by seconds, not by frames: each change begins with an empty strip.
+    changes = driver.command("POST", "/execute/async", {"script": """
+      const [done, clear] = [arguments[0], CanvasRenderingContext2D.prototype.clearRect];
+      let count = 0;
+      CanvasRenderingContext2D.prototype.clearRect = function (...bounds) {
+        count += 1;
+        clear.apply(this, bounds);
+      };
+      const start = performance.now();
+      setTimeout(() => {
+        CanvasRenderingContext2D.prototype.clearRect = clear;
+        done([count, (performance.now() - start) / 1000]);
+      }, 3000);
+    """, "args": []})
+    assert changes[0] <= changes[1] + 1, changes
     driver.emulate({"prefers-color-scheme": "light"})
 
 
@@ -344,11 +495,12 @@ def main(tool, with_pictures):
                 driver.run("document.querySelector('#comparison').scrollIntoView()")
                 picture("comparison")
                 driver.run("scrollTo(0, 0)")
-            check_access(driver)
             check_control(driver)
             check_second_window(driver, lab.address)
             check_workshops(driver, picture)
             check_width(driver)
+            check_access(driver)
+            check_keyboard(driver)
             errors = driver.errors()
             assert not errors, errors
             lab = check_restart(driver, tool, folder, lab)

@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 
+TAB, ENTER, SPACE, LEFT = "\ue004", "\ue007", " ", "\ue012"
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
@@ -54,6 +55,21 @@ class Driver:
     def click(self, selector):
         found = self.command("POST", "/element", {"using": "css selector", "value": selector})
         self.command("POST", f"/element/{found[ELEMENT]}/click", {})
+
+    def press(self, *keys):
+        """Presses keys, one after the other, where the focus is."""
+        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self.command("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
+    def drag(self, selector, target):
+        """Drags an element onto another with the mouse."""
+        found = [self.command("POST", "/element", {"using": "css selector", "value": one}) for one in (selector, target)]
+        move = lambda element, x=0, y=0: {
+            "type": "pointerMove", "origin": element, "x": x, "y": y, "duration": 100}
+        self.command("POST", "/actions", {"actions": [{
+            "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
+                move(found[0]), {"type": "pointerDown", "button": 0}, move(found[0], 5, 5), move(found[1], 0, 5),
+                move(found[1]), {"type": "pointerUp", "button": 0}]}]})
 
     def text(self, selector):
         return self.run("return document.querySelector(arguments[0])?.textContent ?? null", selector)
