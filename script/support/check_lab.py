@@ -9,7 +9,9 @@ main queue's heart does, and what it is late by is allowed to the main queue too
 import os
 import pathlib
 import re
+import selectors
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -89,6 +91,34 @@ class Sleeper:
             start = time.monotonic()
             time.sleep(1 / 60)
             self.longest = max(self.longest, (time.monotonic() - start) * 1000)
+
+
+class Crowd:
+    """Viewers that take all that comes, on a thread of their own, and what each has got."""
+
+    def __init__(self, port, count):
+        self.selector = selectors.DefaultSelector()
+        self.received = {}
+        for _ in range(count):
+            viewer = socket.create_connection(("127.0.0.1", port))
+            viewer.sendall(f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            self.selector.register(viewer, selectors.EVENT_READ)
+            self.received[viewer] = b""
+        self.is_ended = False
+        self.thread = threading.Thread(target=self.receive)
+        self.thread.start()
+
+    def receive(self):
+        while not self.is_ended:
+            for key, _ in self.selector.select(timeout=0.1):
+                self.received[key.fileobj] += key.fileobj.recv(1 << 16)
+
+    def end(self):
+        self.is_ended = True
+        self.thread.join()
+        for viewer in self.received:
+            viewer.close()
+        self.selector.close()
 
 
 def run_technique(driver, technique):
@@ -233,6 +263,19 @@ def check_second_window(driver, address):
     wait_ended(driver, "background")
     driver.command("DELETE", "/window")
     driver.switch(first)
+
+
+def check_crowd(driver, lab, count=100):
+    """Many viewers see a run to its end. How much longer it takes with them is said, and nothing is made of it."""
+    alone = {technique: run_technique(driver, technique)[0] for technique in ("serial", "concurrent")}
+    crowd = Crowd(lab.port, count)
+    for technique in alone:
+        before = {viewer: len(received) for viewer, received in crowd.received.items()}
+        seconds = run_technique(driver, technique)[0]
+        driver.wait("all have seen it", lambda: all(
+            b'"finished"' in received[before[viewer]:] for viewer, received in crowd.received.items()))
+        said(f"{technique} with {count} viewers: {seconds:.3f} s, {(seconds / alone[technique] - 1) * 100:+.1f} %")
+    crowd.end()
 
 
 def show(driver, page):
@@ -497,6 +540,7 @@ def main(tool, with_pictures):
                 driver.run("scrollTo(0, 0)")
             check_control(driver)
             check_second_window(driver, lab.address)
+            check_crowd(driver, lab)
             check_workshops(driver, picture)
             check_width(driver)
             check_access(driver)
