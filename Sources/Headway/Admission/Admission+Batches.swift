@@ -38,7 +38,7 @@ extension Admission {
 
   /// A thread has come to the end of its batch, or leaves it; to be called by that thread.
   mutating func close(_ batch: Batch) {
-    let unended = batch.takeUnended()
+    let unended = batch.remainingEnd.takeUnended()
     if let unended, unended._withUnsafeGuaranteedRef({ $0.admission.place == .taken }) {
       // The thread's ownership is the queue's from here on.
       unended._withUnsafeGuaranteedRef { detach($0, from: batch) }

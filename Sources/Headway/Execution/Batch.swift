@@ -15,8 +15,7 @@ final class Batch: @unchecked Sendable {
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
   // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime`
   // change under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`,
-  // `keepsOrder`, `hasTakenFirst`, `kept`, `completionBlock`, `untoldEnd`, `endInMain` and `unended` are that
-  // thread's.
+  // `keepsOrder`, `hasTakenFirst`, `kept` and `remainingEnd` are that thread's.
   //
   // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it
   // has finished; those that are reclaimed go back to the queue. So a thread with the queue's lock must not look at an
@@ -137,51 +136,13 @@ final class Batch: @unchecked Sendable {
     kept.reuse(released)
   }
 
-  // Looked at after each operation; where a single thread excludes, that is not checked once more at each access.
-
-  /// The completion block of the operation that has just ended, which the thread is to run.
-  @exclusivity(unchecked) private var completionBlock: CompletionBlock?
-
   /// Whether the thread can run completion blocks, between two operations.
   ///
   /// Where the number that may run is limited, the batch has a place of the limit, which a completion block has not.
   var runsCompletionBlocks: Bool { executor == nil && !keepsOrder }
 
-  func leave(_ completionBlock: consuming CompletionBlock) { self.completionBlock = completionBlock }
-
-  func takeCompletionBlock() -> CompletionBlock? { completionBlock == nil ? nil : completionBlock.take() }
-
-  /// The end of the operation that has just ended, of which the thread is to notify.
-  @exclusivity(unchecked) private var untoldEnd: UntoldEnd?
-
-  func leave(_ end: UntoldEnd) { untoldEnd = end }
-
-  func takeUntoldEnd() -> UntoldEnd? { untoldEnd == nil ? nil : untoldEnd.take() }
-
-  /// How an operation whose end may come after its ``Operation/main()`` has ended in that.
-  enum EndInMain {
-    /// The thread is at the batch, which may be closed.
-    case inside
-    /// The thread is outside, at users' code: see ``leave()``.
-    case outside
-  }
-
-  @exclusivity(unchecked) private var endInMain: EndInMain?
-
-  /// The current operation, whose end may come after its ``Operation/main()``, ends in that.
-  func noteEndInMain(isOutside: Bool) { endInMain = isOutside ? .outside : .inside }
-
-  /// How the current operation has ended in its ``Operation/main()``; nil if it has not.
-  func takeEndInMain() -> EndInMain? { endInMain.take() }
-
-  /// The current operation, if its ``Operation/main()`` has returned and the thread has not ended it; owned.
-  @exclusivity(unchecked) private var unended: OperationReference?
-
-  /// The thread leaves the batch, since the operation that it owns, the current one, did not end in its
-  /// ``Operation/main()``.
-  func leave(unended operation: OperationReference) { unended = operation }
-
-  func takeUnended() -> OperationReference? { unended.take() }
+  // Looked at after each operation; where a single thread excludes, that is not checked once more at each access.
+  @exclusivity(unchecked) var remainingEnd = RemainingEnd()
 
   // MARK: Under the queue's lock
 

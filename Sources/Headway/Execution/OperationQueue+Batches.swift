@@ -35,7 +35,7 @@ extension OperationQueue {
           startUnit(of: operation)
           if operation.mayEndLater {
             operation.run()
-            return batch.takeEndInMain().map { .endedInMain($0) } ?? .goesOn
+            return batch.remainingEnd.takeEndInMain().map { .endedInMain($0) } ?? .goesOn
           }
           operation.callMain()
           isOver = isOver || batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
@@ -55,7 +55,7 @@ extension OperationQueue {
         case .notBegun, .ended: break
         case .goesOn:
           // What follows closes the batch.
-          return batch.leave(unended: reference)
+          return batch.remainingEnd.leave(unended: reference)
         case .endedInMain(let end):
           isOver = batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
           guard end == .outside else { break }
@@ -97,7 +97,7 @@ extension OperationQueue {
     case notBegun
     case ended
     /// It has ended, in its `main()`.
-    case endedInMain(Batch.EndInMain)
+    case endedInMain(RemainingEnd.EndInMain)
     /// Its `main()` has returned, and it goes on, or another thread has ended it.
     case goesOn
   }
@@ -124,7 +124,7 @@ extension OperationQueue {
     after reference: OperationReference, of batch: Batch, _ context: UnsafeMutablePointer<ThreadContext>, isLast: Bool,
     _ leftOvers: inout [() -> Void]
   ) -> Bool {
-    if let end = batch.takeUntoldEnd() {
+    if let end = batch.remainingEnd.takeUntoldEnd() {
       let operation = reference.operation
       guard !isLast, leftOvers.isEmpty, !batch.keepsOrder, batch.leave() else {
         leftOvers.append { ThreadContext.run(operation, in: self) { operation.notify(of: end) } }
@@ -135,7 +135,7 @@ extension OperationQueue {
       context.pointee.leave()
       return batch.comeBack()
     }
-    guard let block = batch.takeCompletionBlock() else { return true }
+    guard let block = batch.remainingEnd.takeCompletionBlock() else { return true }
     guard leftOvers.isEmpty, !batch.hasKept else {
       // It may wait for what this thread has still to do.
       reference.operation.submitCompletionBlock(block, self, batch.executor, batch.placement)

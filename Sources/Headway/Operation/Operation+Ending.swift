@@ -136,7 +136,7 @@ extension Operation {
     if endPlainly(in: batch, mayGoOn: mayGoOn) { return }
     guard let before = state.finish() else { return }
     batch.withdrawCurrent()
-    batch.noteEndInMain(isOutside: false)
+    batch.remainingEnd.noteEndInMain(isOutside: false)
     conclude(from: before, in: batch)
   }
 
@@ -149,10 +149,10 @@ extension Operation {
     batch.publishTaken()
     // Others may wait until the queue is empty.
     if batch.hasToTakeLock || (mayGoOn && !batch.leave()) {
-      batch.noteEndInMain(isOutside: false)
+      batch.remainingEnd.noteEndInMain(isOutside: false)
       queue._withUnsafeGuaranteedRef { $0.close(batch) }
     } else {
-      batch.noteEndInMain(isOutside: mayGoOn)
+      batch.remainingEnd.noteEndInMain(isOutside: mayGoOn)
     }
     return true
   }
@@ -212,7 +212,7 @@ extension Operation {
     if let completionBlock {
       // Observers may wait for what it does, and it for them.
       if isNotified, progress == nil, batch.runsCompletionBlocks {
-        batch.leave(completionBlock)
+        batch.remainingEnd.leave(completionBlock)
       } else {
         submitCompletionBlock(completionBlock, batch.home?.takeUnretainedValue(), batch.executor, batch.placement)
       }
@@ -228,7 +228,7 @@ extension Operation {
       }
     }
     if !isNotified || progress != nil {
-      batch.leave(UntoldEnd(before: before, observers: ending.observers, progress: progress))
+      batch.remainingEnd.leave(UntoldEnd(before: before, observers: ending.observers, progress: progress))
     }
     return next
   }
