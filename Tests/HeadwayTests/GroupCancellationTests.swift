@@ -1,0 +1,184 @@
+import Dispatch
+import HeadwayTestKit
+import HeadwayTestSupport
+import Testing
+
+@testable import Headway
+
+@Suite("Group operation: failures and cancellation", .hangLimit) struct GroupCancellationTests {
+  @Test("B4: the first failure is that of the group, and cancels the others and those added later")
+  func failure() async throws {
+    let queue = OperationQueue()
+    let failed = EventRecorder<String>()
+    queue.onFailure = { operation, _ in failed.record(operation.name ?? "") }
+    let begun = Gate()
+    let endless = TaskOperation {
+      begun.open()
+      try await Task.sleep(for: .seconds(3_600))
+    }
+    let late = BlockOperation { Issue.record("runs") }
+    let group = GroupOperation(name: "failing", operations: [endless])
+    group.innerQueue.addTask {
+      await begun.opened()
+      throw Mishap()
+    }
+    await #expect(throws: Mishap.self) { try await queue.run(group) }
+    #expect(endless.isCancelled && endless.isFinished && group.error is Mishap && !group.isCancelled)
+    group.addOperation(late)
+    #expect(late.isCancelled)
+    #expect(failed.events == ["failing"])
+    // One that was cancelled by itself is no failure.
+    let cancelled = BlockOperation {}
+    let other = GroupOperation(operations: [cancelled, BlockOperation {}])
+    cancelled.cancel()
+    try await queue.run(other)
+  }
+
+  @Test("B4, C7: cancelling a group cancels its operations, in every state, and it finishes after them")
+  func cancelled() async throws {
+    final class OwnState: Operation, @unchecked Sendable {
+      private let ended = Gate()
+      override var isFinished: Bool { ended.isOpen }
+      override func start() {
+        willChangeValue(forKey: "isFinished")
+        ended.open()
+        didChangeValue(forKey: "isFinished")
+      }
+    }
+    func members() -> [Operation] {
+      let operations = [
+        BlockOperation { Issue.record("runs") }, TaskOperation { Issue.record("runs") }, OwnState(),
+        AsynchronousOperation(),
+      ]
+      operations[1].addDependency(operations[0])
+      return operations
+    }
+    // In no queue; in a suspended one; waiting for a dependency.
+    for state in 0..<3 {
+      for _ in 0..<50 {
+        let operations = members()
+        let group = GroupOperation(operations: operations)
+        let queue = OperationQueue()
+        if state > 0 {
+          queue.isSuspended = state == 1
+          if state == 2 { group.addDependency(BlockOperation {}) }
+          queue.addOperation(group)
+        }
+        group.cancel()
+        try await group.finished()
+        #expect(operations.allSatisfy { $0.isFinished && $0.isCancelled } && group.isCancelled)
+        #expect(group.innerQueue.operationCount == 0)
+      }
+    }
+    // While it runs.
+    let begun = Gate()
+    let endless = TaskOperation {
+      begun.open()
+      try await Task.sleep(for: .seconds(3_600))
+    }
+    let group = GroupOperation(operations: [endless])
+    OperationQueue().addOperation(group)
+    await begun.opened()
+    group.cancel()
+    await #expect(throws: CancellationError.self) { try await group.finishedSuccessfully() }
+    #expect(endless.isCancelled && endless.isFinished)
+  }
+
+  @Test("B4, K2: observers and handlers of a cancelled group may wait for it; those of one that fails, for the others")
+  func observersWait() async throws {
+    let (begun, waited, handled) = (Gate(), Gate(), Gate())
+    let endless = AsynchronousOperation()
+    endless.onCancel { endless.finish() }
+    let group = GroupOperation(operations: [endless, BlockOperation { begun.open() }])
+    let token = group.observe(\.isCancelled) { group, _ in
+      group.waitUntilFinished()
+      waited.open()
+    }
+    group.onCancel {
+      group.waitUntilFinished()
+      handled.open()
+    }
+    OperationQueue().addOperation(group)
+    await begun.opened()
+    await until { endless.isExecuting }
+    OperationQueue().addOperation { group.cancel() }
+    await waited.opened()
+    await handled.opened()
+
+    let (other, started, seen) = (AsynchronousOperation(), Gate(), Gate())
+    other.onCancel { other.finish() }
+    let failing = GroupOperation(
+      operations: [
+        other,
+        BlockOperation {
+          started.wait()
+          throw Mishap()
+        },
+      ])
+    let ofCount = failing.innerQueue.observe(\.operationCount, options: [.new]) { _, change in
+      guard change.newValue == 1 else { return }
+      other.waitUntilFinished()
+      seen.open()
+    }
+    OperationQueue().addOperation(failing)
+    await until { other.isExecuting }
+    started.open()
+    await seen.opened()
+    await #expect(throws: Mishap.self) { try await failing.finishedSuccessfully() }
+    withExtendedLifetime((token, ofCount)) {}
+  }
+
+  @Test("B4, K2: the observers of the last operation are notified whatever those of the group do")
+  func lastObservers() async {
+    let (goOn, told) = (Gate(), Gate())
+    let member = BlockOperation {}
+    let ofMember = member.observe(\.isFinished) { _, _ in told.open() }
+    let group = GroupOperation(operations: [member])
+    let ofGroup = group.observe(\.isFinished) { _, _ in goOn.wait() }
+    OperationQueue().addOperation(group)
+    await told.opened()
+    goOn.open()
+    withExtendedLifetime((ofMember, ofGroup)) {}
+  }
+
+  @Test("B4: what is added to a group that has failed is cancelled, also by an observer of its end")
+  func addedLate() async {
+    let late = BlockOperation { Issue.record("runs") }
+    let added = Gate()
+    let group = GroupOperation(operations: [BlockOperation { throw Mishap() }])
+    let token = group.observe(\.isFinished) { group, _ in
+      group.addOperation(late)
+      added.open()
+    }
+    OperationQueue().addOperation(group)
+    await added.opened()
+    #expect(late.isCancelled)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("B4, C5, Q9: cancelled operations of a group with code of their own run where the group would")
+  func cancelledElsewhere() async throws {
+    final class OwnStart: Operation, @unchecked Sendable {
+      let wasHere = Gate()
+      let key: DispatchSpecificKey<Int>
+      init(_ key: DispatchSpecificKey<Int>) { self.key = key }
+      override func start() {
+        if DispatchQueue.getSpecific(key: key) == 1 { wasHere.open() }
+        super.start()
+      }
+    }
+    let (key, dispatchQueue, queue) = (DispatchSpecificKey<Int>(), DispatchQueue(label: "test"), OperationQueue())
+    dispatchQueue.setSpecific(key: key, value: 1)
+    queue.underlyingQueue = dispatchQueue
+    queue.maxConcurrentOperationCount = 1
+    let gate = Gate()
+    queue.addOperation { gate.wait() }
+    let member = OwnStart(key)
+    let group = GroupOperation(operations: [member])
+    queue.addOperation(group)
+    group.cancel()
+    gate.open()
+    try await group.finished()
+    #expect(member.wasHere.isOpen && member.isFinished)
+  }
+}
