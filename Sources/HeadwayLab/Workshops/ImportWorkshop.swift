@@ -35,8 +35,8 @@
     private let journal: Journal
     private let folder: String
     private let feed: String?
-    private let turn = Turn()
-    private let queue = Headway.OperationQueue(name: "import", maxConcurrentOperationCount: 8)
+    /// What runs.
+    let turn = Turn(queue: Headway.OperationQueue(name: "import", maxConcurrentOperationCount: 8))
 
     init(_ journal: Journal, folder: String, feed: String?) {
       self.journal = journal
@@ -49,29 +49,14 @@
         let stopTimes = try await request.decode(as: StartRequest.self, context: context).stopTimes
         guard 2...5_000_000 ~= stopTimes else { throw HTTPError(.unprocessableContent) }
         guard turn.take() else { return HTTPResponse.Status.conflict }
-        Task(executorPreference: queue) { await self.run(stopTimes: stopTimes) }
+        Task(executorPreference: turn.queue) { await self.run(stopTimes: stopTimes) }
         return .accepted
       }
       router.post("api/import/cancel") { [self] _, _ in
-        cancel()
+        turn.cancel()
         return HTTPResponse.Status.accepted
       }
     }
-
-    /// Cancels what runs.
-    func cancel() {
-      turn.cancel()
-      queue.cancelAllOperations()
-    }
-
-    /// Cancels what runs, and starts nothing any more.
-    func stop() {
-      turn.close()
-      queue.cancelAllOperations()
-    }
-
-    /// Whether an import runs.
-    var isRunning: Bool { turn.isTaken }
 
     private func run(stopTimes: Int) async {
       defer { turn.giveBack() }
@@ -93,13 +78,13 @@
         writing.addExecutionBlock { [weak writing] in
           try SampleFeed(stopTimes: stopTimes).write(to: source, isCancelled: { writing?.isCancelled ?? true })
         }
-        turn.add([writing], to: queue)
+        turn.add([writing])
         try await writing.finishedSuccessfully()
       }
       let path = folder + "/feed.sqlite"
       let feedImport = try FeedImport(folder: source, into: ImportDatabase(path: path))
       let start = ContinuousClock.now
-      turn.add(feedImport.operations, to: queue)
+      turn.add(feedImport.operations)
       let table = LiveTable(path: path, table: "stop_times", window: 0..<8)
       // The sequence ends with the operations; between its pictures other tables go on.
       var last = ContinuousClock.now - .seconds(1)

@@ -35,8 +35,8 @@
 
     private let journal: Journal
     private let folder: String
-    private let turn = Turn()
-    private let queue = Headway.OperationQueue(name: "lines")
+    /// What runs.
+    let turn = Turn(queue: Headway.OperationQueue(name: "lines"))
     // Protected by its lock.
     private let found = Mutex(Found())
 
@@ -52,29 +52,14 @@
           throw HTTPError(.unprocessableContent)
         }
         guard turn.take() else { return HTTPResponse.Status.conflict }
-        Task(executorPreference: queue) { await self.run(wanted) }
+        Task(executorPreference: turn.queue) { await self.run(wanted) }
         return .accepted
       }
       router.post("api/lines/cancel") { [self] _, _ in
-        cancel()
+        turn.cancel()
         return HTTPResponse.Status.accepted
       }
     }
-
-    /// Cancels what runs.
-    func cancel() {
-      turn.cancel()
-      queue.cancelAllOperations()
-    }
-
-    /// Cancels what runs, and starts nothing any more.
-    func stop() {
-      turn.close()
-      queue.cancelAllOperations()
-    }
-
-    /// Whether a search runs.
-    var isRunning: Bool { turn.isTaken }
 
     private func run(_ wanted: StartRequest) async {
       defer { turn.giveBack() }
@@ -88,7 +73,7 @@
           writing.addExecutionBlock { [weak writing] in
             try SampleLog.write(to: path, size: size) { writing?.isCancelled ?? true }
           }
-          turn.add([writing], to: queue)
+          turn.add([writing])
           try await writing.finishedSuccessfully()
           if writing.isCancelled { throw CancellationError() }
         }
@@ -103,7 +88,7 @@
     private func search(_ path: String, _ text: String, size: Int) async throws {
       found.withLock { $0 = Found() }
       let start = ContinuousClock.now
-      let search = queue.addTask { [self] in
+      let search = TaskOperation { [self] in
         for try await batch in LineReader(path: path).batches {
           var new = Found()
           try batch.forEach { line in
@@ -116,8 +101,7 @@
           add(new)
         }
       }
-      // A cancellation that came before may not have found it in the queue.
-      if turn.isCancelled { search.cancel() }
+      turn.add([search])
       var memory = [ProcessMemory.resident]
       while !search.isFinished {
         try await Task.sleep(for: .milliseconds(100))

@@ -28,8 +28,8 @@
 
     /// Cancels everything, and starts nothing any more.
     func stop() {
-      importing.stop()
-      lines.stop()
+      importing.turn.close()
+      lines.turn.close()
       requests.stop()
     }
 
@@ -37,7 +37,7 @@
     ///
     /// What can't be cancelled, as the opening of a file by a system that hangs, is waited for half a second.
     func finish() async {
-      for _ in 0..<50 where importing.isRunning || lines.isRunning || requests.isRunning {
+      for _ in 0..<50 where importing.turn.isTaken || lines.turn.isTaken || requests.isRunning {
         // A task that was cancelled would not sleep.
         await Task.detached { try? await Task.sleep(for: .milliseconds(10)) }.value
       }
@@ -49,49 +49,6 @@
       lines.addRoutes(to: router)
       requests.addRoutes(to: router)
       drawing.addRoutes(to: router)
-    }
-  }
-
-  /// Lets one thing at a time run, which may be cancelled from its first moment to its last.
-  final class Turn: Sendable {
-    private struct State {
-      var isTaken = false
-      var isCancelled = false
-      var isClosed = false
-    }
-
-    // Protected by its lock.
-    private let state = Mutex(State())
-
-    /// Takes the turn, if it is free.
-    func take() -> Bool {
-      state.withLock { state in
-        guard !state.isTaken, !state.isClosed else { return false }
-        (state.isTaken, state.isCancelled) = (true, false)
-        return true
-      }
-    }
-
-    /// Gives it back.
-    func giveBack() { state.withLock { $0.isTaken = false } }
-
-    /// Whether it is taken.
-    var isTaken: Bool { state.withLock { $0.isTaken } }
-
-    /// Cancels what has the turn.
-    func cancel() { state.withLock { $0.isCancelled = true } }
-
-    /// Whether what has the turn was cancelled.
-    var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-    /// Cancels what has the turn, and gives it to nothing any more.
-    func close() { state.withLock { ($0.isCancelled, $0.isClosed) = (true, true) } }
-
-    /// Adds operations to a queue, whose operations are cancelled after each call of ``cancel()``.
-    func add(_ operations: [Headway.Operation], to queue: Headway.OperationQueue) {
-      queue.addOperations(operations, waitUntilFinished: false)
-      // A cancellation that came before may not have found them in the queue.
-      if isCancelled { operations.forEach { $0.cancel() } }
     }
   }
 
