@@ -78,6 +78,28 @@
       ["stops.txt": usualStops, "stop_times.txt": times + columns + "\n" + rows + "\n"]
     }
 
+    /// The changes for a stop time on demand, at a group of stops.
+    private static func zone(
+      _ window: String, types: String, _ time: String = "", continuous: String = ""
+    ) -> [String: String] {
+      let columns =
+        ",location_group_id,start_pickup_drop_off_window,end_pickup_drop_off_window,pickup_type,drop_off_type,"
+        + "continuous_pickup"
+      let changes = stopTimes(
+        "T,6:00:00,6:00:00,S1,1,,,,,,\nT,\(time),\(time),,2,G,\(window),\(types),\(continuous)\n"
+          + "T,8:00:00,8:00:00,S2,3,,,,,,", columns)
+      return changes.merging(["location_groups.txt": "location_group_id\nG\n"]) { $1 }
+    }
+
+    /// The changes for one way of booking.
+    private static func booking(_ values: String) -> [String: String] {
+      let columns = [
+        "type", "prior_notice_duration_min", "prior_notice_duration_max", "prior_notice_last_day",
+        "prior_notice_last_time", "prior_notice_start_day", "prior_notice_start_time", "prior_notice_service_id",
+      ].joined(separator: ",")
+      return ["booking_rules.txt": "booking_rule_id,booking_\(columns)\nB,\(values)\n"]
+    }
+
     static let defects: [Defect] = [
       // Agencies, stops and routes.
       Defect(
@@ -177,6 +199,30 @@
           "frequencies.txt":
             "trip_id,start_time,end_time,headway_secs\nT,6:00:00,9:00:00,600\nT,8:59:59,10:00:00,600\n"
         ]),
+      // On demand.
+      Defect(
+        "missing_pickup_or_drop_off_window", "stop_times.txt",
+        zone("7:00:00,", types: "2,2")),
+      Defect("invalid_pickup_drop_off_window", "stop_times.txt", zone("07:00:00,7:00:00", types: "2,2")),
+      Defect("forbidden_arrival_or_departure_time", "stop_times.txt", zone("7:00:00,9:00:00", types: "2,2", "7:10:00")),
+      Defect("forbidden_pickup_type", "stop_times.txt", zone("7:00:00,9:00:00", types: ",2")),
+      Defect("forbidden_pickup_type", "stop_times.txt", zone("7:00:00,9:00:00", types: "3,2")),
+      Defect("forbidden_drop_off_type", "stop_times.txt", zone("7:00:00,9:00:00", types: "2,0")),
+      Defect(
+        "forbidden_continuous_pickup_drop_off", "stop_times.txt", zone("7:00:00,9:00:00", types: "2,2", continuous: "2")
+      ),
+      Defect("missing_prior_notice_duration_min", "booking_rules.txt", booking("1,,,,,,,")),
+      Defect("missing_prior_notice_last_day", "booking_rules.txt", booking("2,,,,9:00:00,,,")),
+      Defect("missing_prior_notice_last_time", "booking_rules.txt", booking("2,,,1,,,,")),
+      Defect("missing_prior_notice_start_time", "booking_rules.txt", booking("2,,,1,9:00:00,7,,")),
+      Defect("forbidden_real_time_booking_field_value", "booking_rules.txt", booking("0,5,,,,,,")),
+      Defect("forbidden_real_time_booking_field_value", "booking_rules.txt", booking("0,,,,,,,D")),
+      Defect("forbidden_same_day_booking_field_value", "booking_rules.txt", booking("1,30,,1,9:00:00,,,")),
+      Defect("forbidden_prior_day_booking_field_value", "booking_rules.txt", booking("2,30,,1,9:00:00,,,")),
+      Defect("forbidden_prior_notice_start_day", "booking_rules.txt", booking("1,30,60,,,7,8:00:00,")),
+      Defect("forbidden_prior_notice_start_time", "booking_rules.txt", booking("1,30,,,,,8:00:00,")),
+      Defect("invalid_prior_notice_duration_min", "booking_rules.txt", booking("1,30,20,,,,,")),
+      Defect("prior_notice_last_day_after_start_day", "booking_rules.txt", booking("2,,,3,9:00:00,2,8:00:00,")),
       // The rest.
       Defect(
         "start_and_end_range_out_of_order", "calendar.txt",

@@ -27,7 +27,7 @@ extension FeedRule {
       where: "(\(empty("start_time"))) <> (\(empty("end_time")))"),
   ]
 
-  static let others: [FeedRule] = transfers + pathways + bookingRules + metadata
+  static let others: [FeedRule] = transfers + pathways + metadata
 
   private static let betweenStops = "coalesce(transfer_type, 0) IN (0, 1, 2, 3)"
   private static let betweenTrips = "transfer_type IN (4, 5)"
@@ -64,15 +64,6 @@ extension FeedRule {
       .error, "pathway_to_wrong_location_type", "pathways",
       "an end is a station (location_type 1) and not a place in it",
       where: "EXISTS (SELECT 1 FROM stops WHERE stop_id IN (from_stop_id, to_stop_id) AND location_type = 1)"),
-  ]
-
-  private static let bookingRules: [FeedRule] = [
-    missing("prior_notice_duration_min", "booking_rules", when: "where booking_type is 1", "booking_type = 1"),
-    missing("prior_notice_last_day", "booking_rules", when: "where booking_type is 2", "booking_type = 2"),
-    missing("prior_notice_last_time", "booking_rules", when: "where booking_type is 2", "booking_type = 2"),
-    missing(
-      "prior_notice_start_time", "booking_rules", when: "with prior_notice_start_day",
-      "NOT \(empty("prior_notice_start_day"))"),
   ]
 
   private static let metadata: [FeedRule] = [

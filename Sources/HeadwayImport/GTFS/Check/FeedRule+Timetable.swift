@@ -17,37 +17,23 @@ extension FeedRule {
         """),
   ]
 
-  private static let zone = "NOT (\(empty("location_group_id")) AND \(empty("location_id")))"
-  private static let window =
-    "NOT (\(empty("start_pickup_drop_off_window")) AND \(empty("end_pickup_drop_off_window")))"
-
   private static let places: [FeedRule] = [
-    missing("stop_id", "stop_times", when: "without location_group_id and location_id", "NOT (\(zone))"),
+    missing("stop_id", "stop_times", when: "without location_group_id and location_id", "NOT (\(isZone))"),
     FeedRule(
       .error, "forbidden_geography_id", "stop_times",
       "only one of stop_id, location_group_id and location_id may be given",
       where: """
         (NOT \(empty("stop_id"))) + (NOT \(empty("location_group_id"))) + (NOT \(empty("location_id"))) > 1
         """),
-    missing(
-      "start_pickup_drop_off_window", "stop_times", when: "for zones and groups of stops", zone,
-      code: "missing_pickup_or_drop_off_window"),
-    missing(
-      "end_pickup_drop_off_window", "stop_times", when: "for zones and groups of stops", zone,
-      code: "missing_pickup_or_drop_off_window"),
   ]
 
   private static let times: [FeedRule] = [
-    FeedRule(
-      .error, "forbidden_arrival_or_departure_time", "stop_times",
-      "arrival_time and departure_time must be empty where there is a window of pickup or drop-off",
-      where: "(\(window)) AND NOT (\(empty("arrival_time")) AND \(empty("departure_time")))"),
     FeedRule(
       .error, "missing_trip_edge", "stop_times",
       "arrival_time or departure_time is empty at the first or last stop of a trip, which is required there",
       source: """
         SELECT rowid AS record, * FROM stop_times AS this
-        WHERE (\(empty("arrival_time")) OR \(empty("departure_time"))) AND NOT (\(window))
+        WHERE (\(empty("arrival_time")) OR \(empty("departure_time"))) AND NOT (\(hasWindow))
           AND stop_sequence IS NOT NULL AND NOT (\(hasOther("<")) AND \(hasOther(">")))
         """),
     FeedRule(

@@ -50,7 +50,7 @@ struct FeedRule: Sendable {
   static let severalAgencies = "(SELECT count(*) FROM agency) > 1"
 
   /// Every rule.
-  static let all = structure + network + timetable + calendars + fares + others
+  static let all = structure + network + timetable + onDemand + calendars + fares + others
 
   /// The rule as one statement: the number of the record, and the columns.
   var sql: String {
