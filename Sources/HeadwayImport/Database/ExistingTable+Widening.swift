@@ -45,7 +45,8 @@
       for (column, type) in changes {
         let declaration = "\(SQL.name(column)) \(declaredType(of: column) ?? "")"
         // In a name, quotes are doubled, so that this is no part of one.
-        guard let start = ["(", ", "].lazy.compactMap({ text.range(of: $0 + declaration) }).first else {
+        guard let start = ["(", ", "].lazy.compactMap({ text.range(of: $0 + declaration, options: .literal) }).first
+        else {
           throw ImportError(
             .unsuitableTable, path: name,
             message: "The column \(column) has a value that its type does not keep, and can't be made \(type.rawValue)."
