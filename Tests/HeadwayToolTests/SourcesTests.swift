@@ -54,6 +54,16 @@
       }
     }
 
+    @Test("I4: files of a feed that are named one by one find those to which they refer", arguments: ["1", "8"])
+    func filesOfFeed(concurrency: String) async throws {
+      try folder.writeSmallFeed(to: "feed")
+      let files = ["stop_times", "trips", "calendar", "stops", "routes", "agency"].map { "feed/\($0).txt" }
+      let run = try await Tool.run(
+        ["import"] + files + ["--into", "db", "--progress", "none", "--maximum-concurrency", concurrency], in: folder)
+      #expect(run.status == 0 && !folder.has("db.rejects"))
+      #expect(!(run.output + run.errors).contains { $0.contains("not checked") })
+    }
+
     @Test("I3: a file of a folder that can't be opened is an error, and not left out") func missingInFolder()
       async throws
     {

@@ -3,7 +3,8 @@
 
   /// Imports files as operations on a queue: each into a table of its own, or all into one.
   ///
-  /// Of files with tables of their own, each succeeds or fails by itself. Files for one table are imported one after
+  /// Of files with tables of their own, each succeeds or fails by itself, after those to whose tables its own refers.
+  /// Files for one table are imported one after
   /// the other; when one fails, the others are cancelled.
   package struct FilesImport: Sendable {
     /// A file and its table.
@@ -43,6 +44,12 @@
       }
       progress = OperationProgress(totalUnitCount: 0)
       connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
+      let byTable = Dictionary(operations.map { ($0.table.name, $0) }) { first, _ in first }
+      for operation in operations {
+        for parent in operation.table.dependencies.sorted() {
+          if let parent = byTable[parent] { operation.addDependency(parent) }
+        }
+      }
     }
 
     /// The run that the files are a part of; nil if they are not appended, or one has no end that could be missing.
