@@ -295,6 +295,21 @@
       }
     }
 
+    @Test("I3: a table that takes the name of one that an import has made keeps its own types")
+    func remadeTable() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        run(ImportOperation(file: try workspace.write("a,b\n1,2\n", to: "t.csv"), into: database))
+        let definition = "CREATE TABLE t (a INTEGER, \"b\" INTEGER CHECK (b < 5))"
+        try database.pool.write { try $0.execute(sql: "DROP TABLE t; \(definition)") }
+        let again = ImportOperation(file: try workspace.write("a,b\n007,2\nx,01\n", to: "t.csv"), into: database)
+        run(again)
+        #expect(again.error == nil && again.report.rows == 2)
+        #expect(try database.strings("SELECT a, b FROM t") == ["7|2", "x|1"])
+        #expect(try database.strings("SELECT sql FROM sqlite_master WHERE name = 't'") == [definition])
+      }
+    }
+
     // MARK: Types and names
 
     @Test("I5: a table of more than a thousand columns is imported again", arguments: [true, false])

@@ -1,4 +1,5 @@
 #if SQLite
+  import Foundation
   import GRDB
 
   /// A table that is in the database before an import.
@@ -108,13 +109,31 @@
     }
 
     /// By names in lower case, the types of those of some columns that are declared as an import declares numbers.
+    ///
+    /// A column that is declared in another way is that of a table which somebody else has made since, under the name
+    /// of one that is gone.
     func numericTypes(of names: [String]) -> [String: ColumnType] {
       var types: [String: ColumnType] = [:]
       for name in names {
         let type = declaredType(of: name).flatMap { ColumnType(rawValue: $0.lowercased()) }
-        if let type, type != .text { types[name.lowercasedAsName] = type }
+        if let type, type != .text, declaration(of: name, in: definitionBehindName) != nil {
+          types[name.lowercasedAsName] = type
+        }
       }
       return types
+    }
+
+    /// Where a definition declares a column as an import does, with its type and without a constraint.
+    func declaration(of column: String, in definition: some StringProtocol) -> Range<String.Index>? {
+      guard let known = columns.first(where: { $0.name.isSameName(as: column) }) else { return nil }
+      let text = "\(SQL.name(known.name)) \(known.type.uppercased())"
+      // In a name, quotes are doubled, so that this is no part of one.
+      for (start, end) in [("(", ","), (", ", ","), ("(", ")"), (", ", ")")] {
+        guard let found = definition.range(of: start + text + end, options: .literal) else { continue }
+        let scalars = definition.unicodeScalars
+        return scalars.index(found.lowerBound, offsetBy: start.count)..<scalars.index(before: found.upperBound)
+      }
+      return nil
     }
 
     /// Whether the table may refuse a row that an import has found right: by a constraint beside the import's key, or a
