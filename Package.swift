@@ -27,7 +27,8 @@ let package = Package(
   ],
   traits: [
     .trait(name: "SQLite", description: "Bulk import into SQLite (HeadwayImport), and the tool's import commands."),
-    .trait(name: "Compression", description: "Compressed files in HeadwayLines and HeadwayImport, by libarchive."),
+    .trait(
+      name: "Compression", description: "Compressed files in HeadwayLines and HeadwayImport, by libarchive and zlib."),
     .trait(name: "HTTP", description: "Requests and downloads (HeadwayHTTP), on AsyncHTTPClient."),
     .trait(name: "Drawing", description: "Drawing and thumbnails (HeadwayDrawing), by cairo, pango, libjpeg, libpng."),
     .trait(
@@ -62,7 +63,8 @@ let package = Package(
     .target(name: "HeadwayFoundationNetworking", dependencies: ["Headway", "HeadwayFoundation"]),
 
     // Practices on top.
-    .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+    .systemLibrary(
+      name: "CArchive", providers: [.apt(["libarchive-dev", "zlib1g-dev"]), .brew(["libarchive", "zlib"])]),
     .target(
       name: "HeadwayLines",
       dependencies: ["Headway", .target(name: "CArchive", condition: .when(traits: [compression]))]),

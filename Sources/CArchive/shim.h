@@ -1,3 +1,4 @@
-// libarchive, of which the functions that read are used.
+// libarchive and zlib, of which the functions that read are used.
 #include <archive.h>
 #include <archive_entry.h>
+#include <zlib.h>

@@ -20,7 +20,7 @@ extension CSVDialect {
   ///     its end is looked at only when there is no complete one.
   ///   - delimiter: The delimiter, if it is known.
   ///   - quote: The quote, if it is known.
-  ///   - escape: The escape, if it is known.
+  ///   - escape: The escape, if it is known; the quote means none, since a doubled one is read in any case.
   ///   - comment: The first byte of lines that are comments; nil if there are none.
   ///   - skippedLines: How many physical lines at the start are no records.
   /// - Returns: The dialect.
@@ -29,21 +29,23 @@ extension CSVDialect {
     from bytes: UnsafeRawBufferPointer, delimiter: UInt8? = nil, quote: UInt8? = nil, escape: UInt8? = nil,
     comment: UInt8? = nil, skippedLines: Int = 0
   ) -> CSVDialect {
+    let delimiters = [",", ";", "\t", "|"].map { UInt8(ascii: $0 as Unicode.Scalar) }
+    // A doubled quote is read without that.
+    let escape = escape == quote ?? UInt8(ascii: "\"") ? nil : escape
     var known = CSVDialect(
       quote: quote ?? UInt8(ascii: "\""), escape: escape, comment: comment,
       endsRecordsAtLoneCarriageReturn: endsRecordsAtLoneCarriageReturn(bytes))
-    if known.delimiter == known.quote { known.delimiter = UInt8(ascii: ";") }
+    known.delimiter = delimiters.first { $0 != known.quote && $0 != escape } ?? known.delimiter
     func sample(_ dialect: CSVDialect) -> DialectSample {
       DialectSample(bytes, dialect, skippedLines: skippedLines)
     }
     var best = sample(delimiter.map { known.with(\.delimiter, $0) } ?? known)
     if delimiter == nil {
-      let delimiters = [",", ";", "\t", "|"].map { UInt8(ascii: $0 as Unicode.Scalar) }
       for candidate in delimiters where candidate != known.quote && candidate != escape {
         let next = sample(known.with(\.delimiter, candidate))
         if best.score < next.score { best = next }
       }
-      if best.score.fieldCount == 1, known.quote != UInt8(ascii: " ") {
+      if best.score.fieldCount == 1, known.quote != UInt8(ascii: " "), escape != UInt8(ascii: " ") {
         let spaced = sample(known.with(\.delimiter, UInt8(ascii: " ")))
         if spaced.dividesAll, spaced.quotedCount > 0 { best = spaced }
       }

@@ -1,23 +1,16 @@
 #if Compression
   import CArchive
 
-  /// Unpacks what is read of a compressed file, by libarchive, in constant memory.
+  /// Unpacks what is read of a compressed file that is not of gzip, by libarchive, in constant memory.
   ///
   /// Used by the one that owns the file.
   final class Decompressor: Unpacker, @unchecked Sendable {
     private let archive: OpaquePointer
-    private let descriptor: Int32
-    /// Bytes that were read before this was made, and are not unpacked yet.
-    private var head: [UInt8]
-    private let input: UnsafeMutableRawBufferPointer
+    private let input: CompressedBytes
     /// Why reading the file has failed.
     private var failure: Platform.Failure?
-    /// How many bytes of the file have been read.
-    private(set) var bytesRead: Int
     /// Nothing was compressed.
     private var isEmpty = false
-
-    private static let inputSize = 128 << 10
 
     /// - Parameters:
     ///   - head: What has been read of the file.
@@ -25,8 +18,8 @@
     /// - Throws: ``UnpackingProblem``.
     init(head: [UInt8], descriptor: Int32) throws(UnpackingProblem) {
       guard let archive = archive_read_new() else { fatalError("Out of memory: unpacking a file.") }
-      (self.archive, self.descriptor, self.head, bytesRead) = (archive, descriptor, head, head.count)
-      input = .allocate(byteCount: max(Self.inputSize, head.count), alignment: 16)
+      self.archive = archive
+      input = CompressedBytes(head: head, descriptor: descriptor)
       archive_read_support_filter_all(archive)
       archive_read_support_format_raw(archive)
       // One without content has no entry, which is no failure here.
@@ -47,10 +40,11 @@
       }
     }
 
-    deinit {
-      archive_read_free(archive)
-      input.deallocate()
-    }
+    deinit { archive_read_free(archive) }
+
+    let countsCompressedBytes = true
+
+    var bytesRead: Int { input.bytesRead }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(UnpackingProblem) -> Int {
       guard !isEmpty else { return 0 }
@@ -65,16 +59,10 @@
 
     /// Hands libarchive bytes of the file, which stay until it asks again.
     private func fill(_ bytes: UnsafeMutablePointer<UnsafeRawPointer?>) -> Int {
-      bytes.pointee = UnsafeRawPointer(input.baseAddress)
-      if !head.isEmpty {
-        input.copyBytes(from: head)
-        defer { head = [] }
-        return head.count
-      }
       do {
-        let count = try Platform.read(descriptor, into: input)
-        bytesRead += count
-        return count
+        let next = try input.next()
+        bytes.pointee = UnsafeRawPointer(next.baseAddress)
+        return next.count
       } catch {
         failure = error
         return -1

@@ -39,7 +39,7 @@ package struct FileSource: ~Copyable, Sendable {
   /// Of a file in an archive it is known how many bytes come out of it, and these are counted.
   package var countsCompressedBytes: Bool {
     #if Compression
-      unpacker is Decompressor
+      unpacker?.countsCompressedBytes == true
     #else
       false
     #endif
@@ -145,9 +145,12 @@ package struct FileSource: ~Copyable, Sendable {
         count += try readPlain(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
         // A pipe may give less than tells.
       } while !reachedEnd && count < buffer.count && Compression.isOpen(buffer[..<count])
-      guard Compression(of: buffer[..<count]) != nil else { return count }
+      guard let compression = Compression(of: buffer[..<count]) else { return count }
+      let head = Array(buffer[..<count])
       do {
-        unpacker = try Decompressor(head: Array(buffer[..<count]), descriptor: descriptor)
+        unpacker =
+          compression == .gzip
+          ? GzipDecompressor(head: head, descriptor: descriptor) : try Decompressor(head: head, descriptor: descriptor)
       } catch { throw unpackingError(error) }
       reachedEnd = false
       return try unpack(into: buffer)

@@ -3,6 +3,8 @@
   protocol Unpacker: AnyObject, Sendable {
     /// How many bytes have been read: compressed ones or, where it is known how many come out of them, those.
     var bytesRead: Int { get }
+    /// Whether ``bytesRead`` counts compressed bytes.
+    var countsCompressedBytes: Bool { get }
 
     /// Unpacks what comes next.
     ///

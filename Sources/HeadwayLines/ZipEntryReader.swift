@@ -6,6 +6,7 @@
     /// How many bytes the file has when it is unpacked, by the archive's directory.
     let size: Int
     private(set) var bytesRead = 0
+    let countsCompressedBytes = false
 
     private let reader: ZipReader
 

@@ -68,7 +68,9 @@
         ("--comment", comment),
       ]
       for case (let option, let text?) in characters
-      where text.utf8.count != 1 || "\r\n".contains(text) || (option == "--delimiter" && text == "\"" && quote == nil) {
+      where text.utf8.count != 1 || "\r\n".utf8.contains(text.utf8.first ?? 0)
+        || (option == "--delimiter" && text == "\"" && quote == nil)
+      {
         let alternative = option == "--delimiter" ? ", or 'tab'" : ""
         throw ValidationError("\(option) '\(text)': use one ASCII character\(alternative).")
       }

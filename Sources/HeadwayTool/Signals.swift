@@ -9,6 +9,8 @@
   #endif
 
   /// What Ctrl-C and `kill` do: the first asks to stop, a second ends the process at once.
+  ///
+  /// A hang-up that is ignored when the process begins, as `nohup` has it, stays ignored.
   final class Signals: @unchecked Sendable {  // `sources` is written by the initialiser alone.
     // Protected by its lock.
     private let received = Mutex<Int32?>(nil)
@@ -21,7 +23,7 @@
     ///
     /// - Parameter stop: What to do at the first signal.
     init(stop: @escaping @Sendable () -> Void) {
-      let numbers = [SIGINT, SIGTERM, SIGHUP]
+      let numbers = [SIGINT, SIGTERM] + (Self.ignoresHangUp ? [] : [SIGHUP])
       // Sources begin to listen at some time after `resume()`. Ignoring the signals before that would lose one that
       // comes between.
       let installing = DispatchGroup()
@@ -45,6 +47,17 @@
         // There a source only looks on; elsewhere it handles the signal itself.
         for number in numbers { signal(number, SIG_IGN) }
       #endif
+    }
+
+    private static var ignoresHangUp: Bool {
+      var action = sigaction()
+      guard sigaction(SIGHUP, nil, &action) == 0 else { return false }
+      #if canImport(Darwin)
+        let handler = action.__sigaction_u.__sa_handler
+      #else
+        let handler = action.__sigaction_handler.sa_handler
+      #endif
+      return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
   }
 #endif

@@ -24,6 +24,22 @@ import Testing
     #expect(dialect == CSVDialect(delimiter: UInt8(ascii: delimiter)))
   }
 
+  @Test("I3: the delimiter is none of the characters that are known to be another thing")
+  func knownCharacters() {
+    let sample = Array("a;b,c\n1;2,3\n".utf8)
+    func sniffed(quote: Unicode.Scalar?, escape: Unicode.Scalar?) -> CSVDialect {
+      sample.withUnsafeBytes {
+        .sniffed(from: $0, quote: quote.map { UInt8(ascii: $0) }, escape: escape.map { UInt8(ascii: $0) })
+      }
+    }
+    let semicolon = UInt8(ascii: ";")
+    #expect(sniffed(quote: nil, escape: ",") == CSVDialect(delimiter: semicolon, escape: UInt8(ascii: ",")))
+    #expect(sniffed(quote: ",", escape: nil) == CSVDialect(delimiter: semicolon, quote: UInt8(ascii: ",")))
+    // A doubled quote is read in any case.
+    #expect(sniffed(quote: nil, escape: "\"") == CSVDialect())
+    #expect(sniffed(quote: "'", escape: "'") == CSVDialect(quote: UInt8(ascii: "'")))
+  }
+
   @Test(
     "I3: quotes, escapes and spaces behind delimiters are sniffed",
     arguments: [

@@ -239,7 +239,132 @@
       }
     }
 
+    @Test("I3, I5: no row is lost where a trigger ignores some of those that replace others", arguments: [true, false])
+    func ignoredReplacement(isOwn: Bool) throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let trigger = "CREATE TRIGGER ignore BEFORE INSERT ON t WHEN NEW.a = '2' BEGIN SELECT RAISE(IGNORE); END"
+        try database.pool.write { try $0.execute(sql: "CREATE TABLE t (a TEXT, b TEXT UNIQUE)") }
+        let file = try workspace.write("a,b\n1,x\n2,y\n3,z\n", to: "t.csv")
+        run(ImportOperation(file: file, into: database))
+        let before = try database.strings("SELECT * FROM t")
+        try database.pool.write { try $0.execute(sql: trigger) }
+        let options = ImportOptions(existingRows: isOwn ? .update : .replace)
+        let again = ImportOperation(file: file, into: database, options: options)
+        run(again)
+        let error = try importError(again)
+        #expect(error.code == .unsuitableTable && error.message.contains("ignores 1 row"))
+        #expect(again.report.rows == 0)
+        #expect(try database.strings("SELECT * FROM t") == before)
+      }
+    }
+
+    @Test("I4: references are found in a database of UTF-16") func unicode16() throws {
+      try withWorkspace { workspace in
+        let path = workspace.path("test.sqlite")
+        try DatabaseQueue(path: path).write { try $0.execute(sql: "PRAGMA encoding = 'UTF-16'; CREATE TABLE x (a)") }
+        let database = try workspace.database()
+        let stops = try workspace.write(
+          "stop_id,stop_name,location_type,parent_station\nä,A,0,\nb,B,0,ä\n", to: "stops.txt")
+        let times = try workspace.write("trip_id,stop_sequence,stop_id\n1,1,ä\n1,2,c\n", to: "stop_times.txt")
+        let operations = [stops, times].map { ImportOperation(file: $0, into: database, rejects: workspace.rejects()) }
+        for operation in operations { run(operation) }
+        #expect(operations.map(\.report.rows) == [2, 2] && operations.map(\.report.reported) == [0, 1])
+        #expect(try reasons(workspace) == ["stop_id: there is no ‘c’ in stops.stop_id"])
+        #expect(try database.strings("SELECT stop_id FROM stop_times ORDER BY rowid") == ["ä", "c"])
+      }
+    }
+
+    @Test("I5: a row behind one that the table refuses is updated, though both have the same key")
+    func refusedFirst() throws {
+      let sql = "CREATE TABLE t (id TEXT PRIMARY KEY, n INTEGER CHECK (n < 10)); INSERT INTO t VALUES ('z', 0)"
+      try imported("id,n\na,10\na,1\na,2\n", into: sql) { (database, operation) throws in
+        #expect((operation.report.rows, operation.report.rejected) == (1, 2))
+        #expect(try database.strings("SELECT * FROM t ORDER BY id") == ["a|1", "z|0"])
+      }
+    }
+
+    @Test(
+      "I3: a key that is called a whole number, and is no row number, takes what the table takes",
+      arguments: ["(id INTEGER, n TEXT, PRIMARY KEY (id)) WITHOUT ROWID", "(id INTEGER PRIMARY KEY DESC, n TEXT)"])
+    func integerKeys(definition: String) throws {
+      try imported("id,n\nx,1\n7,2\n07,3\n", into: "CREATE TABLE t \(definition); INSERT INTO t VALUES (7, 'old')") {
+        (database, operation) throws in
+        #expect((operation.report.rows, operation.report.rejected) == (2, 1))
+        #expect(try database.strings("SELECT id, n FROM t ORDER BY n") == ["x|1", "7|2"])
+      }
+    }
+
+    @Test("I3: a table that takes the name of one that an import has made keeps its own types")
+    func remadeTable() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        run(ImportOperation(file: try workspace.write("a,b\n1,2\n", to: "t.csv"), into: database))
+        let definition = "CREATE TABLE t (a INTEGER, \"b\" INTEGER CHECK (b < 5))"
+        try database.pool.write { try $0.execute(sql: "DROP TABLE t; \(definition)") }
+        let again = ImportOperation(file: try workspace.write("a,b\n007,2\nx,01\n", to: "t.csv"), into: database)
+        run(again)
+        #expect(again.error == nil && again.report.rows == 2)
+        #expect(try database.strings("SELECT a, b FROM t") == ["7|2", "x|1"])
+        #expect(try database.strings("SELECT sql FROM sqlite_master WHERE name = 't'") == [definition])
+      }
+    }
+
     // MARK: Types and names
+
+    @Test("I5: a table of more than a thousand columns is imported again", arguments: [true, false])
+    func manyColumns(hasKey: Bool) throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let header = (1...1_999).map { "c\($0)" }.joined(separator: ",")
+        func row(_ number: Int, _ last: Int) -> String {
+          "\(number)" + String(repeating: ",\(number)", count: 1_997) + ",\(last)\n"
+        }
+        let table = TableSchema(name: "t", columns: [], key: hasKey ? ["c1"] : [])
+        for last in 1...2 {
+          let file = try workspace.write("\(header)\n\(row(1, last))\(row(2, 7))", to: "t.csv")
+          let operation = ImportOperation(file: file, table: table, into: database)
+          run(operation)
+          #expect(operation.error == nil && operation.report.rows == 2)
+          #expect(try database.strings("SELECT c1, c1998, c1999 FROM t") == ["1|1|\(last)", "2|2|7"])
+        }
+      }
+    }
+
+    @Test("I3: a quote in a name is a part of it, whatever comes behind it") func quoteInName() throws {
+      // A combining accent, with which the quote is one character to Swift.
+      let name = "a\"\u{301}, b); CREATE TABLE other (x"
+      let field = name.replacing("\"\u{301}", with: "\"\"\u{301}")
+      for options in [ImportOptions(), ImportOptions(existingRows: .replace)] {
+        try imported("id,\"\(field)\"\n1,2\n3,x\n", into: "CREATE TABLE mine (x)", options: options, named: name) {
+          (database, operation) throws in
+          #expect(operation.error == nil)
+          let again = ImportOperation(file: operation.file, table: operation.table, into: database, options: options)
+          run(again)
+          #expect(again.error == nil && again.report.rows == 2)
+          let tables = try database.strings("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+          #expect(tables.count == 3 && !tables.contains("other"))
+        }
+      }
+    }
+
+    @Test("I3: a column whose accents are written in another way is the one that is there") func otherAccents() throws {
+      let columns = "SELECT count(*) FROM pragma_table_info('t')"
+      let text = "id,cafe\u{301},e\u{301}\n1,b,c\n"
+      try imported(text, into: "CREATE TABLE t (id TEXT PRIMARY KEY, \"caf\u{E9}\" TEXT)") {
+        (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.strings("SELECT id, \"caf\u{E9}\", \"e\u{301}\" FROM t") == ["1|b|c"])
+        #expect(try database.strings(columns) == ["3"])
+      }
+      // To SQLite these are two, and the one with the same bytes is meant.
+      try imported(
+        text, into: "CREATE TABLE t (id TEXT PRIMARY KEY, \"caf\u{E9}\" TEXT, \"CAFE\u{301}\" TEXT, \"\u{E9}\" TEXT)"
+      ) { (database, operation) throws in
+        #expect(operation.error == nil)
+        #expect(try database.strings("SELECT id, \"cafe\u{301}\", \"\u{E9}\" FROM t") == ["1|b|c"])
+      }
+    }
 
     @Test(
       "I3: a type that a column can't get is an error, where that is asked for",

@@ -76,6 +76,18 @@
       #expect(TextEncoding("utf8") == .utf8 && TextEncoding("Windows-1252") == .windows1252)
     }
 
+    @Test("I3: the last letter is read in an encoding in which an accent may follow")
+    func lastLetter() throws {
+      for (name, bytes, value) in [("CP1258", [0x65], "e"), ("CP1258", [0x65, 0xEC], "\u{E9}")] {
+        let encoding = try #require(TextEncoding(name))
+        try imported(Array("a,b\n1,x".utf8) + bytes.map { UInt8($0) }, options: ImportOptions(encoding: encoding)) {
+          (database, operation) throws in
+          #expect(operation.error == nil)
+          #expect(try database.strings("SELECT b FROM file") == ["x\(value)"])
+        }
+      }
+    }
+
     @Test("I3: single rows that are no UTF-8 are rejected, and do not make the file another")
     func singleRows() throws {
       let latin = Array("1,Gr".utf8) + [0xFC] + Array("n\n".utf8)

@@ -200,5 +200,20 @@
             == ["1|2|3", "4|5|-", "6|-|-", "7|8|9", "7|8|9"])
       }
     }
+
+    @Test("I3: a padded row lacks its reference to the table itself, and text that means no value is none")
+    func paddedReference() throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let text = "stop_id,stop_name,location_type,parent_station\na,A,1,\nb,B,0,a\nc,C\nd,D,0,NULL\ne,E,0,x\n"
+        let file = try workspace.write(text, to: "stops.txt")
+        let operation = ImportOperation(
+          file: file, into: database, options: ImportOptions(raggedRows: .pad, nullText: "NULL"),
+          rejects: workspace.rejects())
+        run(operation)
+        #expect(operation.error == nil && operation.report.rows == 5)
+        #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [6])
+      }
+    }
   }
 #endif

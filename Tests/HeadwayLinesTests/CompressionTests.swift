@@ -66,6 +66,36 @@
       #expect(read == Array(lines[..<read.count]))
     }
 
+    @Test(
+      "L6, L5: a compressed file in which a bit is wrong is an error",
+      // Zstandard has a checksum only if asked for one.
+      arguments: filters.filter { $0 != "zstd" })
+    func wrongBit(filter: String) async throws {
+      let folder = try TemporaryFolder()
+      let text = (1...2_000).map { "line \($0) \($0 &* 2_654_435_761)\n" }.joined()
+      let whole = compressed(Array(text.utf8), by: filter)
+      // Behind the header, where times are for which no checksum is.
+      for position in stride(from: 40, to: whole.count, by: whole.count / 30) {
+        var bytes = whole
+        bytes[position] ^= 4
+        let path = try folder.file(bytes, name: "\(position)")
+        let reading = await Form.batches.read(LineReader(path: path))
+        #expect(reading.readerError?.code == .damaged, "at \(position)")
+      }
+    }
+
+    @Test("L6: zeros behind a compressed file are nothing, and other bytes are an error") func padding() async throws {
+      let folder = try TemporaryFolder()
+      let bytes = compressed(Array("a\nb\n".utf8), by: "gzip")
+      let padded = try folder.file(bytes + [UInt8](repeating: 0, count: 500_000), name: "padded")
+      expectLines(await Form.lines.read(LineReader(path: padded)), ["a", "b"])
+      for garbage in ["x", "garbage\n"] {
+        let path = try folder.file(bytes + garbage.utf8, name: garbage.trimmingCharacters(in: .newlines))
+        let reading = await Form.lines.read(LineReader(path: path))
+        #expect(reading.lines.count == 2 && reading.readerError?.code == .damaged)
+      }
+    }
+
     @Test("L6: the size and the place of a compressed file are those of its compressed bytes") func places() throws {
       let folder = try TemporaryFolder()
       let bytes = compressed([UInt8](repeating: 65, count: 1_000_000), by: "gzip")

@@ -51,7 +51,19 @@
       #expect(try folder.query("PRAGMA integrity_check", in: "db") == [["ok"]])
     }
 
+    @Test("I2: a terminal that is closed does not stop what nohup has begun") func ignoredHangUp() async throws {
+      #expect(try await Tool.run("sample", "feed", "--stop-times", "100000", in: folder).status == 0)
+      let tool = try Tool(
+        ["import", "feed", "db", "--progress", "plain"], in: folder, launcher: ["/usr/bin/env", "nohup"])
+      _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
+      for _ in 1...2 { tool.send(SIGHUP) }
+      #expect(await tool.finish().status == 0)
+      #expect(try folder.rowCount(of: "stop_times", in: "db") == 100_000)
+    }
+
     @Test("I2: SIGHUP in the middle exits with 129") func hangUp() async throws {
+      // These tests may have been begun by nohup themselves.
+      signal(SIGHUP, SIG_DFL)
       let (run, _) = try await interrupt(SIGHUP, progress: "plain") { tool in
         _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
       }

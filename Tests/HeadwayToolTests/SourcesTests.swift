@@ -44,6 +44,37 @@
       #expect(try folder.rowCount(of: "[x]", in: "db3") == 2, "A name that is there is no pattern.")
     }
 
+    @Test("I5: files without a header for one table take the place of their own rows") func withoutHeader() async throws
+    {
+      try folder.write("1,2.5,x\n2,3.5,y\n3,4.5,x\n", to: "1.csv")
+      try folder.write("4,2.5,x\n5,3.5,y\n6,4.5,x\n", to: "2.csv")
+      for _ in 1...2 {
+        _ = try await expect(0, "1.csv", "2.csv", "--into", "db", "--table", "t")
+        #expect(try folder.query("SELECT group_concat(column_1) FROM t", in: "db") == [["1,2,3,4,5,6"]])
+      }
+    }
+
+    @Test("I4: files of a feed that are named one by one find those to which they refer", arguments: ["1", "8"])
+    func filesOfFeed(concurrency: String) async throws {
+      try folder.writeSmallFeed(to: "feed")
+      let files = ["stop_times", "trips", "calendar", "stops", "routes", "agency"].map { "feed/\($0).txt" }
+      let run = try await Tool.run(
+        ["import"] + files + ["--into", "db", "--progress", "none", "--maximum-concurrency", concurrency], in: folder)
+      #expect(run.status == 0 && !folder.has("db.rejects"))
+      #expect(!(run.output + run.errors).contains { $0.contains("not checked") })
+    }
+
+    @Test("I3: a file of a folder that can't be opened is an error, and not left out") func missingInFolder()
+      async throws
+    {
+      try people(1...3, "data/a.csv")
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(folder.path)/data/b.csv", withDestinationPath: "\(folder.path)/nothing.csv")
+      let run = try await expect(66, "data", "db")
+      #expect(run.errors.contains { $0.contains("data/b.csv") })
+      #expect(try folder.rowCount(of: "a", in: "db") == 3)
+    }
+
     @Test("I5: files for one table follow each other; the same again, even after more rows, ends in the same table")
     func oneTable() async throws {
       try people(1...3, "1.csv")

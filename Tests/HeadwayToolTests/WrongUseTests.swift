@@ -25,6 +25,8 @@
         (["import", "x.csv", "db", "--delimiter", ""], "--delimiter ''"),
         (["import", "x.csv", "db", "--delimiter", "ü"], "--delimiter 'ü'"),
         (["import", "x.csv", "db", "--delimiter", "\""], "--delimiter '\"'"),
+        (["import", "x.csv", "db", "--delimiter", "\n"], "--delimiter '"),
+        (["import", "x.csv", "db", "--quote", "\r"], "--quote '"),
         (["import", "x.csv", "db", "--column-type", "a:date"], "--column-type a:date"),
         (["import", "x.csv", "db", "--column-type", "integer"], "--column-type integer"),
         (["import", "x.csv", "db", "--column-type", ":integer"], "--column-type :integer"),

@@ -52,6 +52,8 @@ final class TextDecoder {
       input = input.map { $0 + passed }
       inputLeft -= passed
     }
+    // Some encodings, as CP1258 for Vietnamese, keep a letter until it is known that no accent follows.
+    if isFinal, inputLeft == 0, outputLeft > 0 { iconv(converter, nil, nil, &output, &outputLeft) }
     return (source.count - inputLeft, target.count - outputLeft)
   }
 }

@@ -43,16 +43,13 @@
     private func definition(with changes: [String: ColumnType]) throws -> String {
       var text = String(definitionBehindName)
       for (column, type) in changes {
-        let declaration = "\(SQL.name(column)) \(declaredType(of: column) ?? "")"
-        // In a name, quotes are doubled, so that this is no part of one.
-        guard let start = ["(", ", "].lazy.compactMap({ text.range(of: $0 + declaration) }).first else {
+        guard let declaration = declaration(of: column, in: text) else {
           throw ImportError(
             .unsuitableTable, path: name,
             message: "The column \(column) has a value that its type does not keep, and can't be made \(type.rawValue)."
           )
         }
-        text.replaceSubrange(
-          start, with: text[start].replacing(declaration, with: "\(SQL.name(column)) \(type.rawValue.uppercased())"))
+        text.replaceSubrange(declaration, with: "\(SQL.name(column)) \(type.rawValue.uppercased())")
       }
       return text
     }

@@ -1,4 +1,5 @@
 #if SQLite
+  import Foundation
   import GRDB
 
   /// A table that is in the database before an import.
@@ -16,6 +17,12 @@
     private let collatedColumns: Set<String>
     /// The columns that SQLite computes.
     private let generated: [String]
+    /// The columns, in lower case, that must have values.
+    private let requiredColumns: Set<String>
+    /// How many indices there are by which no two rows are the same.
+    private let uniqueIndexCount: Int
+    /// The primary key has an index of its own.
+    private let hasPrimaryKeyIndex: Bool
     /// `WITHOUT ROWID`.
     let isWithoutRowIdentifier: Bool
     /// The statement that made the table, as SQLite keeps it.
@@ -30,8 +37,9 @@
       guard let known else { return nil }
       self.name = known
       let rows = try Row.fetchAll(
-        connection, sql: "SELECT name, type, pk, hidden FROM pragma_table_xinfo(?)", arguments: [known])
+        connection, sql: "SELECT name, type, pk, hidden, \"notnull\" FROM pragma_table_xinfo(?)", arguments: [known])
       columns = rows.map { ($0["name"], $0["type"]) }
+      requiredColumns = Set(rows.filter { $0["notnull"] > 0 }.map { ($0["name"] as String).lowercasedAsName })
       generated = rows.filter { $0["hidden"] > 1 }.map { $0["name"] }
       isWithoutRowIdentifier =
         try Int.fetchOne(connection, sql: "SELECT wr FROM pragma_table_list WHERE name = ?", arguments: [known]) == 1
@@ -40,9 +48,11 @@
           connection, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [known]) ?? ""
       primaryKey = rows.filter { $0["pk"] > 0 }.sorted { $0["pk"] < ($1["pk"] as Int) }.map { $0["name"] }
       let indices = try Row.fetchAll(
-        connection, sql: #"SELECT name, origin FROM pragma_index_list(?) WHERE "unique" AND NOT partial"#,
+        connection, sql: #"SELECT name, origin, partial FROM pragma_index_list(?) WHERE "unique""#,
         arguments: [known])
-      let indexed = try indices.map { index in
+      uniqueIndexCount = indices.count
+      hasPrimaryKeyIndex = indices.contains { $0["origin"] == "pk" }
+      let indexed = try indices.filter { !$0["partial"] }.map { index in
         let columns = try String?.fetchAll(
           connection, sql: "SELECT name FROM pragma_index_info(?)", arguments: [index["name"] as String])
         // An index on an expression has a column without a name.
@@ -90,20 +100,51 @@
       var schema = schema
       schema.key = primaryKey
       for name in primaryKey where !schema.columns.contains(where: { $0.name.isSameName(as: name) }) {
-        let isInteger = declaredType(of: name) == "INTEGER"
+        // Alone it is SQLite's row number, which takes nothing else; but not where it has an index, as in a table
+        // without row numbers, or with `DESC`.
+        let isInteger = declaredType(of: name) == "INTEGER" && (primaryKey.count > 1 || !hasPrimaryKeyIndex)
         schema.columns.append(ColumnSchema(name: name, type: isInteger ? .integer : .text))
       }
       return schema
     }
 
     /// By names in lower case, the types of those of some columns that are declared as an import declares numbers.
+    ///
+    /// A column that is declared in another way is that of a table which somebody else has made since, under the name
+    /// of one that is gone.
     func numericTypes(of names: [String]) -> [String: ColumnType] {
       var types: [String: ColumnType] = [:]
       for name in names {
         let type = declaredType(of: name).flatMap { ColumnType(rawValue: $0.lowercased()) }
-        if let type, type != .text { types[name.lowercasedAsName] = type }
+        if let type, type != .text, declaration(of: name, in: definitionBehindName) != nil {
+          types[name.lowercasedAsName] = type
+        }
       }
       return types
+    }
+
+    /// Where a definition declares a column as an import does, with its type and without a constraint.
+    func declaration(of column: String, in definition: some StringProtocol) -> Range<String.Index>? {
+      guard let known = columns.first(where: { $0.name.isSameName(as: column) }) else { return nil }
+      let text = "\(SQL.name(known.name)) \(known.type.uppercased())"
+      // In a name, quotes are doubled, so that this is no part of one.
+      for (start, end) in [("(", ","), (", ", ","), ("(", ")"), (", ", ")")] {
+        guard let found = definition.range(of: start + text + end, options: .literal) else { continue }
+        let scalars = definition.unicodeScalars
+        return scalars.index(found.lowerBound, offsetBy: start.count)..<scalars.index(before: found.upperBound)
+      }
+      return nil
+    }
+
+    /// Whether the table may refuse a row that an import has found right: by a constraint beside the import's key, or a
+    /// trigger.
+    func mayRefuseRows(of plan: TablePlan, _ connection: Database) throws -> Bool {
+      let key = Set(plan.key.map { plan.columns[$0].name.lowercasedAsName })
+      let given = key.union(plan.columns.filter(\.isRequired).map(\.name.lowercasedAsName))
+      let constraintCount = uniqueIndexCount + (primaryKey.isEmpty || hasPrimaryKeyIndex ? 0 : 1)
+      let mayIgnore = try Self.mayIgnoreRows(name, connection)
+      return mayIgnore || constraintCount > uniqueColumns.count { $0 == key } || !given.isSuperset(of: requiredColumns)
+        || ["CHECK", "STRICT"].contains(where: definition.uppercased().contains)
     }
 
     /// Whether something beside the primary key makes rows unique.
@@ -207,16 +248,19 @@
   extension Substring {
     /// A statement behind the name with which this begins, in quotes or not.
     fileprivate var droppingName: Substring {
-      let closing: [Character: Character] = ["\"": "\"", "`": "`", "'": "'", "[": "]"]
-      guard let first, let end = closing[first] else { return drop { !$0.isWhitespace && $0 != "(" } }
-      var rest = dropFirst()
+      let closing: [Unicode.Scalar: Unicode.Scalar] = ["\"": "\"", "`": "`", "'": "'", "[": "]"]
+      var rest = unicodeScalars
+      guard let first = rest.first, let end = closing[first] else {
+        return Substring(rest.drop { !$0.properties.isWhitespace && $0 != "(" })
+      }
+      rest.removeFirst()
       while let position = rest.firstIndex(of: end) {
         rest = rest[rest.index(after: position)...]
         // Doubled, it is a part of the name.
-        guard rest.first == end, end != "]" else { return rest }
-        rest = rest.dropFirst()
+        guard rest.first == end, end != "]" else { break }
+        rest.removeFirst()
       }
-      return rest
+      return Substring(rest)
     }
   }
 #endif

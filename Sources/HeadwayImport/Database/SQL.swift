@@ -13,7 +13,13 @@ extension String {
 /// The SQL texts of an import.
 enum SQL {
   /// A name as SQL, whatever characters it has.
-  static func name(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
+  static func name(_ name: String) -> String {
+    // By its scalars: to a `Character`, a quote with a combining accent behind it is no quote, and to SQLite it is.
+    var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+    for scalar in name.unicodeScalars { quoted.append(contentsOf: scalar == "\"" ? [scalar, scalar] : [scalar]) }
+    quoted.append("\"")
+    return String(quoted)
+  }
 
   /// A name of SQLite's row number: it has three, for tables that have columns of these names.
   static func rowIdentifier(besideColumns columns: [String]) -> String {
@@ -92,8 +98,16 @@ enum SQL {
     let others = plan.columns.filter { !$0.isKey }.map { name($0.name) }
     guard !others.isEmpty else { return "\(insert) ON CONFLICT (\(key)) DO NOTHING" }
     let assignments = others.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-    let changes = others.map { "\($0) IS NOT excluded.\($0)" }.joined(separator: " OR ")
+    let changes = disjunction(of: others.map { "\($0) IS NOT excluded.\($0)" }[...])
     return "\(insert) ON CONFLICT (\(key)) DO UPDATE SET \(assignments) WHERE \(changes)"
+  }
+
+  /// Conditions of which one must hold, divided again and again: in a row, their expression would be as deep as they
+  /// are many, and SQLite takes a depth of 1,000 (`SQLITE_MAX_EXPR_DEPTH`).
+  private static func disjunction(of conditions: ArraySlice<String>) -> String {
+    guard conditions.count > 16 else { return conditions.joined(separator: " OR ") }
+    let middle = conditions.startIndex + conditions.count / 2
+    return "(\(disjunction(of: conditions[..<middle]))) OR (\(disjunction(of: conditions[middle...])))"
   }
 
   static func createIndex(on columns: [String], of table: String) -> String {

@@ -38,11 +38,15 @@
       let delete: Statement?
       /// Asks for the number of the last row, where rows are added behind others.
       let last: Statement?
-      /// Asks for the key of a row, where rows are updated and the table takes other keys for the same than the file.
+      /// Asks for the key of a row, where ``asksForKeys``.
       let storedKey: Statement?
       /// Asks whether a row is there, where a trigger of the table may ignore rows.
       let presence: Statement?
     }
+
+    /// Where rows are updated, the table is asked which row has a key: it takes other keys for the same than the file,
+    /// or refuses rows, behind which one with the same key may be right.
+    let asksForKeys: Bool
 
     /// The keys of rows that were written, where the table is asked for them.
     private var writtenKeys = KeySet()
@@ -72,9 +76,11 @@
       let mostRows = max(1, min(Self.mostRowsAtOnce, database.maximumStatementArgumentCount / valuesPerRow))
       let last = "SELECT max(\(plan.rowIdentifier)) FROM \(SQL.name(plan.table))"
       let delete = "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) = ?"
-      let asksForKeys =
-        try updates && plan.hasKey
-        && ExistingTable(named: plan.table, database)?.comparesKeysOtherwise(than: plan) == true
+      if updates, plan.hasKey, let table = try ExistingTable(named: plan.table, database) {
+        asksForKeys = try table.comparesKeysOtherwise(than: plan) || table.mayRefuseRows(of: plan, database)
+      } else {
+        asksForKeys = false
+      }
       let mayIgnore = try ExistingTable.mayIgnoreRows(plan.table, database)
       let presence = plan.hasKey ? SQL.storedKey(plan) : SQL.presence(plan)
       statements = Statements(

@@ -1,6 +1,7 @@
 #if SQLite
   import Foundation
   import GRDB
+  import GRDBSQLite
   import Headway
   import HeadwayCSV
 
@@ -85,13 +86,15 @@
       for (column, reference) in references where existingTables.contains(reference.table.lowercasedAsName) {
         known[column] = try database.read { connection in
           var keys = KeySet()
-          let cursor = try Row.fetchCursor(
-            connection,
+          let statement = try connection.makeStatement(
             sql: "SELECT DISTINCT \(SQL.name(reference.column)) FROM \(SQL.name(reference.table))")
-          while let row = try cursor.next() {
-            try row.withUnsafeData(atIndex: 0) { data in
-              _ = data?.withUnsafeBytes { keys.insert(KeySet.hash($0)) }
-            }
+          let handle = statement.sqliteStatement
+          let cursor = try Row.fetchCursor(statement)
+          while try cursor.next() != nil {
+            // As UTF-8, whatever the encoding of the database is.
+            guard let text = sqlite3_column_text(handle, 0) else { continue }
+            let bytes = UnsafeRawBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, 0)))
+            _ = keys.insert(KeySet.hash(bytes))
           }
           return keys
         }
@@ -234,6 +237,20 @@
       }
     }
 
+    /// Makes sure that no trigger of the table has ignored rows that were moved: they would be gone, and counted.
+    ///
+    /// - Throws: ``ImportError`` with the code `unsuitableTable`.
+    private func requireAll(_ moved: Int, _ connection: Database) throws {
+      guard try ExistingTable.mayIgnoreRows(plan.table, connection) else { return }
+      let stored = try Int.fetchOne(connection, sql: "SELECT count(*) FROM \(SQL.name(storage.table))") ?? 0
+      guard moved == stored else {
+        throw ImportError(
+          .unsuitableTable, path: history.source,
+          message: "A trigger of the table \(plan.table) ignores \(stored - moved) rows, so that the others can't take "
+            + "the place of those that are there. Remove the trigger, or those rows.")
+      }
+    }
+
     private func replaceRows(_ connection: Database) throws {
       let (table, stored) = (SQL.name(plan.table), SQL.name(storage.table))
       let columns = ((plan.hasKey ? [] : [plan.rowIdentifier]) + plan.columns.map { SQL.name($0.name) })
@@ -247,6 +264,7 @@
       try widenColumns(widenings, of: plan.table, connection)
       try connection.execute(
         sql: "INSERT INTO \(table) (\(columns)) SELECT \(columns) FROM \(stored)\(order)")
+      try requireAll(connection.changesCount, connection)
       try connection.execute(sql: "DROP TABLE \(stored)")
       let identifier = try history.begin(
         size: size, columns: self.columns, foundColumns: plan.foundColumns, beganEmpty: true, offset: 0,

@@ -3,7 +3,8 @@
 
   /// Imports files as operations on a queue: each into a table of its own, or all into one.
   ///
-  /// Of files with tables of their own, each succeeds or fails by itself. Files for one table are imported one after
+  /// Of files with tables of their own, each succeeds or fails by itself, after those to whose tables its own refers.
+  /// Files for one table are imported one after
   /// the other; when one fails, the others are cancelled.
   package struct FilesImport: Sendable {
     /// A file and its table.
@@ -43,6 +44,12 @@
       }
       progress = OperationProgress(totalUnitCount: 0)
       connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
+      let byTable = Dictionary(operations.map { ($0.table.name, $0) }) { first, _ in first }
+      for operation in operations {
+        for parent in operation.table.dependencies.sorted() {
+          if let parent = byTable[parent] { operation.addDependency(parent) }
+        }
+      }
     }
 
     /// The run that the files are a part of; nil if they are not appended, or one has no end that could be missing.
@@ -81,9 +88,9 @@
     package static func intoOneTable(
       _ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String
     ) throws -> FilesImport {
-      try requireSameColumns(of: files, options)
+      let hasHeader = try requireSameColumns(of: files, options)
       guard let table = files.first?.table else { return FilesImport([], OperationProgress(totalUnitCount: 0)) }
-      let modes = try database.existingRows(of: table, forFiles: files, options)
+      let modes = try database.existingRows(of: table, forFiles: files, hasHeader: hasHeader, options)
       let rejects = RejectsFile(forTable: table.name, inFolder: rejectsFolder)
       let run = try run(of: files, options, database)
       let operations = zip(files, modes).enumerated().map { position, file in
@@ -100,11 +107,15 @@
       return made
     }
 
-    private static func requireSameColumns(of files: [File], _ options: ImportOptions) throws {
+    /// - Returns: Whether the files begin with a header.
+    private static func requireSameColumns(of files: [File], _ options: ImportOptions) throws -> Bool {
       var first: (path: String, columns: [String])?
+      var hasHeader = options.hasHeader ?? true
       // What is read of a pipe is gone.
       for file in files where file.size != nil {
-        let columns = try FileForm(ofFile: file.path, table: file.table, options: options).columns
+        let form = try FileForm(ofFile: file.path, table: file.table, options: options)
+        let columns = form.columns
+        if form.headerRecords == 0 { hasHeader = false }
         guard let known = first else {
           first = (file.path, columns)
           continue
@@ -122,6 +133,7 @@
           message: "The columns are not those of \(known.path), which goes into the same table: "
             + "there is \(differences.joined(separator: ", and ")).")
       }
+      return hasHeader
     }
   }
 
@@ -130,7 +142,7 @@
     ///
     /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
     fileprivate func existingRows(
-      of table: TableSchema, forFiles files: [FilesImport.File], _ options: ImportOptions
+      of table: TableSchema, forFiles files: [FilesImport.File], hasHeader: Bool, _ options: ImportOptions
     ) throws -> [ImportOptions.ExistingRows] {
       let existing = try read { try ExistingTable(named: table.name, $0) }
       let hasKey = !table.key.isEmpty || existing?.primaryKey.isEmpty == false
@@ -146,8 +158,7 @@
         try read { connection in
           try ImportHistory.requireOwnRows(
             of: files.map { (path: $0.path, isRegular: $0.size != nil) }, in: existing.name,
-            rowIdentifier: SQL.rowIdentifier(besideColumns: existing.columnNames), hasHeader: options.hasHeader ?? true,
-            connection)
+            rowIdentifier: SQL.rowIdentifier(besideColumns: existing.columnNames), hasHeader: hasHeader, connection)
         }
         return [.replace] + others.map { _ in .append }
       }

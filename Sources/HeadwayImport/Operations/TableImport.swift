@@ -41,7 +41,8 @@
         if target.isReplacing { operation.takeBackRows() }
       }
       var encoder = RowEncoder(
-        plan, known: try target.knownKeys(), remembersKeys: target.updates, headerRecord: records.headerRecord, options)
+        plan, known: try target.knownKeys(), remembersKeys: target.updates && !target.writer.asksForKeys,
+        headerRecord: records.headerRecord, options)
       let line = BatchLine(operation, target)
       // When reading fails, what was read before is written before the operation ends.
       defer { line.waitForAll() }
@@ -88,7 +89,8 @@
       }
       var plan = try TablePlan(
         existing.schema, header: header, path: path, requiresDescribedColumns: options.requiresDescribedColumns)
-      (plan.existingColumns, plan.hasHeader) = (existing.columns, layout.hasHeader)
+      plan.hasHeader = layout.hasHeader
+      plan.meet(existingColumns: existing.columns)
       plan.endsRowsWithDelimiter = layout.endsRowsWithDelimiter
       if layout.quotesFields { plan.quoting = records.dialect }
       let types = records.takeSample()?.types(behind: layout.hasHeader ? layout.headerRecords : 0, options) ?? []

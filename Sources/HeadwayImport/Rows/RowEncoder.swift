@@ -78,8 +78,8 @@ struct RowEncoder {
         row[position] = column.isKey ? .text(at: recordStart, count: 0) : .null
         continue
       }
-      let bytes = field < record.count ? record.unsafeBytes(at: field) : UnsafeRawBufferPointer(start: nil, count: 0)
-      if bytes.isEmpty || (nullText != nil && isNull(bytes, record.wasQuoted(at: field))) {
+      let bytes = Self.value(of: field, in: record, nullText)
+      if bytes.isEmpty {
         if column.isRequired || (isRowIdentifier && column.isKey) {
           batch.dropBytes(from: recordStart)
           batch.rejects.removeSubrange(rejectCount...)
@@ -105,7 +105,9 @@ struct RowEncoder {
       batch.rejects.removeSubrange(rejectCount...)
       return reject(record, batch, plan.duplicateReason)
     }
-    for position in selfReferences.indices { selfReferences[position].meet(record, plan) }
+    for position in selfReferences.indices {
+      selfReferences[position].meet(record) { [nullText] in Self.value(of: $1, in: $0, nullText) }
+    }
     batch.endRow(
       RowBatch.Origin(line: record.line, ordinal: record.ordinal, recordStart: recordStart, recordCount: raw.count))
   }
@@ -119,9 +121,15 @@ struct RowEncoder {
     return true
   }
 
-  private func isNull(_ bytes: UnsafeRawBufferPointer, _ isQuoted: Bool) -> Bool {
-    guard !isQuoted, let nullText else { return false }
-    return bytes.elementsEqual(nullText)
+  /// The bytes of a field; none if the record is too short to have it, or its text means no value.
+  private static func value(
+    of field: Int, in record: borrowing CSVRecord, _ nullText: [UInt8]?
+  ) -> UnsafeRawBufferPointer {
+    let none = UnsafeRawBufferPointer(start: nil, count: 0)
+    guard field < record.count else { return none }
+    let bytes = record.unsafeBytes(at: field)
+    guard let nullText, !record.wasQuoted(at: field), bytes.elementsEqual(nullText) else { return bytes }
+    return none
   }
 
   private func value(

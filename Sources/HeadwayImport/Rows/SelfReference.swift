@@ -30,10 +30,17 @@ struct SelfReference {
     columnName = plan.columns[column].name
   }
 
-  mutating func meet(_ record: borrowing CSVRecord, _ plan: TablePlan) {
-    let referred = record.unsafeBytes(at: referredField)
+  /// Takes in a record.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - value: The bytes of a field of it, by its position; none if it has no value.
+  mutating func meet(
+    _ record: borrowing CSVRecord, _ value: (borrowing CSVRecord, _ field: Int) -> UnsafeRawBufferPointer
+  ) {
+    let referred = value(record, referredField)
     if !referred.isEmpty { _ = met.insert(KeySet.hash(referred)) }
-    let value = record.unsafeBytes(at: field)
+    let value = value(record, field)
     guard !value.isEmpty, !met.contains(KeySet.hash(value)) else { return }
     waiting.append(Unresolved(line: record.line, value: Array(value), record: Array(record.rawBytes)))
   }

@@ -25,7 +25,7 @@ struct TablePlan: Sendable {
   /// The first record of the file has the names.
   var hasHeader = true
   /// The columns that the table of the database has, if it is there.
-  var existingColumns: [String] = []
+  private(set) var existingColumns: [String] = []
   /// How many fields each record must have.
   let fieldCount: Int
   /// A delimiter ends the rows, behind which there is an empty field more.
@@ -98,6 +98,25 @@ struct TablePlan: Sendable {
     indices = schema.indices.filter { present.isSuperset(of: $0) }
     fieldCount = header.count
     self.columns = columns
+  }
+
+  /// Takes in the columns that the table of the database has.
+  ///
+  /// Letters with accents may be written in two ways that mean the same, and look it, but are two names to SQLite: such
+  /// a column gets the name that it has there.
+  ///
+  /// - Parameter existingColumns: Their names.
+  mutating func meet(existingColumns: [String]) {
+    self.existingColumns = existingColumns
+    for position in columns.indices {
+      // Equal as Swift compares text; but what SQLite takes for the same comes first.
+      let name = columns[position].name.lowercasedAsName
+      let same = existingColumns.filter { $0.lowercasedAsName == name }
+      guard let other = same.first, !same.contains(where: { $0.lowercasedAsName.utf8.elementsEqual(name.utf8) }) else {
+        continue
+      }
+      columns[position].name = other
+    }
   }
 
   /// Gives columns that nothing describes the types that were found.

@@ -17,15 +17,16 @@ extension SourceFolder {
   }
 
   /// The files to import of a folder that is no feed: those called `.csv` or `.tsv`, compressed or not, and those
-  /// called `.txt` that look like tables.
+  /// called `.txt` that look like tables; also those that are not there, as links may lead nowhere.
   package var tableFiles: [File] {
     files.filter { file in
-      guard file.size != nil else { return false }
+      // What has such a name, and is not there, is said to be missing.
+      guard file.size != nil || file.isMissing else { return false }
       let name = file.name.lowercased()
       let ending = Compression.endings.first(where: name.hasSuffix) ?? ""
       let plainName = name.dropLast(ending.count)
       if Self.tableEndings.contains(where: plainName.hasSuffix) { return true }
-      return plainName.hasSuffix(".txt") && FileForm.looksLikeTable("\(path)/\(file.name)")
+      return plainName.hasSuffix(".txt") && !file.isMissing && FileForm.looksLikeTable("\(path)/\(file.name)")
     }
   }
 }

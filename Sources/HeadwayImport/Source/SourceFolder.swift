@@ -9,6 +9,8 @@ package struct SourceFolder: Sendable {
     package let size: Int?
     /// Without a byte.
     package let isEmpty: Bool
+    /// A link that leads nowhere, or a name that is no UTF-8, by which the file can't be opened.
+    package var isMissing = false
   }
 
   /// What comes before a slash and a file's name: a folder, an archive, or a folder in an archive.
@@ -45,7 +47,9 @@ package struct SourceFolder: Sendable {
     let type = attributes?[.type] as? FileAttributeType
     guard type != .typeDirectory else { return nil }
     let size = type == .typeRegular ? attributes?[.size] as? Int : nil
-    return File(name: name, size: size, isEmpty: size == 0)
+    // What is left of a link leads nowhere.
+    let isMissing = attributes == nil || type == .typeSymbolicLink
+    return File(name: name, size: size, isEmpty: size == 0, isMissing: isMissing)
   }
 
   /// Whether a path is that of a folder, of an archive, or of a folder in one.
