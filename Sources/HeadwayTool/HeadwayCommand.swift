@@ -49,8 +49,10 @@
 
     /// Runs the command; of wrong use it says one line, where the parser's own way is several.
     private static func runCommand() async {
+      var name: String?
       do {
         var command = try await asyncParseAsRoot()
+        name = type(of: command).configuration.commandName
         if var command = command as? any AsyncParsableCommand {
           try await command.run()
         } else {
@@ -59,13 +61,25 @@
       } catch {
         // What has been said already comes as an exit code.
         guard !(error is ExitCode), exitCode(for: error) == .validationFailure else { exit(withError: error) }
-        // The last line of the long form is "See 'headway import --help' for more information."
-        let pointer = fullMessage(for: error).split(whereSeparator: \.isNewline).last ?? ""
-        let message = message(for: error)
+        // The last line of the long form is "See 'headway import --help' for more information."; but of what a command
+        // has found while it ran, the parser does not know which command that was.
+        let pointer =
+          name.map { "See 'headway \($0) --help' for more information." }
+          ?? fullMessage(for: error).split(whereSeparator: \.isNewline).last ?? ""
+        let message = unknownCommand() ?? message(for: error)
         let end = message.hasSuffix(".") || message.hasSuffix("?") ? "" : "."
         ToolExit.say("\(message)\(end) \(pointer.trimmingCharacters(in: .whitespaces))")
         exit(withError: ExitCode.validationFailure)
       }
+    }
+
+    /// What to say where the first argument is no command: the parser takes it for one argument too many.
+    private static func unknownCommand() -> String? {
+      let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+      guard let first = CommandLine.arguments.dropFirst().first, !first.hasPrefix("-"), first != "help",
+        !names.contains(first)
+      else { return nil }
+      return "There is no command \(first), but \(names.joined(separator: ", "))."
     }
   }
 #else

@@ -101,7 +101,7 @@
     @Option(help: "For CSV files: the type of a column, as NAME:text, NAME:integer, NAME:real or NAME:numeric.")
     var columnType: [String] = []
 
-    @Option(help: "How to show progress: bars, plain (a line every 10 %), json (a line an object) or none.")
+    @Option(help: ProgressStyle.help)
     var progress: ProgressStyle?
 
     @Flag(name: .shortAndLong, help: "Print nothing but errors.")

@@ -44,7 +44,7 @@
     @Flag(help: "Make thumbnails that are up to date, too, and replace other files that have their names.")
     var force = false
 
-    @Option(help: "How to show progress: bars, plain (a line every 10 %), json (a line an object) or none.")
+    @Option(help: ProgressStyle.help)
     var progress: ProgressStyle?
 
     @Flag(name: .shortAndLong, help: "Print nothing but errors.")

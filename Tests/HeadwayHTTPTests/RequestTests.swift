@@ -147,6 +147,9 @@
         let nobody = RequestOperation("http://127.0.0.1:\(port)/", limits: .once)
         try await nobody.run()
         #expect(nobody.httpError?.code == .cannotConnect, "\(String(describing: nobody.error))")
+        #expect(
+          nobody.httpError?.description
+            == "http://127.0.0.1:\(port)/: There is no connection to the server. (Connection refused)")
       }
       for url in ["", "nonsense", "ftp://example.org/", "http://"] {
         let request = RequestOperation(url, limits: .once)

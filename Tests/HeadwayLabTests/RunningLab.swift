@@ -56,8 +56,9 @@
       return request
     }
 
-    func get(_ path: String, headers: HTTPHeaders = [:]) async throws -> HTTPClientResponse {
-      try await Self.client.execute(request(path, headers: headers), deadline: .distantFuture)
+    func get(_ path: String, _ method: HTTPMethod = .GET, headers: HTTPHeaders = [:]) async throws -> HTTPClientResponse
+    {
+      try await Self.client.execute(request(path, method, headers: headers), deadline: .distantFuture)
     }
 
     @discardableResult func post(

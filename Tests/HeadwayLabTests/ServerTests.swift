@@ -31,6 +31,16 @@
       }
     }
 
+    @Test("Z2: a page's head is asked for by itself, too") func head() async throws {
+      try await RunningLab.with { lab in
+        let page = try await lab.get("")
+        let head = try await lab.get("", .HEAD)
+        expect(head.status, is: .ok)
+        #expect(head.headers.first(name: "Content-Type") == page.headers.first(name: "Content-Type"))
+        #expect(head.headers.first(name: "Content-Length") == page.headers.first(name: "Content-Length"))
+      }
+    }
+
     @Test("Z2: the gap of the main queue is as long as technique 1 holds it up, and viewers are served meanwhile")
     func freeze() async throws {
       let entered = Gate()

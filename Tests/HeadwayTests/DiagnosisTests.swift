@@ -90,7 +90,7 @@ import Testing
     let last = BlockOperation(name: "last")
     queue.addOperation(last)
     executor.run()
-    #expect(queue.diagnose(running) == "‘running’ is executing")
+    #expect(queue.diagnose(running) == "‘running’ is executing: its finish() has not been called")
     #expect(queue.diagnose(waiting) == "‘waiting’ waits for a place in queue ‘import’, which runs 1 of at most 1")
     #expect(queue.diagnose(last) == "‘last’ waits behind a barrier in queue ‘import’")
     let barrier = queue.operations[2]
@@ -100,6 +100,22 @@ import Testing
     running.finish()
     executor.run()
     #expect(queue.operationCount == 0)
+  }
+
+  @Test("Q14: diagnose says what the end of an operation lacks that goes on after its start") func ends() {
+    final class Unposted: Headway.Operation, @unchecked Sendable {
+      override var isFinished: Bool { false }
+    }
+    final class UnpostedStart: Headway.Operation, @unchecked Sendable {
+      override var isFinished: Bool { false }
+      override func start() {}
+    }
+    let queue = executor.queue("import")
+    let (unposted, start) = (Unposted(), UnpostedStart())
+    queue.addOperations([unposted, start], waitUntilFinished: false)
+    executor.run()
+    #expect(queue.diagnose(unposted) == "Unposted is executing: it has not posted that its isFinished is true")
+    #expect(queue.diagnose(start) == "UnpostedStart has been started, and has not posted that its isFinished is true")
   }
 
   @Test("Q14: events tell what happens, in order") func events() {

@@ -57,6 +57,9 @@
       #expect(try await Tool.run("import", "--check", "data", in: folder).status == 66)
       #expect(try await Tool.run("import", "--check", "nothing", in: folder).status == 66)
       #expect(try await Tool.run("import", "--check", "feed", "db", in: folder).status == 64)
+      let file = try await Tool.run("import", "--check", "data/x.csv", in: folder)
+      #expect(file.status == 66)
+      #expect(file.errors.first?.contains("data/x.csv: This is no feed: a feed is a folder or a zip archive.") == true)
     }
   }
 #endif

@@ -104,6 +104,24 @@
       }
     }
 
+    @Test("I3: rejects of files that go into one table say in which file each is, and are named once")
+    func rejectsOfOneTable() async throws {
+      for name in ["1.csv", "2.csv"] { try folder.write("id,name\n1,one\n2\n", to: name) }
+      let run = try await expect(0, "1.csv", "2.csv", "--into", "db", "--table", "t")
+      #expect(
+        try folder.text(of: "db.rejects/t.csv") == """
+          table,line,status,reason,record
+          t,3,rejected,"1.csv: expected 2 fields, found 1","2"
+          t,3,rejected,"2.csv: expected 2 fields, found 1","2"
+
+          """)
+      #expect(run.output.filter { $0.contains("db.rejects/t.csv") }.count == 1)
+      let json = try await Tool.run(
+        "import", "1.csv", "2.csv", "--into", "db", "--table", "t", "--progress", "json", in: folder)
+      let tables = try json.objects().filter { $0["event"] as? String == "table" }
+      #expect(tables.map { $0["file"] as? String } == ["1.csv", "2.csv"])
+    }
+
     @Test("I5: an append that ended early is completed by the same command, and repeated by one after that")
     func interruptedAppend() async throws {
       try people(1...3, "data/a.csv")

@@ -24,10 +24,12 @@ extension Operation {
     switch word.phase {
     case .finished: return word.isCancelled ? "was cancelled and has finished" : "has finished"
     case .executing:
-      guard let waitedFor = waitedForWhileExecuting else { return "is executing" }
+      guard let waitedFor = waitedForWhileExecuting else { return "is executing\(whatItsEndLacks)" }
       let cycle = dependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""
       return "is executing\(endsWithMain ? ", and blocked" : ""): it waits for \(waitedFor)\(cycle)"
-    case .starting: return "has been started"
+    case .starting:
+      return overridesIsFinished
+        ? "has been started, and has not posted that its isFinished is true" : "has been started"
     case .pending: break
     }
     if word.isCancelled { return ownObstacle }
@@ -42,6 +44,13 @@ extension Operation {
       return "waits for \(first.label), which \(first.obstacleInChain)\(others)"
     }
     return ownObstacle
+  }
+
+  /// What has to happen for an operation to finish that goes on after `main()`: often that is what a hang lacks.
+  private var whatItsEndLacks: String {
+    if endsWithMain { return "" }
+    if overridesIsFinished { return ": it has not posted that its isFinished is true" }
+    return self is AsynchronousOperation ? ": its finish() has not been called" : ""
   }
 
   private var waitedForWhileExecuting: String? {

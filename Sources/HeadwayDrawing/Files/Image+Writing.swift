@@ -44,7 +44,7 @@
       }
     }
 
-    /// Writes a file, in the format that its name says; `png` if it says none.
+    /// Writes a file, in the format that the ending of its name says; as PNG where that says none, as in `badge.gif`.
     ///
     /// It is written beside its name and moved there when it is complete and on the disk, so nobody ever sees a part of
     /// it. Blocks the calling thread.

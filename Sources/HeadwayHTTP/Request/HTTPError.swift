@@ -90,12 +90,17 @@
     public var description: String {
       let text = url.isEmpty ? message : "\(url): \(message)"
       guard let underlying, !saysReason(of: underlying) else { return text }
-      return "\(text) (\(underlying))"
+      return "\(text) (\(reason(of: underlying)))"
+    }
+
+    /// The system's own words where there are some: those around them are about the inside of the library below.
+    private func reason(of error: any Error) -> String {
+      (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
 
     /// Whether the message has what the system says of an error of a file.
     private func saysReason(of error: any Error) -> Bool {
-      (error as? IOError).map { message.contains(String(cString: strerror($0.errnoCode))) } ?? false
+      error is IOError && message.contains(reason(of: error))
     }
   }
 #endif

@@ -97,8 +97,9 @@
         var options = options
         options.existingRows = file.1
         return ImportOperation(
-          readingFrom: file.0.path, into: table, of: database, options: options, rejects: rejects,
-          run: run?.identifier, wasFinished: run?.finished.contains(position) == true)
+          readingFrom: file.0.path, into: table, of: database, options: options,
+          rejects: files.count > 1 ? SharedRejects(of: file.0.path, in: rejects) : rejects, run: run?.identifier,
+          wasFinished: run?.finished.contains(position) == true)
       }
       let made = FilesImport(operations, OperationProgress(totalUnitCount: 0))
       made.connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })

@@ -36,7 +36,9 @@ package struct SourceFolder: Sendable {
         name.hasPrefix(".") ? nil : Self.file(name, in: path)
       }
     } catch {
-      throw ImportError(.cannotReadFile, path: path, message: "The folder can't be read.", underlying: error)
+      let isFile = FileManager.default.fileExists(atPath: path) && !Self.isFolder(path)
+      let message = isFile ? "This is no feed: a feed is a folder or a zip archive." : "The folder can't be read."
+      throw ImportError(.cannotReadFile, path: path, message: message, underlying: error)
     }
     self.path = path
   }

@@ -168,11 +168,13 @@
 
     private func addPages(to router: Router<BasicRequestContext>) {
       for page in Page.all {
-        router.get(RouterPath(page.path)) { _, _ in
+        let response: @Sendable () -> Response = {
           Response(
             status: .ok, headers: [.contentType: page.type],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))
         }
+        router.get(RouterPath(page.path)) { _, _ in response() }
+        router.head(RouterPath(page.path)) { _, _ in response().createHeadResponse() }
       }
       router.get("events") { [lab] request, _ in
         // The browser's own header; or, where the page makes a new stream, what it names.

@@ -37,7 +37,9 @@
       for report in reports {
         for reference in report.uncheckedReferences { lines.append("\(report.table): \(reference).") }
       }
-      for path in reports.compactMap(\.rejectsPath) {
+      // Files that go into one table share a file of rejects.
+      var named: Set<String> = []
+      for path in reports.compactMap(\.rejectsPath) where named.insert(path).inserted {
         lines.append("What is wrong with rejected and reported rows is in \(path).")
       }
       if isCancelled { lines.append("Cancelled: what is listed is committed. The same command completes it.") }

@@ -38,6 +38,7 @@
     struct Table: Encodable {
       let event: String
       let table: String
+      let file: String
       let percent: Int
       let rows: Int
       let rejected: Int
@@ -52,7 +53,7 @@
 
       init(event: String, _ report: TableReport, percent: Int) {
         self.event = event
-        (table, self.percent, rows) = (report.table, percent, report.rows)
+        (table, file, self.percent, rows) = (report.table, report.file, percent, report.rows)
         (rejected, reported, rejects) = (report.rejected, report.reported, report.rejectsPath)
         uncheckedReferences = report.uncheckedReferences.isEmpty ? nil : report.uncheckedReferences
         (bytes, size, seconds) = (report.bytes, report.size, report.seconds)

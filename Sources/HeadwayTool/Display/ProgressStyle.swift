@@ -11,5 +11,11 @@
     case json
     /// Nothing but errors.
     case none
+
+    /// What the option says of itself.
+    static let help: ArgumentHelp = """
+      How to show progress: bars, plain (a line every 10 %), json (a line an object) or none. If not given, bars on a \
+      terminal, and plain elsewhere.
+      """
   }
 #endif

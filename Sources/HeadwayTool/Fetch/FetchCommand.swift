@@ -43,7 +43,7 @@
     @Option(help: "The largest file that is taken, in bytes, or with K, M or G.")
     var maxSize: String?
 
-    @Option(help: "How to show progress: bars, plain (a line every 10 %), json (a line an object) or none.")
+    @Option(help: ProgressStyle.help)
     var progress: ProgressStyle?
 
     @Flag(name: .shortAndLong, help: "Print nothing but errors.")
