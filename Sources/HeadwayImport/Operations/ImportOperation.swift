@@ -25,7 +25,7 @@
   ///   ended.
   /// - **Cancelling** leaves exactly the batches committed so far. The batch being written is taken back.
   /// - **Rows with which something is wrong** go to the rejects, and are counted in ``report``.
-  /// - **Progress** counts bytes of the file; observers of ``Operation/progress`` are told at most 100 times.
+  /// - **Progress** counts bytes of the file; observers of `progress` are notified at most 100 times.
   ///
   /// The operation fails with an ``ImportError``.
   public final class ImportOperation: Headway.Operation, @unchecked Sendable {

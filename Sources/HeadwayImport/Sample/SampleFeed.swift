@@ -40,6 +40,6 @@ public struct SampleFeed: Sendable, Hashable {
     case crlf
   }
 
-  /// The files that ``write(to:progress:isCancelled:)`` writes, in that order.
+  /// The files that ``write(to:replacesFiles:progress:isCancelled:)`` writes, in that order.
   public static let fileNames: [String] = SampleFeedContent.files.map(\.name)
 }
