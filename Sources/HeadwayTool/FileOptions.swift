@@ -33,8 +33,8 @@
     @Flag(
       inversion: .prefixedNo,
       help: """
-        Whether the first line has the names of the columns; without, they are column_1, column_2 and so on. Found if \
-        not given.
+        Whether the first line, and no other, has the names of the columns; without, they are column_1, column_2 and \
+        so on. Found if not given.
         """)
     var header: Bool?
 

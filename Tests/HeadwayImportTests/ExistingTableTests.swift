@@ -295,6 +295,24 @@
       }
     }
 
+    @Test("I3: a row of words is no second line of the header, where the first has the names of the table's columns")
+    func wordsBehindHeader() throws {
+      let text = "a,b,c\nx,y,z\n2,3,4\n5,6,7\n8,9,1\n"
+      for (sql, options) in [
+        ("CREATE TABLE t (A, b, c, d)", ImportOptions()), ("", ImportOptions(hasHeader: true)),
+      ] {
+        try imported(text, into: sql, options: options) { (database, operation) throws in
+          #expect(operation.error == nil && operation.report.rows == 4)
+          #expect(try database.strings("SELECT a, b, c FROM t") == ["x|y|z", "2|3|4", "5|6|7", "8|9|1"])
+        }
+      }
+      // Years are names as well.
+      try imported("2019,2020\n1,2.5\n2,3.5\n", into: "CREATE TABLE t (\"2019\", \"2020\")") {
+        (database, operation) throws in
+        #expect(try database.strings("SELECT \"2019\", \"2020\" FROM t") == ["1|2.5", "2|3.5"])
+      }
+    }
+
     @Test("I3: a table that takes the name of one that an import has made keeps its own types")
     func remadeTable() throws {
       try withWorkspace { workspace in

@@ -269,6 +269,12 @@
         [
           "trips.txt": "route_id,service_id,trip_id,colour\nR,D,T,red\n"
         ]),
+      Defect("missing_required_column", "trips.txt", count: 0, ["trips.txt": "route_id,trip_id\nR,T\n"]),
+      Defect(
+        "missing_required_column", "stop_times.txt", count: 0,
+        ["stop_times.txt": "trip_id,arrival_time,departure_time,stop_id\nT,06:00:00,06:00:00,S1\n"]),
+      Defect(
+        "invalid_date", "calendar_dates.txt", ["calendar_dates.txt": "service_id,date,exception_type\nD,20260230,1\n"]),
       Defect("unknown_file", "colours.txt", count: 0, warning: true, ["colours.txt": "name,code\nred,007\n"]),
       Defect(
         "invalid_value", "routes.txt",

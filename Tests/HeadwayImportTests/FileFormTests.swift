@@ -51,6 +51,16 @@
       }
     }
 
+    @Test("I3: comments before a header are found, whatever the rows are") func commentsBeforeText() throws {
+      try imported("# made by us\n#\nname,town\nAl,Rome\n#1,Oslo\n") { (database, operation) throws in
+        #expect(operation.report.rows == 2 && operation.report.rejected == 0)
+        #expect(try database.columns("file") == ["name", "town"])
+      }
+      try imported("#\nname,town\nAl,Rome\nBo,Paris\n") { (database, operation) throws in
+        #expect(operation.report.rows == 2)
+      }
+    }
+
     @Test("I3: what comes before a header is a preamble, though it has fields")
     func preambleWithFields() throws {
       let preamble = ["made,2020-01-01", "by,us", "for,you"]

@@ -97,10 +97,12 @@ package struct FileLayout: Sendable {
     }
     guard let header = found.records.first else { return }
     if found.isCut { skippedLines = header.line - 1 }
-    if options.hasHeader == nil, !endsRowsWithDelimiter, !endsHeaderWithDelimiter, found.beginsWithRow {
+    let isKnown = options.knows(header.fields)
+    if options.hasHeader == nil, !isKnown, !endsRowsWithDelimiter, !endsHeaderWithDelimiter, found.beginsWithRow {
       hasHeader = false
     } else {
-      headerRecords = found.headerRecordCount
+      // One record was said to be the header, or is all that is known.
+      headerRecords = options.hasHeader == true || isKnown ? 1 : found.headerRecordCount
     }
   }
 }

@@ -65,7 +65,8 @@ enum Header {
 }
 
 extension String {
-  fileprivate var trimmingBlanks: String {
+  /// The name without blanks around it.
+  var trimmingBlanks: String {
     var name = Substring(self)
     while name.first == " " { name.removeFirst() }
     while name.last == " " { name.removeLast() }

@@ -68,11 +68,13 @@ package struct LayoutRecords: Sendable {
 
   /// Whether the records before one are no part of the table.
   ///
-  /// That one is a header, by the types of the rows; or, where they have none, it is further in, or of several fields.
+  /// That one is a header, by the types of the rows; or, where they have none, it is further in, or of several fields,
+  /// or behind comments.
   /// Several records that are a table by themselves are left out only if a header follows.
   func isPreamble(_ start: Int) -> Bool {
     guard start <= Self.longestPreamble, width > 1, records.count - start > 1 else { return false }
     if agreement(of: records[start], withRowsFrom: start + 1) == false { return true }
+    if records[..<start].allSatisfy({ $0.raw.first == UInt8(ascii: "#") }) { return true }
     let isApart = records[start].line > records[start - 1].line + 1
     if isApart { return true }
     return !isTable(before: start) && (width > 2 || start > 1)

@@ -23,6 +23,8 @@ extension RecordSource {
     package var doubtsHeaderOfOtherWidth = true
     /// Whether the records that were looked at are kept, for ``RecordSource/takeSample()``.
     package var keepsSample = false
+    /// The names of columns into which the records go: a record of such names is the whole header.
+    package var knownNames: [String] = []
     /// What two names have in common that count as the same.
     package var nameKey: @Sendable (String) -> String = { $0 }
     /// The largest number of bytes in a record.
@@ -33,5 +35,12 @@ extension RecordSource {
 
     /// Whether the beginning of the file is looked at before the first record is handed out.
     var needsSample: Bool { dialect == nil || findsLayout }
+
+    /// Whether fields are names that are known, all of them.
+    func knows(_ fields: [[UInt8]]) -> Bool {
+      let known = Set(knownNames.map(nameKey))
+      guard !known.isEmpty else { return false }
+      return fields.allSatisfy { known.contains(nameKey(String(decoding: $0, as: UTF8.self).trimmingBlanks)) }
+    }
   }
 }

@@ -229,6 +229,11 @@
       var foundTypes: [String: ColumnType] = [:]
     }
 
+    /// The names of the columns of a description's table; none if it is not there.
+    func columns(of schema: TableSchema) throws -> [String] {
+      try read { try ExistingTable(named: schema.name, $0)?.columnNames ?? [] }
+    }
+
     /// Looks at the table of a description.
     func existing(_ schema: TableSchema, header: [String]) throws -> Existing {
       try read { connection in

@@ -23,7 +23,9 @@
       database.waitForTurn(of: operation)
       defer { database.endTurn(of: operation) }
       guard !operation.isCancelled else { return }
-      let records = try RecordSource(path: path, options: options, findsLayout: !operation.table.isOfReference)
+      let records = try RecordSource(
+        path: path, options: options, findsLayout: !operation.table.isOfReference,
+        knownColumns: database.columns(of: operation.table))
       let header = try records.requireHeader()
       try operation.table.requireNames(of: records)
       operation.opened(records, FileForm(records, columns: header))

@@ -24,9 +24,14 @@ extension RecordSource {
   ///   - path: The file.
   ///   - options: What is known of it.
   ///   - findsLayout: Whether the place of the header and the types of columns are to be found.
+  ///   - knownColumns: The names of the columns that the table has, if it is there.
   /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
-  convenience init(path: String, options: ImportOptions, findsLayout: Bool) throws(ImportError) {
-    do { try self.init(FileBytes(path: path), Options(options, findsLayout: findsLayout)) } catch {
+  convenience init(
+    path: String, options: ImportOptions, findsLayout: Bool, knownColumns: [String] = []
+  ) throws(ImportError) {
+    var options = Options(options, findsLayout: findsLayout)
+    options.knownNames = knownColumns
+    do { try self.init(FileBytes(path: path), options) } catch {
       throw ImportError(error)
     }
   }

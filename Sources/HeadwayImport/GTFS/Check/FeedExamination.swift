@@ -63,7 +63,7 @@
 
     override func main() throws {
       guard !isCancelled, !imports.contains(where: \.isCancelled) else { return }
-      let aboutFiles = missingFiles + unknown + failures + rejects.findings
+      let aboutFiles = missingFiles + missingColumns + unknown + failures + rejects.findings
       let aboutRows = try database.writeAndWait { [self] connection in
         var findings: [FeedFinding] = []
         try complete(connection)
@@ -92,6 +92,20 @@
           fileFinding(.warning, "missing_recommended_file", "feed_info.txt", "the file is recommended, and not there"))
       }
       return missing
+    }
+
+    private var missingColumns: [FeedFinding] {
+      imports.flatMap { operation -> [FeedFinding] in
+        guard let table = GTFSSchema.table(named: operation.table.name), let form = operation.report.form else {
+          return []
+        }
+        let names = Set(form.columns.map(\.lowercasedAsName))
+        return table.columns.filter { $0.isRequired && !names.contains($0.name) }.map { column in
+          let file = GTFSSchema.fileName(of: table.name)
+          return fileFinding(
+            .error, "missing_required_column", file, "the column \(column.name) is required, and not there")
+        }
+      }
     }
 
     private var unknown: [FeedFinding] {

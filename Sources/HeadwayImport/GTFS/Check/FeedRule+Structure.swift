@@ -62,10 +62,12 @@ extension FeedRule {
         return rule("invalid_time", "a time such as 08:05:00", forms.joined(separator: " OR "))
       }
       if dates.contains(column.name) {
+        let parts =
+          "substr(\(column.name), 1, 4) || '-' || substr(\(column.name), 5, 2) || '-' || substr(\(column.name), 7)"
+        // With a modifier, SQLite makes the 2nd of March of the 30th of February.
         return rule(
           "invalid_date", "a date such as 20260131",
-          "length(\(column.name)) = 8 AND date(substr(\(column.name), 1, 4) || '-' || substr(\(column.name), 5, 2) "
-            + "|| '-' || substr(\(column.name), 7)) IS NOT NULL")
+          "length(\(column.name)) = 8 AND date(\(parts), '+0 days') IS \(parts)")
       }
       if let range = ranges[column.name] {
         return rule(
