@@ -158,7 +158,20 @@
     @Test("A file that is no text exits with 65, says what it is, and leaves no database") func foreign() async throws {
       try folder.write("%PDF-1.7\n", to: "x.pdf")
       try await expectFailure("x.pdf", "db", status: 65, "x.pdf: This is a PDF document.")
+      for (text, format) in [
+        ("<!DOCTYPE html>\n<title>Not found</title>", "HTML"), ("\u{FEFF}\n <HTML>", "HTML"),
+        ("<?xml version='1.0'?>", "XML"), ("{\n  \"a\": 1\n}", "JSON"), ("[{\"a\": 1}]", "JSON"),
+      ] {
+        try folder.write(text, to: "x.csv")
+        try await expectFailure("x.csv", "db", status: 65, "x.csv: This is \(format).")
+      }
       #expect(!folder.has("db"))
+      // Names of columns that begin alike, and an encoding that says that it is text.
+      for (arguments, text) in [([], "[a],{b}\n1,2\n"), (["--encoding", "utf-8"], "{}\n1\n")] {
+        try folder.write(text, to: "x.csv")
+        #expect(try await Tool.run(["import", "x.csv", "db", "--quiet"] + arguments, in: folder).status == 0)
+        try folder.remove("db")
+      }
     }
 
     @Test("I1: a database that another program has locked is waited for, which is said after a second") func locked()

@@ -21,7 +21,9 @@ enum FileContent {
   ///   - isWhole: They are all that the file has.
   /// - Complexity: O(*n*) in the number of bytes.
   init(of bytes: UnsafeRawBufferPointer, isWhole: Bool) {
-    if let encoding = Self.markedEncoding(bytes) {
+    if let format = Self.textFormat(bytes) {
+      self = .foreign("This is \(format).")
+    } else if let encoding = Self.markedEncoding(bytes) {
       self = .text(encoding)
     } else if let compression = Compression(of: bytes) {
       self = .foreign(
@@ -53,6 +55,23 @@ enum FileContent {
     ([0xFF, 0xD8, 0xFF], "This is a JPEG image."),
     ([0x7F, 0x45, 0x4C, 0x46], "This is a program."),
   ]
+
+  /// Text whose beginning is that of another format, as what a server answers in place of a file.
+  private static func textFormat(_ bytes: UnsafeRawBufferPointer) -> String? {
+    let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let text = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop(while: isSpace)
+    let beginning = String(decoding: text.prefix(9), as: UTF8.self).lowercased()
+    if beginning.hasPrefix("<!doctype") || beginning.hasPrefix("<html") { return "HTML" }
+    if beginning.hasPrefix("<?xml") { return "XML" }
+    // A brace or a bracket alone may begin the name of a column.
+    let next = text.dropFirst().drop(while: isSpace).first
+    switch text.first {
+    case UInt8(ascii: "{") where next == UInt8(ascii: "\"") || next == UInt8(ascii: "}"): return "JSON"
+    case UInt8(ascii: "[") where next == UInt8(ascii: "{"): return "JSON"
+    default: return nil
+    }
+  }
 
   /// More than a tenth of the bytes, and more than a few, are control characters, as in no text.
   private static func isBinary(_ bytes: UnsafeRawBufferPointer) -> Bool {
