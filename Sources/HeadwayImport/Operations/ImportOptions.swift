@@ -76,7 +76,9 @@ public struct ImportOptions: Sendable, Hashable {
     /// In a table with a key, rows with a key of the file are updated in place, and others stay.
     ///
     /// In a table without a key, rows that an earlier import of this very file has written are written anew, and it is
-    /// an error, ``ImportError/Code/foreignRows``, if there are others.
+    /// an error, ``ImportError/Code/foreignRows``, if there are others. Rows are known by SQLite's row number: it gives
+    /// those of deleted last rows to the next that are inserted, which then count as this file's. A table to which
+    /// others write needs a key.
     case update
     /// They stay, and the rows of the file are added behind them; in a table with a key, those whose key is not there.
     case append
