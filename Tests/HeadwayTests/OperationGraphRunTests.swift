@@ -248,6 +248,14 @@ import Testing
     _ = token
   }
 
+  @Test("progress that is asked for after the end has counted the nodes") func lateProgress() throws {
+    let operation = try OperationGraph { graph in
+      for _ in 0..<12 { graph.addNode {} }
+    }.operation()
+    OperationQueue().addOperations([operation], waitUntilFinished: true)
+    #expect(operation.progress.isFinished && operation.progress.completedUnitCount == 12)
+  }
+
   @Test("times are recorded where that was asked for") func times() throws {
     let graph = try OperationGraph { graph in
       let first = graph.addNode("first") {}

@@ -96,7 +96,7 @@ import Testing
   @Test("D1: it keeps the order, finds and removes, short and long", arguments: [4, 16, 17, 40, 400])
   func random(size: Int) {
     var generator = SeededGenerator(seed: UInt64(size))
-    var list = IdentityList()
+    var list = IdentityList<Edge>()
     var model: [Edge] = []
     let operations = (0..<size).map { _ in BlockOperation {} }
     defer { withExtendedLifetime(operations) {} }

@@ -94,21 +94,51 @@ import Testing
   }
 
   @Test("D3, D8: removing a dependency does not look at others that require the same to succeed") func identity() {
-    let required = BlockOperation {}
-    let dependent = BlockOperation {}
-    let identities = EventRecorder<Bool>()
+    let (one, other, another) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
+    let dependents = SuccessDependents()
+    dependents.insert(one)
     do {
-      let other = BlockOperation {}
-      other.addDependency(required, requiring: .success)
-      dependent.addDependency(required, requiring: .success)
-      let listed = required.links.withLock { $0.details?.successDependents.map(\.identity) }
-      #expect(listed == [ObjectIdentifier(other), ObjectIdentifier(dependent)])
+      let freed = BlockOperation {}
+      dependents.insert(freed)
     }
+    for operation in [other, another, one] { dependents.insert(operation) }
     // Of the one that has been freed there is nothing left to compare with but the identity.
-    identities.record(required.links.withLock { $0.details?.successDependents.first?.operation == nil })
-    dependent.removeDependency(required)
-    let left = required.links.withLock { $0.details?.successDependents.count }
-    #expect(identities.events == [true] && left == 1)
+    #expect(dependents.elements.map { $0.operation == nil } == [false, true, false, false])
+    dependents.remove(OperationReference(other))
+    #expect(dependents.elements.map { $0.operation == nil } == [false, true, false])
+    #expect(dependents.elements.first?.operation === one && dependents.elements.last?.operation === another)
+  }
+
+  @Test("D3, O8: an operation keeps nothing of those that required it to succeed and do not wait any more")
+  func requirementsLeave() {
+    let required = BlockOperation {}
+    let listed = { required.links.withLock { $0.details?.successDependents?.elements.count } }
+    // More than has an edge of its own in the operation.
+    let others = (0..<5).map { _ in BlockOperation {} }
+    for round in 0..<4 {
+      let dependent = BlockOperation {}
+      for other in others where round % 2 == 0 { dependent.addDependency(other) }
+      for _ in 0..<2 { dependent.addDependency(required, requiring: .success) }
+      #expect(listed() == 1)
+      if round < 2 { dependent.cancel() }
+      if round == 3 { dependent.removeDependency(required) }
+    }
+    #expect(listed() == 0)
+    let ended = BlockOperation {}
+    ended.start()
+    ended.addDependency(required, requiring: .success)
+    #expect(listed() == 0)
+  }
+
+  /// Hangs, for practical purposes, if a removal looks at all others.
+  @Test("D3, D7: removing one of 50,000 that require an operation to succeed takes constant time")
+  func requirementsRemoved() {
+    let required = BlockOperation {}
+    let dependents = (0..<50_000).map { _ in BlockOperation {} }
+    for dependent in dependents { dependent.addDependency(required, requiring: .success) }
+    for dependent in dependents.dropLast() { dependent.removeDependency(required) }
+    required.cancel()
+    #expect(dependents.filter(\.isCancelled).count == 1 && dependents.last?.isCancelled == true)
   }
 
   @Test("D3, D8: of two that require one to succeed, one is freed at any instant of the other's removal") func stress()

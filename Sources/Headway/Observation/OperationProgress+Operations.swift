@@ -18,6 +18,7 @@ extension OperationExtensions {
       return made
     }
     if state.current.isRunning { queue?.startUnit(of: self, with: progress) }
+    progressWasMade()
     return progress
   }
 }

@@ -1,13 +1,13 @@
-/// An ordered list of distinct edges: append, look up and remove in (amortised) constant time.
+/// An ordered list of distinct elements: append, look up and remove in (amortised) constant time.
 ///
 /// A list of one takes no memory of its own; short ones are searched; a long one is in an object that copies of the
 /// list share, so lists are moved and not copied.
-struct IdentityList {
+struct IdentityList<Element: Hashable> {
   private enum Storage {
     case none
-    case one(Edge)
-    case few([Edge])
-    case many(ManyIdentified)
+    case one(Element)
+    case few([Element])
+    case many(ManyIdentified<Element>)
   }
 
   private static var longestSearched: Int { 16 }
@@ -23,7 +23,7 @@ struct IdentityList {
     }
   }
 
-  var elements: [Edge] {
+  var elements: [Element] {
     switch storage {
     case .none: []
     case .one(let element): [element]
@@ -32,7 +32,7 @@ struct IdentityList {
     }
   }
 
-  func forEach(_ body: (Edge) -> Void) {
+  func forEach(_ body: (Element) -> Void) {
     switch storage {
     case .none: break
     case .one(let element): body(element)
@@ -41,12 +41,15 @@ struct IdentityList {
     }
   }
 
-  func contains(_ element: Edge) -> Bool {
+  func contains(_ element: Element) -> Bool { self.element(equalTo: element) != nil }
+
+  /// The element that is there, which may differ in what equality leaves out.
+  func element(equalTo element: Element) -> Element? {
     switch storage {
-    case .none: false
-    case .one(let only): only == element
-    case .few(let elements): elements.contains { $0 == element }
-    case .many(let elements): elements.position(of: element) != nil
+    case .none: nil
+    case .one(let only): only == element ? only : nil
+    case .few(let elements): elements.first { $0 == element }
+    case .many(let elements): elements.element(equalTo: element)
     }
   }
 
@@ -57,13 +60,13 @@ struct IdentityList {
     return all
   }
 
-  mutating func append(_ element: Edge) {
+  mutating func append(_ element: Element) {
     if appendToMany(element) { return }
     switch storage {
     case .none:
       storage = .one(element)
     case .one(let first):
-      var elements: [Edge] = []
+      var elements: [Element] = []
       elements.reserveCapacity(4)
       elements.append(first)
       elements.append(element)
@@ -78,14 +81,14 @@ struct IdentityList {
   }
 
   // By itself, since what changes the list retains the object.
-  private func appendToMany(_ element: Edge) -> Bool {
+  private func appendToMany(_ element: Element) -> Bool {
     guard case .many(let elements) = storage else { return false }
     elements.append(element)
     return true
   }
 
   /// Takes an element out; false if it is not there.
-  mutating func remove(_ element: Edge) -> Bool {
+  mutating func remove(_ element: Element) -> Bool {
     switch storage {
     case .none:
       return false
@@ -109,24 +112,24 @@ struct IdentityList {
 ///
 /// A removal leaves a hole, and the list closes up when half of it is holes. What protects the list excludes others, so
 /// that is not checked once more at each access.
-private final class ManyIdentified {
-  @exclusivity(unchecked) private var slots: [Edge?]
+private final class ManyIdentified<Element: Hashable> {
+  @exclusivity(unchecked) private var slots: [Element?]
   @exclusivity(unchecked) private var holes = 0
-  @exclusivity(unchecked) private var positions: [Edge: Int]?
+  @exclusivity(unchecked) private var positions: [Element: Int]?
 
-  init(_ elements: [Edge]) { slots = elements }
+  init(_ elements: [Element]) { slots = elements }
 
   var isEmpty: Bool { slots.count == holes }
-  var all: [Edge] { slots.compactMap { $0 } }
+  var all: [Element] { slots.compactMap { $0 } }
 
-  func forEach(_ body: (Edge) -> Void) { for case let element? in slots { body(element) } }
+  func forEach(_ body: (Element) -> Void) { for case let element? in slots { body(element) } }
 
-  func append(_ element: Edge) {
+  func append(_ element: Element) {
     positions?[element] = slots.count
     slots.append(element)
   }
 
-  func remove(_ element: Edge) -> Bool {
+  func remove(_ element: Element) -> Bool {
     guard let position = position(of: element) else { return false }
     slots[position] = nil
     positions?[element] = nil
@@ -135,7 +138,9 @@ private final class ManyIdentified {
     return true
   }
 
-  func position(of element: Edge) -> Int? {
+  func element(equalTo element: Element) -> Element? { position(of: element).flatMap { slots[$0] } }
+
+  private func position(of element: Element) -> Int? {
     if positions == nil { buildIndex() }
     return positions?[element]
   }
@@ -147,7 +152,7 @@ private final class ManyIdentified {
   }
 
   private func buildIndex() {
-    var index = [Edge: Int](minimumCapacity: slots.count)
+    var index = [Element: Int](minimumCapacity: slots.count)
     for (position, element) in slots.enumerated() {
       if let element { index[element] = position }
     }

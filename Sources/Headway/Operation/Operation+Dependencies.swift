@@ -23,6 +23,8 @@ extension Operation {
     case .observed:
       notify([ObservedChange(.dependencies, links.withLock { dependenciesIfObserved(&$0) }), ObservedChange(.isReady)])
     }
+    // Too late: it waits for nothing, and so would not be taken out again.
+    if requiresSuccess, state.current.phase != .pending { operation.removeSuccessDependent(self) }
     if !hasFinished { raiseQuality(of: operation) }
     return hasFinished
   }
@@ -142,8 +144,15 @@ extension Operation {
   private final func addSuccessDependent(_ dependent: Operation) {
     links.withLock { links in
       guard state.announceLink().phase != .finished else { return }
-      links.madeDetails.successDependents.append(WeakOperation(dependent))
+      let details = links.madeDetails
+      let dependents = details.successDependents ?? SuccessDependents()
+      dependents.insert(dependent)
+      details.successDependents = dependents
     }
+  }
+
+  private final func removeSuccessDependent(_ dependent: Operation) {
+    links.withLock { $0.details?.successDependents?.remove(OperationReference(dependent)) }
   }
 
   /// A dependency is no longer waited for, which did not count this operation down.

@@ -50,7 +50,6 @@ extension Operation {
       empty(place, &links)
     }
     guard unlinking.count > 0 else { return unlinking }
-    theirs.details?.successDependents.removeAll { $0.identity == ObjectIdentifier(self) }
     if unlinking.waitCount > 0 { links.madeDetails.madeRarer.withdrawnWaits += 1 }
     unlinking.left = dependenciesIfObserved(&links)
     return unlinking
@@ -67,7 +66,7 @@ extension Operation {
     case hasToWait
   }
 
-  /// Takes the edge of a dependent out of the stack.
+  /// Takes the edge of a dependent out of the stack, and with it what the dependent requires.
   ///
   /// Under the lock of the links of this operation. If it has not ended, the thread that ends it takes that lock, too.
   private final func take(_ edge: Edge, _ links: inout Links) -> Taking {
@@ -76,9 +75,12 @@ extension Operation {
       if dependents.isDone { return .isOut }
       guard word.isLinked else { return .hasToWait }
     }
-    let rarer = links.madeDetails.madeRarer
+    let details = links.madeDetails
+    let rarer = details.madeRarer
     dependents.takeAll { rarer.dependents.append($0) }
-    return rarer.dependents.remove(edge) ? .wasTaken : .isBeingPushed
+    guard rarer.dependents.remove(edge) else { return .isBeingPushed }
+    details.successDependents?.remove(edge.dependent)
+    return .wasTaken
   }
 
   /// Takes the edge of a dependent, which has finished or is freed, out of the stack.

@@ -38,8 +38,8 @@ extension Operation {
 
     /// Takes out the edges that were moved out of the stack of dependents.
     @inline(never)
-    func takeListedDependents() -> IdentityList {
-      guard let rarer = details?.rarer else { return IdentityList() }
+    func takeListedDependents() -> IdentityList<Edge> {
+      guard let rarer = details?.rarer else { return IdentityList<Edge>() }
       return rarer.dependents.takeAll()
     }
 

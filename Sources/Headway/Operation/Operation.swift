@@ -134,6 +134,9 @@ open class Operation: @unchecked Sendable {
   /// Makes the operation's progress, which has been asked for; or gives one that is there already.
   func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: 0) }
 
+  /// The progress can be found from now on: reports what it has missed.
+  func progressWasMade() {}
+
   /// Makes a progress by which the operation can be cancelled.
   final func makeProgress(totalUnitCount: Int64) -> OperationProgress {
     let made = OperationProgress(totalUnitCount: totalUnitCount)

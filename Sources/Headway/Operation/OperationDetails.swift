@@ -17,8 +17,8 @@ final class OperationDetails {
   @exclusivity(unchecked) var observers: ObserverList?
   /// In the order of registering; emptied when called, and at the end.
   @exclusivity(unchecked) var cancellationHandlers: [@Sendable () -> Void] = []
-  /// The dependents that require this operation to succeed; emptied at the end.
-  @exclusivity(unchecked) var successDependents: [WeakOperation] = []
+  /// The dependents that require this operation to succeed; taken out at the end.
+  @exclusivity(unchecked) var successDependents: SuccessDependents?
   /// The dependencies beyond those that are in the slots of the operation.
   @exclusivity(unchecked) var furtherDependencies: FurtherDependencies?
   @exclusivity(unchecked) private(set) var rarer: Rarer?
@@ -36,7 +36,7 @@ final class OperationDetails {
     @exclusivity(unchecked) var otherBlocks: [ThrowingBlock] = []
     @exclusivity(unchecked) var threadPriority = 0.5
     /// The edges that were moved out of the stack of dependents, in the order of adding; emptied at the end.
-    @exclusivity(unchecked) var dependents = IdentityList()
+    @exclusivity(unchecked) var dependents = IdentityList<Edge>()
     /// Counts how often `isReady` was asked because an override may have changed its answer.
     @exclusivity(unchecked) var readinessInquiries: UInt64 = 0
     /// What this operation, executing, is blocked on in ``Operation/waitUntilFinished()``.

@@ -25,12 +25,11 @@ struct OperationEnding: ~Copyable {
       if !before.isCancelled { details.cancellationHandlers = [] }
       var (doomed, others): ([Operation], [Operation]) = ([], [])
       if before.hasFailed || before.isCancelled {
-        for dependent in details.successDependents {
-          guard let dependent = dependent.operation else { continue }
-          if dependent.state.doom() { doomed.append(dependent) } else { others.append(dependent) }
+        details.successDependents?.forEach {
+          if $0.state.doom() { doomed.append($0) } else { others.append($0) }
         }
       }
-      details.successDependents = []
+      details.successDependents = nil
       (self.doomed, self.others) = (doomed, others)
     }
   }
@@ -43,7 +42,7 @@ struct OperationEnding: ~Copyable {
       completionBlock = details.completionBlock.take()
       observers = details.observers.take()
       // Those that required success are kept from starting before they are counted down.
-      let hasRare = !details.cancellationHandlers.isEmpty || !details.successDependents.isEmpty
+      let hasRare = !details.cancellationHandlers.isEmpty || details.successDependents != nil
       rare = hasRare ? Rare(taking: details, endedFrom: before) : nil
     } else {
       (completionBlock, observers, rare) = (nil, nil, nil)

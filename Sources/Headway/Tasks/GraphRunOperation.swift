@@ -16,8 +16,8 @@ import Synchronization
 /// blocks that have begun do. *The first error* that a block throws does the same, and ``Operation/error`` is an
 /// ``OperationGraphError`` that names the node. *Progress* counts nodes.
 public final class GraphRunOperation: Operation, @unchecked Sendable {
-  // `reportedCount` is atomic; the memory of `times` is made before the run and freed with the operation, and the
-  // thread that executes a node alone writes the element of that node; the rest does not change.
+  // `reportedCount` and `executedCount` are atomic; the memory of `times` is made before the run and freed with the
+  // operation, and the thread that executes a node alone writes the element of that node; the rest does not change.
 
   /// The graph.
   public let graph: OperationGraph
@@ -30,6 +30,8 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
 
   /// How many nodes the progress has counted.
   private let reportedCount = Atomic(0)
+  /// How many nodes had been executed when the run ended; that publishes it.
+  private let executedCount = Atomic(0)
 
   /// When each node ran, by its number.
   var times: UnsafeMutablePointer<GraphNodeTime>?
@@ -67,8 +69,11 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
 
   /// All nodes have been executed, or what has not begun is not to be.
   func endRun(executedCount: Int) {
+    self.executedCount.store(executedCount, ordering: .relaxed)
     reportProgress(executedCount)
     end()
+    // The progress may have been asked for in between: either this finds it, or the thread that asked finds the end.
+    reportProgress(executedCount)
   }
 
   func nodeFailed(_ node: OperationGraph.Node, _ error: any Error) {
@@ -84,6 +89,10 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
   /// Somebody may have asked for the progress: it counts each hundredth of the nodes, or each of few.
   func noteProgress(of run: GraphRun, _ executedCount: Int) {
     if executedCount % max(1, graph.nodeCount / 100) == 0 { reportProgress(run.lanes.executedCount) }
+  }
+
+  override func progressWasMade() {
+    if state.current.phase == .finished { reportProgress(executedCount.load(ordering: .relaxed)) }
   }
 
   private func reportProgress(_ executedCount: Int) {
