@@ -169,3 +169,4 @@ def bench_import(arguments):
         print(
             f"| {label} | {median[name]:.2f} ({min(seconds):.2f} – {max(seconds):.2f}) | {rows / median[name]:,.0f} "
             f"| {memory:.0f} MB | {median['sqlite3'] / median[name]:.2f} |")
+    print(f"\nBefore the first row, `headway` takes {measure([headway, '--version'])[1]:.0f} MB.")
