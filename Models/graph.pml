@@ -11,8 +11,9 @@
    The graph: 0 before 1 and 2, both before 3; with SOURCES, 0 before none. A stack is the set of its nodes, and each of
    its changes a step, as the tag in its word makes it. With STOPPER, the operation is cancelled at some time. With WAITS,
    the block of 1 waits until that of 2 has begun: so a node that could begin must not stay where its thread does not get
-   at it. With MAKES_WAY, a helper may leave its nodes to others at any time, and come again. Left out: weak memory, the
-   order of nodes, how long a thread searches (it may give up at any look).
+   at it. With MAKES_WAY, a helper may leave its nodes to others at any time, and come again. `coming` is what the pool has
+   for the run; the thread that ends the run withdraws it. Left out: weak memory, the order of nodes, how long a thread
+   searches (it may give up at any look).
 
    Proved: each node begins once a run, after those before it, and none after the end, which comes once, after all
    that began; the counters are put by once, with no thread inside; all come to their ends. */
@@ -39,7 +40,7 @@
 #define ALL 15
 
 byte stack[PLACES]; bool taken[PLACES];
-byte left[4], busy, participants, users, coming, begun, done, ended, runs; bool stopped, spare = true;
+byte left[4], busy, participants, users, coming, back, begun, done, ended, runs; bool stopped, spare = true;
 
 #define bit(n) (1 << (n))
 #define anything (stack[0] != 0 || stack[1] != 0 || stack[2] != 0)
@@ -79,6 +80,24 @@ inline enter() {
   }
 }
 
+/* The pool must keep nothing of the run. */
+inline withdraw() {
+  d_step { seen = coming; coming = 0 }
+  d_step { participants = participants - seen; users = users - seen; seen = 0 }
+}
+
+/* A thread no longer uses the run. */
+inline releaseUser() {
+  atomic {
+    users--;
+    assert(ended < runs || users > coming || coming == 0);
+    if
+    :: users == 0 -> assert(ended == runs && busy == 0 && coming == 0 && back == 0 && participants == 0 && !spare); spare = true
+    :: else
+    fi
+  }
+}
+
 /* One that made way may have left nodes, which the last one finds. */
 inline becomeIdle() {
   d_step { busy--; isLast = busy == 0 }
@@ -88,20 +107,32 @@ inline becomeIdle() {
   entered = false;
 #endif
   if
-  :: isLast -> atomic { ended++; assert((stopped || done == ALL) && begun == done && ended == runs) }
+  :: isLast ->
+     atomic { ended++; assert((stopped || done == ALL) && begun == done && ended == runs) }
+#ifndef FAULT_STAYS
+     if :: participants > 1 -> withdraw() :: else fi
+#endif
   :: else
   fi
 }
 
-/* The thread, which has shared all nodes that it has, leaves for other work; another comes behind that. */
+/* The thread, which has shared all nodes that it has, leaves for other work; another comes behind that. Until it has looked
+   whether the run is over, the run is no other's. */
 inline makeWay() {
+  users++;
   d_step {
     isOver = busy > 1;
     if :: isOver -> busy-- :: else fi
   }
   if
-  :: isOver -> d_step { taken[place] = false; coming++; wayMade = true }
-  :: else
+  :: isOver ->
+    d_step { taken[place] = false; wayMade = true }
+    coming++;
+#ifndef FAULT_UNWITHDRAWN
+    if :: busy == 0 -> withdraw() :: else fi;
+#endif
+    releaseUser()
+  :: else -> users--
   fi
 }
 
@@ -157,24 +188,18 @@ inline execute() {
 inline detach() {
   d_step { taken[place] = false; participants--; entered = false; isOver = true }
 #ifndef FAULT_NO_SECOND_LOOK
-  /* Another thread may have shared nodes meanwhile, and counted on this one, which is as one that is sent for then. */
+  /* Another thread may have shared nodes meanwhile, and counted on this one, which comes back. */
   if
   :: busy > 0 && anything && !stopped ->
     d_step {
-      if :: participants < LIMIT -> participants++; coming++; isOver = false :: else fi
+      if :: participants < LIMIT -> participants++; back++; isOver = false :: else fi
     }
   :: else
   fi;
 #endif
   if
   :: isOver ->
-    d_step {
-      users--;
-      if
-      :: users == 0 -> assert(ended == runs && busy == 0 && coming == 0 && participants == 0 && !spare); spare = true
-      :: else
-      fi
-    }
+    releaseUser()
   :: else
   fi
 }
@@ -244,7 +269,9 @@ active [HELPERS] proctype Helper() {
   LOCALS;
 end:
   do
-  :: d_step { coming > 0 -> coming-- }
+  :: d_step {
+       if :: coming > 0 -> coming-- :: back > 0 -> back-- fi
+     }
     atomic {
       place = 0;
       do :: taken[place] -> place++; assert(place < LIMIT) :: else -> break od;

@@ -133,21 +133,10 @@ private enum QueuesOnFoundation {
     references.withLock { references in
       if let known = references[ObjectIdentifier(foundation)]?.queue { return known }
       let made = Headway.OperationQueue()
-      made.executor = FoundationExecutor(foundation)
+      made.executor = BlockExecutor { foundation.addOperation($0) }
       references = references.filter { $0.value.queue != nil }
       references[ObjectIdentifier(foundation)] = Reference(queue: made)
       return made
     }
-  }
-}
-
-/// Runs the operations of a Headway queue in a Foundation one.
-private final class FoundationExecutor: WorkExecutor {
-  private let queue: Foundation.OperationQueue
-
-  init(_ queue: Foundation.OperationQueue) { self.queue = queue }
-
-  func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
-    for _ in 0..<count { queue.addOperation { work.runOnWorker(of: nil, atMost: 1) } }
   }
 }

@@ -91,4 +91,20 @@ extension StepExecutor: WorkExecutor {
   package func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
     state.withLock { $0.work.append(contentsOf: repeatElement(work, count: count)) }
   }
+
+  /// Notes that work waits for helpers.
+  package func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass) {
+    submit(work, count: count, on: workerClass)
+  }
+
+  /// Forgets work that waits for helpers.
+  ///
+  /// - Returns: How many it waited for.
+  package func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int {
+    state.withLock { state in
+      let count = state.work.count
+      state.work.removeAll { $0 === work }
+      return count - state.work.count
+    }
+  }
 }

@@ -126,4 +126,8 @@ private final class ImmediateExecutor: WorkExecutor {
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
     for _ in 0..<count { work.runOnWorker(of: nil, atMost: 1) }
   }
+
+  func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass) {}
+
+  func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int { 0 }
 }

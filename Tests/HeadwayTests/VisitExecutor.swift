@@ -11,9 +11,18 @@ final class VisitExecutor: WorkExecutor {
   private let work = Mutex(WaitingWork())
   let isStepwise = true
 
+  /// How many workers were sent for, and have not come.
+  var waitingCount: Int { work.withLock { $0.count } }
+
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
     self.work.withLock { $0.append(work, count: count) }
   }
+
+  func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass) {
+    self.work.withLock { $0.append(helpersFor: work, count: count) }
+  }
+
+  func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int { self.work.withLock { $0.withdraw(work) } }
 
   /// As one worker that comes; false if none was sent for.
   @discardableResult

@@ -4,8 +4,9 @@ import Testing
 @testable import Headway
 
 @Suite("Waiting work", .hangLimit) struct WaitingWorkTests {
-  private final class Work: PoolWork {
+  private final class Work: HelpedWork, @unchecked Sendable {  // Used by one thread.
     let name: String
+    var place: Int?
 
     init(_ name: String) { self.name = name }
 
@@ -58,7 +59,20 @@ import Testing
     #expect(names(waiting) == "1231")
   }
 
-  @Test("T2: any sequence of asking and taking serves as a list of single wishes does", arguments: 1...50)
+  @Test("Q16: what asks for helpers waits in one place, and leaves it when it is withdrawn") func withdrawing() {
+    var waiting = WaitingWork()
+    waiting.append(helpersFor: first, count: 1)
+    waiting.append(second, count: 1)
+    waiting.append(helpersFor: first, count: 2)
+    #expect(waiting.count == 4 && waiting.works.count == 2)
+    #expect(waiting.withdraw(first) == 3 && waiting.withdraw(first) == 0)
+    // Its place is another's by now.
+    waiting.append(third, count: 1)
+    #expect(waiting.withdraw(first) == 0)
+    #expect(names(waiting) == "23")
+  }
+
+  @Test("T2: any sequence of asking, taking and withdrawing serves as a list of single wishes does", arguments: 1...50)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let works = [first, second, third]
@@ -69,8 +83,15 @@ import Testing
       switch Int.random(in: 0..<3, using: &generator) {
       case 0:
         let count = Int.random(in: 0...4, using: &generator)
-        waiting.append(work, count: count)
+        if work === third {
+          waiting.append(helpersFor: work, count: count)
+        } else {
+          waiting.append(work, count: count)
+        }
         wishes[work.name, default: 0] += count
+      case 1 where work === third:
+        #expect(waiting.withdraw(work) == wishes[work.name, default: 0])
+        wishes[work.name] = 0
       case 1:
         if let taken = waiting.popFirst() as? Work { wishes[taken.name, default: 0] -= 1 }
       default:

@@ -132,13 +132,14 @@ open class BlockOperation: Operation, @unchecked Sendable {
   }
 
   private final func runConcurrently(_ blocks: [ThrowingBlock]) {
-    let iterations = ConcurrentIterations(blocks.count, in: self) { number in
+    let iterations = ConcurrentIterations(
+      blocks.count, in: self, on: ThreadContext.queue?.executor ?? WorkerPool.shared,
+      of: Worker.current?.pool.workerClass ?? .normal, atMost: ConcurrentIterations.mostThreads
+    ) { number in
       if self.isCancelled { return }
       do { try blocks[number]() } catch { self.recordError(error) }
     }
-    iterations.run(
-      on: ThreadContext.queue?.executor ?? WorkerPool.shared, of: Worker.current?.pool.workerClass ?? .normal,
-      atMost: ConcurrentIterations.mostWorkers + 1)
+    iterations.run()
   }
 
   // Released after the lock: freeing a block may run code of its owner's.

@@ -96,7 +96,7 @@ extension GraphRun {
   ) -> Bool {
     let (lanes, slots, none) = (self.lanes, self.slots, GraphLayout.none)
     let isShared = limit > 1
-    let turnEnd = helper == nil ? .max : DispatchTime.now().uptimeNanoseconds + Self.turn
+    let turnEnd = helper == nil ? .max : Worker.endOfTurn()
     var executedCount = lanes[position].executedCount.load(ordering: .relaxed)
     var node = none
     while true {
@@ -153,9 +153,6 @@ extension GraphRun {
       }
     }
   }
-
-  /// How long a helper stays at least if other work waits: as long as at a queue.
-  private static let turn: UInt64 = 1_000_000
 
   /// A predecessor of a node has ended; true if it was the last.
   @inline(__always)
@@ -224,13 +221,4 @@ extension GraphRun {
 extension OperationWord {
   /// The run of a graph is to end early, or somebody may have asked for its progress.
   static let needsAttentionOfGraphRun = cancelled | failed | userObjects
-}
-
-extension Worker {
-  /// Whether other work waits, and the worker's turn is over; or more workers are at work than may be.
-  @inline(__always)
-  fileprivate func isNeededElsewhere(_ turnEnd: UInt64) -> Bool {
-    leavesSoon.load(ordering: .relaxed)
-      || pool.workWaits.load(ordering: .relaxed) && DispatchTime.now().uptimeNanoseconds > turnEnd
-  }
 }

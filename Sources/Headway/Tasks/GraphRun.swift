@@ -17,8 +17,8 @@ import Synchronization
 /// many participants there are, and summons another; one that leaves counts itself out, and then looks for nodes once
 /// more.
 ///
-/// `Models/graph.pml` has this protocol.
-final class GraphRun: PoolWork, @unchecked Sendable {
+/// When a run is over, what it has asked the pool for is withdrawn. `Models/graph.pml` has this protocol.
+final class GraphRun: HelpedWork, @unchecked Sendable {
   // `busy`, `participants`, `isStopped`, slots and lanes are atomic. The thread that begins a run sets the rest, while
   // no other takes part: those that come later get to it through `busy`, and so after that. The one that ends a run
   // releases it, when nobody is busy, and so nobody reads it.
@@ -32,6 +32,8 @@ final class GraphRun: PoolWork, @unchecked Sendable {
   private var workerClass = WorkerClass.normal
   /// How many participants there may be.
   private(set) var limit = 1
+  /// Protected by the lock of the executor.
+  var place: Int?
   /// Where the run goes when all have left.
   private var home: SpareGraphRuns?
 
@@ -73,8 +75,9 @@ final class GraphRun: PoolWork, @unchecked Sendable {
     self.home = home
     self.limit = limit
     queue = ThreadContext.queue
-    executor = queue?.executor ?? queue?.underlyingQueue.map { DispatchExecutor(queue: $0) } ?? WorkerPool.shared
+    executor = queue?.executor ?? queue?.underlyingQueue.map { BlockExecutor(queue: $0) } ?? WorkerPool.shared
     workerClass = Worker.current?.pool.workerClass ?? .normal
+    place = nil
     slots.reset(to: operation.graph.layout.slots)
     for position in 0..<lanes.count { lanes[position].reset() }
     lanes[0].stack.reset(to: operation.graph.layout.firstSource)
@@ -103,6 +106,7 @@ final class GraphRun: PoolWork, @unchecked Sendable {
       busy.store(1, ordering: .releasing)
       return .busy
     }
+    if participants.load(ordering: .relaxed) > 1 { withdraw(from: executor, workerClass) }
     (operation, queue, executor) = (nil, nil, WorkerPool.shared)
     return .last
   }
@@ -113,8 +117,10 @@ final class GraphRun: PoolWork, @unchecked Sendable {
   /// - Parameter position: The thread's lane.
   /// - Returns: False if nobody else is busy: then the thread has to go on.
   func makeWay(from position: Int) -> Bool {
-    // Once the thread is not busy, these may be another run's.
+    // Once the thread is not busy, others may end the run and change these.
     let (executor, workerClass) = (executor, workerClass)
+    // Until the thread has looked whether the run is over, no other run begins.
+    users.add(1, ordering: .relaxed)
     var count = busy.load(ordering: .relaxed)
     while count > 1 {
       let (exchanged, original) = busy.weakCompareExchange(
@@ -122,12 +128,26 @@ final class GraphRun: PoolWork, @unchecked Sendable {
       if exchanged {
         // Before the worker in its place comes, which takes one.
         lanes[position].isTaken.store(false, ordering: .releasing)
-        executor.submit(self, count: 1, on: workerClass)
+        executor.summon(1, for: self, on: workerClass)
+        if isOver { withdraw(from: executor, workerClass) }
+        releaseUser()
         return true
       }
       count = original
     }
+    users.subtract(1, ordering: .relaxed)
     return false
+  }
+
+  /// Has the pool send no further threads: the run is over.
+  ///
+  /// Called by the thread that ends the run, and by one that has asked for a thread and finds the run over.
+  private func withdraw(from executor: any WorkExecutor, _ workerClass: WorkerClass) {
+    let count = executor.withdraw(self, on: workerClass)
+    guard count > 0 else { return }
+    participants.subtract(count, ordering: .relaxed)
+    // The caller is one, so others are left.
+    users.subtract(count, ordering: .relaxed)
   }
 
   /// Counts the thread as busy, unless nobody is: then the run is over.
@@ -165,7 +185,7 @@ final class GraphRun: PoolWork, @unchecked Sendable {
     else { return }
     // Relaxed: the caller is one, so there is one.
     users.add(1, ordering: .relaxed)
-    executor.submit(self, count: 1, on: workerClass)
+    executor.summon(1, for: self, on: workerClass)
   }
 
   /// The thread leaves.
@@ -175,13 +195,17 @@ final class GraphRun: PoolWork, @unchecked Sendable {
   func leave() -> Bool {
     participants.subtract(1, ordering: .sequentiallyConsistent)
     if !isOver, !isStopped.load(ordering: .relaxed), lanes.hasNodes, rejoin() { return true }
-    // Releases all that the thread did; the last one acquires it, and hands the run on.
-    if users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
-      let home = self.home
-      self.home = nil
-      home?.put(self)
-    }
+    releaseUser()
     return false
+  }
+
+  /// The thread no longer uses the run; the last one hands it on.
+  private func releaseUser() {
+    // Releases all that the thread did; the last one acquires it.
+    guard users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+    let home = self.home
+    self.home = nil
+    home?.put(self)
   }
 
   private func rejoin() -> Bool {

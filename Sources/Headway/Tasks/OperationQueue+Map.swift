@@ -37,7 +37,8 @@ extension OperationQueueExtensions {
   ///
   /// What `DispatchQueue.concurrentPerform(iterations:execute:)` is. As many calls run at once as there are processors,
   /// and more when they block, but no more than the queue runs operations at once. They are no operations: neither a
-  /// suspension nor a cancellation concerns them. After an error no further call begins.
+  /// suspension nor a cancellation concerns them. After an error no further call begins. When this returns, the pool
+  /// sends no more threads for it.
   ///
   /// - Parameters:
   ///   - iterations: How many numbers.
@@ -52,11 +53,14 @@ extension OperationQueueExtensions {
     guard iterations > 0 else { return }
     let (executor, placement) = state.withLock { ($0.executor, $0.admission.placement) }
     let failure = FirstError<Failure>()
-    let calls = ConcurrentIterations(iterations, in: ThreadContext.operations.first) { number in
+    let calls = ConcurrentIterations(
+      iterations, in: ThreadContext.operations.first, on: executor ?? WorkerPool.shared, of: placement.ownClass,
+      atMost: width
+    ) { number in
       guard !failure.isThere else { return }
       do throws(Failure) { try work(number) } catch { failure.note(error) }
     }
-    calls.run(on: executor ?? WorkerPool.shared, of: placement.ownClass, atMost: width)
+    calls.run()
     if let error = failure.error { throw error }
   }
 
@@ -91,7 +95,7 @@ extension OperationQueue {
   /// How many calls are under way at once: as many as operations run, one at least.
   final var width: Int {
     let limit = maxConcurrentOperationCount
-    return limit < 0 ? ConcurrentIterations.mostWorkers : max(1, limit)
+    return limit < 0 ? ConcurrentIterations.mostThreads : max(1, limit)
   }
 
   /// Calls `work` with each number from 0 on, by as many operations as run at once.

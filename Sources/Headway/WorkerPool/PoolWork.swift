@@ -29,10 +29,30 @@ extension PoolWork {
   package func threadLimitWasReached(_ limit: Int) {}
 }
 
+/// Work that a thread has begun, and other threads may help to do.
+///
+/// It waits in one place, however many helpers it asks for, and is withdrawn from there when it is done. So finished
+/// work leaves nothing in the way of other work. A thread that asks for helpers then checks whether the work is done,
+/// and if so withdraws it (`Models/helpers.pml`).
+package protocol HelpedWork: PoolWork {
+  /// Where it waits for helpers.
+  ///
+  /// Protected by the lock of the executor.
+  var place: Int? { get set }
+}
+
 /// That which runs work: the pool of threads, or a stand-in for it.
 package protocol WorkExecutor: AnyObject, Sendable {
   /// Runs `work` so many times, on threads of a class.
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass)
+
+  /// Sends so many more threads of a class to help.
+  func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass)
+
+  /// Sends no further threads of a class to help.
+  ///
+  /// - Returns: How many were still to come.
+  func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int
 
   /// Whether it runs nothing by itself, but when a test takes the next step.
   var isStepwise: Bool { get }

@@ -78,6 +78,20 @@ final class WorkerPool: WorkExecutor {
     Self.pool(of: workerClass).submit(work, count: count)
   }
 
+  /// Sends `count` workers of a class to help with `work`.
+  func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass) {
+    Self.pool(of: workerClass).changeAndSend { $0.work.append(helpersFor: work, count: count) }
+  }
+
+  /// Sends no further workers of a class to help with `work`.
+  ///
+  /// - Returns: How many were still to come.
+  func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int {
+    var count = 0
+    Self.pool(of: workerClass).changeAndSend { count = $0.work.withdraw(work) }
+    return count
+  }
+
   /// Runs `body`, which blocks the calling thread.
   ///
   /// If that is a worker, another may take its place meanwhile.

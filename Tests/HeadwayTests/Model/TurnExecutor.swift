@@ -15,6 +15,12 @@ final class TurnExecutor: WorkExecutor {
     for _ in 0..<count { (work is OperationQueue ? visits : blocks).append(work) }
   }
 
+  func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass) {
+    submit(work, count: count, on: workerClass)
+  }
+
+  func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int { blocks.remove(work) }
+
   /// Lets the queue start one operation; false if it starts none.
   func step() -> Bool { visits.runFirst() }
 
@@ -33,6 +39,15 @@ private final class WorkList: Sendable {
   var isEndless: Bool { endless.load(ordering: .relaxed) }
 
   func append(_ work: any PoolWork) { works.withLock { $0.append(work) } }
+
+  /// Removes all entries of a piece of work; returns how many there were.
+  func remove(_ work: any PoolWork) -> Int {
+    works.withLock { works in
+      let count = works.count
+      works.removeAll { $0 === work }
+      return count - works.count
+    }
+  }
 
   /// Runs the first that finds something to do.
   ///
