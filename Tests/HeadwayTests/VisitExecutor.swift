@@ -15,7 +15,7 @@ final class VisitExecutor: WorkExecutor {
   var waitingCount: Int { work.withLock { $0.count } }
 
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
-    self.work.withLock { $0.append(work, count: count) }
+    self.work.withLock { _ = $0.append(work, count: count) }
   }
 
   func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass) {
