@@ -139,7 +139,7 @@ let package = Package(
     .executableTarget(
       name: "HeadwayTool",
       dependencies: [
-        "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLab", "HeadwayLines",
+        "Headway", "HeadwayCSV", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLab", "HeadwayLines",
         "LongRunningTechniques",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [sqlite])),
       ]),

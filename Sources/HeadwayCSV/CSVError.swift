@@ -21,6 +21,9 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The first bytes of the defect, at most 32 and no further than the end of its line, repaired to valid Unicode.
   public let context: String
 
+  /// A more exact reason than that of the code; nil if there is none.
+  private let detail: String?
+
   /// Describes a defect.
   ///
   /// - Parameters:
@@ -29,15 +32,21 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
   ///   - byteOffset: The offset of the defect from the start of the stream.
   ///   - context: The text at the defect.
   public init(code: Code, line: Int, byteOffset: Int, context: String) {
+    self.init(code: code, line: line, byteOffset: byteOffset, context: context, detail: nil)
+  }
+
+  /// Describes a defect in more words than its code has.
+  init(code: Code, line: Int, byteOffset: Int, context: String, detail: String?) {
     self.code = code
     self.line = line
     self.byteOffset = byteOffset
     self.context = context
+    self.detail = detail
   }
 
   /// One line for a person: the place, what is wrong, and the text there.
   public var description: String {
-    "line \(line), byte \(byteOffset): \(code.explanation): \(context.debugDescription)"
+    "line \(line), byte \(byteOffset): \(detail ?? code.explanation): \(context.debugDescription)"
   }
 }
 
@@ -50,6 +59,7 @@ extension CSVError {
       case textAfterClosingQuote
       case unclosedQuote
       case recordTooLong
+      case invalidJSON
     }
 
     private let kind: Kind
@@ -67,6 +77,9 @@ extension CSVError {
     /// A record is longer than the parser's maximum.
     public static let recordTooLong = Code(.recordTooLong)
 
+    /// A line of JSON Lines is not one object, or has a member twice, or one that is no column.
+    public static let invalidJSON = Code(.invalidJSON)
+
     /// The code's name, stable enough to be written to a rejects file: `unclosedQuote`.
     public var description: String {
       kind.rawValue
@@ -78,6 +91,7 @@ extension CSVError {
       case .textAfterClosingQuote: "text after a closing quote"
       case .unclosedQuote: "a quote that is never closed"
       case .recordTooLong: "a record longer than the maximum"
+      case .invalidJSON: "a line that is not a JSON object"
       }
     }
   }

@@ -74,7 +74,8 @@ struct UnescapedFields: ~Copyable {
     return written
   }
 
-  private mutating func reserve(bytes: Int, fields: Int) {
+  /// Makes room for the content of a record.
+  mutating func reserve(bytes: Int, fields: Int) {
     if bytes > contentCapacity {
       contentCapacity = max(bytes, contentCapacity * 2)
       view.contents.deallocate()

@@ -99,6 +99,7 @@
 
     /// What was found in a file and is not the usual thing.
     func findings(_ form: FileForm) -> [String] {
+      guard !form.isJSONLines else { return ["JSON Lines"] + Self.renamings(form) }
       func name(_ byte: UInt8) -> String { byte == UInt8(ascii: "\t") ? "tab" : "'\(Unicode.Scalar(byte))'" }
       var findings: [String] = []
       let dialect = form.dialect
@@ -129,10 +130,13 @@
       } else if header == nil {
         findings.append("no header: columns are called column_1 and so on (say --header if there is one)")
       }
-      for (new, old) in form.renamedColumns.sorted(by: { $0.key < $1.key }) {
-        findings.append("\(old) twice in the header, called \(new)")
+      return findings + Self.renamings(form)
+    }
+
+    private static func renamings(_ form: FileForm) -> [String] {
+      form.renamedColumns.sorted { $0.key < $1.key }.map { new, old in
+        "\(old) twice among the names, called \(new)"
       }
-      return findings
     }
   }
 #endif

@@ -15,7 +15,8 @@
           headway lab --open
         """,
       version: "0.1.0",
-      subcommands: [ImportCommand.self, SampleCommand.self] + requestCommands + drawingCommands + labCommands)
+      subcommands: [ImportCommand.self, ExportCommand.self, SampleCommand.self] + requestCommands + drawingCommands
+        + labCommands)
 
     #if HTTP
       private static let requestCommands: [any ParsableCommand.Type] = [FetchCommand.self]

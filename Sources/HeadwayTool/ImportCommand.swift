@@ -21,10 +21,10 @@
         stops: what was committed stays, and running the same command again completes it. Rows that can't be taken \
         are written to a file a table and import in the folder DATABASE.rejects.
 
-        A source is the folder or zip archive of a feed, a CSV file, compressed or not, a file in an archive as in \
-        ARCHIVE/FILE, a folder or archive of CSV files, a pattern such as 'data/*.csv', the address of a file, which \
-        is downloaded to the folder DATABASE.downloads first, or - for standard input. Of several files each gets a \
-        table of its name or, with --table, all go into one.
+        A source is the folder or zip archive of a feed, a file of CSV or JSON Lines, compressed or not, a file in an \
+        archive as in ARCHIVE/FILE, a folder or archive of CSV files, a pattern such as 'data/*.csv', the address of a \
+        file, which is downloaded to the folder DATABASE.downloads first, or - for standard input. Of several files \
+        each gets a table of its name or, with --table, all go into one.
 
         EXAMPLES:
           headway import vbb-2020 vbb.sqlite

@@ -2,6 +2,7 @@
   import ArgumentParser
   import Foundation
   import GRDB
+  import HeadwayCSV
   import HeadwayImport
 
   #if HTTP
@@ -40,6 +41,7 @@
         case .otherWriter: self = .temporaryFailure
         default: self = .inputOutput
         }
+      case let error as CSVWriterError: self = Self(writerError: error)
       case let error as SampleFeedError: self = error.code == .cannotWrite ? .inputOutput : .cannotCreate
       #if HTTP
         case let error as HTTPError: self = Self(error)
@@ -48,6 +50,13 @@
         case is LabServer.ListeningError: self = .unavailable
       #endif
       default: self = Self(drawingError: error) ?? .software
+      }
+    }
+
+    private init(writerError error: CSVWriterError) {
+      switch error.code {
+      case .folderNotFound, .isDirectory, .permissionDenied: self = .cannotCreate
+      default: self = .inputOutput
       }
     }
 

@@ -11,6 +11,9 @@ package protocol ByteSource: AnyObject {
   /// Whether ``size`` and ``bytesRead`` count compressed bytes.
   var countsCompressedBytes: Bool { get }
 
+  /// The same bytes once more from their start; nil where they can be read only once.
+  func reopened() throws(CSVReaderError) -> (any ByteSource)?
+
   /// Reads the bytes that come next.
   ///
   /// - Parameter target: Where to put them; not empty.
@@ -39,6 +42,11 @@ package final class FileBytes: ByteSource {
   package var bytesRead: Int { file.bytesRead }
   package var countsCompressedBytes: Bool { file.countsCompressedBytes }
 
+  package func reopened() throws(CSVReaderError) -> (any ByteSource)? {
+    // A pipe has no size.
+    size == nil ? nil : try FileBytes(path: path)
+  }
+
   package func read(into target: UnsafeMutableRawBufferPointer) throws(CSVReaderError) -> Int {
     do { return try file.read(into: target) } catch { throw CSVReaderError(reading: error) }
   }
@@ -54,6 +62,8 @@ final class MemoryBytes: ByteSource {
 
   var size: Int? { bytes.count }
   var countsCompressedBytes: Bool { false }
+
+  func reopened() -> (any ByteSource)? { MemoryBytes(bytes, path: path) }
 
   func read(into target: UnsafeMutableRawBufferPointer) -> Int {
     let count = min(target.count, bytes.count - bytesRead)

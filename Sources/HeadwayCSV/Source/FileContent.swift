@@ -4,6 +4,8 @@ import HeadwayLines
 enum FileContent {
   /// Text in this encoding.
   case text(TextEncoding)
+  /// JSON Lines, in UTF-8.
+  case jsonLines
   /// Something else: what it seems to be, and what to do.
   case foreign(String)
 
@@ -21,7 +23,9 @@ enum FileContent {
   ///   - isWhole: They are all that the file has.
   /// - Complexity: O(*n*) in the number of bytes.
   init(of bytes: UnsafeRawBufferPointer, isWhole: Bool) {
-    if let format = Self.textFormat(bytes) {
+    if Self.beginsWithObject(bytes, isWhole: isWhole) {
+      self = .jsonLines
+    } else if let format = Self.textFormat(bytes) {
       self = .foreign("This is \(format).")
     } else if let encoding = Self.markedEncoding(bytes) {
       self = .text(encoding)
@@ -64,13 +68,31 @@ enum FileContent {
     let beginning = String(decoding: text.prefix(9), as: UTF8.self).lowercased()
     if beginning.hasPrefix("<!doctype") || beginning.hasPrefix("<html") { return "HTML" }
     if beginning.hasPrefix("<?xml") { return "XML" }
+    let json = "JSON, but not one object per line: convert it, for instance by `jq -c '.[]'`"
     // A brace or a bracket alone may begin the name of a column.
     let next = text.dropFirst().drop(while: isSpace).first
     switch text.first {
-    case UInt8(ascii: "{") where next == UInt8(ascii: "\"") || next == UInt8(ascii: "}"): return "JSON"
-    case UInt8(ascii: "[") where next == UInt8(ascii: "{"): return "JSON"
+    case UInt8(ascii: "{") where next == UInt8(ascii: "\"") || next == UInt8(ascii: "}"): return json
+    case UInt8(ascii: "[") where next == UInt8(ascii: "{"): return json
     default: return nil
     }
+  }
+
+  /// Whether the first line is one JSON object, or may become one behind these bytes.
+  private static func beginsWithObject(_ bytes: UnsafeRawBufferPointer, isWhole: Bool) -> Bool {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let text = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0)
+    let isBlank = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+    let beginning = text.drop(while: isBlank)
+    guard beginning.first == UInt8(ascii: "{") else { return false }
+    let end = beginning.firstIndex(of: UInt8(ascii: "\n"))
+    let line = beginning[..<(end ?? beginning.endIndex)]
+    if end == nil, !isWhole {
+      let next = line.dropFirst().drop(while: isBlank).first
+      return next == UInt8(ascii: "\"") || next == UInt8(ascii: "}")
+    }
+    var scanner = JSONScanner(UnsafeRawBufferPointer(rebasing: line))
+    return (try? scanner.object { _ in }) != nil
   }
 
   /// More than a tenth of the bytes, and more than a few, are control characters, as in no text.

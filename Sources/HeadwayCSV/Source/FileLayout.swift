@@ -32,6 +32,9 @@ package struct FileLayout: Sendable {
     hasHeader = options.hasHeader ?? true
   }
 
+  /// JSON Lines: the names of members are the columns.
+  init(jsonColumns count: Int) { (headerRecords, columnCount) = (0, count) }
+
   /// Finds what the options do not say.
   ///
   /// A record counts as a header if it differs from the rows below in what the types of these show, and as none if

@@ -27,6 +27,8 @@ extension RecordSource {
     package var knownNames: [String] = []
     /// What two names have in common that count as the same.
     package var nameKey: @Sendable (String) -> String = { $0 }
+    /// Whether the file may be JSON Lines, which is found by its first line; the options for CSV do not matter then.
+    package var acceptsJSONLines = false
     /// The largest number of bytes in a record.
     package var maximumRecordLength = 16 << 20
 

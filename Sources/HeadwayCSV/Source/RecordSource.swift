@@ -2,6 +2,8 @@
 package final class RecordSource {
   private let text: TextSource
   private var parser: CSVParser
+  /// The parser for JSON Lines; nil for CSV.
+  private var jsonLines: JSONLinesParser?
   private var buffer: UnsafeMutableRawBufferPointer
   /// The place in the buffer of the first byte that is not consumed, and that behind the last.
   private var start = 0
@@ -21,6 +23,8 @@ package final class RecordSource {
   private let maximumRecordLength: Int
   /// How much of a file shows what it is like.
   private static let sampleSize = 64 * 1024
+  /// How much of JSON Lines that can be read only once shows which columns there are.
+  private static let jsonSampleSize = 1 << 20
 
   /// Finds in the beginning of a file what the options do not say.
   ///
@@ -29,13 +33,17 @@ package final class RecordSource {
   ///   - options: What is known of it.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
   package init(_ file: any ByteSource, _ options: Options) throws(CSVReaderError) {
-    text = try TextSource(file, encoding: options.encoding)
+    text = try TextSource(file, encoding: options.encoding, acceptsJSONLines: options.acceptsJSONLines)
     nameKey = options.nameKey
     buffer = .allocate(byteCount: Self.initialCapacity, alignment: 16)
     // Stored properties must have values before anything is read.
     layout = FileLayout(options, skippedLines: 0)
     maximumRecordLength = options.maximumRecordLength
     parser = CSVParser(maximumRecordLength: maximumRecordLength)
+    if text.isJSONLines {
+      try openJSONLines(file, options)
+      return
+    }
     while options.needsSample, filled < Self.sampleSize, !isAtEnd { try fill() }
     let sample = UnsafeRawBufferPointer(rebasing: buffer[..<min(filled, Self.sampleSize)])
     let separator = options.dialect == nil ? Self.separator(in: sample) : nil
@@ -54,6 +62,30 @@ package final class RecordSource {
   }
 
   deinit { buffer.deallocate() }
+
+  /// Finds the columns: in all of the file, or in the first megabyte of what can be read only once.
+  private func openJSONLines(_ file: any ByteSource, _ options: Options) throws(CSVReaderError) {
+    var columns = JSONLinesColumns(maximumRecordLength: maximumRecordLength)
+    if let whole = try file.reopened() {
+      let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.initialCapacity, alignment: 16)
+      defer { chunk.deallocate() }
+      var count = 0
+      repeat {
+        count = try whole.read(into: chunk)
+        columns.add(UnsafeRawBufferPointer(rebasing: chunk[..<count]), isFinal: count == 0)
+      } while count > 0
+      while filled < Self.sampleSize, !isAtEnd { try fill() }
+    } else {
+      while filled < Self.jsonSampleSize, !isAtEnd { try fill() }
+      columns.add(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), isFinal: isAtEnd)
+    }
+    if filled >= 3, buffer[..<3].elementsEqual([0xEF, 0xBB, 0xBF]) { start = 3 }
+    layout = FileLayout(jsonColumns: columns.names.count)
+    jsonLines = JSONLinesParser(columns: columns.names, maximumRecordLength: maximumRecordLength)
+    if options.keepsSample {
+      layout.sample = LayoutRecords(SampleRecord.all(inJSONLines: pending, isWhole: isAtEnd, columns.names))
+    }
+  }
 
   /// The delimiter, if the first line says it as Excel writes and reads it: `sep=;`.
   private static func separator(in sample: UnsafeRawBufferPointer) -> UInt8? {
@@ -74,9 +106,11 @@ package final class RecordSource {
   /// The dialect that was given or found.
   package var dialect: CSVDialect { parser.dialect }
   /// The place in the file up to which it has been parsed.
-  package var offset: Int { fileOffset(ofText: parser.byteOffset) }
-  /// How many records there were so far, the header included.
-  package var count: Int { parser.recordCount }
+  package var offset: Int { fileOffset(ofText: jsonLines?.byteOffset ?? parser.byteOffset) }
+  /// How many records there were so far, the header included; the names in JSON Lines count as one.
+  package var count: Int { jsonLines?.recordCount ?? parser.recordCount }
+  /// Whether the file is JSON Lines.
+  package var isJSONLines: Bool { text.isJSONLines }
   /// How many bytes have been read from the file.
   var bytesRead: Int { text.bytesRead }
 
@@ -101,6 +135,11 @@ package final class RecordSource {
   /// - Returns: The names; nil when there is no record.
   /// - Throws: ``CSVReaderError`` with the code `badHeader` or `cannotRead`.
   package func header() throws(CSVReaderError) -> [String]? {
+    if let columns = jsonLines?.columns {
+      let (names, renamed) = Header.distinct(columns, by: nameKey)
+      renamedColumns = renamed
+      return names.isEmpty ? nil : names
+    }
     guard layout.hasHeader else {
       // The first record is looked at and left for later.
       var lookAhead = makeParser(parser.dialect)
@@ -187,7 +226,8 @@ package final class RecordSource {
     }
     func handOut(_ each: borrowing CSVRecord) throws -> CSVFlow { watched(try record(each)) }
     func handOutMalformed(_ each: borrowing CSVMalformedRecord) throws -> CSVFlow { watched(try malformed(each)) }
-    start += try parser.parse(pending, isFinal: isAtEnd, handOut, malformed: handOutMalformed)
+    let consumed = try jsonLines?.parse(pending, isFinal: isAtEnd, handOut, malformed: handOutMalformed)
+    start += try consumed ?? parser.parse(pending, isFinal: isAtEnd, handOut, malformed: handOutMalformed)
     return isStopped ? .stopped : isAtEnd ? .ended : .needsInput
   }
 

@@ -20,6 +20,33 @@ package struct SampleRecord: Sendable {
   /// Enough for any header, and for the types of most columns; a sample of long records has fewer.
   private static let most = 2_000
 
+  private init(_ record: borrowing CSVRecord) {
+    line = record.line
+    fields = (0..<record.count).map { Array(record.unsafeBytes(at: $0)) }
+    raw = Array(record.rawBytes)
+    quotesFields = (0..<record.count).contains { record.wasQuoted(at: $0) }
+    defect = nil
+  }
+
+  private init(_ record: borrowing CSVMalformedRecord) {
+    (line, fields, raw) = (record.line, [], Array(record.rawBytes))
+    (quotesFields, defect) = (true, record.error)
+  }
+
+  /// The well-formed records of a sample of JSON Lines.
+  static func all(inJSONLines bytes: UnsafeRawBufferPointer, isWhole: Bool, _ columns: [String]) -> [SampleRecord] {
+    var records: [SampleRecord] = []
+    var parser = JSONLinesParser(columns: columns, maximumRecordLength: max(bytes.count, 1))
+    func flow() -> CSVFlow { records.count < most ? .continue : .stop }
+    _ = try? parser.parse(bytes, isFinal: isWhole) { record in
+      records.append(SampleRecord(record))
+      return flow()
+    } malformed: { _ in
+      flow()
+    }
+    return records
+  }
+
   /// The complete records of a sample.
   ///
   /// - Parameters:
@@ -35,16 +62,10 @@ package struct SampleRecord: Sendable {
     var parser = CSVParser(dialect: dialect, skippedLines: skippedLines)
     func flow() -> CSVFlow { records.count < most ? .continue : .stop }
     let consumed = parser.parse(bytes, isFinal: isWhole) { record in
-      let fields = (0..<record.count).map { Array(record.unsafeBytes(at: $0)) }
-      let quotesFields = (0..<record.count).contains { record.wasQuoted(at: $0) }
-      records.append(
-        SampleRecord(
-          line: record.line, fields: fields, raw: Array(record.rawBytes), quotesFields: quotesFields, defect: nil))
+      records.append(SampleRecord(record))
       return flow()
     } malformed: { record in
-      records.append(
-        SampleRecord(
-          line: record.line, fields: [], raw: Array(record.rawBytes), quotesFields: true, defect: record.error))
+      records.append(SampleRecord(record))
       return flow()
     }
     // A quote that stays open to the end of a sample does so in the file, or the sample has not one record.

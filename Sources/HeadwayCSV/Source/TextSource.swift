@@ -11,6 +11,8 @@ final class TextSource {
 
   /// The encoding that was given or found.
   private(set) var encoding: TextEncoding
+  /// Whether the text is JSON Lines; false if the encoding was given.
+  private(set) var isJSONLines = false
 
   private static let capacity = 256 * 1024
 
@@ -21,8 +23,11 @@ final class TextSource {
   /// - Parameters:
   ///   - file: The bytes.
   ///   - encoding: Their encoding; nil to find it.
+  ///   - acceptsJSONLines: Whether they may be JSON Lines.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
-  init(_ file: any ByteSource, encoding: TextEncoding?) throws(CSVReaderError) {
+  init(
+    _ file: any ByteSource, encoding: TextEncoding?, acceptsJSONLines: Bool = false
+  ) throws(CSVReaderError) {
     self.file = file
     buffer = .allocate(byteCount: Self.capacity, alignment: 16)
     self.encoding = encoding ?? .utf8
@@ -32,6 +37,8 @@ final class TextSource {
       switch FileContent(of: UnsafeRawBufferPointer(rebasing: buffer[pending]), isWhole: isAtEnd) {
       case .foreign(let meaning): throw CSVReaderError(.foreignContent, path: path, message: meaning)
       case .text(let found): self.encoding = found
+      case .jsonLines where acceptsJSONLines: isJSONLines = true
+      case .jsonLines: throw CSVReaderError(.foreignContent, path: path, message: "This is JSON.")
       }
     }
     if self.encoding != .utf8 { decoder = TextDecoder(from: self.encoding.name) }

@@ -93,6 +93,7 @@
         existing.schema, header: header, path: path, requiresDescribedColumns: options.requiresDescribedColumns)
       plan.hasHeader = layout.hasHeader
       plan.meet(existingColumns: existing.columns)
+      plan.keepsEmptyText = records.isJSONLines
       plan.endsRowsWithDelimiter = layout.endsRowsWithDelimiter
       if layout.quotesFields { plan.quoting = records.dialect }
       let types = records.takeSample()?.types(behind: layout.hasHeader ? layout.headerRecords : 0, options) ?? []

@@ -79,7 +79,7 @@ struct RowEncoder {
         continue
       }
       let bytes = Self.value(of: field, in: record, nullText)
-      if bytes.isEmpty {
+      if bytes.isEmpty, !(plan.keepsEmptyText && record.wasQuoted(at: field)) {
         if column.isRequired || (isRowIdentifier && column.isKey) {
           batch.dropBytes(from: recordStart)
           batch.rejects.removeSubrange(rejectCount...)

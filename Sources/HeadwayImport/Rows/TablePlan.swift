@@ -26,6 +26,8 @@ struct TablePlan: Sendable {
   var hasHeader = true
   /// The columns that the table of the database has, if it is there.
   private(set) var existingColumns: [String] = []
+  /// Whether empty text is a value, as in JSON, which has `null` too.
+  var keepsEmptyText = false
   /// How many fields each record must have.
   let fieldCount: Int
   /// A delimiter ends the rows, behind which there is an empty field more.

@@ -4,6 +4,10 @@ public import HeadwayCSV
 public struct FileForm: Sendable, Hashable {
   /// The encoding.
   public let encoding: TextEncoding
+  /// Whether it is JSON Lines, one object per line, and not CSV.
+  ///
+  /// Then ``dialect`` means nothing, and the names of members are the columns.
+  public let isJSONLines: Bool
   /// How it is written: the delimiter, the quote and so on.
   public let dialect: CSVDialect
   /// The names of the columns.
@@ -39,6 +43,7 @@ public struct FileForm: Sendable, Hashable {
 
   init(_ source: RecordSource, columns: [String]) {
     let layout = source.layout
+    isJSONLines = source.isJSONLines
     (encoding, dialect, self.columns) = (source.encoding, source.dialect, columns)
     (headerLine, renamedColumns) = (source.headerLine, source.renamedColumns)
     headerRecords = layout.hasHeader ? layout.headerRecords : 0

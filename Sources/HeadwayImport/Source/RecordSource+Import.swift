@@ -10,6 +10,7 @@ extension RecordSource.Options {
     self.findsLayout = findsLayout
     doubtsHeaderOfOtherWidth = options.raggedRows == .reject
     keepsSample = findsLayout && options.types == .found
+    acceptsJSONLines = true
     nameKey = { $0.lowercasedAsName }
   }
 }

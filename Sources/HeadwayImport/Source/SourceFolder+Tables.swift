@@ -1,7 +1,7 @@
 import HeadwayLines
 
 extension SourceFolder {
-  private static let tableEndings = [".csv", ".tsv"]
+  private static let tableEndings = [".csv", ".tsv", ".jsonl", ".ndjson"]
 
   /// Whether it is a GTFS feed, even one that lacks a file.
   package var isFeed: Bool { GTFSSchema.isFeed(files.map(\.name)) }
@@ -16,7 +16,7 @@ extension SourceFolder {
       message: "There is no CSV file and no feed in this archive. A spreadsheet is to be saved as CSV.")
   }
 
-  /// The files to import of a folder that is no feed: those called `.csv` or `.tsv`, compressed or not, and those
+  /// The files to import of a folder that is no feed: those with an ending of a table, compressed or not, and those
   /// called `.txt` that look like tables; also those that are not there, as links may lead nowhere.
   package var tableFiles: [File] {
     files.filter { file in

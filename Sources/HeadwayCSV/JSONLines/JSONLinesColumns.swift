@@ -1,0 +1,54 @@
+/// The names of the members of all objects in JSON Lines, in the order in which they first come.
+struct JSONLinesColumns {
+  private(set) var names: [String] = []
+  private var known: Set<String> = []
+  /// The beginning of a line, whose end is to come.
+  private var rest: [UInt8] = []
+  private var isSkippingLine = false
+  private let maximumRecordLength: Int
+
+  init(maximumRecordLength: Int) { self.maximumRecordLength = maximumRecordLength }
+
+  /// Adds the names that some bytes have.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes that come next.
+  ///   - isFinal: Whether they are the last.
+  mutating func add(_ bytes: UnsafeRawBufferPointer, isFinal: Bool) {
+    var start = 0
+    while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+      addLine(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+      start = end + 1
+    }
+    keep(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+    if isFinal { addLine(UnsafeRawBufferPointer(start: nil, count: 0)) }
+  }
+
+  private mutating func keep(_ bytes: UnsafeRawBufferPointer) {
+    if rest.count + bytes.count > maximumRecordLength { (rest, isSkippingLine) = ([], true) }
+    if !isSkippingLine { rest.append(contentsOf: bytes) }
+  }
+
+  /// Adds the names of a line, which begins with what was kept.
+  private mutating func addLine(_ line: UnsafeRawBufferPointer) {
+    defer { (rest, isSkippingLine) = ([], false) }
+    guard !isSkippingLine else { return }
+    guard !rest.isEmpty else { return addNames(in: line) }
+    rest.append(contentsOf: line)
+    let whole = rest
+    whole.withUnsafeBytes { addNames(in: $0) }
+  }
+
+  /// Adds the names of an object; a line that is malformed adds nothing.
+  private mutating func addNames(in line: UnsafeRawBufferPointer) {
+    var scanner = JSONScanner(line)
+    var found: [String] = []
+    do throws(JSONScanner.Failure) {
+      try scanner.object { member throws(JSONScanner.Failure) in
+        found.append(
+          JSONText.string(UnsafeRawBufferPointer(rebasing: line[member.name]), hasEscapes: member.nameHasEscapes))
+      }
+    } catch { return }
+    for name in found where known.insert(name).inserted { names.append(name) }
+  }
+}

@@ -1,0 +1,177 @@
+/// Reads JSON Lines, one object per line, as records: the names of members are the columns.
+///
+/// Handles bytes as ``CSVParser`` does: what a call does not consume comes first in the next one. Records are handed
+/// out as ``CSVRecord``, with the line as its raw bytes. The names count as the first record, as the header of a CSV
+/// file does, so the first line with an object is record 2.
+///
+/// A number, and an object or array inside of the object, is its text; a string is its content, and counts as quoted;
+/// `true` is 1 and `false` is 0, as SQLite's own JSON functions have it; `null`, and a member that is missing, is an
+/// empty field without quotes.
+///
+/// A line that is not one JSON object, that has a member twice, or a member that is no column, is malformed.
+struct JSONLinesParser: ~Copyable {
+  private let maximumRecordLength: Int
+  /// The names of the columns, by position, and the other way round.
+  let columns: [String]
+  private let positions: [String: Int]
+
+  private var slots: [JSONScanner.Member?]
+  private var fields = FieldTable()
+  private var contents = UnescapedFields()
+  private var isSkippingLine = false
+  /// How many of the bytes not consumed are known to have no line end.
+  private var searched = 0
+
+  private(set) var line = 1
+  private(set) var byteOffset = 0
+  private(set) var recordCount = 1
+
+  init(columns: [String], maximumRecordLength: Int) {
+    self.columns = columns
+    self.maximumRecordLength = maximumRecordLength
+    positions = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($1, $0) })
+    slots = Array(repeating: nil, count: columns.count)
+    while fields.capacity < columns.count { fields.grow(keeping: 0) }
+  }
+
+  /// Hands out every record that is complete in some bytes.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes not consumed so far, and more.
+  ///   - isFinal: Whether the stream ends with these bytes.
+  ///   - record: Receives each well-formed record.
+  ///   - malformed: Receives each malformed record.
+  /// - Returns: How many bytes are consumed.
+  /// - Throws: What a closure throws.
+  mutating func parse(
+    _ bytes: UnsafeRawBufferPointer, isFinal: Bool, _ record: (borrowing CSVRecord) throws -> CSVFlow,
+    malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
+  ) throws -> Int {
+    var consumed = 0
+    while consumed < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[consumed...])
+      let end = rest[searched...].firstIndex(of: UInt8(ascii: "\n"))
+      guard let length = end ?? (isFinal ? rest.count : nil), length <= maximumRecordLength else {
+        guard isSkippingLine || rest.count > maximumRecordLength else {
+          searched = rest.count
+          break
+        }
+        let flow = try passOverLongLine(rest, end: end, consumed: &consumed, malformed)
+        if flow == .stop { break }
+        continue
+      }
+      searched = 0
+      let (lineNumber, offset) = (line, byteOffset)
+      let passed = end == nil ? length : length + 1
+      consumed += passed
+      byteOffset += passed
+      line += 1
+      if isSkippingLine {
+        isSkippingLine = false
+        continue
+      }
+      let text = Self.trimmed(UnsafeRawBufferPointer(rebasing: rest[..<length]))
+      guard !text.isEmpty else { continue }
+      recordCount += 1
+      let flow: CSVFlow
+      if let failure = scan(text) {
+        let context = String(decoding: text[failure.position...].prefix(32), as: UTF8.self)
+        let error = CSVError(
+          code: .invalidJSON, line: lineNumber, byteOffset: offset + failure.position, context: context,
+          detail: failure.reason)
+        flow = try malformed(
+          CSVMalformedRecord(
+            error: error, line: lineNumber, ordinal: recordCount, byteOffset: offset, rawBytes: text,
+            isTruncated: false))
+      } else {
+        fillFields(from: text)
+        flow = try record(
+          CSVRecord(
+            start: text.baseAddress.unsafelyUnwrapped, length: text.count, ends: fields.ends, count: columns.count,
+            unescaped: contents.view, line: lineNumber, ordinal: recordCount, byteOffset: offset,
+            hasStrayQuotes: false))
+      }
+      if flow == .stop { break }
+    }
+    return consumed
+  }
+
+  /// The line without blanks around it.
+  private static func trimmed(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D }
+    guard let last = line.lastIndex(where: { !isBlank($0) }) else {
+      return UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+    return UnsafeRawBufferPointer(rebasing: line[...last].drop(while: isBlank))
+  }
+
+  /// Hands out the beginning of a line that is too long, and passes over the rest of it.
+  private mutating func passOverLongLine(
+    _ rest: UnsafeRawBufferPointer, end: Int?, consumed: inout Int,
+    _ malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
+  ) throws -> CSVFlow {
+    let (lineNumber, offset, wasSkipping) = (line, byteOffset, isSkippingLine)
+    let passed = end.map { $0 + 1 } ?? rest.count
+    consumed += passed
+    byteOffset += passed
+    searched = 0
+    isSkippingLine = end == nil
+    if end != nil { line += 1 }
+    guard !wasSkipping else { return .continue }
+    recordCount += 1
+    let start = UnsafeRawBufferPointer(rebasing: rest.prefix(maximumRecordLength))
+    let context = String(decoding: start.prefix(32), as: UTF8.self)
+    return try malformed(
+      CSVMalformedRecord(
+        error: CSVError(code: .recordTooLong, line: lineNumber, byteOffset: offset, context: context), line: lineNumber,
+        ordinal: recordCount, byteOffset: offset, rawBytes: start, isTruncated: true))
+  }
+
+  /// Finds the members of an object; returns what is wrong with it.
+  private mutating func scan(_ text: UnsafeRawBufferPointer) -> JSONScanner.Failure? {
+    for column in slots.indices { slots[column] = nil }
+    var scanner = JSONScanner(text)
+    do throws(JSONScanner.Failure) {
+      try scanner.object { member throws(JSONScanner.Failure) in
+        let name = JSONText.string(
+          UnsafeRawBufferPointer(rebasing: text[member.name]), hasEscapes: member.nameHasEscapes)
+        guard let position = positions[name] else {
+          throw JSONScanner.Failure(position: member.name.lowerBound, reason: "a member that is no column")
+        }
+        guard slots[position] == nil else {
+          throw JSONScanner.Failure(position: member.name.lowerBound, reason: "a member for the second time")
+        }
+        slots[position] = member
+      }
+    } catch { return error }
+    return nil
+  }
+
+  /// Puts the values of the members, in the order of the columns, where the record finds them.
+  private mutating func fillFields(from text: UnsafeRawBufferPointer) {
+    contents.reserve(bytes: text.count + columns.count, fields: columns.count)
+    var start = 0
+    for (column, member) in slots.enumerated() {
+      let target = contents.view.contents + start
+      var (count, flags) = (0, FieldEnd.rewritten)
+      if let member {
+        let value = UnsafeRawBufferPointer(rebasing: text[member.value])
+        switch member.kind {
+        case .null: break
+        case .true, .false:
+          target.storeBytes(of: UInt8(ascii: member.kind == .true ? "1" : "0"), as: UInt8.self)
+          count = 1
+        case .string:
+          flags |= FieldEnd.quoted
+          if member.valueHasEscapes { count = JSONText.unescape(value, to: target) } else { fallthrough }
+        case .number, .nested:
+          if let source = value.baseAddress { target.copyMemory(from: source, byteCount: value.count) }
+          count = value.count
+        }
+      }
+      contents.view.lengths[column] = UInt32(count)
+      fields.ends[column] = FieldEnd(position: start + count, flags: flags)
+      start += count + 1
+    }
+  }
+}

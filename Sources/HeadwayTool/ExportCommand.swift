@@ -1,0 +1,78 @@
+#if SQLite
+  import ArgumentParser
+  import Foundation
+  import Headway
+  import HeadwayCSV
+  import HeadwayImport
+
+  struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "export",
+      abstract: "Write a table of an SQLite database as CSV.",
+      discussion: """
+        All rows are of one state of the database, whatever is written to it meanwhile. A file appears under its name \
+        only when it is complete.
+
+        EXAMPLES:
+          headway export vbb.sqlite stops > stops.csv
+          headway export vbb.sqlite stops -o stops.csv --columns stop_id,stop_name
+          headway export vbb.sqlite stops -o stops.tsv --delimiter tab --null '\\N'
+        """)
+
+    @Argument(help: "The database file.", completion: .file())
+    var database: String
+
+    @Argument(help: "The table or view.")
+    var table: String
+
+    @Option(name: .shortAndLong, help: "The file to write; standard output if not given.", completion: .file())
+    var output = "-"
+
+    @Option(help: "The columns to write, separated by commas; all if not given.")
+    var columns: String?
+
+    @Option(help: "What separates fields: one character, or 'tab'.")
+    var delimiter = ","
+
+    @Flag(inversion: .prefixedNo, help: "Write the names of the columns first.")
+    var header = true
+
+    @Option(help: "The text for fields that have no value.")
+    var null = ""
+
+    @Flag(help: "End lines with CR and LF, as Excel does.")
+    var crlf = false
+
+    @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+    var quiet = false
+
+    func validate() throws {
+      guard delimiter == "tab" || (delimiter.utf8.count == 1 && !"\"\r\n".contains(delimiter)) else {
+        throw ValidationError("--delimiter '\(delimiter)': use one ASCII character, or 'tab'.")
+      }
+    }
+
+    func run() async throws {
+      let export = ExportOperation(table: table, ofDatabase: database, to: output, options: options)
+      let queue = OperationQueue()
+      queue.name = "export"
+      let signals = Signals { queue.cancelAllOperations() }
+      queue.addOperation(export)
+      try await queue.finished()
+      if let error = export.error { throw ToolExit.report(error) }
+      if let signal = signals.stopSignal, export.isCancelled { throw ExitCode(128 + signal) }
+      if output != "-", !quiet {
+        StandardStream.output.writeLine("\(output): \(export.rowCount) \(export.rowCount == 1 ? "row" : "rows").")
+      }
+    }
+
+    private var options: ExportOptions {
+      let byte = delimiter == "tab" ? UInt8(ascii: "\t") : delimiter.utf8.first ?? UInt8(ascii: ",")
+      let names = columns?.split(separator: ",").map(String.init) ?? []
+      return ExportOptions(
+        columns: names, nullText: null,
+        csv: CSVWriter.Options(
+          dialect: CSVDialect(delimiter: byte), lineEnd: crlf ? .crlf : .lf, writesHeader: header))
+    }
+  }
+#endif
