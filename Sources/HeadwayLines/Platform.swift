@@ -1,3 +1,5 @@
+import Headway
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -87,7 +89,7 @@ package enum Platform {
   /// Nil if there is no such file; false of a folder, and of what is no regular file, which is not read.
   static func isZip(_ path: String) -> Bool? {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+    guard path.withPathBytes({ stat($0, &status) }) == 0 else { return nil }
     guard status.st_mode & S_IFMT == S_IFREG, let descriptor = try? open(path).descriptor else { return false }
     defer { close(descriptor) }
     return withUnsafeTemporaryAllocation(byteCount: 4, alignment: 1) { bytes in
@@ -179,7 +181,9 @@ package enum Platform {
 
 // Inside `Platform`, the bare names mean its own functions.
 
-private func openForReading(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) }
+private func openForReading(_ path: String) -> Int32 {
+  path.withPathBytes { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY) }
+}
 
 private func readBytes(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
   read(descriptor, bytes, count)

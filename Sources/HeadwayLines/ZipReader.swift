@@ -1,5 +1,6 @@
 #if Compression
   import CArchive
+  import Headway
 
   /// Goes through the entries of a zip archive, by libarchive, and unpacks one where it stops.
   ///
@@ -26,7 +27,8 @@
       guard let archive = archive_read_new() else { fatalError("Out of memory: reading an archive.") }
       self.archive = archive
       archive_read_support_format_zip_seekable(archive)
-      guard archive_read_open_filename(archive, path, Self.blockSize) == ARCHIVE_OK else { throw .damaged }
+      let result = path.withPathBytes { archive_read_open_filename(archive, $0, Self.blockSize) }
+      guard result == ARCHIVE_OK else { throw .damaged }
     }
 
     deinit { archive_read_free(archive) }
@@ -43,7 +45,7 @@
         throw .damaged
       }
       return Entry(
-        name: String(cString: name), size: Int(archive_entry_size(entry)),
+        name: String(path: name), size: Int(archive_entry_size(entry)),
         // S_IFREG
         isFile: archive_entry_filetype(entry) == 0o100000,
         isEncrypted: archive_entry_is_data_encrypted(entry) != 0)

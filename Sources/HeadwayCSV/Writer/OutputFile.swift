@@ -1,3 +1,4 @@
+import Headway
 internal import HeadwayLines
 import Synchronization
 
@@ -36,12 +37,12 @@ final class OutputFile {
     closesDescriptor = true
     guard !path.isEmpty, !path.utf8.contains(0) else { throw CSVWriterError(errorNumber: EINVAL, path: path) }
     var status = stat()
-    let exists = stat(path, &status) == 0
+    let exists = path.withPathBytes { stat($0, &status) } == 0
     if exists {
       let kind = status.st_mode & S_IFMT
       if kind == S_IFDIR { throw CSVWriterError(errorNumber: EISDIR, path: path) }
       // A file that may not be written could be replaced, if its folder lets that happen; nobody expects it.
-      guard access(path, W_OK) == 0 else { throw CSVWriterError(errorNumber: errno, path: path) }
+      guard path.withPathBytes({ access($0, W_OK) }) == 0 else { throw CSVWriterError(errorNumber: errno, path: path) }
       if kind != S_IFREG {
         descriptor = openOutput(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { throw CSVWriterError(errorNumber: errno, path: path) }
@@ -60,11 +61,7 @@ final class OutputFile {
   deinit { discard() }
 
   /// Where a path leads by links, so that the file is replaced and not the link.
-  private static func resolved(_ path: String) -> String {
-    guard let resolved = realpath(path, nil) else { return path }
-    defer { free(resolved) }
-    return String(cString: resolved)
-  }
+  private static func resolved(_ path: String) -> String { FileSystem.resolved(path) ?? path }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(CSVWriterError) {
     var rest = bytes
@@ -87,7 +84,8 @@ final class OutputFile {
     // After EINTR the descriptor is gone on Linux, and the data was written before.
     guard closeOutput(descriptor) == 0 || errno == EINTR else { throw failure }
     guard let move else { return }
-    guard rename(move.from, move.to) == 0 else { throw failure }
+    let result = move.from.withPathBytes { from in move.to.withPathBytes { rename(from, $0) } }
+    guard result == 0 else { throw failure }
     self.move = nil
   }
 
@@ -95,7 +93,7 @@ final class OutputFile {
   func discard() {
     if isOpen, closesDescriptor { _ = closeOutput(descriptor) }
     isOpen = false
-    if let move { unlink(move.from) }
+    if let move { _ = move.from.withPathBytes { unlink($0) } }
     move = nil
   }
 
@@ -120,7 +118,7 @@ extension CSVWriterError {
 
 // Inside the class, the bare names mean its own members.
 
-private func openOutput(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o666) }
+private func openOutput(_ path: String, _ flags: Int32) -> Int32 { path.withPathBytes { open($0, flags, 0o666) } }
 
 private func writeOutput(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
   // Linux transfers at most 2 GiB less a page in one call; Darwin refuses more than 2 GiB - 1.

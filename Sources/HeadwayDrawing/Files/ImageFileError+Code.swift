@@ -40,18 +40,18 @@
       /// The kind in words.
       public var description: String {
         switch kind {
-        case .fileNotFound: "no such file"
-        case .isNoFile: "is no regular file"
-        case .permissionDenied: "permission denied"
-        case .inputOutput: "can't be read"
-        case .unknownFormat: "is neither JPEG nor PNG"
-        case .unsupported: "uses a variant of its format that can't be read"
-        case .truncated: "ends too early"
-        case .corrupt: "is damaged"
-        case .tooLarge: "is too large"
-        case .outOfMemory: "there is not enough memory for the image"
-        case .cannotWrite: "can't be written"
-        case .cannotEncode: "the image does not fit the format"
+        case .fileNotFound: "There is no such file"
+        case .isNoFile: "This is not a regular file"
+        case .permissionDenied: "The file may not be read"
+        case .inputOutput: "The file can't be read"
+        case .unknownFormat: "The file is neither JPEG nor PNG"
+        case .unsupported: "The file uses a variant of its format that can't be read"
+        case .truncated: "The file ends too early"
+        case .corrupt: "The file is damaged"
+        case .tooLarge: "The image is too large"
+        case .outOfMemory: "There is not enough memory for the image"
+        case .cannotWrite: "The file can't be written"
+        case .cannotEncode: "The image does not fit the format"
         }
       }
     }

@@ -1,4 +1,6 @@
 #if Drawing
+  import Headway
+
   #if canImport(Glibc)
     import Glibc
   #elseif canImport(Musl)
@@ -44,7 +46,8 @@
         context.isEmpty ? nil : context, number.map { String(cString: strerror($0)) },
         underlyingError.map { "\($0)" },
       ].compactMap { $0 }
-      return "\(path ?? "image"): \(code)" + (details.isEmpty ? "" : " (\(details.joined(separator: "; ")))")
+      return "\(path?.shownPath ?? "image"): \(code)"
+        + (details.isEmpty ? "." : " (\(details.joined(separator: "; "))).")
     }
   }
 #endif

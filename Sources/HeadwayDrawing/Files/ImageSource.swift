@@ -1,5 +1,6 @@
 #if Drawing
   import CHeadwayDrawing
+  import Headway
 
   #if canImport(Glibc)
     import Glibc
@@ -69,5 +70,5 @@
   }
 
   // Inside the type, the bare name means its own member.
-  private func openForReading(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
+  private func openForReading(_ path: String, _ flags: Int32) -> Int32 { path.withPathBytes { open($0, flags) } }
 #endif

@@ -1,4 +1,5 @@
 #if Drawing
+  import Headway
   import Synchronization
 
   #if canImport(Glibc)
@@ -32,7 +33,7 @@
     }
     // A device in a folder that the process may write to would be replaced, for every process.
     var status = stat()
-    if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
+    if path.withPathBytes({ stat($0, &status) }) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
       throw ImageFileError(.cannotWrite, path: path, context: "it is no regular file")
     }
     let number = fileCount.wrappingAdd(1, ordering: .relaxed).newValue
@@ -40,7 +41,7 @@
     var descriptor = openUnnamed(inFolderOf: path)
     /// Whether the file has the temporary name.
     var isNamed = descriptor < 0
-    if isNamed { descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
+    if isNamed { descriptor = temporary.withPathBytes { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) } }
     guard descriptor >= 0 else { throw ImageFileError(.cannotWrite, path: path, errorNumber: errno) }
 
     var isComplete = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
@@ -50,7 +51,7 @@
     var error = errno
     if isComplete, isCancelled() {
       close(descriptor)
-      if isNamed { unlink(temporary) }
+      if isNamed { remove(temporary) }
       return false
     }
     if isComplete, !isNamed {
@@ -64,9 +65,9 @@
     }
     // After EINTR the descriptor is gone on Linux, and the data was written before.
     if close(descriptor) != 0, errno != EINTR, isComplete { (isComplete, error) = (false, errno) }
-    if isComplete, rename(temporary, path) == 0 { return true }
+    if isComplete, temporary.withPathBytes({ from in path.withPathBytes { rename(from, $0) } }) == 0 { return true }
     if isComplete { error = errno }
-    if isNamed { unlink(temporary) }
+    if isNamed { remove(temporary) }
     throw ImageFileError(.cannotWrite, path: path, errorNumber: error)
   }
 
@@ -75,8 +76,8 @@
     private func openUnnamed(inFolderOf path: String) -> Int32 {
       // `O_TMPFILE`, which is a macro that Swift does not import: of every architecture that Swift has.
       let unnamed = 0o20000000 | O_DIRECTORY
-      let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-      let descriptor = open(folder, O_WRONLY | unnamed | O_CLOEXEC, 0o666)
+      let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
+      let descriptor = folder.withPathBytes { open($0, O_WRONLY | unnamed | O_CLOEXEC, 0o666) }
       // The way to a name, which is closed where there is no `/proc`.
       if descriptor >= 0, access("/proc/self/fd/\(descriptor)", F_OK) != 0 {
         close(descriptor)
@@ -86,13 +87,15 @@
     }
 
     private func give(_ descriptor: Int32, theName path: String) -> Bool {
-      linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+      path.withPathBytes { linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW) } == 0
     }
   #else
     private func openUnnamed(inFolderOf path: String) -> Int32 { -1 }
 
     private func give(_ descriptor: Int32, theName path: String) -> Bool { false }
   #endif
+
+  private func remove(_ path: String) { _ = path.withPathBytes { unlink($0) } }
 
   private func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
     var rest = bytes

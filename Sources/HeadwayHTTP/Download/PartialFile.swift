@@ -1,6 +1,7 @@
 #if HTTP
   import Crypto
   import Foundation
+  import Headway
   import NIOCore
   import NIOHTTP1
   import NIOPosix
@@ -70,13 +71,14 @@
     /// A device, a pipe or a folder of that name is not replaced.
     private static func requireReplaceable(_ path: String, _ url: String) throws {
       var status = stat()
-      guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+      guard path.withPathBytes({ stat($0, &status) }) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
       throw HTTPError(.cannotWriteFile, url: url, message: "\(path) is there, and is no file.")
     }
 
     private static func openAlone(_ path: String, _ url: String) throws -> Int32 {
       while true {
-        let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = path.withPathBytes { Foundation.open($0, flags, 0o666) }
         guard descriptor >= 0 else { throw failure("can't be written", path, url) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
           let isInUse = errno == EWOULDBLOCK
@@ -86,7 +88,8 @@
         }
         // Another one may have completed it between the two.
         var (opened, named) = (stat(), stat())
-        if fstat(descriptor, &opened) == 0, stat(path, &named) == 0, opened.st_ino == named.st_ino { return descriptor }
+        let isNamed = fstat(descriptor, &opened) == 0 && path.withPathBytes { stat($0, &named) } == 0
+        if isNamed, opened.st_ino == named.st_ino { return descriptor }
         Foundation.close(descriptor)
       }
     }
@@ -95,7 +98,7 @@
       _ what: String, _ path: String, _ url: String, _ error: any Error = IOError(errnoCode: errno, reason: "")
     ) -> HTTPError {
       let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-      return HTTPError(.cannotWriteFile, url: url, message: "\(path) \(what): \(reason).", underlying: error)
+      return HTTPError(.cannotWriteFile, url: url, message: "\(path.shownPath) \(what): \(reason).", underlying: error)
     }
 
     private func failure(_ what: String, _ error: any Error = IOError(errnoCode: errno, reason: "")) -> HTTPError {
@@ -103,14 +106,20 @@
     }
 
     private func takeUp() throws {
-      let note = FileManager.default.contents(atPath: notePath).flatMap {
-        try? JSONDecoder().decode(Note.self, from: $0)
-      }
-      guard let note, note.url == url else { return try truncate(validator: nil) }
+      guard let note = readNote(), note.url == url else { return try truncate(validator: nil) }
       validator = note.validator
       writer = PieceWriter(descriptor, at: Int(lseek(descriptor, 0, SEEK_END)), hash: nil)
       if checksum != nil { earlier = (SHA256(), 0) }
     }
+
+    private func readNote() -> Note? {
+      let descriptor = notePath.withPathBytes { Foundation.open($0, O_RDONLY | O_CLOEXEC) }
+      guard descriptor >= 0 else { return nil }
+      let content = try? FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readToEnd()
+      return content.flatMap { try? JSONDecoder().decode(Note.self, from: $0) }
+    }
+
+    private static func remove(_ path: String) { _ = path.withPathBytes { unlink($0) } }
 
     /// Reads what an earlier download has left, for the checksum.
     ///
@@ -156,14 +165,15 @@
       guard ftruncate(descriptor, 0) == 0 else { throw failure("can't be written") }
       writer = PieceWriter(descriptor, at: 0, hash: checksum.map { _ in SHA256() })
       self.validator = validator
-      guard let validator else { return _ = unlink(notePath) }
+      guard let validator else { return Self.remove(notePath) }
       try write(Note(url: url, validator: validator))
     }
 
     /// Writes the note to a file of its own: a link of that name is not followed.
     private func write(_ note: Note) throws {
-      unlink(notePath)
-      let descriptor = Foundation.open(notePath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+      Self.remove(notePath)
+      let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+      let descriptor = notePath.withPathBytes { Foundation.open($0, flags, 0o666) }
       guard descriptor >= 0 else { throw Self.failure("can't be written", notePath, url) }
       do {
         try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: JSONEncoder().encode(note))
@@ -198,15 +208,17 @@
             .checksumMismatch, url: self.url,
             message: "The content has the SHA-256 checksum \(actual), not \(checksum).")
         }
-        guard fsync(self.descriptor) == 0, rename(self.partPath, self.path) == 0 else {
+        let rename = { self.partPath.withPathBytes { from in self.path.withPathBytes { Foundation.rename(from, $0) } } }
+        guard fsync(self.descriptor) == 0, rename() == 0 else {
           throw self.failure("can't be completed")
         }
-        unlink(self.notePath)
+        Self.remove(self.notePath)
         // So that the name is on the disk, too.
-        let folder = Foundation.open((self.path as NSString).deletingLastPathComponent.orCurrentFolder, O_RDONLY)
-        if folder >= 0 {
-          fsync(folder)
-          Foundation.close(folder)
+        let folder = self.path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self.path[...$0]) } ?? "."
+        let folderDescriptor = folder.withPathBytes { Foundation.open($0, O_RDONLY) }
+        if folderDescriptor >= 0 {
+          fsync(folderDescriptor)
+          Foundation.close(folderDescriptor)
         }
       }
     }
@@ -221,14 +233,10 @@
       // In a task of its own, since that of the operation may be cancelled.
       await Task {
         try? await Self.performing {
-          unlink(self.partPath)
-          unlink(self.notePath)
+          Self.remove(self.partPath)
+          Self.remove(self.notePath)
         }
       }.value
     }
-  }
-
-  extension String {
-    fileprivate var orCurrentFolder: String { isEmpty ? "." : self }
   }
 #endif

@@ -1,5 +1,6 @@
 #if HTTP
   import Foundation
+  import Headway
   import NIOCore
   import NIOPosix
 
@@ -20,7 +21,9 @@
     init(path: String, url: String) throws {
       (self.path, self.url) = (path, url)
       var status = stat()
-      guard stat(path, &status) == 0 else { throw Self.failure(path, url, String(cString: strerror(errno))) }
+      guard path.withPathBytes({ stat($0, &status) }) == 0 else {
+        throw Self.failure(path, url, String(cString: strerror(errno)))
+      }
       guard status.st_mode & S_IFMT == S_IFREG else { throw Self.failure(path, url, "it is no file") }
       (size, number) = (Int64(status.st_size), status.st_ino)
     }
@@ -62,7 +65,7 @@
 
       init(_ file: FileBody) throws {
         self.file = file
-        descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+        descriptor = file.path.withPathBytes { open($0, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw FileBody.failure(file.path, file.url, String(cString: strerror(errno))) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_ino == file.number else {

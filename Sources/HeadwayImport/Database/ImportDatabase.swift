@@ -66,7 +66,7 @@
       }
       configuration.label = "headway import"
       do {
-        pool = try DatabasePool(path: path, configuration: configuration)
+        pool = try DatabasePool(path: path.databaseName, configuration: configuration)
         // GRDB sets `synchronous` itself when it opens a database in WAL mode, so ours is set after that, and read
         // back.
         let actual = try pool.writeWithoutTransaction { database in
@@ -94,16 +94,17 @@
 
     /// What is to be said of a database that can't be opened, in more words than SQLite has.
     private static func openingFailure(_ path: String) -> String {
-      let (files, folder) = (FileManager.default, URL(fileURLWithPath: path).deletingLastPathComponent().path)
-      var isFolder: ObjCBool = false
-      if files.fileExists(atPath: path, isDirectory: &isFolder) {
-        if isFolder.boolValue { return "The database can't be opened: this is a folder." }
-        if !files.isReadableFile(atPath: path) { return "The database can't be opened: it must not be read." }
-        if !files.isWritableFile(atPath: path) { return "The database can't be opened: it must not be written." }
-      } else if !files.fileExists(atPath: folder, isDirectory: &isFolder) || !isFolder.boolValue {
-        return "The database can't be opened: there is no folder \(folder)."
-      } else if !files.isWritableFile(atPath: folder) {
+      let folder = FileSystem.folder(of: path)
+      func mayBe(_ path: String, _ access: Int32) -> Bool { path.withPathBytes { Foundation.access($0, access) } == 0 }
+      switch FileSystem.kind(of: path) {
+      case .folder?: return "The database can't be opened: this is a folder."
+      case .file?, .other?:
+        if !mayBe(path, R_OK) { return "The database can't be opened: it must not be read." }
+        if !mayBe(path, W_OK) { return "The database can't be opened: it must not be written." }
+      case nil where !FileSystem.isFolder(folder): return "The database can't be opened: there is no folder \(folder)."
+      case nil where !mayBe(folder, W_OK):
         return "The database can't be opened: nothing may be written to the folder \(folder)."
+      case nil: break
       }
       return "The database can't be opened."
     }

@@ -1,6 +1,7 @@
 #if SQLite
   import Foundation
   import GRDB
+  import Headway
   import HeadwayLines
 
   /// What the database's table of imports, `headway_imports`, knows of one table: which files have written its rows.
@@ -37,7 +38,11 @@
     init(target: String, file: String, isRegular: Bool) {
       (self.target, self.isRegular) = (target, isRegular)
       let inArchive = ArchivePath(file)
-      let path = URL(fileURLWithPath: inArchive?.archive ?? file).standardizedFileURL.resolvingSymlinksInPath().path
+      let named = inArchive?.archive ?? file
+      let path =
+        named.hasForeignBytes
+        ? FileSystem.resolved(named) ?? named
+        : URL(fileURLWithPath: named).standardizedFileURL.resolvingSymlinksInPath().path
       source = inArchive.map { "\(path)/\($0.entry)" } ?? path
     }
 

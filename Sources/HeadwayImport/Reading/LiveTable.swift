@@ -163,7 +163,7 @@
       configuration.readonly = true
       configuration.label = "headway live table"
       do {
-        database = try DatabaseQueue(path: table.path, configuration: configuration)
+        database = try DatabaseQueue(path: table.path.databaseName, configuration: configuration)
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CANTOPEN {
         return nil
       }

@@ -1,4 +1,5 @@
 import Foundation
+import Headway
 import HeadwayCSV
 import Synchronization
 
@@ -92,25 +93,23 @@ public final class RejectsFile: RejectedRowReceiver {
 
   /// Makes the file, under the first name that is free.
   private static func make(_ state: inout State) throws -> FileHandle {
-    let (path, url) = (state.path, URL(fileURLWithPath: state.path))
-    let folder = url.deletingLastPathComponent()
-    if !FileManager.default.fileExists(atPath: folder.path) {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let path = state.path
+    let folder = FileSystem.folder(of: path)
+    guard FileSystem.kind(of: folder) != nil || folder.withPathBytes({ mkdir($0, 0o777) }) == 0 else {
+      throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     }
-    let header = Data("table,line,status,reason,record\n".utf8)
+    let ending = path.hasSuffix(".csv") ? ".csv" : ""
     var number = 1
-    while true {
-      do {
-        try header.write(to: URL(fileURLWithPath: state.path), options: .withoutOverwriting)
-        break
-      } catch let error as CocoaError where error.code == .fileWriteFileExists {
-        number += 1
-        let ending = url.pathExtension.isEmpty ? "" : ".\(url.pathExtension)"
-        state.path = "\(path.dropLast(ending.count))-\(number)\(ending)"
-      }
-    }
-    let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: state.path))
-    try handle.seekToEnd()
+    var descriptor: Int32
+    repeat {
+      descriptor = state.path.withPathBytes { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
+      guard descriptor < 0 else { break }
+      guard errno == EEXIST else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+      number += 1
+      state.path = "\(path.dropLast(ending.count))-\(number)\(ending)"
+    } while true
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    try handle.write(contentsOf: Data("table,line,status,reason,record\n".utf8))
     state.handle = handle
     return handle
   }

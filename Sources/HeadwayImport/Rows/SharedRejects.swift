@@ -1,3 +1,5 @@
+import Headway
+
 /// Collects the rejected rows of one of several files that go into one table, in a file for all of them.
 ///
 /// A line number does not say in which file it is, so each reason begins with its name.
@@ -13,7 +15,8 @@ struct SharedRejects: RejectedRowReceiver {
     try rejects.append(
       rows.map { row in
         RejectedRow(
-          table: row.table, line: row.line, status: row.status, reason: "\(file): \(row.reason)", record: row.record)
+          table: row.table, line: row.line, status: row.status, reason: "\(file.shownPath): \(row.reason)",
+          record: row.record)
       })
   }
 }

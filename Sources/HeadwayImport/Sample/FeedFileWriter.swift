@@ -1,3 +1,5 @@
+import Headway
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -55,7 +57,7 @@ struct FeedFileWriter: ~Copyable {
     // After EINTR the descriptor is gone on Linux, and the data was written before.
     guard systemClose(closing) == 0 || errno == EINTR else {
       let systemError = errno
-      unlink(path)
+      _ = path.withPathBytes { unlink($0) }
       throw SampleFeedError(code: .cannotWrite, path: path, systemError: systemError)
     }
   }
@@ -65,7 +67,7 @@ struct FeedFileWriter: ~Copyable {
     guard descriptor >= 0 else { return }
     _ = systemClose(descriptor)
     descriptor = -1
-    unlink(path)
+    _ = path.withPathBytes { unlink($0) }
   }
 
   /// Ends the row, and writes the buffer when it could not take another.
@@ -204,7 +206,7 @@ extension FeedFileWriter {
 // `open`, `close` and `write` are also names of members here, which hide the functions of the system.
 
 private func systemCreate(_ path: String) -> Int32 {
-  open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+  path.withPathBytes { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
 }
 
 private func systemClose(_ descriptor: Int32) -> Int32 {

@@ -1,3 +1,5 @@
+import Headway
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -30,7 +32,11 @@ extension SampleFeed {
   ) throws(SampleFeedError) {
     guard stopTimes >= 2 else { throw SampleFeedError(code: .tooFewStopTimes) }
     if !replacesFiles { try Self.requireNoFiles(in: folder) }
-    try Self.createFolder(folder)
+    do {
+      try FileSystem.createFolder(folder)
+    } catch {
+      throw SampleFeedError(code: .cannotCreateFolder, path: folder, systemError: error.errorNumber)
+    }
 
     let content = SampleFeedContent(stopTimes: stopTimes, seed: seed)
     var meter = ProgressMeter(total: content.rowCount)
@@ -55,30 +61,9 @@ extension SampleFeed {
   }
 
   private static func requireNoFiles(in folder: String) throws(SampleFeedError) {
-    for file in SampleFeedContent.files where access(folder + "/" + file.name, F_OK) == 0 {
+    for file in SampleFeedContent.files where FileSystem.kind(of: folder + "/" + file.name) != nil {
       throw SampleFeedError(code: .fileExists, path: folder + "/" + file.name)
     }
-  }
-
-  /// Creates a folder and those above it that are missing.
-  private static func createFolder(_ path: String) throws(SampleFeedError) {
-    // "a/b" is created as "a", then "a/b". An empty component (a leading or a doubled slash) needs no folder.
-    let bytes = Array(path.utf8)
-    for end in 1...max(1, bytes.count) where end >= bytes.count || bytes[end] == UInt8(ascii: "/") {
-      let part = String(decoding: bytes.prefix(end), as: UTF8.self)
-      // Folders above may exist and be closed to us, which `mkdir` reports before it would report EEXIST; only the
-      // whole path must be a folder in the end.
-      if mkdir(part, 0o777) != 0, end >= bytes.count, !isFolder(path) {
-        throw SampleFeedError(code: .cannotCreateFolder, path: path, systemError: errno)
-      }
-    }
-  }
-
-  private static func isFolder(_ path: String) -> Bool {
-    let kept = errno
-    defer { errno = kept }
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 }
 

@@ -1,3 +1,4 @@
+import Headway
 import HeadwayCSV
 import HeadwayLines
 
@@ -6,9 +7,11 @@ extension TableSchema {
   /// its files, and else one with the file's name without its ending, and no key; without the ending of a compressed
   /// file in either case.
   ///
+  /// A byte of the name that is not UTF-8 becomes `_`.
+  ///
   /// - Parameter path: The path of the file.
   public init(forFile path: String) {
-    var fileName = path.split(separator: "/").last.map(String.init) ?? path
+    var fileName = (path.split(separator: "/").last.map(String.init) ?? path).replacingForeignBytes { _ in "_" }
     if let ending = Compression.endings.first(where: fileName.hasSuffix) { fileName.removeLast(ending.count) }
     if let table = GTFSSchema.table(inFile: fileName) {
       self = table

@@ -1,4 +1,5 @@
 import Foundation
+import Headway
 import HeadwayLines
 
 /// The files of a folder, or of a zip archive in place of one.
@@ -9,7 +10,7 @@ package struct SourceFolder: Sendable {
     package let size: Int?
     /// Without a byte.
     package let isEmpty: Bool
-    /// A link that leads nowhere, or a name that is no UTF-8, by which the file can't be opened.
+    /// A link that leads nowhere.
     package var isMissing = false
   }
 
@@ -32,11 +33,11 @@ package struct SourceFolder: Sendable {
       }
     #endif
     do {
-      files = try FileManager.default.contentsOfDirectory(atPath: path).sorted().compactMap { name in
+      files = try FileSystem.names(inFolder: path).sorted().compactMap { name in
         name.hasPrefix(".") ? nil : Self.file(name, in: path)
       }
     } catch {
-      let isFile = FileManager.default.fileExists(atPath: path) && !Self.isFolder(path)
+      let isFile = FileSystem.kind(of: path) != nil && !Self.isFolder(path)
       let message = isFile ? "This is no feed: a feed is a folder or a zip archive." : "The folder can't be read."
       throw ImportError(.cannotReadFile, path: path, message: message, underlying: error)
     }
@@ -44,14 +45,12 @@ package struct SourceFolder: Sendable {
   }
 
   private static func file(_ name: String, in folder: String) -> File? {
-    let path = ("\(folder)/\(name)" as NSString).resolvingSymlinksInPath
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    let type = attributes?[.type] as? FileAttributeType
-    guard type != .typeDirectory else { return nil }
-    let size = type == .typeRegular ? attributes?[.size] as? Int : nil
-    // What is left of a link leads nowhere.
-    let isMissing = attributes == nil || type == .typeSymbolicLink
-    return File(name: name, size: size, isEmpty: size == 0, isMissing: isMissing)
+    switch FileSystem.kind(of: "\(folder)/\(name)") {
+    case .folder?: nil
+    case .file(let size)?: File(name: name, size: size, isEmpty: size == 0)
+    case .other?: File(name: name, size: nil, isEmpty: false)
+    case nil: File(name: name, size: nil, isEmpty: false, isMissing: true)
+    }
   }
 
   /// Whether a path is that of a folder, of an archive, or of a folder in one.
@@ -59,9 +58,8 @@ package struct SourceFolder: Sendable {
   /// - Parameter path: The path.
   /// - Returns: False even if there is nothing.
   package static func isFolder(_ path: String) -> Bool {
-    var isFolder: ObjCBool = false
-    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
-      if isFolder.boolValue { return true }
+    if let kind = FileSystem.kind(of: path) {
+      if kind == .folder { return true }
       #if Compression
         return ArchivePath(path) != nil
       #endif

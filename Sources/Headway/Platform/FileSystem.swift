@@ -1,0 +1,83 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// The folders and files of the system, by paths whose bytes need not be UTF-8.
+package enum FileSystem {
+  package enum Kind: Sendable, Equatable {
+    case folder
+    /// A regular file with this many bytes.
+    case file(size: Int)
+    /// A pipe, a device or a socket; or, where links are not followed, a link.
+    case other
+  }
+
+  /// A call of the system that failed.
+  package struct Failure: Error, CustomStringConvertible {
+    package let errorNumber: Int32
+    package var description: String { strerror(errorNumber).map { String(cString: $0) } ?? "error \(errorNumber)" }
+  }
+
+  /// What has a name; nil if nothing does.
+  ///
+  /// A link is what it leads to, unless links are not followed.
+  package static func kind(of path: String, followsLinks: Bool = true) -> Kind? {
+    var status = stat()
+    guard path.withPathBytes({ followsLinks ? stat($0, &status) : lstat($0, &status) }) == 0 else { return nil }
+    return switch status.st_mode & S_IFMT {
+    case S_IFDIR: .folder
+    case S_IFREG: .file(size: Int(status.st_size))
+    default: .other
+    }
+  }
+
+  package static func isFolder(_ path: String) -> Bool { kind(of: path) == .folder }
+
+  /// The names in a folder, sorted by their bytes.
+  package static func names(inFolder path: String) throws(Failure) -> [String] {
+    guard let folder = path.withPathBytes({ opendir($0) }) else { throw Failure(errorNumber: errno) }
+    defer { closedir(folder) }
+    var names: [[UInt8]] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { start in
+        let count = MemoryLayout.size(ofValue: start.pointee)
+        return Array(UnsafeRawBufferPointer(start: start, count: count).prefix { $0 != 0 })
+      }
+      if name != [UInt8(ascii: ".")], name != Array("..".utf8) { names.append(name) }
+    }
+    return names.sorted { $0.lexicographicallyPrecedes($1) }.map { String(pathBytes: $0) }
+  }
+
+  /// Creates a folder and those above it, unless they exist.
+  package static func createFolder(_ path: String) throws(Failure) {
+    let bytes = path.pathBytes
+    // "a/b" is created as "a", then "a/b". An empty component (a leading or a doubled slash) needs no folder.
+    for end in 1...max(1, bytes.count) where end >= bytes.count || bytes[end] == UInt8(ascii: "/") {
+      let part = String(pathBytes: bytes.prefix(end))
+      // Folders above may exist and be closed to us, which `mkdir` reports before it would report EEXIST; only the whole
+      // path must be a folder in the end.
+      guard part.withPathBytes({ mkdir($0, 0o777) }) != 0 else { continue }
+      let errorNumber = errno
+      if end >= bytes.count, !isFolder(path) { throw Failure(errorNumber: errorNumber) }
+    }
+  }
+
+  /// The folder in which a file is, by its path alone.
+  package static func folder(of path: String) -> String {
+    guard let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return end == path.startIndex ? "/" : String(path[..<end])
+  }
+
+  /// The absolute path without links; nil if there is nothing at the path.
+  package static func resolved(_ path: String) -> String? {
+    guard let resolved = path.withPathBytes({ realpath($0, nil) }) else { return nil }
+    defer { free(resolved) }
+    return String(path: resolved)
+  }
+}

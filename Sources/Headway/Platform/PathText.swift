@@ -1,0 +1,96 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// The characters that represent bytes of paths that are not UTF-8.
+///
+/// Linux allows any bytes in the name of a file except zero and `/`, and a Swift string holds only Unicode. So a path in a
+/// string has a character of Unicode's last plane, U+10FE80 to U+10FEFF, for each byte from 0x80 to 0xFF that is not part
+/// of UTF-8. A name that contains such a character itself is treated as bytes, so each name has one text, and each text
+/// leads back to its name. Paths become bytes again only where the system is called, by ``Swift/String/withPathBytes(_:)``.
+private enum ForeignByte {
+  static let first: UInt32 = 0x10_FE00
+  /// The first byte of each of these characters in UTF-8.
+  static let lead: UInt8 = 0xF4
+
+  static func scalar(for byte: UInt8) -> Unicode.Scalar { Unicode.Scalar(first + UInt32(byte)) ?? "\u{FFFD}" }
+
+  static func byte(of scalar: Unicode.Scalar) -> UInt8? {
+    let range = (first + 0x80)...(first + 0xFF)
+    return range ~= scalar.value ? UInt8(scalar.value - first) : nil
+  }
+}
+
+extension String {
+  /// Creates the text for a path from the bytes that the system uses.
+  package init(pathBytes bytes: some Collection<UInt8>) {
+    if let text = String(validating: bytes, as: UTF8.self), !text.hasForeignBytes {
+      self = text
+      return
+    }
+    var scalars = UnicodeScalarView()
+    var rest = Array(bytes)[...]
+    while let byte = rest.first {
+      let character = (1...4).lazy.compactMap { String(validating: rest.prefix($0), as: UTF8.self) }.first
+      if let scalar = character?.unicodeScalars.first, ForeignByte.byte(of: scalar) == nil {
+        scalars.append(scalar)
+        rest = rest.dropFirst(UTF8.width(scalar))
+      } else {
+        scalars.append(ForeignByte.scalar(for: byte))
+        rest = rest.dropFirst()
+      }
+    }
+    self = String(scalars)
+  }
+
+  /// Creates the text for a path from a string of C.
+  package init(path: UnsafePointer<CChar>) {
+    self.init(pathBytes: UnsafeRawBufferPointer(start: path, count: strlen(path)))
+  }
+
+  /// Whether the path has bytes that are not UTF-8.
+  package var hasForeignBytes: Bool {
+    // No other character in common use begins with this byte, so nearly all paths end here.
+    utf8.contains(ForeignByte.lead) && unicodeScalars.contains { ForeignByte.byte(of: $0) != nil }
+  }
+
+  /// The bytes of the path, without a zero at the end.
+  package var pathBytes: [UInt8] {
+    guard hasForeignBytes else { return Array(utf8) }
+    return unicodeScalars.flatMap { scalar in ForeignByte.byte(of: scalar).map { [$0] } ?? Array(UTF8.encode(scalar)!) }
+  }
+
+  /// Calls a closure with the path as the system requires it.
+  package func withPathBytes<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
+    guard hasForeignBytes else { return try withCString(body) }
+    return try (pathBytes + [0]).withUnsafeBufferPointer { bytes in
+      // The array has a zero at least.
+      try bytes.withMemoryRebound(to: CChar.self) { try body($0.baseAddress!) }
+    }
+  }
+
+  /// The text with something else for each byte that is not UTF-8.
+  package func replacingForeignBytes(_ replacement: (UInt8) -> String) -> String {
+    guard hasForeignBytes else { return self }
+    var result = ""
+    for scalar in unicodeScalars {
+      if let byte = ForeignByte.byte(of: scalar) {
+        result += replacement(byte)
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  /// The path for a person: a byte that is not UTF-8 is shown as `\xE9`.
+  package var shownPath: String {
+    replacingForeignBytes { byte in "\\x" + String(byte, radix: 16, uppercase: true) }
+  }
+}
