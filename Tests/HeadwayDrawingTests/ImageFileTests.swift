@@ -218,6 +218,38 @@
       }
     }
 
+    @Test("R3: of a picture that is narrow, or not a multiple of 8 wide, each pixel counts for what it covers")
+    func partialBlocks() throws {
+      for (width, height, bright) in [
+        (9, 4000, 8), (1, 4000, 0), (4, 4000, 3), (12, 2000, 0), (33, 3000, 32), (63, 2000, 62), (255, 4000, 254),
+      ] {
+        for isWide in [false, true] {
+          let (shown, strip) =
+            isWide
+            ? ((height, width), Rectangle(0, Double(bright), Double(height), 1))
+            : ((width, height), Rectangle(Double(bright), 0, 1, Double(height)))
+          let picture = try Image(width: Double(shown.0), height: Double(shown.1)) { context in
+            context.fill(context.bounds, with: .color(.black))
+            context.fill(strip, with: .color(.white))
+          }
+          let jpeg = try Image(thumbnailOf: JPEGFixture.encode(picture, .gray, quality: 98), fitting: 256)
+          let png = try Image(thumbnailOf: picture.pngBytes(), fitting: 256)
+          #expect(try #require(difference(jpeg, png)).largest < 0.05, "\(shown)")
+        }
+      }
+    }
+
+    @Test("R3: a decoder's reduction does not move what is in the picture") func reducedGeometry() throws {
+      // Of 2049 columns the last eighth represents one: the edge in the middle must stay in the middle.
+      let picture = try Image(width: 2049, height: 64 * 8) { context in
+        context.fill(context.bounds, with: .color(.black))
+        context.fill(Rectangle(1024, 0, 1025, 512), with: .color(.white))
+      }
+      let jpeg = try Image(thumbnailOf: JPEGFixture.encode(picture, .gray, quality: 98), fitting: 9)
+      let png = try Image(thumbnailOf: picture.pngBytes(), fitting: 9)
+      #expect(try #require(difference(jpeg, png)).largest < 0.02)
+    }
+
     /// The mean over the rectangle that each pixel stands for, in doubles, pixel by pixel.
     private func mean(of picture: Image, width: Int, height: Int) -> Image {
       let result = PixelStorage(width: width, height: height)!
@@ -268,7 +300,7 @@
       Headway.OperationQueue().addOperation(missing)
       let error = await #expect(throws: ImageFileError.self) { try await missing.value }
       #expect(error?.code == .fileNotFound && error?.path == folder.path + "/none.jpg")
-      #expect("\(error!)".hasSuffix("none.jpg: no such file"))
+      #expect("\(error!)".hasSuffix("none.jpg: There is no such file."))
     }
 
     @Test("R3: what is cancelled before a file has its name leaves none, and what has the name stays")

@@ -87,7 +87,8 @@
         throw ImageFileError(.tooLarge, path: source.path, context: "rows of \(fullWidth) pixels")
       }
       let (width, height) = resultSize(fullWidth, fullHeight)
-      let rows = try decoder.start(reducedBy: denominator(from: max(fullWidth, fullHeight), to: max(width, height)))
+      let unit = denominator(from: (fullWidth, fullHeight), to: max(width, height))
+      let rows = try decoder.start(reducedBy: unit)
       guard let pixels = PixelStorage(width: width, height: height) else {
         throw ImageFileError(.outOfMemory, path: source.path)
       }
@@ -97,7 +98,11 @@
           try decoder.readRow(into: pixels.row(y))
         }
       } else {
-        try average(&decoder, rows, into: pixels)
+        // A decoder without a fast way to a reduced size gives the full one.
+        let isFull = rows == (fullWidth, fullHeight)
+        var averager = RowAverager(
+          into: pixels, sourceWidth: fullWidth, sourceHeight: fullHeight, unit: isFull ? 1 : unit)
+        try average(&decoder, rows, &averager)
       }
       try decoder.finish()
       // Of a PNG, EXIF data may come behind the pixels.
@@ -109,12 +114,12 @@
     }
 
     private func average(
-      _ decoder: inout some RowDecoder & ~Copyable, _ rows: (width: Int, height: Int), into pixels: PixelStorage
+      _ decoder: inout some RowDecoder & ~Copyable, _ rows: (width: Int, height: Int),
+      _ averager: inout RowAverager
     ) throws {
       guard let row = PixelStorage(width: rows.width, height: 1) else {
         throw ImageFileError(.outOfMemory, path: source.path)
       }
-      var averager = RowAverager(into: pixels, sourceWidth: rows.width, sourceHeight: rows.height)
       let bytes = row.row(0)
       for _ in 0..<rows.height {
         if isCancelled() { throw CancellationError() }
@@ -134,9 +139,16 @@
 
     /// By how much a decoder may reduce: what is left is at least 1.5 times the result, for which the mean then has
     /// enough to go by.
-    private func denominator(from length: Int, to side: Int) -> Int {
+    ///
+    /// The last column and row of a reduced picture are means over what a file has beyond its edge, too. So a narrow
+    /// picture, which that would change, is reduced less.
+    private func denominator(from size: (width: Int, height: Int), to side: Int) -> Int {
+      let (length, breadth) = (max(size.width, size.height), min(size.width, size.height))
       guard length > side else { return 1 }
-      return [8, 4, 2].first { length * 2 >= side * 3 * $0 } ?? 1
+      return [8, 4, 2].first { length * 2 >= side * 3 * $0 && breadth >= Self.leastBreadth * $0 } ?? 1
     }
+
+    /// How many pixels a reduced picture has at least in its shorter direction.
+    private static let leastBreadth = 32
   }
 #endif

@@ -8,12 +8,17 @@
     private let result: PixelStorage
     private let sourceWidth: Int
     private let sourceHeight: Int
+    /// How many columns and rows of the source a pixel that comes represents; the last of a row or column, what is left.
+    private let unit: Int
+    /// How many pixels a row has that comes.
+    private let count: Int
     /// The sums of the row of the result that is being made: of each pixel blue, green, red and alpha.
     private let sums: UnsafeMutablePointer<SIMD4<Float>>
-    /// How much of a pixel of the source belongs to the pixel of the result in which its left edge is; the rest belongs
-    /// to the next.
+    /// How much of a pixel that comes belongs to the pixel of the result in which its left edge is, in columns of the
+    /// source; and how much to the next.
     private let shares: UnsafeMutablePointer<Float>
-    /// In which pixel of the result the left edge of a pixel of the source is.
+    private let rests: UnsafeMutablePointer<Float>
+    /// In which pixel of the result the left edge of a pixel that comes is.
     private let columns: UnsafeMutablePointer<Int32>
     private var sourceY = 0
     private var resultY = 0
@@ -22,50 +27,60 @@
     ///
     /// - Parameters:
     ///   - result: Takes the rows; neither wider nor higher than the source.
-    ///   - sourceWidth: The width of the rows that come.
-    ///   - sourceHeight: How many rows will come.
-    init(into result: PixelStorage, sourceWidth: Int, sourceHeight: Int) {
-      precondition(result.width <= sourceWidth && result.height <= sourceHeight)
-      (self.result, self.sourceWidth, self.sourceHeight) = (result, sourceWidth, sourceHeight)
+    ///   - sourceWidth: The width of the source.
+    ///   - sourceHeight: The height of the source.
+    ///   - unit: By how much a decoder has reduced the source: a pixel of its rows represents that many columns and rows,
+    ///     but at the right and at the bottom only those that are left.
+    init(into result: PixelStorage, sourceWidth: Int, sourceHeight: Int, unit: Int = 1) {
+      precondition(result.width == 1 || result.width * unit <= sourceWidth)
+      precondition(result.height == 1 || result.height * unit <= sourceHeight)
+      (self.result, self.sourceWidth, self.sourceHeight, self.unit) = (result, sourceWidth, sourceHeight, unit)
+      count = (sourceWidth + unit - 1) / unit
       // One more pixel, for the rest of the last, which is nothing.
       sums = .allocate(capacity: result.width + 1)
       sums.initialize(repeating: .zero, count: result.width + 1)
-      shares = .allocate(capacity: sourceWidth)
-      columns = .allocate(capacity: sourceWidth)
-      for x in 0..<sourceWidth {
+      shares = .allocate(capacity: count)
+      rests = .allocate(capacity: count)
+      columns = .allocate(capacity: count)
+      for x in 0..<count {
         // In units of 1 / sourceWidth of a pixel of the result: exact.
-        let (column, start) = (x * result.width).quotientAndRemainder(dividingBy: sourceWidth)
+        let (column, start) = (x * unit * result.width).quotientAndRemainder(dividingBy: sourceWidth)
+        let extent = min(unit, sourceWidth - x * unit) * result.width
+        let first = min(extent, sourceWidth - start)
         columns[x] = Int32(column)
-        shares[x] = Float(min(result.width, sourceWidth - start)) / Float(result.width)
+        shares[x] = Float(first) / Float(result.width)
+        rests[x] = Float(extent - first) / Float(result.width)
       }
     }
 
     deinit {
       sums.deallocate()
       shares.deallocate()
+      rests.deallocate()
       columns.deallocate()
     }
 
-    /// Takes the next row of the source.
+    /// Adds the next row.
     mutating func add(_ row: UnsafePointer<UInt32>) {
       // The part of the row that belongs to the row of the result in which its top edge is.
       let start = sourceY * result.height - resultY * sourceHeight
-      let part = min(result.height, sourceHeight - start)
+      let extent = min(unit, sourceHeight - sourceY) * result.height
+      let part = min(extent, sourceHeight - start)
       add(row, weight: Float(part) / Float(result.height))
-      sourceY += 1
+      sourceY += unit
       guard start + part == sourceHeight else { return }
       writeRow()
-      if part < result.height { add(row, weight: Float(result.height - part) / Float(result.height)) }
+      if part < extent { add(row, weight: Float(extent - part) / Float(result.height)) }
     }
 
     private func add(_ row: UnsafePointer<UInt32>, weight: Float) {
-      for x in 0..<sourceWidth {
+      for x in 0..<count {
         let word = row[x]
         let bytes = SIMD4<UInt32>(word & 0xFF, word >> 8 & 0xFF, word >> 16 & 0xFF, word >> 24)
         let pixel = SIMD4<Float>(bytes) * weight
         let column = Int(columns[x])
         sums[column].addProduct(pixel, shares[x])
-        sums[column + 1].addProduct(pixel, 1 - shares[x])
+        sums[column + 1].addProduct(pixel, rests[x])
       }
     }
 
