@@ -5,29 +5,39 @@
 
   /// The options of `headway import` that say what a file is like; what is not given is found in the file.
   struct FileOptions: ParsableArguments {
-    @Option(help: "What separates fields: one character, or 'tab'. Found in the file if not given.")
+    @Option(
+      help: ArgumentHelp(
+        "What separates fields: one character, or 'tab'. Found in the file if not given.", valueName: "character"))
     var delimiter: String?
 
-    @Option(help: "The character around fields. Found in the file if not given: \" or '.")
+    @Option(
+      help: ArgumentHelp(
+        "The character around fields. Found in the file if not given: \" or '.", valueName: "character"))
     var quote: String?
 
     @Option(
-      help: "The character that makes a quote a part of a quoted field, beside a doubled one. Found if not given.")
+      help: ArgumentHelp(
+        "The character that makes a quote a part of a quoted field, beside a doubled one. Found if not given.",
+        valueName: "character"))
     var escape: String?
 
-    @Option(help: "The character with which lines begin that are comments. Before the header, # is found.")
+    @Option(
+      help: ArgumentHelp(
+        "The character with which lines begin that are comments. Before the header, # is found.", valueName: "character"
+      ))
     var comment: String?
 
     @Option(
-      help: """
+      help: ArgumentHelp(
+        """
         The encoding: UTF-8, UTF-16, Windows-1252, or another name that 'iconv -l' lists. Found in the file if not \
         given.
-        """)
+        """, valueName: "name"))
     var encoding: String?
 
     @Option(
       parsing: .unconditional,
-      help: "How many lines come before the header. Found if not given.")
+      help: ArgumentHelp("How many lines come before the header. Found if not given.", valueName: "lines"))
     var skip: Int?
 
     @Flag(
@@ -38,20 +48,24 @@
         """)
     var header: Bool?
 
-    @Option(help: "The text of fields that have no value, as NULL or \\N; not of those in quotes.")
+    @Option(
+      help: ArgumentHelp(
+        "The text of fields that have no value, as NULL or \\N; not of those in quotes.", valueName: "text"))
     var null: String?
 
     @Option(
-      help: """
+      help: ArgumentHelp(
+        """
         Rows with too many or too few fields: reject them, or pad them at their end, where surplus fields must be empty.
-        """)
+        """, valueName: "reject or pad"))
     var ragged = RaggedRows.reject
 
     @Option(
-      help: """
+      help: ArgumentHelp(
+        """
         The types of columns without --column-type, in a new table: found by the first rows, with nothing lost of a \
         value's text, or text.
-        """)
+        """, valueName: "found or text"))
     var types = Types.found
 
     enum RaggedRows: String, ExpressibleByArgument, CaseIterable {

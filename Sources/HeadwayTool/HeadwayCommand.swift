@@ -1,6 +1,7 @@
 #if SQLite
   import ArgumentParser
   import Foundation
+  import Headway
 
   @main struct HeadwayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,7 +12,7 @@
           headway sample feed --stop-times 100000
           headway import feed feed.sqlite --watch stops
           headway fetch https://example.org/feed.zip --into downloads
-          headway thumbnails photos --into small --sheet photos.png
+          headway thumbnails photos --output small --sheet photos.png
           headway lab --open
         """,
       version: "0.1.0",
@@ -52,7 +53,8 @@
     private static func runCommand() async {
       var name: String?
       do {
-        var command = try await asyncParseAsRoot()
+        if let message = unknownCommand() { throw ValidationError(message) }
+        var command = try await asyncParseAsRoot(arguments)
         name = type(of: command).configuration.commandName
         if var command = command as? any AsyncParsableCommand {
           try await command.run()
@@ -67,24 +69,32 @@
         let pointer =
           name.map { "See 'headway \($0) --help' for more information." }
           ?? fullMessage(for: error).split(whereSeparator: \.isNewline).last ?? ""
-        let message = unknownCommand() ?? message(for: error)
-        let end = message.hasSuffix(".") || message.hasSuffix("?") ? "" : "."
-        ToolExit.say("\(message)\(end) \(pointer.trimmingCharacters(in: .whitespaces))")
+        ToolExit.say("\(ToolExit.sentence(message(for: error))) \(pointer.trimmingCharacters(in: .whitespaces))")
         exit(withError: ExitCode.validationFailure)
       }
     }
 
-    /// What to say where the first argument is no command: the parser takes it for one argument too many.
+    /// The arguments, in which names of files keep bytes that are not UTF-8.
+    private static let arguments = (1..<max(1, Int(CommandLine.argc))).compactMap {
+      CommandLine.unsafeArgv[$0].map { String(path: $0) }
+    }
+
+    /// What to print if the first argument, or the one after `help`, is not a command.
+    ///
+    /// The parser treats the former as a superfluous argument, and shows its own help for the latter.
     private static func unknownCommand() -> String? {
       let names = configuration.subcommands.compactMap { $0.configuration.commandName }
-      guard let first = CommandLine.arguments.dropFirst().first, !first.hasPrefix("-"), first != "help",
-        !names.contains(first)
-      else { return nil }
-      return "There is no command \(first), but \(names.joined(separator: ", "))."
+      let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
+      guard let name = words.first, !name.hasPrefix("-"), name != "help", !names.contains(name) else { return nil }
+      let advice =
+        Spelling.nearest(to: name, among: names).map { "Did you mean '\($0)'?" }
+        ?? "The commands are \(names.joined(separator: ", "))."
+      return "There is no command '\(name)'. \(advice)"
     }
   }
 #else
   import Foundation
+  import Headway
 
   @main struct HeadwayCommand {
     /// 69 is `EX_UNAVAILABLE` of `sysexits.h`.

@@ -11,7 +11,7 @@
       abstract: "Import a GTFS feed, or CSV files, into an SQLite database.",
       usage: """
         headway import <source> <database> [<options>]
-        headway import <source> ... --into <database> [<options>]
+        headway import <source> ... --output <database> [<options>]
         headway import --check <feed> [<options>]
         """,
       discussion: """
@@ -37,18 +37,19 @@
           headway import people.csv people.sqlite --delimiter ';' --table staff
           headway import people.csv people.sqlite --progress json | jq .
           headway import - people.sqlite --table people
-          headway import people.csv towns.csv.gz --into registry.sqlite
+          headway import people.csv towns.csv.gz --output registry.sqlite
           headway import https://example.org/feed.zip europe.sqlite
           headway import --check vbb.zip
-          headway import 'log-*.csv' --into logs.sqlite --table log
+          headway import 'log-*.csv' --output logs.sqlite --table log
         """)
 
     @Argument(
-      help: "What to import; without --into, the last is the database.", completion: .file())
+      help: "What to import; without --output, the last is the database.", completion: .file())
     var source: [String] = []
 
     @Option(
-      help: ArgumentHelp("The database file, made if it is not there.", valueName: "database"), completion: .file())
+      name: [.customShort("o"), .customLong("output"), .customLong("into")],
+      help: ArgumentHelp("The database file, created if needed.", valueName: "database"), completion: .file())
     var into: String?
 
     @Flag(
@@ -57,11 +58,13 @@
         """)
     var check = false
 
-    @Option(help: "With what the name of each table begins, to have several feeds in a database.")
+    @Option(
+      help: ArgumentHelp(
+        "With what the name of each table begins, to have several feeds in a database.", valueName: "text"))
     var prefix = ""
 
     // Unconditional, so that a negative number is taken for the value that it is.
-    @Option(parsing: .unconditional, help: "How many rows are committed at once.")
+    @Option(parsing: .unconditional, help: ArgumentHelp("How many rows are committed at once.", valueName: "rows"))
     var batchSize = 250
 
     @Flag(help: "Add the rows to those that the table has.")
@@ -77,28 +80,38 @@
     @Flag(help: "Stop at the first malformed row.")
     var strict = false
 
-    @Option(help: "What a committed batch survives: a crash of the process (normal), or a loss of power too (full).")
+    @Option(
+      help: ArgumentHelp(
+        "What a committed batch survives: a crash of the process (normal), or a loss of power too (full).",
+        valueName: "normal or full"))
     var durability = Durability.normal
 
     @Option(
-      parsing: .unconditional,
-      help: "How many tables are imported at once; -1 for all.")
-    var maximumConcurrency = 8
+      name: .shortAndLong, parsing: .unconditional,
+      help: ArgumentHelp("How many tables are imported at once.", valueName: "number"))
+    var jobs = 8
 
     @OptionGroup(title: "What the file is like")
     var form: FileOptions
 
     @Option(
-      help: """
+      help: ArgumentHelp(
+        """
         For CSV files: the table, one for all. Without this, --key and --column-type, a file that is called like one \
         of GTFS gets that table with its key and types, and any other a table of its name.
-        """)
+        """, valueName: "name"))
     var table: String?
 
-    @Option(help: "For CSV files: the column that identifies a row. Give it again for each column of the key.")
+    @Option(
+      help: ArgumentHelp(
+        "For CSV files: the column that identifies a row. Give it again for each column of the key.",
+        valueName: "column"))
     var key: [String] = []
 
-    @Option(help: "For CSV files: the type of a column, as NAME:text, NAME:integer, NAME:real or NAME:numeric.")
+    @Option(
+      help: ArgumentHelp(
+        "For CSV files: the type of a column, as NAME:text, NAME:integer, NAME:real or NAME:numeric.",
+        valueName: "name:type"))
     var columnType: [String] = []
 
     @Option(help: ProgressStyle.help)
@@ -107,14 +120,12 @@
     @Flag(name: .shortAndLong, help: "Print nothing but errors.")
     var quiet = false
 
-    @Option(help: "Show the last rows of this table while they arrive (with bars).")
+    @Option(help: ArgumentHelp("Show the last rows of this table while they arrive (with bars).", valueName: "table"))
     var watch: String?
 
     func validate() throws {
       guard batchSize > 0 else { throw ValidationError("--batch-size \(batchSize): use 1 or more.") }
-      guard maximumConcurrency == -1 || maximumConcurrency > 0 else {
-        throw ValidationError("--maximum-concurrency \(maximumConcurrency): use 1 or more, or -1.")
-      }
+      guard jobs > 0 else { throw ValidationError("--jobs \(jobs): use 1 or more.") }
       guard !append || !replace else { throw ValidationError("--append and --replace: use one of them.") }
       if quiet, let option = progress != nil ? "--progress" : watch != nil ? "--watch" : nil {
         throw ValidationError("--quiet and \(option): use one of them.")
@@ -135,7 +146,8 @@
       } catch {
         if progress == .json, !quiet {
           let (code, message) = (ToolExit(error).rawValue, ToolExit.description(of: error))
-          print(JSONEvent.line(JSONEvent.End("error", [], seconds: 0, exitCode: code, message: message)))
+          StandardStream.output.writeLine(
+            JSONEvent.line(JSONEvent.End("error", [], seconds: 0, exitCode: code, message: message)))
         }
         throw ToolExit.report(error)
       }
@@ -148,7 +160,7 @@
       if check {
         let checking = FeedChecking(
           feed: try await files(of: [try checkedFeed()], beside: nil, style, notices)[0], options: options,
-          maximumConcurrency: maximumConcurrency, isQuiet: quiet,
+          maximumConcurrency: jobs, isQuiet: quiet,
           style: style)
         return try await checking.run()
       }
@@ -168,7 +180,7 @@
       }
       let queue = OperationQueue()
       queue.name = "import"
-      queue.maxConcurrentOperationCount = maximumConcurrency
+      queue.maxConcurrentOperationCount = jobs
       if style != .bars, watch != nil { notices.say("--watch shows nothing: there are no bars without a terminal.") }
       let live = watch.map { LiveTable(path: database, table: $0, window: 0..<8) }
       let display = ImportDisplay(style, operations, whole, live: live)
@@ -328,13 +340,13 @@
     ///
     /// Not asked while options are parsed: the value of an unknown option would be one name too many.
     private func requireNames() throws {
-      if named.contains("-"), table == nil { throw ValidationError("Standard input has no name: say --table NAME.") }
-      if source.isEmpty { throw ValidationError("Say what to import, <source>, and into which <database>.") }
+      if named.contains("-"), table == nil { throw ValidationError("Standard input has no name: use --table NAME.") }
+      if source.isEmpty { throw ValidationError("Name what to import, <source>, and the <database>.") }
       guard into == nil, source.count != 2 else { return }
       throw ValidationError(
         source.count == 1
-          ? "Say into which <database> \(source[0]) is to be imported."
-          : "For several sources say --into DATABASE: \(source.joined(separator: " ")) does not say which that is.")
+          ? "Name the <database> into which to import \(source[0])."
+          : "For several sources use --output DATABASE: \(source.joined(separator: " ")) does not show which that is.")
     }
 
     /// What the options say of the tables of files.

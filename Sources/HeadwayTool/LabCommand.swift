@@ -1,6 +1,7 @@
 #if SQLite && Lab
   public import ArgumentParser
   import Foundation
+  import Headway
   import HeadwayLab
   public import LongRunningTechniques
   import Synchronization
@@ -30,21 +31,26 @@
     @Flag(help: "Print tables and logs here, and serve no page.")
     var terminal = false
 
-    @Option(parsing: .unconditional, help: "The port of the page; the next free one if it is taken.")
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("The port of the page; the next free one if it is taken.", valueName: "number"))
     var port = 8080
 
     @Option(
-      help: """
+      help: ArgumentHelp(
+        """
         The address to listen on, when other machines are to see the page too: they need the token in the address that \
         is printed.
-        """)
+        """, valueName: "address"))
     var listen: String?
 
     @Flag(help: "Open the page in a browser.")
     var open = false
 
     @Option(
-      help: "A GTFS feed, a folder, for the page about imports, in place of a generated one.", completion: .directory)
+      help: ArgumentHelp(
+        "A GTFS feed, a folder, for the page about imports, in place of a generated one.", valueName: "folder"),
+      completion: .directory)
     var feed: String?
 
     func validate() throws {
@@ -70,8 +76,7 @@
     }
 
     private func serve() async throws {
-      var isFolder: ObjCBool = false
-      if let feed, !FileManager.default.fileExists(atPath: feed, isDirectory: &isFolder) || !isFolder.boolValue {
+      if let feed, !FileSystem.isFolder(feed) {
         ToolExit.say("\(feed): There is no such folder.")
         throw ExitCode(ToolExit.noInput.rawValue)
       }

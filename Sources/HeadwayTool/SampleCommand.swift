@@ -19,10 +19,12 @@
     var folder: String
 
     // Unconditional, so that a negative number is taken for the value that it is.
-    @Option(parsing: .unconditional, help: "How many rows stop_times.txt gets; the other files follow from it.")
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("How many rows stop_times.txt gets; the other files follow from it.", valueName: "rows"))
     var stopTimes = 100_000
 
-    @Option(parsing: .unconditional, help: "The seed of everything random.")
+    @Option(parsing: .unconditional, help: ArgumentHelp("The seed of everything random.", valueName: "number"))
     var seed: UInt64 = 1
 
     @Flag(name: .customLong("crlf"), help: "End lines with CR and LF.")
@@ -41,10 +43,10 @@
       do {
         try SampleFeed(stopTimes: stopTimes, seed: seed, lineEnd: isCRLF ? .crlf : .lf)
           .write(to: folder, replacesFiles: force)
-        print("Wrote \(folder): a feed with \(stopTimes) stop times, seed \(seed).")
+        StandardStream.output.writeLine("Wrote \(folder): a feed with \(stopTimes) stop times, seed \(seed).")
       } catch {
         if error.code == .fileExists {
-          ToolExit.say("\(error). Use --force to replace it and the others of the feed.")
+          ToolExit.say("\(ToolExit.description(of: error)) Use --force to replace it and the others of the feed.")
           throw ExitCode(ToolExit.cannotCreate.rawValue)
         }
         throw ToolExit.report(error)

@@ -7,38 +7,53 @@
   struct ThumbnailsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "thumbnails",
-      abstract: "Make small pictures of the JPEG and PNG files in a folder.",
+      abstract: "Create small pictures of JPEG and PNG files.",
       discussion: """
         Thumbnails have the names of the pictures, in the same subfolders. Those that are up to date, which is of \
         their picture's time and of the right size, are left alone, so the same command after Ctrl-C makes what is \
-        missing. \
-        A file that can't be read is reported, and the others go on. So is a file of another origin that has the name \
+        missing. A file that can't be read is reported, and the others go on. So is a file of another origin that has the name \
         of a thumbnail: it is replaced only with --force. Files appear under their names only when they are complete.
 
         EXAMPLES:
-          headway thumbnails photos --into small
-          headway thumbnails photos --into small --size 512 --jobs 2
-          headway thumbnails photos --into small --sheet photos.png
+          headway thumbnails photos --output small
+          headway thumbnails photos --output small --size 512 --jobs 2
+          headway thumbnails photos --output small --sheet photos.png
+          headway thumbnails photo.jpg --output small.jpg
         """)
 
-    @Argument(help: "The folder with the pictures, with those below it.", completion: .directory)
-    var folder: String
+    @Argument(
+      help: ArgumentHelp(
+        "A picture, or a folder with pictures in it and in the folders below it.", valueName: "file or folder"),
+      completion: .file())
+    var source: String
 
-    @Option(help: "The folder for the thumbnails, made if it is not there.", completion: .directory)
-    var into: String
+    @Option(
+      name: [.customShort("o"), .customLong("output"), .customLong("into")],
+      help: ArgumentHelp(
+        "The folder for the thumbnails, created if needed. For one picture it can be a file.", valueName: "folder"),
+      completion: .directory)
+    var output: String
 
-    @Option(parsing: .unconditional, help: "The longer side of a thumbnail, in pixels.")
+    @Option(
+      parsing: .unconditional, help: ArgumentHelp("The longer side of a thumbnail, in pixels.", valueName: "pixels"))
     var size = 256
 
     @Option(
-      parsing: .unconditional,
-      help: "How many thumbnails are made at once; if not given, about as many as there are processors.")
+      name: .shortAndLong, parsing: .unconditional,
+      help: ArgumentHelp(
+        "How many thumbnails are created at once; by default about as many as there are processors.",
+        valueName: "number"))
     var jobs: Int?
 
-    @Option(parsing: .unconditional, help: "The quality of thumbnails that are JPEG, from 1 to 100.")
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("The quality of thumbnails that are JPEG.", valueName: "1 to 100"))
     var quality = 85
 
-    @Option(help: "Draw all thumbnails with their names into this file, PNG or JPEG by its name.", completion: .file())
+    @Option(
+      help: ArgumentHelp(
+        "Draw all thumbnails with their names into this file, PNG or JPEG by its name.", valueName: "file"),
+      completion: .file())
     var sheet: String?
 
     @Flag(help: "Make thumbnails that are up to date, too, and replace other files that have their names.")
@@ -74,7 +89,7 @@
 
     private func makeAll() async throws {
       let start = ContinuousClock.now
-      let files = try ThumbnailFiles(folder: folder, output: into)
+      let files = try ThumbnailFiles(of: source, output: output)
       try files.prepareOutput()
       let tally = ThumbnailTally(total: files.names.count)
       let display = ThumbnailDisplay(quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain), tally)

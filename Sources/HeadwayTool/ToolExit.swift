@@ -92,7 +92,12 @@
     /// Writes one line to standard error, whatever line ends the text has.
     static func say(_ text: String) {
       let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-      StandardStream.error.writeLine("headway: \(line)")
+      StandardStream.error.writeLine("headway: \(sentence(line))")
+    }
+
+    /// The text with a full stop, if it does not end a sentence yet.
+    static func sentence(_ text: String) -> String {
+      [".", "?", "!", "…"].contains { text.hasSuffix($0) || text.hasSuffix("\($0))") } ? text : "\(text)."
     }
 
     /// The error for a person: without the statement that SQLite was executing and the innards of Foundation's errors.
@@ -100,6 +105,7 @@
       if let error = error as? ImportError, error.code == .foreignRows {
         return "\(error) Use --append to add to them, --replace to put the file's rows in their place, or --key."
       }
+      if let error = error as? SampleFeedError { return description(of: error) }
       guard let error = error as? ImportError, let underlying = error.underlying else { return "\(error)" }
       let reason =
         switch underlying {
@@ -111,6 +117,15 @@
       guard ToolExit(error) == .temporaryFailure else { return "\(text) (\(reason))" }
       return "\(text) (\(reason)) Another program is writing to it: run the same command when that has ended; what was "
         + "committed stays."
+    }
+
+    private static func description(of error: SampleFeedError) -> String {
+      let texts: [SampleFeedError.Code: String] = [
+        .cannotCreateFolder: "The folder can't be created", .fileExists: "This file exists already",
+        .cannotCreateFile: "The file can't be created", .cannotWrite: "The file can't be written",
+      ]
+      guard let text = texts[error.code], let path = error.path else { return sentence("\(error)") }
+      return "\(path): \(text)" + (error.systemErrorDescription.map { " (\($0))." } ?? ".")
     }
 
     private static func systemReason(_ error: NSError) -> String {

@@ -10,8 +10,8 @@
     @Test(
       "I4: a feed is imported whole with every option that does not concern its content",
       arguments: [
-        [], ["--durability", "full"], ["--durability", "normal"], ["--maximum-concurrency", "1"],
-        ["--maximum-concurrency", "-1"], ["--batch-size", "1"], ["--batch-size", "1000000"], ["--strict"],
+        [], ["--durability", "full"], ["--durability", "normal"], ["--jobs", "1"],
+        ["-j", "100"], ["--batch-size", "1"], ["--batch-size", "1000000"], ["--strict"],
         ["--delimiter", ","], ["--watch", "stops"],
       ]) func options(options: [String]) async throws
     {

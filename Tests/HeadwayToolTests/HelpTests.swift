@@ -17,7 +17,7 @@
           ["import", "--help"],
           [
             "<source>", "<database>", "--into", "--prefix", "--batch-size", "--strict", "--durability",
-            "--maximum-concurrency", "--delimiter",
+            "-j, --jobs", "-o, --output", "--delimiter",
             "--table", "--key", "--column-type", "--no-header", "--progress", "--watch",
           ]
         ),
@@ -39,6 +39,23 @@
         let examples = help.output.drop { $0 != "EXAMPLES:" }.dropFirst().prefix { !$0.isEmpty }
         #expect(examples.count > 2)
         for example in examples { #expect(example.hasPrefix("  headway \(command) ")) }
+      }
+    }
+
+    @Test("Help of a command is also found by 'help', and no placeholder repeats the name of its option")
+    func placeholders() async throws {
+      let list = try await Tool.run("--help", in: folder).output.drop { $0 != "SUBCOMMANDS:" }
+      let commands = list.compactMap { line in line.firstMatch(of: #/^  (\w+)  /#).map { String($0.1) } }
+      #expect(commands.count > 1)
+      for command in commands where command != "help" {
+        let help = try await Tool.run("help", command, in: folder)
+        #expect(help.status == 0)
+        #expect(help.output == (try await Tool.run(command, "--help", in: folder)).output)
+        for line in help.output {
+          for option in line.matches(of: #/--([a-z-]+)(?:, --[a-z-]+)* <([^>]+)>/#) {
+            #expect(option.1 != option.2, "headway \(command): \(line)")
+          }
+        }
       }
     }
 

@@ -59,7 +59,7 @@
       try folder.writeSmallFeed(to: "feed")
       let files = ["stop_times", "trips", "calendar", "stops", "routes", "agency"].map { "feed/\($0).txt" }
       let run = try await Tool.run(
-        ["import"] + files + ["--into", "db", "--progress", "none", "--maximum-concurrency", concurrency], in: folder)
+        ["import"] + files + ["--into", "db", "--progress", "none", "--jobs", concurrency], in: folder)
       #expect(run.status == 0 && !folder.has("db.rejects"))
       #expect(!(run.output + run.errors).contains { $0.contains("not checked") })
     }
@@ -196,7 +196,7 @@
     @Test("I4: more imports at once than there are threads, which all wait for the one that writes")
     func moreThanThreads() async throws {
       for number in 0..<600 { try people(1...100, "t\(number).csv") }
-      _ = try await expect(0, "t*.csv", "db", "--batch-size", "5", "--maximum-concurrency", "-1")
+      _ = try await expect(0, "t*.csv", "db", "--batch-size", "5", "--jobs", "100")
       #expect(try folder.rowCount(of: "t599", in: "db") == 100)
     }
 
@@ -230,5 +230,23 @@
         #expect(!folder.has("db2"))
       }
     #endif
+
+    @Test("I1: names that are not UTF-8 are kept: of files, folders, archives, databases and rejects")
+    func foreignNames() async throws {
+      let script = """
+        cd "$0"; e=$(printf '\\351'); mkdir "d$e"; printf 'a,b\n1,2\n3\n' > "d$e/caf$e.csv"; printf 'x\n1\n' > "d$e/b.csv"
+        "$1" import "d$e" -o "db$e" --progress json || exit 1
+        "$1" import "d$e/caf$e.csv" "db$e" --quiet || exit 2
+        "$1" import "d$e"/caf*.csv "db2$e" --table t --progress none; "$1" import "none$e.csv" db; echo $?
+        test -s "db$e" && test -s "db$e.rejects/caf_.csv" && test -s "db$e.rejects/caf_-2.csv" && echo all
+        cp "db$e" copy
+        """
+      let run = try await Tool([], in: folder, launcher: ["/bin/sh", "-c", script, folder.path]).finish()
+      #expect(run.status == 0)
+      #expect(run.output.last == "all", "\(run.output) \(run.errors)")
+      #expect(run.errors.contains("headway: none\\xE9.csv: There is no such file or folder."), "\(run.errors)")
+      #expect(try folder.query("SELECT * FROM caf_", in: "copy") == [["1", "2"]])
+      #expect(try folder.rowCount(of: "b", in: "copy") == 1)
+    }
   }
 #endif

@@ -60,7 +60,8 @@
       try folder.write("no picture", to: "photos/broken.jpg")
       let json = try await run("--progress", "json", "--size", "60")
       #expect(json.status == 65)
-      #expect(json.errors.count == 1 && json.errors[0].hasSuffix("photos/broken.jpg: is neither JPEG nor PNG"))
+      #expect(
+        json.errors.count == 1 && json.errors[0].hasSuffix("photos/broken.jpg: The file is neither JPEG nor PNG."))
       let last = try #require(try json.objects().last)
       #expect(last["event"] as? String == "finished" && last["exitCode"] as? Int == 65)
       #expect(last["made"] as? Int == 2 && last["failed"] as? Int == 1 && last["total"] as? Int == 3)
@@ -95,7 +96,9 @@
         (["photos", "--into", "small", "--size", "0"], 64), (["photos", "--into", "small", "--size", "-5"], 64),
         (["photos", "--into", "small", "--jobs", "0"], 64), (["photos", "--into", "small", "--quality", "101"], 64),
         (["photos", "--into", "small", "--sheet", "sheet"], 64), (["none", "--into", "small"], 66),
-        (["photos/a.jpg", "--into", "small"], 66), (["photos", "--into", "photos/a.jpg/small"], 73),
+        (["photos/a.jpg", "--into", "photos"], 64), (["/dev/null", "--into", "small"], 66),
+        (["photos/a.jpg", "-o", "photos/a.jpg"], 64),
+        (["photos", "--into", "photos/a.jpg/small"], 73),
         (["photos", "--into", "small", "--sheet", "none/sheet.png"], 73),
       ] {
         let run = try await Tool.run(["thumbnails"] + arguments + ["--progress", "none"], in: folder)
@@ -106,6 +109,37 @@
       try FileManager.default.createDirectory(atPath: "\(folder.path)/empty", withIntermediateDirectories: true)
       let empty = try await Tool.run("thumbnails", "empty", "--into", "small", "--sheet", "s.png", in: folder)
       #expect(empty.status == 0 && empty.output[0].hasPrefix("0 pictures: 0 made, "))
+    }
+
+    @Test("R3: the source can be one picture, whose thumbnail goes into a folder or has a name of its own")
+    func onePicture() async throws {
+      try writePictures("a.jpg", "b.jpg")
+      let run = try await Tool.run("thumbnails", "photos/a.jpg", "-o", "small", "--size", "60", in: folder)
+      #expect(run.status == 0 && run.output[0].hasPrefix("1 picture: 1 made, "))
+      #expect(try size(of: "small/a.jpg") == [60, 40] && !folder.has("small/b.jpg"))
+      #expect(
+        try await Tool.run("thumbnails", "photos/a.jpg", "-o", "new/mine.png", "--size", "30", in: folder).status == 0)
+      #expect(try size(of: "new/mine.png") == [30, 20])
+      try folder.write("no picture", to: "p.png")
+      let broken = try await Tool.run("thumbnails", "p.png", "--into", "small", in: folder)
+      #expect(broken.status == 65 && broken.errors.contains("headway: ./p.png: The file is neither JPEG nor PNG."))
+    }
+
+    @Test("R3: names that are not UTF-8 are kept, in folders and as arguments") func foreignNames() async throws {
+      try writePictures("a.jpg", "same.jpg")
+      // As a shell gives them: \u{e9} in Latin-1.
+      let script = """
+        cd "$0"; e=$(printf '\\351'); mkdir "d$e"; cp photos/a.jpg "d$e/caf$e.jpg"; cp photos/a.jpg "$e.jpg"
+        "$1" thumbnails "d$e" -o "t$e" --size 60 --sheet "s$e.png" || exit 1
+        "$1" thumbnails "$e.jpg" -o t2 --size 60 || exit 1
+        printf x > "d$e/bad$e.jpg"; "$1" thumbnails "d$e" -o "t$e" --size 60 --progress json
+        test -s "t$e/caf$e.jpg" && test -s "s$e.png" && test -s "t2/$e.jpg" && echo all
+        """
+      let run = try await Tool(
+        [], in: folder, launcher: ["/bin/sh", "-c", script, folder.path]
+      ).finish()
+      #expect(run.output.last == "all" && run.status == 0)
+      #expect(run.errors.last == "headway: d\\xE9/bad\\xE9.jpg: The file is neither JPEG nor PNG.")
     }
 
     @Test("R3: a file of another origin under the name of a thumbnail stays, unless it is forced") func otherFiles()

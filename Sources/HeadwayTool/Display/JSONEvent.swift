@@ -1,5 +1,6 @@
 #if SQLite
   import Foundation
+  import Headway
   import HeadwayCSV
   import HeadwayImport
 
@@ -118,7 +119,9 @@
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       // The fields are numbers and text: nothing that can't be encoded.
-      return (try? encoder.encode(event)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+      let text = (try? encoder.encode(event)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+      // Bytes of paths that are not UTF-8, as `\xE9`; JSON doubles the stroke.
+      return text.replacingForeignBytes { "\\\\x" + String($0, radix: 16, uppercase: true) }
     }
   }
 #endif

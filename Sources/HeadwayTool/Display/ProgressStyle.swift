@@ -13,9 +13,10 @@
     case none
 
     /// What the option says of itself.
-    static let help: ArgumentHelp = """
-      How to show progress: bars, plain (a line every 10 %), json (a line an object) or none. If not given, bars on a \
-      terminal, and plain elsewhere.
+    static let help = ArgumentHelp(
       """
+      How to show progress: bars, plain (a line every 10 %), json (an object per line) or none. If not given, bars on a \
+      terminal, and plain elsewhere.
+      """, valueName: "style")
   }
 #endif

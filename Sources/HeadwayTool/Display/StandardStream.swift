@@ -1,5 +1,6 @@
 #if SQLite
   import Foundation
+  import Headway
 
   /// Standard output and standard error, where what is written is seen at once.
   ///
@@ -11,13 +12,13 @@
     /// Writes a text, and a line end.
     func writeLine(_ text: String) { write("\(text)\n") }
 
-    /// Writes a text.
+    /// Writes a text, in which bytes of paths that are not UTF-8 are shown as `\xE9`.
     ///
     /// Where nothing reads standard output any more, the process ends as by the signal for that, which the library for
     /// connections ignores; where it can't be written else, with a message. What can't be said on standard error is not
     /// said, and the work goes on.
     func write(_ text: String) {
-      var rest = Array(text.utf8)[...]
+      var rest = Array(text.shownPath.utf8)[...]
       while !rest.isEmpty {
         let written = rest.withUnsafeBytes { Foundation.write(rawValue, $0.baseAddress, $0.count) }
         guard written < 0 else {

@@ -24,23 +24,32 @@
     @Argument(help: "What to download: addresses of http or https.")
     var urls: [String]
 
-    @Option(help: "The folder for the files, made if it is not there.", completion: .directory)
+    @Option(
+      help: ArgumentHelp("The folder for the files, created if needed.", valueName: "folder"), completion: .directory)
     var into = "."
 
-    @Option(name: .shortAndLong, help: "For one file: its name, in place of that in the address.", completion: .file())
+    @Option(
+      name: .shortAndLong,
+      help: ArgumentHelp("For one file: its name, instead of that in the address.", valueName: "file"),
+      completion: .file())
     var output: String?
 
-    @Option(parsing: .unconditional, help: "How many files are downloaded at once.")
+    @Option(
+      name: .shortAndLong, parsing: .unconditional,
+      help: ArgumentHelp("How many files are downloaded at once.", valueName: "number"))
     var jobs = 4
 
-    @Option(help: "For one file: the SHA-256 checksum that it must have, 64 hexadecimal digits.")
+    @Option(
+      help: ArgumentHelp(
+        "For one file: the SHA-256 checksum that it must have, 64 hexadecimal digits.", valueName: "sha-256"))
     var checksum: String?
 
     @Option(
-      parsing: .unconditional, help: "How often to try again after a failure that may pass.")
+      parsing: .unconditional,
+      help: ArgumentHelp("How often to try again after a failure that may pass.", valueName: "times"))
     var retry = 2
 
-    @Option(help: "The largest file that is taken, in bytes, or with K, M or G.")
+    @Option(help: ArgumentHelp("The largest file that is taken, in bytes, or with K, M or G.", valueName: "bytes"))
     var maxSize: String?
 
     @Option(help: ProgressStyle.help)
@@ -50,7 +59,7 @@
     var quiet = false
 
     func validate() throws {
-      guard !urls.isEmpty else { throw ValidationError("Say what to download, <urls>.") }
+      guard !urls.isEmpty else { throw ValidationError("Name what to download, <urls>.") }
       guard jobs > 0 else { throw ValidationError("--jobs \(jobs): use 1 or more.") }
       guard retry >= 0 else { throw ValidationError("--retry \(retry): use 0 or more.") }
       if quiet, progress != nil { throw ValidationError("--quiet and --progress: use one of them.") }
@@ -64,7 +73,7 @@
         throw ValidationError("--output is for one file, and there are \(urls.count).")
       }
       if let output, output.isEmpty || output.hasSuffix("/") {
-        throw ValidationError("--output \(output): say a file, and the folder with --into.")
+        throw ValidationError("--output \(output): name a file, and the folder with --into.")
       }
       if let maxSize, ByteCount.parsed(maxSize) == nil {
         throw ValidationError("--max-size \(maxSize): use a number of bytes, as 500K, 20M or 2G.")
@@ -77,9 +86,9 @@
 
     func run() async throws {
       do {
-        try FileManager.default.createDirectory(atPath: into, withIntermediateDirectories: true)
+        try FileSystem.createFolder(into)
       } catch {
-        ToolExit.say("The folder \(into) can't be made.")
+        ToolExit.say("\(into): The folder can't be created.")
         throw ExitCode(ToolExit.cannotCreate.rawValue)
       }
       let start = ContinuousClock.now

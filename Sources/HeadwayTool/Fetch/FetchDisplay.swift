@@ -135,7 +135,7 @@
   }
 
   extension DownloadOperation {
-    fileprivate var fileName: String { URL(fileURLWithPath: path).lastPathComponent }
+    fileprivate var fileName: String { String(path.split(separator: "/").last ?? "").shownPath }
     var isComplete: Bool { isFinished && error == nil && !isCancelled }
   }
 

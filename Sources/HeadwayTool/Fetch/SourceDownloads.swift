@@ -21,7 +21,7 @@
         throw ValidationError("Several of these files would have the same name: import them one by one.")
       }
       do {
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileSystem.createFolder(folder)
       } catch {
         throw HTTPError(
           .cannotWriteFile, url: folder, message: "The folder for downloads can't be made.", underlying: error)

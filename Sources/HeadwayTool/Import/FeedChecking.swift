@@ -46,13 +46,13 @@
 
     private func say(_ findings: [FeedFinding], _ end: JSONEvent.Checked) {
       guard style != .json else {
-        for finding in findings { print(JSONEvent.line(JSONEvent.Finding(finding))) }
-        return print(JSONEvent.line(end))
+        for finding in findings { StandardStream.output.writeLine(JSONEvent.line(JSONEvent.Finding(finding))) }
+        return StandardStream.output.writeLine(JSONEvent.line(end))
       }
-      guard end.event == "finished" else { return print("Cancelled: nothing was found out.") }
-      for finding in findings { print(finding) }
+      guard end.event == "finished" else { return StandardStream.output.writeLine("Cancelled: nothing was found out.") }
+      for finding in findings { StandardStream.output.writeLine("\(finding)") }
       func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
-      print("\(feed): \(counted(end.errors, "error")), \(counted(end.warnings, "warning")).")
+      StandardStream.output.writeLine("\(feed): \(counted(end.errors, "error")), \(counted(end.warnings, "warning")).")
     }
   }
 #endif

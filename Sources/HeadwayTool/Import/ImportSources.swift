@@ -1,6 +1,7 @@
 #if SQLite
   import ArgumentParser
   import Foundation
+  import Headway
   import HeadwayImport
 
   /// What the arguments of an import name: a feed, or files, each with its table.
@@ -69,13 +70,13 @@
     /// The paths that a pattern matches, in the order of their names; a path that is there is no pattern.
     private static func expanded(_ argument: String) throws -> [String] {
       let isPattern = argument.contains { "*?[".contains($0) }
-      guard isPattern, !FileManager.default.fileExists(atPath: argument) else { return [argument] }
+      guard isPattern, FileSystem.kind(of: argument) == nil else { return [argument] }
       var matches = glob_t()
       defer { globfree(&matches) }
-      guard glob(argument, 0, nil, &matches) == 0 else {
+      guard argument.withPathBytes({ glob($0, 0, nil, &matches) }) == 0 else {
         throw ImportError(.cannotReadFile, path: argument, message: "No file matches this pattern.")
       }
-      return (0..<Int(matches.gl_pathc)).compactMap { matches.gl_pathv[$0].map { String(cString: $0) } }
+      return (0..<Int(matches.gl_pathc)).compactMap { matches.gl_pathv[$0].map { String(path: $0) } }
     }
 
     private static func feed(_ path: String, among paths: [String], _ description: Description) throws -> FeedFiles {
@@ -99,12 +100,10 @@
     /// - Throws: ``ImportError``, if it is not there.
     private static func size(of path: String) throws -> Int? {
       guard path != "-" else { return nil }
-      let attributes = try? FileManager.default.attributesOfItem(
-        atPath: (path as NSString).resolvingSymlinksInPath)
-      if let attributes {
-        return attributes[.type] as? FileAttributeType == .typeRegular ? attributes[.size] as? Int : nil
+      if let kind = FileSystem.kind(of: path) {
+        guard case .file(let size) = kind else { return nil }
+        return size
       }
-      if FileManager.default.fileExists(atPath: path) { return nil }
       guard let size = try SourceFolder.size(ofFileInArchive: path) else {
         throw ImportError(.cannotReadFile, path: path, message: "There is no such file or folder.")
       }
@@ -117,7 +116,7 @@
       })
       where files.count > 1 {
         throw ValidationError(
-          "\(files[0].path) and \(files[1].path) would both be the table \(name): say --table \(name) to put all "
+          "\(files[0].path) and \(files[1].path) would both be the table \(name): use --table \(name) to put all "
             + "files into one, or import each by a command of its own.")
       }
     }

@@ -1,4 +1,5 @@
 #if SQLite && Drawing
+  import Headway
   import HeadwayDrawing
 
   /// Thumbnails with their names on one picture.
@@ -70,7 +71,7 @@
         context.stroke(Path(square.inset(by: 0.5)), with: .color(Color(white: 0.8)))
       }
       // One line, whatever the name has.
-      let line = String(name.map { $0.isNewline ? " " : $0 })
+      let line = String(name.shownPath.map { $0.isNewline ? " " : $0 })
       let label = Text(
         line, font: Font(size: 10), color: Color(white: 0.3), alignment: .center, maximumLineCount: 1)
       context.draw(label, at: Point(square.minimumX, square.maximumY + 2), width: cellSide)

@@ -72,7 +72,8 @@
         let left = ProgressLine.left(counts.fraction, seconds: seconds)
         let parts = ["\(counts.ended.grouped) of \(counts.total.grouped)", left].compactMap { $0 }
         StandardStream.error.writeLine("thumbnails: \(percent) %, \(parts.joined(separator: ", "))")
-      case .json where lastStep.advance(to: percent): print(event("progress", counts, seconds: seconds, exitCode: nil))
+      case .json where lastStep.advance(to: percent):
+        StandardStream.output.writeLine(event("progress", counts, seconds: seconds, exitCode: nil))
       default: break
       }
     }
@@ -82,14 +83,16 @@
       let counts = tally.counts
       switch style {
       case .none: break
-      case .json: print(event(isStopped ? "cancelled" : "finished", counts, seconds: seconds, exitCode: exitCode))
+      case .json:
+        StandardStream.output.writeLine(
+          event(isStopped ? "cancelled" : "finished", counts, seconds: seconds, exitCode: exitCode))
       case .bars, .plain:
         var parts = ["\(counts.made.grouped) made"]
         if counts.upToDate > 0 { parts.append("\(counts.upToDate.grouped) up to date") }
         if counts.failed > 0 { parts.append("\(counts.failed.grouped) failed") }
         let end = isStopped ? " Cancelled: the same command makes the others." : ""
-        print(
-          "\(counts.total.grouped) pictures: \(parts.joined(separator: ", ")), "
+        StandardStream.output.writeLine(
+          "\(counts.total.grouped) \(counts.total == 1 ? "picture" : "pictures"): \(parts.joined(separator: ", ")), "
             + "\(String(format: "%.2f", seconds)) s.\(end)")
       }
     }

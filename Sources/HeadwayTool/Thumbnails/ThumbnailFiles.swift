@@ -1,78 +1,96 @@
 #if SQLite && Drawing
   import ArgumentParser
-  import Foundation
+  import Headway
   import HeadwayDrawing
 
-  /// The pictures of a folder, and where their thumbnails are.
+  /// The pictures of a folder, or one picture, and where their thumbnails are.
   struct ThumbnailFiles {
     /// Their paths in the folder, in order.
     let names: [String]
     /// The paths of folders in it that can't be listed, so that pictures may be missing.
     let closedFolders: [String]
-    private let folder: URL
-    private let outputFolder: URL
+    private let folder: String
+    private let outputFolder: String
+    /// The file for the one thumbnail, if it has a name of its own.
+    private var outputFile: String?
 
-    /// - Throws: ``ImageFileError`` if the folder can't be read; `ValidationError` if the thumbnails would take the
-    ///   places of the pictures.
-    init(folder: String, output: String) throws {
-      self.folder = URL(fileURLWithPath: folder, isDirectory: true).resolvingSymlinksInPath()
-      outputFolder = URL(fileURLWithPath: output, isDirectory: true).resolvingSymlinksInPath()
-      guard self.folder.path != outputFolder.path else {
-        throw ValidationError("--into \(output): the thumbnails would take the places of the pictures.")
+    /// - Parameters:
+    ///   - source: A folder, or a picture.
+    ///   - output: The folder for the thumbnails; or, for one picture, a name with the ending of a picture.
+    /// - Throws: ``ImageFileError`` if the source can't be read; `ValidationError` if the thumbnails would take the places
+    ///   of the pictures.
+    init(of source: String, output: String) throws {
+      switch FileSystem.kind(of: source) {
+      case nil: throw ImageFileError(.fileNotFound, path: source)
+      case .other?: throw ImageFileError(.isNoFile, path: source, context: "name a picture, or a folder with pictures")
+      case .folder?:
+        (folder, outputFolder) = (Self.withoutEndingSlash(source), Self.withoutEndingSlash(output))
+        guard !Self.areSame(folder, outputFolder) else { throw Self.replacing(output) }
+        (names, closedFolders) = try Self.pictures(in: folder, except: outputFolder)
+      case .file?:
+        folder = FileSystem.folder(of: source)
+        (names, closedFolders) = ([String(source.split(separator: "/").last ?? "")], [])
+        let isFile = !FileSystem.isFolder(output) && ImageFileFormat(pathExtensionOf: output) != nil
+        outputFolder = isFile ? FileSystem.folder(of: output) : Self.withoutEndingSlash(output)
+        outputFile = isFile ? output : nil
+        guard !Self.areSame(source, self.output(names[0])) else { throw Self.replacing(output) }
       }
-      var isFolder: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else {
-        throw ImageFileError(.fileNotFound, path: folder)
-      }
-      guard isFolder.boolValue else { throw ImageFileError(.isNoFile, path: folder, context: "a folder is wanted") }
-      (names, closedFolders) = try Self.pictures(in: self.folder, except: outputFolder)
     }
 
-    private static func pictures(in folder: URL, except output: URL) throws -> (names: [String], closed: [String]) {
-      // What can't be listed would be left out in silence.
-      do { _ = try FileManager.default.contentsOfDirectory(atPath: folder.path) } catch {
-        throw ImageFileError(.permissionDenied, path: folder.path)
-      }
-      guard let enumerator = FileManager.default.enumerator(atPath: folder.path) else { return ([], []) }
+    private static func replacing(_ output: String) -> ValidationError {
+      ValidationError("--output \(output): the thumbnails would replace the pictures.")
+    }
+
+    private static func withoutEndingSlash(_ path: String) -> String {
+      var path = path[...]
+      while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+      return String(path)
+    }
+
+    private static func areSame(_ path: String, _ other: String) -> Bool {
+      guard let path = FileSystem.resolved(path), let other = FileSystem.resolved(other) else { return false }
+      return path.pathBytes == other.pathBytes
+    }
+
+    private static func pictures(in folder: String, except output: String) throws -> (names: [String], closed: [String])
+    {
       var (names, closed): ([String], [String]) = ([], [])
-      while let name = enumerator.nextObject() as? String {
-        let last = name.split(separator: "/").last ?? ""
-        let url = folder.appendingPathComponent(name)
-        if last.hasPrefix(".") || url.path == output.path {
-          enumerator.skipDescendants()
-        } else if ImageFileFormat(pathExtensionOf: name) != nil, !isFolder(url) {
-          names.append(name)
-        } else if isClosedFolder(url.path) {
-          closed.append(url.path)
+      var rest = [""]
+      while let inner = rest.popLast() {
+        let path = inner.isEmpty ? folder : "\(folder)/\(inner)"
+        guard let found = try? FileSystem.names(inFolder: path) else {
+          // What can't be listed would be left out in silence.
+          guard !inner.isEmpty else { throw ImageFileError(.permissionDenied, path: folder) }
+          closed.append(path)
+          continue
+        }
+        for last in found where !last.hasPrefix(".") {
+          let name = inner.isEmpty ? last : "\(inner)/\(last)"
+          // Links to folders are not followed.
+          if FileSystem.kind(of: "\(folder)/\(name)", followsLinks: false) == .folder {
+            if !areSame("\(folder)/\(name)", output) { rest.append(name) }
+          } else if ImageFileFormat(pathExtensionOf: last) != nil, !FileSystem.isFolder("\(folder)/\(name)") {
+            names.append(name)
+          }
         }
       }
       return (names.sorted(), closed.sorted())
     }
 
-    /// Links are not followed.
-    private static func isClosedFolder(_ path: String) -> Bool {
-      var status = stat()
-      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
-      return access(path, R_OK | X_OK) != 0
-    }
+    func source(_ name: String) -> String { "\(folder)/\(name)" }
+    func output(_ name: String) -> String { outputFile ?? "\(outputFolder)/\(name)" }
 
-    private static func isFolder(_ url: URL) -> Bool {
-      var isFolder: ObjCBool = false
-      return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder.boolValue
-    }
-
-    func source(_ name: String) -> String { folder.appendingPathComponent(name).path }
-    func output(_ name: String) -> String { outputFolder.appendingPathComponent(name).path }
-
-    /// Makes the folders for the thumbnails.
+    /// Creates the folders for the thumbnails.
     ///
     /// - Throws: ``ImageFileError``.
     func prepareOutput() throws {
-      for folder in Set(names.map { (output($0) as NSString).deletingLastPathComponent } + [outputFolder.path]) {
+      // By their bytes: names that differ in these alone are equal as strings.
+      let folders = Set(names.map { FileSystem.folder(of: output($0)).pathBytes } + [outputFolder.pathBytes])
+      for folder in folders.map({ String(pathBytes: $0) }) {
         do {
-          try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+          try FileSystem.createFolder(folder)
         } catch {
-          throw ImageFileError(.cannotWrite, path: folder, context: "the folder can't be made")
+          throw ImageFileError(.cannotWrite, path: folder, context: "the folder can't be created")
         }
       }
     }

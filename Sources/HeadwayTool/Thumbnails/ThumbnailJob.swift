@@ -38,7 +38,7 @@
     /// - Returns: Whether a thumbnail was made; nil if that was cancelled.
     private func make() throws -> Bool? {
       var status = stat()
-      guard stat(source, &status) == 0 else { throw ImageFileError(.fileNotFound, path: source) }
+      guard source.withPathBytes({ stat($0, &status) }) == 0 else { throw ImageFileError(.fileNotFound, path: source) }
       if !force {
         if isUpToDate(status) { return false }
         try checkThatItIsOurs()
@@ -61,7 +61,9 @@
     /// Somebody's picture may have the name: it would be lost.
     private func checkThatItIsOurs() throws {
       var status = stat()
-      guard lstat(output, &status) == 0, !ImageComment.isFound(Self.mark, in: output) else { return }
+      guard output.withPathBytes({ lstat($0, &status) }) == 0, !ImageComment.isFound(Self.mark, in: output) else {
+        return
+      }
       throw ImageFileError(
         .cannotWrite, path: output,
         context: "another file has the name of the thumbnail, which --force puts in its place")
@@ -69,7 +71,7 @@
 
     private func isUpToDate(_ source: stat) -> Bool {
       var status = stat()
-      guard stat(output, &status) == 0, status.modification == source.modification,
+      guard output.withPathBytes({ stat($0, &status) }) == 0, status.modification == source.modification,
         let found = longerSide(output)
       else { return false }
       // A small picture keeps its size.
