@@ -25,19 +25,21 @@
     @Argument(help: "The table or view.")
     var table: String
 
-    @Option(name: .shortAndLong, help: "The file to write; standard output if not given.", completion: .file())
+    @Option(
+      name: .shortAndLong, help: ArgumentHelp("The file to write; standard output if not given.", valueName: "file"),
+      completion: .file())
     var output = "-"
 
-    @Option(help: "The columns to write, separated by commas; all if not given.")
+    @Option(help: ArgumentHelp("The columns to write, separated by commas; all if not given.", valueName: "names"))
     var columns: String?
 
-    @Option(help: "What separates fields: one character, or 'tab'.")
+    @Option(help: ArgumentHelp("What separates fields: one character, or 'tab'.", valueName: "character"))
     var delimiter = ","
 
     @Flag(inversion: .prefixedNo, help: "Write the names of the columns first.")
     var header = true
 
-    @Option(help: "The text for fields that have no value.")
+    @Option(help: ArgumentHelp("The text for fields that have no value.", valueName: "text"))
     var null = ""
 
     @Flag(help: "End lines with CR and LF, as Excel does.")

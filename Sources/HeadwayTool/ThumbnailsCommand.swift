@@ -11,8 +11,9 @@
       discussion: """
         Thumbnails have the names of the pictures, in the same subfolders. Those that are up to date, which is of \
         their picture's time and of the right size, are left alone, so the same command after Ctrl-C makes what is \
-        missing. A file that can't be read is reported, and the others go on. So is a file of another origin that has the name \
-        of a thumbnail: it is replaced only with --force. Files appear under their names only when they are complete.
+        missing. A file that can't be read is reported, and the others go on. So is a file of another origin that has \
+        the name of a thumbnail: it is replaced only with --force. Files appear under their names only when they \
+        are complete.
 
         EXAMPLES:
           headway thumbnails photos --output small

@@ -163,7 +163,7 @@
         ("<?xml version='1.0'?>", "XML"), ("{\n  \"a\": 1\n}", "JSON"), ("[{\"a\": 1}]", "JSON"),
       ] {
         try folder.write(text, to: "x.csv")
-        try await expectFailure("x.csv", "db", status: 65, "x.csv: This is \(format).")
+        try await expectFailure("x.csv", "db", status: 65, "x.csv: This is \(format)")
       }
       #expect(!folder.has("db"))
       // Names of columns that begin alike, and an encoding that says that it is text.

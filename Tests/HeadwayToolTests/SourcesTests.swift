@@ -234,7 +234,8 @@
     @Test("I1: names that are not UTF-8 are kept: of files, folders, archives, databases and rejects")
     func foreignNames() async throws {
       let script = """
-        cd "$0"; e=$(printf '\\351'); mkdir "d$e"; printf 'a,b\n1,2\n3\n' > "d$e/caf$e.csv"; printf 'x\n1\n' > "d$e/b.csv"
+        cd "$0"; e=$(printf '\\351'); mkdir "d$e"
+        printf 'a,b\n1,2\n3\n' > "d$e/caf$e.csv"; printf 'x\n1\n' > "d$e/b.csv"
         "$1" import "d$e" -o "db$e" --progress json || exit 1
         "$1" import "d$e/caf$e.csv" "db$e" --quiet || exit 2
         "$1" import "d$e"/caf*.csv "db2$e" --table t --progress none; "$1" import "none$e.csv" db; echo $?

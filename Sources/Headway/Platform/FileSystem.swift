@@ -60,8 +60,8 @@ package enum FileSystem {
     // "a/b" is created as "a", then "a/b". An empty component (a leading or a doubled slash) needs no folder.
     for end in 1...max(1, bytes.count) where end >= bytes.count || bytes[end] == UInt8(ascii: "/") {
       let part = String(pathBytes: bytes.prefix(end))
-      // Folders above may exist and be closed to us, which `mkdir` reports before it would report EEXIST; only the whole
-      // path must be a folder in the end.
+      // Folders above may exist and be closed to us, which `mkdir` reports before it would report EEXIST; only the
+      // whole path must be a folder in the end.
       guard part.withPathBytes({ mkdir($0, 0o777) }) != 0 else { continue }
       let errorNumber = errno
       if end >= bytes.count, !isFolder(path) { throw Failure(errorNumber: errorNumber) }

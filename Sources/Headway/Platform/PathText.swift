@@ -10,10 +10,11 @@
 
 /// The characters that represent bytes of paths that are not UTF-8.
 ///
-/// Linux allows any bytes in the name of a file except zero and `/`, and a Swift string holds only Unicode. So a path in a
-/// string has a character of Unicode's last plane, U+10FE80 to U+10FEFF, for each byte from 0x80 to 0xFF that is not part
-/// of UTF-8. A name that contains such a character itself is treated as bytes, so each name has one text, and each text
-/// leads back to its name. Paths become bytes again only where the system is called, by ``Swift/String/withPathBytes(_:)``.
+/// Linux allows any bytes in the name of a file except zero and `/`, and a Swift string holds only Unicode. So a path
+/// in a string has a character of Unicode's last plane, U+10FE80 to U+10FEFF, for each byte from 0x80 to 0xFF that is
+/// not part of UTF-8. A name that contains such a character itself is treated as bytes, so each name has one text, and
+/// each text leads back to its name. Paths become bytes again only where the system is called, by
+/// ``Swift/String/withPathBytes(_:)``.
 private enum ForeignByte {
   static let first: UInt32 = 0x10_FE00
   /// The first byte of each of these characters in UTF-8.

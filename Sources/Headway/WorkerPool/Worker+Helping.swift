@@ -8,9 +8,8 @@ extension Worker {
   /// When the turn of a helper is over that begins now.
   static func endOfTurn() -> UInt64 { DispatchTime.now().uptimeNanoseconds + turn }
 
-  /// Whether other work waits, and the worker's turn is over; or more workers are at work than may be.
-  ///
-  /// - Parameter turnEnd: When the turn is over.
+  /// Whether the worker should leave what it helps with: other work waits, and its turn is over, or more workers are at
+  /// work than may be.
   @inline(__always)
   func isNeededElsewhere(_ turnEnd: UInt64) -> Bool {
     leavesSoon.load(ordering: .relaxed)

@@ -8,7 +8,8 @@
     private let result: PixelStorage
     private let sourceWidth: Int
     private let sourceHeight: Int
-    /// How many columns and rows of the source a pixel that comes represents; the last of a row or column, what is left.
+    /// How many columns and rows of the source a pixel that comes represents; the last of a row or column, what is
+    /// left.
     private let unit: Int
     /// How many pixels a row has that comes.
     private let count: Int
@@ -29,8 +30,8 @@
     ///   - result: Takes the rows; neither wider nor higher than the source.
     ///   - sourceWidth: The width of the source.
     ///   - sourceHeight: The height of the source.
-    ///   - unit: By how much a decoder has reduced the source: a pixel of its rows represents that many columns and rows,
-    ///     but at the right and at the bottom only those that are left.
+    ///   - unit: By how much a decoder has reduced the source: a pixel of its rows represents that many columns and
+    ///     rows, but at the right and at the bottom only those that are left.
     init(into result: PixelStorage, sourceWidth: Int, sourceHeight: Int, unit: Int = 1) {
       precondition(result.width == 1 || result.width * unit <= sourceWidth)
       precondition(result.height == 1 || result.height * unit <= sourceHeight)

@@ -4,8 +4,8 @@
   extension String {
     /// The path of a database as SQLite requires it.
     ///
-    /// SQLite reads names as UTF-8 from GRDB. A path with other bytes becomes an address with `file:`, in which they are
-    /// escaped.
+    /// SQLite reads names as UTF-8 from GRDB. A path with other bytes becomes an address with `file:`, in which they
+    /// are escaped.
     var databaseName: String {
       guard hasForeignBytes else { return self }
       let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)

@@ -98,7 +98,8 @@ public final class RejectsFile: RejectedRowReceiver {
     guard FileSystem.kind(of: folder) != nil || folder.withPathBytes({ mkdir($0, 0o777) }) == 0 else {
       throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     }
-    let ending = path.hasSuffix(".csv") ? ".csv" : ""
+    let name = path.split(separator: "/").last ?? ""
+    let ending = name.lastIndex(of: ".").map { $0 == name.startIndex ? "" : String(name[$0...]) } ?? ""
     var number = 1
     var descriptor: Int32
     repeat {

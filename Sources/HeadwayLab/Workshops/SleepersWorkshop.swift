@@ -7,8 +7,8 @@
 
   /// 200 operations that sleep, on an operation queue and on a dispatch queue at the same time.
   ///
-  /// An operation that sleeps needs no processor. Headway replaces the thread that it blocks; Dispatch has a fixed number of
-  /// threads.
+  /// An operation that sleeps needs no processor. Headway replaces the thread that it blocks; Dispatch has a fixed
+  /// number of threads.
   final class SleepersWorkshop: Sendable {
     struct Side: Encodable {
       /// A letter for each sleeper: it waits, sleeps, or has finished.

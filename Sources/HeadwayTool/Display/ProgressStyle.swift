@@ -15,8 +15,8 @@
     /// What the option says of itself.
     static let help = ArgumentHelp(
       """
-      How to show progress: bars, plain (a line every 10 %), json (an object per line) or none. If not given, bars on a \
-      terminal, and plain elsewhere.
+      How to show progress: bars, plain (a line every 10 %), json (an object per line) or none. If not given, bars on \
+      a terminal, and plain elsewhere.
       """, valueName: "style")
   }
 #endif

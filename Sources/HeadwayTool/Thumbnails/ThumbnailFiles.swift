@@ -17,8 +17,8 @@
     /// - Parameters:
     ///   - source: A folder, or a picture.
     ///   - output: The folder for the thumbnails; or, for one picture, a name with the ending of a picture.
-    /// - Throws: ``ImageFileError`` if the source can't be read; `ValidationError` if the thumbnails would take the places
-    ///   of the pictures.
+    /// - Throws: ``ImageFileError`` if the source can't be read; `ValidationError` if the thumbnails would take the
+    ///   places of the pictures.
     init(of source: String, output: String) throws {
       switch FileSystem.kind(of: source) {
       case nil: throw ImageFileError(.fileNotFound, path: source)
