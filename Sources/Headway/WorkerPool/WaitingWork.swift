@@ -57,7 +57,8 @@ struct WaitingWork {
 
   /// Asks for so many more helpers for work, which has one entry however often this is called.
   mutating func append(helpersFor work: any HelpedWork, count: Int) {
-    guard let place = work.place, isAt(place, work), count > 0 else {
+    guard count > 0 else { return }
+    guard let place = work.place, isAt(place, work) else {
       work.place = append(work, count: count)
       return
     }
@@ -68,13 +69,21 @@ struct WaitingWork {
   /// Takes the oldest.
   mutating func popFirst() -> (any PoolWork)? { first == Self.none ? nil : take(first) }
 
-  /// Takes the oldest for which `condition` holds.
+  /// Takes the oldest for which `condition` holds; the rest of that work keeps its place.
   ///
   /// O(*n*) in the number of pieces of work.
   mutating func popFirst(where condition: (any PoolWork) -> Bool) -> (any PoolWork)? {
     var place = first
     while place != Self.none {
-      if let work = entries[place].work, condition(work) { return take(place) }
+      if let work = entries[place].work, condition(work) {
+        count -= 1
+        entries[place].count -= 1
+        if entries[place].count == 0 {
+          unlink(place)
+          free(place)
+        }
+        return work
+      }
       place = entries[place].next
     }
     return nil
