@@ -54,7 +54,7 @@
     package init(_ options: Options, lab: Lab) {
       self.options = options
       self.lab = lab
-      workshops = Workshops(journal: lab.journal, feed: options.feed, work: lab.work)
+      workshops = Workshops(journal: lab.journal, feed: options.feed)
       guardian = Guardian(token: options.listen == nil ? nil : Guardian.makeToken())
     }
 
@@ -213,16 +213,6 @@
       router.post("api/dependency") { [lab] request, context in
         let change = try await request.decode(as: DependencyRequest.self, context: context)
         return lab.addDependency(of: change.task, on: change.other) ? HTTPResponse.Status.accepted : .conflict
-      }
-      router.post("api/touch") { [lab] request, context in
-        let touch = try await request.decode(as: TouchRequest.self, context: context)
-        guard 0...1 ~= touch.x, 0...1 ~= touch.y, touch.viewer.utf8.count <= 40 else {
-          throw HTTPError(.unprocessableContent)
-        }
-        let number = lab.touches.touch(viewer: touch.viewer, x: touch.x, y: touch.y)
-        return Response(
-          status: .accepted, headers: [.contentType: "application/json"],
-          body: ResponseBody(byteBuffer: ByteBuffer(string: "{\"number\":\(number)}")))
       }
       router.get("api/diagnosis/:task") { [lab] _, context in
         guard let task = context.parameters.get("task", as: Int.self), let text = lab.diagnosis(of: task) else {

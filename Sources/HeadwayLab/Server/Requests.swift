@@ -31,12 +31,6 @@
     var priority: Int
   }
 
-  struct TouchRequest: Decodable {
-    var viewer: String
-    var x: Double
-    var y: Double
-  }
-
   struct DependencyRequest: Decodable {
     var task: Int
     var other: Int

@@ -180,13 +180,6 @@
       return Color(red: part(0), green: part(0.33), blue: part(0.67), opacity: opacity)
     }
 
-    /// The number of a picture, which is that of the first cell that shows it.
-    static func draw(numberOf content: Int, _ context: DrawingContext) {
-      let text = HeadwayDrawing.Text("\(content + 1)", font: Font(size: 13, weight: .bold), color: .white)
-      context.fill(Path(Rectangle(0, 38, 56, 18)), with: .color(Color(white: 0, opacity: 0.55)))
-      context.draw(text, at: Point(5, 38))
-    }
-
     static func drawing(of content: Int) -> DrawingOperation {
       DrawingOperation(width: 56, height: 56, scale: 2) { context in
         let hue = Double(content) / Double(DrawingWorkshop.contentCount)
@@ -200,7 +193,8 @@
           let dot = Path(ellipseIn: Rectangle(x, y, 5, 5))
           context.fill(dot, with: .color(color(hue + share, opacity: 0.5)))
         }
-        draw(numberOf: content, context)
+        context.draw(
+          HeadwayDrawing.Text("\(content)", font: Font(size: 13, weight: .bold), color: .white), at: Point(5, 36))
       }
     }
   }
@@ -217,7 +211,6 @@
       DrawingOperation(width: 56, height: 56, scale: 2) { context in
         let thumbnail = try Image(thumbnailOf: file(content % 40), fitting: 112)
         context.draw(thumbnail, in: context.bounds)
-        Tile.draw(numberOf: content, context)
       }
     }
 
