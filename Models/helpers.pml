@@ -1,4 +1,4 @@
-/* Threads that are summoned to help with one piece of work, and what becomes of the requests (section "Helpers" of
+/* Threads that are summoned to help with one piece of work, and the requests for them (section "Helpers" of
    README.md).
 
    part                stands for
@@ -29,7 +29,7 @@ bool returned;
 
 #define LOCALS byte wanted, number, done; bool makesWay
 
-/* Twice as many as are busy, and no more than there are numbers for, besides the one that the thread takes. */
+/* Twice as many as are busy, and no more than the numbers that are left after the thread has taken its own. */
 inline summon() {
   atomic {
     wanted = (LIMIT < 2 * busy -> LIMIT : 2 * busy);
@@ -44,7 +44,7 @@ inline summon() {
   fi
 }
 
-/* Asks the pool, and then looks whether the numbers were given out meanwhile. */
+/* Asks the pool, and then checks whether all numbers are given out. */
 inline submit(count) {
   requests = requests + count;
 #ifndef FAULT_NO_SECOND_LOOK

@@ -14,7 +14,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
   static let mostThreads = 64
 
   private struct State {
-    /// Until all are done: a worker that comes late does not get it.
+    /// The function; nil once all calls have returned, so that a late worker does not get it.
     var body: Body?
     var unfinished: Int
     /// Threads that take part.
@@ -47,7 +47,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
   ///   - operation: The operation that other threads are inside of while they take part.
   ///   - executor: Sends threads to take part.
   ///   - workerClass: The class of these threads.
-  ///   - limit: How many calls run at once, at most.
+  ///   - limit: The largest number of calls that run at the same time.
   ///   - body: What to call.
   init(
     _ count: Int, in operation: Operation?, on executor: any WorkExecutor, of workerClass: WorkerClass,

@@ -24,7 +24,7 @@ package enum FileSystem {
     package var description: String { strerror(errorNumber).map { String(cString: $0) } ?? "error \(errorNumber)" }
   }
 
-  /// What has a name; nil if nothing does.
+  /// The kind of file at a path; nil if there is none.
   ///
   /// A link is what it leads to, unless links are not followed.
   package static func kind(of path: String, followsLinks: Bool = true) -> Kind? {
@@ -68,7 +68,7 @@ package enum FileSystem {
     }
   }
 
-  /// The folder in which a file is, by its path alone.
+  /// The path of the folder that contains a file, from the text of its path alone.
   package static func folder(of path: String) -> String {
     guard let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return end == path.startIndex ? "/" : String(path[..<end])

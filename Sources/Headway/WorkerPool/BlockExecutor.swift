@@ -2,9 +2,8 @@ import Dispatch
 
 /// Runs work in blocks of something else, such as a dispatch queue.
 ///
-/// A block that was given away can't be taken back. So the blocks are for whatever waits when they are called, and work
-/// that is withdrawn leaves its blocks to work that comes later: there are never more of them than work has waited at
-/// one time.
+/// A block that is enqueued can't be withdrawn. So a block serves whatever work waits when the block is called, and the
+/// blocks of withdrawn work serve later work. There are never more blocks than requests that waited at the same time.
 package final class BlockExecutor: WorkExecutor {
   private struct State {
     var work = WaitingWork()
@@ -12,7 +11,7 @@ package final class BlockExecutor: WorkExecutor {
     var blocks = 0
   }
 
-  // Protected by its lock, under which nothing is called and no other lock is taken.
+  // Protected by its lock. No other lock is taken under it, and nothing is called.
   private let state = Guarded(State())
   private let enqueue: @Sendable (_ block: @escaping @Sendable () -> Void) -> Void
 

@@ -1,7 +1,7 @@
 /// What waits for workers, oldest first: each piece of work with how many workers it asks for.
 ///
 /// Work that has been served goes behind the others for its next worker. So work that asks for many workers does not
-/// keep out work that asks for one. Every change is O(1), except where its comment says otherwise.
+/// keep out work that asks for one. Every change is O(1), except where noted.
 struct WaitingWork {
   /// Where a piece of work is, until it has been served or withdrawn.
   typealias Place = Int
