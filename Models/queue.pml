@@ -76,6 +76,9 @@
 #ifndef LOWS
 #define LOWS 0          /* for workers of class 1 */
 #endif
+#ifndef URGENT
+#define URGENT 0        /* while one of these waits for a place of the limit, workers of class 0 run what is before it */
+#endif
 
 #ifdef DEPENDER
 #define HAS_DEPENDENTS true
@@ -139,9 +142,20 @@ hidden byte i, j;
 #define started (running + size(busy))
 #define open (!suspended && started < LIMIT)
 #define isStartable(x) (count[x] == 0 || has(cancelled, x))
-/* With a limit a class has its turn when the first of all is of that class; the normal one while cancelled ones wait. */
-#define isNext(c) (ready[c] != 0 && (LIMIT == 9 || (coded != 0 -> (c) == 0 : \
-  ready[1 - (c)] == 0 || first(ready[c]) < first(ready[1 - (c)]))))
+/* What waits holds all that is ready to the class of workers 0 (Admission.floor). */
+#define holds0 (LIMIT != 9 && (ready[0] & URGENT) != 0)
+/* What workers of a class may take. */
+#define offer(c) (holds0 -> ((c) == 0 -> ready[0] | ready[1] : 0) : ready[c])
+/* With a limit a class has its turn when the first of all is of that class, or is held to it; the normal one while
+   cancelled ones wait. */
+#define isNext(c) (offer(c) != 0 && (LIMIT == 9 || (coded != 0 -> (c) == 0 : \
+  offer(1 - (c)) == 0 || first(offer(c)) < first(offer(1 - (c))))))
+/* Whether workers of a class are sent for. */
+#ifdef FAULT_FLOOR
+#define isCalled(c) (ready[c] != 0 && (ready[1 - (c)] == 0 || first(ready[c]) < first(ready[1 - (c)])))
+#else
+#define isCalled(c) isNext(c)
+#endif
 
 inline insert(x) { place[x] = READY; ready[order(x)] = ready[order(x)] | bit(x) }
 inline withdraw(x) {
@@ -158,6 +172,7 @@ inline becameReady(x) {
   :: place[x] == HELD ->
      d_step { offered = offered | bit(x); if :: phase[x] == PENDING -> insert(x) :: else fi }
      do :: mayContinue != 0 -> mayContinue = rest(mayContinue) :: else -> break od
+     if :: has(URGENT, x) -> reclaimAll(busy) :: else fi
   :: else
   fi
 }
@@ -260,11 +275,11 @@ inline issue(c) {                       /* tickets for a class: n is how many op
   od;
   atomic {
     if
-    :: open && (isNext(c) || ready[c] == 0 && (LIMIT == 9 || ready[1 - c] == 0) || c == 0 && coded != 0) ->
+    :: open && (isCalled(c) || offer(c) == 0 && (LIMIT == 9 || offer(1 - c) == 0) || c == 0 && coded != 0) ->
 #ifndef FAULT_CODED
        n = n + (c == 0 -> size(coded) : 0);
 #endif
-       n = least(n + size(ready[c]), LIMIT - started)
+       n = least(n + size(offer(c)), LIMIT - started)
     :: else -> n = 0
     fi;
     if :: c == 0 -> n = n + size(leaving) :: else fi;
@@ -380,7 +395,7 @@ claim:
   :: c == 1 || leaving == 0 ->
      if
      :: open && c == 0 && coded != 0 -> x = first(coded)
-     :: open && (c == 1 || coded == 0) && isNext(c) -> x = first(ready[c])
+     :: open && (c == 1 || coded == 0) && isNext(c) -> x = first(offer(c))
      :: else
      fi
   fi;
@@ -390,8 +405,8 @@ claim:
      atomic { x = NONE; again = false;
        batch[me].count = 0; busy = busy | bit(me);
        do
-       :: batch[me].count < CAP && isNext(c) && !has(SINGLES, first(ready[c])) ->
-          i = first(ready[c]); ready[c] = without(ready[c], i); place[i] = TAKEN;
+       :: batch[me].count < CAP && isNext(c) && !has(SINGLES, first(offer(c))) ->
+          i = first(offer(c)); ready[0] = without(ready[0], i); ready[1] = without(ready[1], i); place[i] = TAKEN;
           batch[me].items[batch[me].count] = i; batch[me].count++
        :: batch[me].count > 0 -> break
        od;

@@ -20,11 +20,13 @@ extension Admission {
     let share = max(1, indivisible, first.ready.count(workerClass) / (2 * ProcessorCount.usable))
     let most = min(share, mostCount, Batch.capacity)
     let mayEndLater = aloneCount == 0
-    while batch.count < most, limit == .max || firstReadyClass == workerClass,
-      let (operation, level) = first.ready.popFirst(
-        workerClass, where: { isFit($0) && (mayEndLater || !$0.mayEndLater) })
+    while batch.count < most, let list = nextList(for: workerClass),
+      let (operation, level) = first.ready.popFirst(list, where: { isFit($0) && (mayEndLater || !$0.mayEndLater) })
     {
-      operation._withUnsafeGuaranteedRef { members.take($0) }
+      operation._withUnsafeGuaranteedRef { operation in
+        if hasUrgent { noteTaken(operation, list) }
+        members.take(operation)
+      }
       batch.append(operation, level: level)
     }
     guard batch.count > 0 else { return false }
@@ -34,6 +36,15 @@ extension Admission {
       keepsOrder: limit != .max, at: now)
     batches.insert(batch)
     return true
+  }
+
+  /// An operation that was in a list of ready ones goes into a batch.
+  private mutating func noteTaken(_ operation: Operation, _ list: WorkerClass) {
+    // Before its own urgency is forgotten, for which it would not be raised.
+    let floor = floor
+    noteReadyUrgency(of: operation, by: -1)
+    forgetUrgency(of: operation)
+    raiseToFloor(operation, floor)
   }
 
   /// A thread has come to the end of its batch, or leaves it; to be called by that thread.
@@ -165,14 +176,17 @@ extension Admission {
     var highest = 0
     var last: OperationReference?
     batch.reclaim { operation in
-      let level = readyLevel(of: operation.state.current)
+      let word = operation.state.current
+      let level = readyLevel(of: word)
       highest = max(highest, level)
       members.takeBack(operation, behind: last)
       last = OperationReference(operation)
       operation.admission.place = .ready
       operation.admission.workerClass = workerClass(of: operation)
       // It was in the first segment, which only grows.
+      noteUrgency(of: operation, word)
       first.ready.insert(operation, level: level)
+      noteReadyUrgency(of: operation, by: 1)
     }
     // Other batches, taken later, are behind that.
     if batches.count > 1 { reclaimBatches(lessUrgentThan: highest) }
@@ -195,6 +209,7 @@ extension Admission {
     }
     // It was given a dependency, or holds itself back.
     operation.admission.place = .waiting
+    noteUrgency(of: operation, operation.state.current)
     noteHeldBack(operation)
     if operation.state.current.isStartable { becameReady(operation) }
     return false

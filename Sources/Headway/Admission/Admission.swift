@@ -33,8 +33,9 @@ struct Admission {
   private var nextSequence: UInt64 = 0
   /// How many have been started by themselves, and have not finished; those of batches are not counted.
   var runningCount = 0
-  /// What was started by itself and has not finished, except what leaves as cancelled.
-  var running = OperationChain()
+  /// What was started by itself and has not finished, except what leaves as cancelled; by the class to which it belonged
+  /// when it started, or to which it was raised.
+  var running = RunningOperations()
   /// Issued, and not yet redeemed by a worker.
   private(set) var tickets = PerClass(0)
 
@@ -43,6 +44,15 @@ struct Admission {
 
   /// How many operations that may end after their `main()` are to go into no batch.
   var aloneCount = 0
+
+  /// How many of those that wait are counted as urgent: they raise what they wait for.
+  var urgentCount = 0
+  /// The urgent ones behind barriers, and the barriers that are urgent.
+  var behindBarriers = UrgentCounts()
+  /// The class of the most urgent thing that waits until the queue is empty, or holds less.
+  var awaitedClass = WorkerClass.background
+  /// What has been raised, and was not taken by ``takeRaised()``.
+  var raised: [Raised] = []
 
   /// In which order operations start; with `.fifo`, the limit is 1.
   var order = QueueOrder.priority
@@ -88,12 +98,15 @@ struct Admission {
       operation.admission.place = .waiting
       if isBarrier {
         withSegment(of: operation) { $0.barrier = reference }
+        if !hasEnded, !word.isCancelled { noteUrgency(of: operation, word) }
         later.append(AdmissionSegment(firstSequence: nextSequence))
         // What comes after it may be made ready by what is before it.
         batches.forEach { $0.stopContinuing() }
       } else {
         withSegment(of: operation) { $0.unfinished += 1 }
+        if !hasEnded, !word.isCancelled { noteUrgency(of: operation, word) }
       }
+      if urgentCount > 0 { raisePredecessors(of: operation) }
       if hasEnded {
         // It is about to leave.
       } else if word.isCancelled {
@@ -134,9 +147,11 @@ struct Admission {
     operation.admission.place = .ready
     operation.admission.workerClass = workerClass(of: operation)
     withSegment(of: operation) { $0.ready.insert(operation, level: level) }
+    noteReadyUrgency(of: operation, by: 1)
   }
 
   private mutating func removeReady(_ operation: Operation) {
+    noteReadyUrgency(of: operation, by: -1)
     withSegment(of: operation) { $0.ready.remove(operation) }
   }
 
@@ -149,6 +164,7 @@ struct Admission {
     case .waiting: break
     case .none, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
     }
+    forgetUrgency(of: operation)
     guard operation.hasCodeForCancelled else {
       operation.admission.place = .cancelled
       return cancelled.insert(operation, level: QueuePriority.normal.level)
@@ -161,11 +177,22 @@ struct Admission {
   /// The operation's priority, or its class, was changed.
   mutating func urgencyChanged(_ operation: Operation) {
     reclaimBatches(with: operation)
-    guard operation.admission.place == .ready else { return }
-    let level = readyLevel(of: operation.state.current)
-    removeReady(operation)
-    insertReady(operation, level: level)
-    if !batches.isEmpty { reclaimBatches(behind: operation, level) }
+    let word = operation.state.current
+    switch operation.admission.place {
+    case .ready: removeReady(operation)
+    case .waiting, .heldBack: break
+    case .none, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
+    }
+    if word.phase == .pending {
+      forgetUrgency(of: operation)
+      noteUrgency(of: operation, word)
+    }
+    if operation.admission.place == .ready {
+      let level = readyLevel(of: word)
+      insertReady(operation, level: level)
+      if !batches.isEmpty { reclaimBatches(behind: operation, level) }
+    }
+    if urgentCount > 0 { raisePredecessors(of: operation) }
   }
 
   /// The operation has finished.
@@ -183,7 +210,7 @@ struct Admission {
     switch operation.admission.place {
     case .running:
       runningCount -= 1
-      running.remove(OperationReference(operation))
+      running[operation.admission.workerClass].remove(OperationReference(operation))
     case .ready: removeReady(operation)
     case .cancelled: cancelled.remove(operation)
     case .cancelledWithinLimit: cancelledWithinLimit.remove(operation)
@@ -191,6 +218,7 @@ struct Admission {
     case .waiting, .taken, .leaving, .none: break
     }
     operation.admission.place = .none
+    forgetUrgency(of: operation)
     let isBarrier = operation.isBarrier
     withSegment(of: operation) { segment in
       if isBarrier {
@@ -242,6 +270,7 @@ struct Admission {
     let old = self.placement
     self.placement = placement
     reclaimBatches()
+    if old.quality != placement.quality { recountUrgent() }
     guard old.quality.workerClass != placement.quality.workerClass || old.hasClasses != placement.hasClasses else {
       return
     }
@@ -282,7 +311,8 @@ struct Admission {
   /// Whether a thread will take the inbox in before what is put there could be started: a worker of the queue's class
   /// is on its way; or as many operations run as may, and one of them has to end first.
   var servesInbox: Bool {
-    tickets[placement.ownClass] > 0 || (started >= limit && started > 0 && !isSuspended)
+    tickets[hasUrgent ? .moreUrgent(placement.ownClass, floor) : placement.ownClass] > 0
+      || (started >= limit && started > 0 && !isSuspended)
   }
 
   /// As ``countStartable()``, by way of a copy.
@@ -296,19 +326,27 @@ struct Admission {
   /// How many operations workers of each class could start at this moment.
   ///
   /// With a limit, operations of different classes start in one order: of those that are ready, only the ones of the
-  /// class of the first count.
+  /// class of the first count. Those below the ``floor`` count for its class.
   mutating func countStartable() -> PerClass<Int> {
     // Mutating although it changes nothing: a getter would get a copy of the whole structure, at every update.
     var counts = PerClass(0)
     if !isSuspended, started < limit {
       if limit == .max {
         counts = first.ready.counts
-      } else if let workerClass = firstReadyClass {
-        counts[workerClass] = first.ready.count(workerClass)
+      } else if let list = firstReadyList {
+        counts[list] = first.ready.count(list)
       }
       // What is in batches is there for other workers, too, and so is what became ready by them.
       batches.forEach { counts[$0.workerClass] += $0.startable }
       if let barrier = startableBarrier { counts[workerClass(of: barrier)] += 1 }
+      if hasUrgent {
+        let floor = floor
+        PerClass<Int>.forEachClass { workerClass in
+          guard floor.isMoreUrgent(than: workerClass) else { return }
+          counts[floor] += counts[workerClass]
+          counts[workerClass] = 0
+        }
+      }
       counts[.normal] += cancelledWithinLimit.count
       let places = limit - started
       PerClass<Int>.forEachClass { counts[$0] = min(counts[$0], places) }
@@ -317,10 +355,11 @@ struct Admission {
     return counts
   }
 
-  /// The class of the operation that a queue with a limit starts next.
-  var firstReadyClass: WorkerClass? {
+  /// In which list the operation is that a queue with a limit starts next; nil for none, or where operations that were
+  /// cancelled come before.
+  var firstReadyList: WorkerClass? {
     mutating get {
-      guard cancelledWithinLimit.isEmpty else { return .normal }
+      guard cancelledWithinLimit.isEmpty else { return nil }
       guard order == .fifo else { return first.ready.firstClass }
       // No other overtakes it: it has the least number, and so is the first of its class, too.
       return members.first?._withUnsafeGuaranteedRef { $0.admission.place == .ready ? $0.admission.workerClass : nil }
@@ -353,15 +392,25 @@ struct Admission {
       if operation.state.claim() { return begin(operation) }
       operation.admission.place = .waiting
     }
-    while limit == .max || firstReadyClass == workerClass, let reference = first.ready.popFirst(workerClass) {
+    let floor = floor
+    while let list = nextList(for: workerClass), let reference = first.ready.popFirst(list) {
       let operation = reference.operation
-      if operation.state.claim() { return begin(operation) }
+      noteReadyUrgency(of: operation, by: -1)
+      if operation.state.claim() {
+        forgetUrgency(of: operation)
+        raiseToFloor(operation, floor)
+        return begin(operation)
+      }
       // It was given a dependency after it had become ready, or holds itself back, or has finished without being
       // started.
       operation.admission.place = .waiting
       noteHeldBack(operation)
     }
-    if let barrier = startableBarrier, self.workerClass(of: barrier) == workerClass, barrier.state.claim() {
+    if let barrier = startableBarrier, .moreUrgent(self.workerClass(of: barrier), floor) == workerClass,
+      barrier.state.claim()
+    {
+      forgetUrgency(of: barrier)
+      raiseToFloor(barrier, floor)
       return begin(barrier)
     }
     return nil
@@ -388,7 +437,8 @@ struct Admission {
     operation.admission.place = .running
     if aloneCount > 0, operation.mayEndLater { aloneCount -= 1 }
     runningCount += 1
-    running.append(OperationReference(operation))
+    operation.admission.workerClass = placement.quality(of: operation).workerClass
+    running[operation.admission.workerClass].append(OperationReference(operation))
     return operation
   }
 }

@@ -5,6 +5,11 @@ struct AdmissionSegment {
   /// The operations here that have not finished, the barrier not counted.
   var unfinished = 0
   var ready = ReadyByClass()
+  /// The urgent operations here that have not started, the barrier not counted; and those of them that are ready.
+  var urgent = UrgentCounts()
+  var urgentReady = UrgentCounts()
+  /// The class to which all that was added before this segment has been raised for operations of this one.
+  var passedClass = WorkerClass.background
   /// The barrier at the end, owned by the list of members.
   var barrier: OperationReference?
   /// The barrier has finished: cancelled, if that was before its turn.
@@ -56,8 +61,14 @@ extension Admission {
     while first.barrierHasFinished, let next = later.popFirst() {
       first.unfinished += next.unfinished
       first.ready.append(next.ready)
+      if urgentCount > 0 {
+        first.urgent.add(next.urgent)
+        first.urgentReady.add(next.urgentReady)
+        behindBarriers.remove(next.urgent)
+      }
       first.barrier = next.barrier
       first.barrierHasFinished = next.barrierHasFinished
+      first.passedClass = next.passedClass
       if !batches.isEmpty, let level = first.ready.highestLevel {
         batches.forEach { $0.stopContinuing() }
         reclaimBatches(lessUrgentThan: level)

@@ -10,6 +10,17 @@ struct Placement {
   func workerClass(of operation: Operation) -> WorkerClass {
     hasClasses ? operation.effectiveQuality(in: quality).workerClass : .normal
   }
+
+  /// At which quality of service an operation runs, whether or not classes matter.
+  func quality(of operation: Operation) -> QualityOfService { operation.effectiveQuality(in: quality) }
+
+  /// The class to which an operation raises what it waits for in the queue; the lowest if it is no more urgent than all
+  /// of the queue.
+  func urgency(of word: OperationWord) -> WorkerClass {
+    let level = word.qualityLevel
+    guard level > quality.level else { return .background }
+    return WorkerClass(raisingLevel: level)
+  }
 }
 
 /// One value for each class of workers.

@@ -79,14 +79,15 @@ struct ReadyByClass {
     mutating get {
       // Mostly there is one class.
       if utility.isEmpty, background.isEmpty { return normal.isEmpty ? nil : .normal }
-      return firstClassOfSeveral
+      return firstClass(downFrom: .normal)
     }
   }
 
-  private var firstClassOfSeveral: WorkerClass? {
+  /// As ``firstClass``, among a class and those that are less urgent.
+  func firstClass(downFrom highest: WorkerClass) -> WorkerClass? {
     var best: (reference: OperationReference, level: Int, workerClass: WorkerClass)?
     PerClass<Int>.forEachClass { workerClass in
-      guard let (reference, level) = first(workerClass) else { return }
+      guard !workerClass.isMoreUrgent(than: highest), let (reference, level) = first(workerClass) else { return }
       if let found = best,
         found.level > level || (found.level == level && found.reference.sequence < reference.sequence)
       {

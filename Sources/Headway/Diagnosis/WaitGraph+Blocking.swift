@@ -12,6 +12,9 @@ extension WaitGraph {
   static func block(on operation: Operation, adding add: (Waiter) -> Bool) {
     let callers = ThreadContext.operations
     for caller in callers { caller.setWaits(for: operation, nil) }
+    // After it was noted: so one that raises a caller meanwhile finds that, or this finds the caller raised.
+    let level = levelOfCaller
+    if level > 0 { Operation.raise([operation], level: level) }
     var isReported = false
     WaiterList.block(
       checking: {
@@ -36,8 +39,22 @@ extension WaitGraph {
       checking: {
         guard !isReported else { return }
         isReported = report(from: callers, in: queue) { queue.firstThatWaitsForMainThread }
-      }, adding: add)
+      },
+      adding: { waiter in
+        let waits = add(waiter)
+        if waits { queue.raiseAll(to: WorkerClass(raisingLevel: levelOfCaller)) }
+        return waits
+      })
     for caller in callers { caller.setWaits(for: nil, nil) }
+  }
+
+  /// The level of quality of service at which the calling thread works: that of the most urgent operation that it is
+  /// inside of, or of its task; 0 if nothing was said.
+  static var levelOfCaller: Int {
+    let task = withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority).level } ?? 0 }
+    return ThreadContext.operations.reduce(task) { level, operation in
+      max(level, operation.effectiveQuality(in: operation.queue?.knownQuality ?? .default).level)
+    }
   }
 
   /// Reports a wait that nothing seen from here will end.

@@ -14,7 +14,7 @@ final class Batch: @unchecked Sendable {
   // reclaims, which lowers `count`; the batch's thread then goes by `head` and `size`. `continued` and `readied` are
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
   // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime`
-  // change under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`,
+  // change under the queue's lock, the last three by the batch's thread alone; so does `raisedClass`. `size`, `allowance`, `placement`,
   // `keepsOrder`, `hasTakenFirst`, `kept` and `remainingEnd` are that thread's.
   //
   // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it
@@ -41,6 +41,8 @@ final class Batch: @unchecked Sendable {
   private(set) var placement = Placement(quality: .default, hasClasses: false)
   /// The class of the batch's thread, where classes matter.
   private(set) var workerClass = WorkerClass.normal
+  /// The class of what it has taken, or to which that was raised since.
+  var raisedClass = WorkerClass.normal
   /// How many operations it had when it began.
   private var size = 0
   /// What becomes ready may have to be started before what is left.
@@ -161,6 +163,7 @@ final class Batch: @unchecked Sendable {
     home = .passUnretained(queue)
     self.placement = placement
     self.workerClass = workerClass
+    raisedClass = placement.hasClasses ? workerClass : .background
     if self.executor !== executor { self.executor = executor }
     count = 0
     head.store(1, ordering: .relaxed)
@@ -350,6 +353,9 @@ final class Batch: @unchecked Sendable {
   var yieldsToInbox: Bool {
     lowestLevel < QueuePriority.normal.level && home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == false
   }
+
+  /// The one that the thread has at once.
+  var first: OperationReference { items[0] }
 
   /// The next operation to start, which is the thread's now, or nil.
   func next() -> OperationReference? {

@@ -21,6 +21,7 @@ extension OperationQueue {
     var leftOvers: [() -> Void] = []
     // The one that the left-overs are of.
     var last: Operation?
+    let isLow = worker?.isOfLowClass == true
     ThreadContext.run(in: self, batch) { context in
       // What the thread continues with has begun. The thread owns what it takes, and what it continues with.
       var next: OperationReference?
@@ -30,6 +31,7 @@ extension OperationQueue {
         next = nil
         let course = reference._withUnsafeGuaranteedRef { operation -> Course in
           batch.noteCurrent(reference)
+          if isLow { worker?.goOn(to: reference) }
           guard isContinued || operation.state.beginPlainly() else { return .notBegun }
           context.pointee.enter(reference)
           startUnit(of: operation)

@@ -38,7 +38,45 @@ extension OperationQueue {
   }
 
   /// The operation's priority or quality of service was changed.
-  final func operationChangedUrgency(_ operation: Operation) { update { $0.admission.urgencyChanged(operation) } }
+  ///
+  /// - Returns: What is to be raised further because of that.
+  final func operationChangedUrgency(_ operation: Operation) -> [Admission.Raised] {
+    update { state in
+      state.admission.urgencyChanged(operation)
+      return state.admission.takeRaised()
+    }
+  }
+
+  /// The operation's priority was changed: another may come before it, or not any more.
+  final func priorityChanged(of operation: Operation) { update { $0.admission.urgencyChanged(operation) } }
+
+  /// The class to which an operation's dependencies are raised since others wait for the operation.
+  final func urgency(behind operation: Operation) -> WorkerClass {
+    guard raisesOthers.load(ordering: .relaxed) else { return .background }
+    return state.withLock { $0.admission.urgency(behind: operation) }
+  }
+
+  /// Something of a class waits until the queue is empty, or holds less.
+  ///
+  /// The waiter is in its list already: what is added is raised too, until there is none.
+  final func raiseAll(to workerClass: WorkerClass) {
+    guard workerClass != .background else { return }
+    update(collectingBatches: true) { $0.admission.beginAwaiting(workerClass) }
+  }
+
+  /// As ``raiseAll(to:)-(WorkerClass)``, for a task of this priority.
+  @Sendable final func raiseAll(to priority: TaskPriority) {
+    raiseAll(to: WorkerClass(raisingLevel: QualityOfService(priority).level))
+  }
+
+  /// Adds a waiter that is the current task, and raises what the queue holds to its priority.
+  ///
+  /// - Parameter add: Puts the waiter into its list; false if there is nothing to wait for.
+  final func raiseAll(adding add: () -> Bool) -> Bool {
+    guard add() else { return false }
+    raiseAll(to: Task.currentPriority)
+    return true
+  }
 
   /// The operation has finished, and leaves the queue.
   ///

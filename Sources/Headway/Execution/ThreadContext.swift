@@ -79,7 +79,10 @@ struct ThreadContext {
   ///   - body: What to run.
   static func run(_ operation: Operation, in queue: OperationQueue?, isShared: Bool = false, _ body: () -> Void) {
     var context = ThreadContext(operation, in: queue, isShared: isShared)
+    let worker = Guarded<Void>.isLow ? Worker.current : nil
+    let last = worker?.goOn(to: OperationReference(operation))
     withUnsafeMutablePointer(to: &context) { enter($0, body) }
+    worker?.goOn(to: last)
     withExtendedLifetime((operation, queue)) {}
   }
 

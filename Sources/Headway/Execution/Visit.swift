@@ -112,6 +112,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   private func next(_ request: Request) -> Next {
     var released = ReleasedOperations()
     var notifications = PendingNotifications()
+    if let worker, worker.isOfLowClass, !isNested { worker.goOn(to: nil) }
     let next = queue.update(collectingBatches: true, notifyingLater: &notifications) {
       choose(from: &$0, request, &released)
     }
@@ -148,10 +149,12 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
         state.admission.fill(
           batch, atMost: request.mostCount, indivisible: pace.indivisible, at: now, where: { $0.fitsBatch })
       {
+        noteTaken(batch.first)
         return .batch
       }
       if let operation = state.admission.next(for: workerClass) {
         if operation.admission.place == .running { state.record { .started(operation) } }
+        noteTaken(OperationReference(operation))
         return .operation(operation)
       }
       guard state.admission.hasBatches, !isSecondTry else { break }
@@ -168,9 +171,17 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     return .nothingYet
   }
 
+  /// Under the queue's lock: notes what the thread of a low class has taken before it knows of it, since it may be a
+  /// while until it has a processor.
+  private func noteTaken(_ operation: OperationReference) {
+    guard let worker, worker.isOfLowClass, !isNested else { return }
+    worker.goOn(to: operation)
+  }
+
   /// Leaves before there is nothing: the ticket, or a new one if there is work left, brings another thread, behind the
   /// other work.
   private func leave() {
+    if let worker, worker.isOfLowClass, !isNested { worker.goOn(to: nil) }
     var notifications = PendingNotifications()
     queue.update(collectingBatches: true, notifyingLater: &notifications) { [batch, visitor, hasTicket] state in
       if hasTicket { _ = state.redeemTicket(of: visitor) }

@@ -51,6 +51,11 @@ enum ThreadNiceness {
       set { setpriority(Int32(PRIO_PROCESS.rawValue), id_t(headway_thread_identifier()), newValue) }
     }
 
+    /// Gives another thread the nice value of a class, if that is allowed.
+    static func set(_ workerClass: WorkerClass, of thread: pid_t) {
+      setpriority(Int32(PRIO_PROCESS.rawValue), id_t(thread), min(value(of: getpid()) + workerClass.niceValue, greatest))
+    }
+
     private static func value(of thread: pid_t) -> Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), id_t(thread)) }
   #endif
 }

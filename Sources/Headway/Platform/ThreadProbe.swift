@@ -33,6 +33,9 @@ struct ThreadProbe: Sendable {
       information.map { [TH_STATE_WAITING, TH_STATE_UNINTERRUPTIBLE].contains($0.run_state) }
     }
 
+    /// A thread of the system's classes can't be given another one from outside.
+    func setNiceness(of workerClass: WorkerClass) {}
+
     private var information: thread_basic_info_data_t? {
       var information = thread_basic_info_data_t()
       let words = MemoryLayout<thread_basic_info_data_t>.size / MemoryLayout<natural_t>.size
@@ -55,6 +58,9 @@ struct ThreadProbe: Sendable {
       pthread_getcpuclockid(pthread_self(), &clock)
       self.clock = clock
     }
+
+    /// Gives the thread the nice value of a class, if that is allowed.
+    func setNiceness(of workerClass: WorkerClass) { ThreadNiceness.set(workerClass, of: identifier) }
 
     /// Processor time that the thread has used, in nanoseconds; nil once it has ended.
     var processorTime: UInt64? {

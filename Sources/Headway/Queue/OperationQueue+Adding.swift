@@ -64,7 +64,7 @@ extension OperationQueue {
   private func take(_ reference: OperationReference) {
     let (isIn, level, heldBack) = update { state in
       let heldBack = state.admission.nextHeldBack()
-      return (state.add(reference), state.qualityOfService.level, heldBack)
+      return (state.add(reference), state.raisingLevel, heldBack)
     }
     guard isIn else { return reference.release() }
     if level > 0 { reference._withUnsafeGuaranteedRef { $0.raiseDependencies(level: level) } }
@@ -90,13 +90,15 @@ extension OperationQueue {
     let (level, heldBack) = update { state in
       let heldBack = state.admission.nextHeldBack()
       for reference in added where !state.add(reference) { refused.append(reference) }
-      return (state.qualityOfService.level, heldBack)
+      return (state.raisingLevel, heldBack)
     }
     for reference in refused { reference.release() }
     if level > 0 { for operation in operations { operation.raiseDependencies(level: level) } }
     askAgain(heldBack)
     askAgain(askedAgain)
     guard wait else { return }
+    let waitingLevel = WaitGraph.levelOfCaller
+    if waitingLevel > 0 { Operation.raise(operations, level: waitingLevel) }
     // The last first: it mostly finishes last, and a thread that waited for each in turn would be in the way of those
     // that run them.
     for position in operations.indices.reversed() where !operations[position].state.current.isNotified {

@@ -21,7 +21,8 @@ extension OperationQueueExtensions {
   /// for address in addresses { try await queue.add(TaskOperation { _ = try await fetch(address) }) }
   /// ```
   ///
-  /// Suspends while the queue is full; those that wait get their turns in the order in which they came. An operation of
+  /// Suspends while the queue is full, and raises what it holds to the priority of the task, as
+  /// ``OperationQueueExtensions/finished()`` does; those that wait get their turns in the order in which they came. An operation of
   /// the queue that adds to it in this way keeps its own place meanwhile: with all places taken so, nobody goes on.
   ///
   /// - Parameter operation: The operation.
@@ -33,9 +34,11 @@ extension OperationQueueExtensions {
     try Task.checkCancellation()
     guard pendingLimit < .max, beginAddition() else { return addOperation(operation) }
     defer { endAddition() }
-    try await WaiterList.suspend(
-      adding: { waiter in self.takePlace(orAdd: waiter) },
-      removing: { identifier in self.state.withLock { $0.producers.remove(identifier) } })
+    try await withPriority(raising: raiseAll) {
+      try await WaiterList.suspend(
+        adding: { waiter in self.raiseAll { self.takePlace(orAdd: waiter) } },
+        removing: { identifier in self.state.withLock { $0.producers.remove(identifier) } })
+    }
     addOperation(operation)
     update { $0.producers.returnPlace() }
   }

@@ -25,6 +25,8 @@ extension OperationQueue {
       var underlyingQueue: DispatchQueue?
       var generation = 0
       var waiters: [Waiter] = []
+      /// What the change has raised.
+      var raised: [Admission.Raised] = []
     }
 
     /// Made when there is something.
@@ -98,6 +100,8 @@ extension OperationQueue {
   private func endUpdate(of state: inout QueueState, _ after: inout AfterUpdate) {
     // The change may have collected the end of one that had added another: then the queue is not empty.
     if state.admission.count == 0 { state.takeIn(inbox, &after.released) }
+    // Before tickets are issued, since it takes back what threads of a lower class have not started.
+    if state.admission.hasUrgent || state.raisesOthers { raise(&state, &after) }
     after.tickets = state.issueTickets(inbox, servesInbox, &after.released)
     #if DEBUG
       state.admission.checkIfSmall()
@@ -119,15 +123,31 @@ extension OperationQueue {
       if !woken.isEmpty { after.madeRare.waiters = woken }
     }
     let isEmpty = state.admission.count == 0
-    if isEmpty, !state.waiters.isEmpty { after.madeRare.waiters += state.waiters.removeAll() }
+    if isEmpty, !state.waiters.isEmpty {
+      after.madeRare.waiters += state.waiters.removeAll()
+      state.endAwaitingIfNothingWaits()
+    }
     after.ownership = (after.oldCount == 0 ? 1 : 0) - (isEmpty ? 1 : 0)
     if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
+  }
+
+  /// Under the lock, while something in the queue raises others, or waits for the queue.
+  @inline(never)
+  private func raise(_ state: inout QueueState, _ after: inout AfterUpdate) {
+    state.endAwaitingIfNothingWaits()
+    let raised = state.admission.takeRaised()
+    if !raised.isEmpty { after.madeRare.raised = raised }
+    state.raisesOthers = state.admission.hasUrgent
+    raisesOthers.store(state.raisesOthers, ordering: .relaxed)
   }
 
   /// After the lock.
   private func finishUpdate(_ after: borrowing AfterUpdate, _ notifications: inout PendingNotifications) {
     if !after.tickets.isZero { sendForWorkers(after) }
-    if after.rare != nil { after.rare?.waiters.forEach { $0.wake() } }
+    if let rare = after.rare {
+      rare.waiters.forEach { $0.wake() }
+      Operation.raiseFurther(rare.raised)
+    }
     after.released.release()
     if after.eventBuffers != nil { after.eventBuffers?.wake() }
     if after.looksForStall { lookForStall() }
@@ -244,10 +264,7 @@ extension OperationQueue {
       return quality.level > old.level && state.admission.count > 0
     }
     guard isRaised else { return }
-    for operation in operations {
-      operation.raiseDependencies(level: quality.level)
-      operation.qualityWasRaised()
-    }
+    for operation in operations { operation.queueWasRaised(level: quality.level) }
   }
 
   /// The quality of service, without the lock.

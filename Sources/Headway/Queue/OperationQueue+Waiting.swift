@@ -32,13 +32,15 @@ extension OperationQueue {
 extension OperationQueueExtensions {
   /// Suspends the task until the queue holds nothing.
   ///
-  /// Operations added meanwhile prolong it. Holds no thread. Unlike the wait for one operation, it raises no quality of
-  /// service.
+  /// Operations added meanwhile prolong it. Holds no thread. What the queue holds, and what that depends on, run at no
+  /// lower quality of service than the priority of the task that waits says, if that is not the medium one.
   ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operations go on.
   public func finished() async throws {
-    try await WaiterList.suspend(
-      adding: { waiter in self.addWaiter(waiter) },
-      removing: { identifier in self.state.withLock { $0.waiters.remove(identifier) } })
+    try await withPriority(raising: raiseAll) {
+      try await WaiterList.suspend(
+        adding: { waiter in self.raiseAll { self.addWaiter(waiter) } },
+        removing: { identifier in self.state.withLock { $0.waiters.remove(identifier) } })
+    }
   }
 }

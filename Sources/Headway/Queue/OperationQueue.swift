@@ -35,6 +35,8 @@ open class OperationQueue: @unchecked Sendable {
   let inbox = Inbox()
   /// A thread is on its way to the queue, and will take the inbox in.
   let servesInbox = Atomic<Bool>(false)
+  /// Something in it raises others, or waits for the queue.
+  let raisesOthers = Atomic<Bool>(false)
   /// The level of its quality of service, to be looked at without the lock.
   let qualityLevel = Atomic<Int>(0)
 

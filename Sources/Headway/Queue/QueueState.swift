@@ -20,6 +20,8 @@ struct QueueState {
   var hasSpinningWorker = false
   /// What ``OperationQueue/servesInbox`` says.
   var servesInbox = false
+  /// What ``OperationQueue/raisesOthers`` says.
+  var raisesOthers = false
   /// Nil while nobody observes: one branch for each change.
   var observers: ObserverList?
   /// Nil while nobody listens to events by way of a buffer.
@@ -43,6 +45,15 @@ struct QueueState {
   private var allowsInbox: Bool {
     !isObserved && underlyingQueue == nil && executor == nil && admission.heldBack.first == nil
   }
+
+  /// What waited until the queue is empty, or holds less, has raised what the queue holds; no longer, if nothing waits.
+  mutating func endAwaitingIfNothingWaits() {
+    if admission.awaitedClass != .background, waiters.isEmpty, !producers.areWaiting { admission.endAwaiting() }
+  }
+
+  /// The level of quality of service to which operations that come raise what they wait for: that of the queue, or of
+  /// what waits for it.
+  var raisingLevel: Int { max(qualityOfService.level, admission.awaitedClass.raisingLevel) }
 
   /// Sets the quality of service, and takes into account what runs the operations.
   mutating func setPlacement(quality: QualityOfService) {

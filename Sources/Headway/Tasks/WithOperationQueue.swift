@@ -25,9 +25,7 @@ public func withOperationQueue<Result>(
   queue.name = name
   queue.maxConcurrentOperationCount = maxConcurrentOperationCount
   return try await withTaskCancellationHandler {
-    let result = try await withPriority(raising: { priority in
-      for operation in queue.operations { operation.raiseQuality(to: priority) }
-    }) {
+    let result = try await withPriority(raising: { queue.raiseQuality(to: QualityOfService($0)) }) {
       let result: Result
       do { result = try await body(queue) } catch {
         queue.end()

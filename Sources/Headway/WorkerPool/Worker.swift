@@ -110,6 +110,53 @@ final class Worker: @unchecked Sendable {
     if state.atWork > state.width { leavesSoon.store(true, ordering: .relaxed) }
   }
 
+  // MARK: Raising the thread
+
+  /// The operation that the thread of a low class is at, or has taken and is about to begin, with ``raisedBit`` if the
+  /// thread was given a lower nice value for that; 0 if there is none, and on normal workers.
+  ///
+  /// Others change it only from such an operation to the same with the bit, and the nice value after that, both under
+  /// the pool's lock; a thread that finds the bit takes that lock before it sets its nice value back. So no other thread
+  /// changes that afterwards.
+  private let raisable = Atomic<UInt>(0)
+  private static let raisedBit: UInt = 1
+
+  /// Whether its threads have a raised nice value, which others may lower for a while.
+  var isOfLowClass: Bool { pool.workerClass != .normal }
+
+  /// The thread of a low class goes on to an operation; nil for none.
+  ///
+  /// - Returns: What it was at.
+  @discardableResult
+  func goOn(to operation: OperationReference?) -> OperationReference? {
+    let address = operation.map { UInt(bitPattern: $0.toOpaque()) } ?? 0
+    let old = raisable.load(ordering: .relaxed)
+    guard old & ~Self.raisedBit != address else { return operation }
+    let last = raisable.exchange(address, ordering: .acquiringAndReleasing)
+    if last & Self.raisedBit != 0 { setNicenessBack() }
+    return UnsafeRawPointer(bitPattern: last & ~Self.raisedBit).map { .fromOpaque($0) }
+  }
+
+  @inline(never)
+  private func setNicenessBack() {
+    pool.state.withLock { _ in }
+    _ = ThreadNiceness.enter(pool.workerClass)
+  }
+
+  /// Lowers the nice value of the thread to that of a more urgent class, while it is at an operation.
+  ///
+  /// It takes a privilege, as any lowering does; without it nothing changes. Under the pool's lock.
+  func raiseThread(ifAt operation: OperationReference, to workerClass: WorkerClass) {
+    let address = UInt(bitPattern: operation.toOpaque())
+    let old = raisable.load(ordering: .relaxed)
+    guard old & ~Self.raisedBit == address, let probe,
+      raisable.compareExchange(
+        expected: old, desired: address | Self.raisedBit, ordering: .acquiringAndReleasing
+      ).exchanged
+    else { return }
+    probe.setNiceness(of: workerClass)
+  }
+
   // MARK: Thread priority
 
   /// The thread has a raised nice value: it must not hold locks that others take.

@@ -26,4 +26,24 @@ package enum WorkerClass: Sendable, CaseIterable {
 
   /// The bits of all more urgent classes.
   var moreUrgent: UInt8 { bit - 1 }
+
+  func isMoreUrgent(than other: Self) -> Bool { bit < other.bit }
+
+  /// The more urgent of two classes.
+  static func moreUrgent(_ one: Self, _ other: Self) -> Self { one.bit < other.bit ? one : other }
+
+  /// The level of quality of service to which a wait of this class raises what is waited for; 0 for none.
+  var raisingLevel: Int {
+    switch self {
+    case .normal: QualityOfService.userInitiated.level
+    case .utility: QualityOfService.utility.level
+    case .background: 0
+    }
+  }
+
+  /// The class to which an operation of a level of quality of service raises what it waits for; the lowest class if it
+  /// raises nothing, because nothing was said of it or it is a background operation.
+  init(raisingLevel level: Int) {
+    self = level > QualityOfService.utility.level ? .normal : level == QualityOfService.utility.level ? .utility : .background
+  }
 }

@@ -82,6 +82,21 @@ extension WorkerPool {
     }
   }
 
+  // MARK: Raising threads
+
+  /// Raises the threads of less urgent classes that are at an operation, while they are, where the system allows that.
+  ///
+  /// O(*n*) in the number of workers of these classes.
+  static func raiseThreads(of operation: Operation, to workerClass: WorkerClass) {
+    guard Steward.isNeeded else { return }
+    let reference = OperationReference(operation)
+    for lower in WorkerClass.allCases where workerClass.isMoreUrgent(than: lower) {
+      pool(of: lower).state.withLock { state in
+        for worker in state.workers { worker.raiseThread(ifAt: reference, to: workerClass) }
+      }
+    }
+  }
+
   // MARK: Threads that are missing
 
   /// The worker's thread could not be made; its work waits, and it is tried again: by the steward at each of its looks,
