@@ -1,7 +1,7 @@
 /* The end of an operation A, on which B may depend (section "End" of README.md).
 
    part                stands for
-   end                 Operation.end: finish, release dependents, leave the queue, settle, cancel the doomed, notify,
+   end                 Operation.end: finish, leave the queue, release dependents, settle, cancel the doomed, notify,
                        wake (the completion block, which nothing waits for, is left out)
    Worker, WorkerB     a worker that starts A, or B, when its queue holds it and it may start
    Adder               addOperation(A): reserve, book; with INBOX reserve, enqueue, push
@@ -11,6 +11,7 @@
    Failer, Reader      fail(_:), and a thread that looks at the outcome twice (repro `failrace`)
    Waiter              waitUntilFinished(); waitInside: the same in user code that A's end runs (observers, HANDLER)
    Linker              B.addDependency(A), with SUCCESS requiring A's
+   Looker              Operation.queue: a thread that looks for the queue by way of A
    Notifier            another thread that notifies A's observers when A ends, and then goes on in place of its ender
 
    Each change of a word is a step; a section under a lock is as many as it has accesses to words.
@@ -19,8 +20,8 @@
    Proved: each step of the end happens once, and in order; a waiter wakes once, and not before what it waits
    for; B does
    not start if it required success and A had none; an outcome does not change; no finished operation stays in
-   the queue;
-   all come to their ends. 68,780 to 2,194,673 states: README.md. */
+   the queue; B is not ready while A is in the queue;
+   all come to their ends. 70,784 to 2,207,638 states: README.md. */
 
 #ifndef SUCCESS
 #define SUCCESS false                   /* B requires A to succeed */
@@ -36,7 +37,7 @@
 byte phase; bool cancelled, reserved, enqueued, failed, hasWaiters, settled, notified;
 byte phaseB, countB; bool doomed, cancelledB;
 /* Under the lock of A's links. */
-bool links, closed, dependent, error; byte waiting, waitingInside;
+bool links, closed, dependent, error, linked; byte waiting, waitingInside;
 /* The queue's state: under its lock. B is in it from the start; `told`: it has been told of B. */
 bool lock, holdsA, told = true;
 /* The inbox, from which A is taken under that lock; A ended before it came there; and what the queue's life needs. */
@@ -120,14 +121,17 @@ inline cancelB() {                      /* user code may run here */
 
 inline end() {
   /* finish */
-  atomic { if :: phase != FINISHED -> phase = FINISHED; ends++; wins = true; before = enqueued;
+  atomic { if :: phase != FINISHED -> phase = FINISHED; ends++; wins = true; before = enqueued; sawLinked = linked;
     success = !isBad :: else fi }
   if
   :: wins ->
+#ifdef FAULT_RELEASES_FIRST
      /* release dependents */
      lockLinks(); closed = true;
      if
      :: dependent ->
+        /* Whoever sees B as ready finds A neither in the queue nor unrecorded. */
+        assert(!before || !holdsA && (!inbox || endedOutside));
         atomic { dependent = false; countB--;
           if :: SUCCESS && !success && phaseB == PENDING -> dooms = true :: else fi;
 #ifndef FAULT_NO_DOOM
@@ -140,6 +144,10 @@ inline end() {
      /* leave the queue */
      if
      :: before ->
+        /* Who has announced that it looks for the queue, before the end, has got it when the lock is free. */
+#ifndef FAULT_LOOKED
+        if :: sawLinked -> lockLinks(); links = false :: else fi;
+#endif
         atomic { assert(!freed); retains++ }
         lockQueue(); takeIn();
         if
@@ -157,6 +165,47 @@ inline end() {
         atomic { assert(!freed); retains-- }
      :: else
      fi;
+#else
+     /* leave the queue */
+     if
+     :: before ->
+        /* Who has announced that it looks for the queue, before the end, has got it when the lock is free. */
+#ifndef FAULT_LOOKED
+        if :: sawLinked -> lockLinks(); links = false :: else fi;
+#endif
+        atomic { assert(!freed); retains++ }
+        lockQueue(); takeIn();
+        if
+        :: holdsA -> holdsA = false; leaves++
+        :: else ->
+#ifndef INBOX
+           assert(false)
+#endif
+#ifndef FAULT_OUTSIDE
+           endedOutside = true
+#endif
+           skip
+        fi;
+        lock = false;
+        atomic { assert(!freed); retains-- }
+     :: else
+     fi;
+     /* release dependents */
+     lockLinks(); closed = true;
+     if
+     :: dependent ->
+        /* Whoever sees B as ready finds A neither in the queue nor unrecorded. */
+        assert(!before || !holdsA && (!inbox || endedOutside));
+        atomic { dependent = false; countB--;
+          if :: SUCCESS && !success && phaseB == PENDING -> dooms = true :: else fi;
+#ifndef FAULT_NO_DOOM
+          doomed = dooms
+#endif
+        }
+        links = false; told = true
+     :: else -> links = false
+     fi;
+#endif
      /* settle */
      atomic { assert(settles == 0 && !notified); had = hasWaiters; settled = true; settles++ }
      wake(waitingInside, signalsInside);
@@ -167,7 +216,7 @@ inline end() {
   :: else
   fi
 }
-#define LOCALS bool wins, before, dooms, had, mine; byte n, item
+#define LOCALS bool wins, before, sawLinked, dooms, had, mine; byte n, item
 
 proctype Worker() {                     /* starts what the queue holds */
   LOCALS;
@@ -288,6 +337,18 @@ proctype Linker() {                     /* B.addDependency(A) */
   fi
 }
 
+proctype Looker() {
+  bool isFound;
+  if :: enqueued :: added && !enqueued -> goto over fi;
+  lockLinks();
+  atomic { isFound = phase != FINISHED; if :: isFound -> linked = true :: else fi }
+  if :: isFound -> atomic { assert(!freed); retains++ } :: else fi;
+  links = false;
+  if :: isFound -> atomic { assert(!freed); retains-- } :: else fi;
+over:
+  skip
+}
+
 proctype Notifier() {                   /* notifies A's observers of something else */
   LOCALS;
   append(CHANGE); notify()
@@ -310,6 +371,9 @@ init {
 #endif
 #ifdef LINKER
     run Linker();
+#endif
+#ifdef LOOKER
+    run Looker();
 #endif
 #ifdef NOTIFIER
     run Notifier();

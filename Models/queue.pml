@@ -181,7 +181,7 @@ inline remove(x) {                      /* the queue releases an operation that 
   withdraw(x); place[x] = GONE; left = left | bit(x)
 }
 
-inline collect(batches) {               /* what became ready first, then what has finished */
+inline collect(batches) {               /* what became ready is noted first, then what has finished */
   m = batches;
   do
   :: m != 0 ->
@@ -330,12 +330,15 @@ inline perform(x) {
   inside--
 }
 
-inline end(x) {                         /* up to the dependents: `made` are those that it made ready */
+inline finish(x) {
   if
   :: count[x] > 0 -> atomic { !links -> dependents = without(dependents, x) }
   :: else
   fi;
-  phase[x] = FINISHED;
+  phase[x] = FINISHED
+}
+
+inline release(x) {                     /* after it has left: `made` are those that it made ready */
   if
   :: x == 0 && HAS_DEPENDENTS ->
      atomic { !links -> links = true; walk = dependents; dependents = 0 }
@@ -357,7 +360,7 @@ inline end(x) {                         /* up to the dependents: `made` are thos
 inline tellReady() { enter(); becameReady(first(made)); made = rest(made); leave() }
 
 proctype Worker(byte me) {
-  byte new[2], x = NONE, made, walk; bool holds, again, completes;
+  byte new[2], x = NONE, made, walk; bool holds, again, completes, keeps;
   byte c = me % CLASSES;
 endIdle:
   atomic { sent[c] > 0 -> sent[c]--; holds = true }
@@ -443,8 +446,10 @@ taken:
      fi
   fi;
 runs:
-  perform(x); end(x);
-  d_step { batch[me].finished = batch[me].finished | bit(x); completes = has(COMPLETERS, x); x = NONE }
+  perform(x); finish(x);
+  d_step { batch[me].finished = batch[me].finished | bit(x) }
+  release(x);
+  d_step { completes = has(COMPLETERS, x); x = NONE }
   if
   :: completes -> goto publish
   :: d_step { !completes && made != 0 && rest(made) == 0 && has(mayContinue, me) -> assert(!hasSuspended); x = first(made) }
@@ -493,9 +498,15 @@ single:
      if :: has(CODED, x) -> assert(place[x] == RUNNING); perform(x) :: else fi
   :: d_step { !has(cancelled, x) -> begin(x) } perform(x)
   fi;
-  end(x);
+  finish(x);
+  /* With a limit it keeps its place until what it makes ready has its turn. */
+  enter(); keeps = (LIMIT != 9 && x == 0 && HAS_DEPENDENTS && place[x] == RUNNING); remove(x);
+  if :: keeps -> running++ :: else fi;
+  leave();
+  release(x); x = NONE;
   do :: made != 0 -> tellReady() :: else -> break od;
-  enter(); remove(x); x = NONE; leave(); goto ask
+  if :: keeps -> enter(); running--; keeps = false; leave() :: else fi;
+  goto ask
 }
 
 /* ---- Threads of the user ---- */

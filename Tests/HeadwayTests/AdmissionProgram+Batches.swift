@@ -78,7 +78,7 @@ extension AdmissionProgram {
 
   /// As `update(collectingBatches:)` does.
   mutating func collect() {
-    admission.collectReadied { $0.release() }
+    admission.noteReadied()
     var count = admission.count
     var isExact = true
     admission.collectFinished(isObserved: true) { admission, operation, isContinued in
@@ -86,6 +86,7 @@ extension AdmissionProgram {
       isExact = isExact && admission.count == count
       if isContinued { operation?.release() }
     }
+    admission.collectReadied { operation, _ in operation.release() }
     isMiscounted = isMiscounted || !isExact
     hasUncollected = false
     noteReclaimed()

@@ -180,7 +180,8 @@ import Testing
   }
 
   private func collect(_ admission: inout Admission) {
-    admission.collectReadied { $0.release() }
+    admission.noteReadied()
     admission.collectFinished(isObserved: false) { $2 ? $1?.release() : () }
+    admission.collectReadied { operation, _ in operation.release() }
   }
 }

@@ -49,6 +49,13 @@ extension Admission {
     }
   }
 
+  /// Closes the batch of the calling thread, if nothing else can be started.
+  mutating func closeIfNothingWaits(_ batch: Batch) -> Bool {
+    guard first.ready.isEmpty, later.isEmpty, cancelled.isEmpty, cancelledWithinLimit.isEmpty else { return false }
+    close(batch)
+    return true
+  }
+
   private mutating func remove(_ batch: Batch) {
     guard batch.isActive else { return }
     reclaim(batch)
@@ -115,20 +122,30 @@ extension Admission {
           body(self, operation, true)
         }
       }
-      if batch.isEnded { batches.remove(batch) }
     }
   }
 
-  /// Puts what became ready by the operations of batches among the ready; ``collectFinished(isObserved:_:)`` follows.
+  /// Takes down what became ready by the operations of batches, for ``collectReadied(_:)``.
   ///
-  /// - Parameter body: Called with each. It is to be released, once no lock is held.
-  mutating func collectReadied(_ body: (OperationReference) -> Void) {
+  /// In between comes ``collectFinished(isObserved:_:)``: a thread publishes that an operation has finished, then what
+  /// became ready by that. So whatever is taken down here has those before it that it waited for.
+  mutating func noteReadied() { batches.forEach { $0.noteReadied() } }
+
+  /// Puts what was taken down as ready among the ready.
+  ///
+  /// - Parameter body: Called with each, and whether it came among the ready by that. It is to be released, once no lock
+  ///   is held.
+  mutating func collectReadied(_ body: (OperationReference, _ isReady: Bool) -> Void) {
     batches.forEach { batch in
-      batch.endIfOutside()
-      while let operation = batch.nextReadied() {
-        operation._withUnsafeGuaranteedRef { becameReady($0) }
-        body(operation)
+      while let reference = batch.nextReadied() {
+        let isReady = reference._withUnsafeGuaranteedRef { operation in
+          let place = operation.admission.place
+          becameReady(operation)
+          return place != operation.admission.place
+        }
+        body(reference, isReady)
       }
+      if batch.isEnded { batches.remove(batch) }
     }
   }
 

@@ -33,6 +33,8 @@ struct Admission {
   private var nextSequence: UInt64 = 0
   /// How many have been started by themselves, and have not finished; those of batches are not counted.
   var runningCount = 0
+  /// Places of operations that have finished, while the operations that they have made ready are told of that.
+  private var keptPlaces = 0
   /// What was started by itself and has not finished, except what leaves as cancelled.
   var running = OperationChain()
   /// Issued, and not yet redeemed by a worker.
@@ -335,7 +337,18 @@ struct Admission {
 
   /// How many operations have been started, the cancelled ones not counted: a batch counts as one, since its thread
   /// runs one after the other.
-  var started: Int { runningCount + batches.count }
+  var started: Int { runningCount + batches.count + keptPlaces }
+
+  /// An operation has finished, which took one of so many places: keeps that, if places are limited.
+  ///
+  /// - Returns: Whether it is kept; ``releasePlace()`` follows.
+  mutating func keepPlace(of startedCount: Int) -> Bool {
+    guard limit != .max, started < startedCount else { return false }
+    keptPlaces += 1
+    return true
+  }
+
+  mutating func releasePlace() { keptPlaces -= 1 }
 
   // MARK: Starting
 

@@ -50,7 +50,7 @@ extension OperationQueue {
       return (false, state.observers, state.eventBuffers)
     }
     buffers?.wake()
-    observers?.notify(of: self)
+    if let observers { notify(observers) }
     return looksAgain
   }
 

@@ -68,6 +68,7 @@ final class Batch: @unchecked Sendable {
   private let readiedCount = Atomic<Int>(0)
   private var collectedFinished = 0
   private var collectedReadied = 0
+  private var notedReadied = 0
   /// The thread has to take the queue's lock between publishing the end of an operation and releasing it.
   ///
   /// The thread publishes, then looks; who has the lock sets this, then reads what is published. All four are in one
@@ -118,12 +119,16 @@ final class Batch: @unchecked Sendable {
     operation.release()
   }
 
+  /// Takes over the ownership of an operation that the thread had taken and that has ended, and whose work is to be
+  /// released when the thread holds nothing of the queue's.
+  func keep(ended operation: OperationReference) { kept.append(ended: operation) }
+
   /// Releases all that was kept.
   ///
   /// Called between two batches.
   func release() {
-    kept.releaseMemory()
     releaseKept()
+    kept.releaseMemory()
   }
 
   /// Releases what was kept and may run users' code.
@@ -131,9 +136,62 @@ final class Batch: @unchecked Sendable {
     // Taken out, since what runs then may visit queues.
     guard !kept.isEmpty else { return }
     var released = kept.takeAll()
-    for operation in released { operation.release() }
-    released.removeAll(keepingCapacity: true)
+    for operation in released.ended {
+      operation._withUnsafeGuaranteedRef { $0.releaseWork() }
+      if operation._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) {
+        operation.release()
+      } else {
+        kept.append(plain: operation)
+      }
+    }
+    for operation in released.kept { operation.release() }
+    released.kept.removeAll(keepingCapacity: true)
+    released.ended.removeAll(keepingCapacity: true)
     kept.reuse(released)
+  }
+
+  // MARK: Releasing work between two operations
+
+  /// The thread releases the work of the operation that has ended: what users have there may wait for anything.
+  ///
+  /// A wait of this library's ends the batch, by ``leaveToWait()``, and one of another kind is of no consequence where
+  /// the number that may run is not limited, since others come for the rest of the batch.
+  private(set) var releasesWork = false
+  /// What the ended operation has made ready, and with which the thread is about to continue; retained.
+  private var heldReady: OperationReference?
+
+  /// How many operations a thread runs one by one when it comes to a queue, before it runs the next while it has a place
+  /// of the limit, or a dependent, that others may wait for meanwhile.
+  ///
+  /// The first operations of a visit may be all there are: then each release comes after the batch.
+  private static let carefulAllowance = 8
+
+  /// Whether the thread releases the work of an operation only when it has closed the batch.
+  var isCareful: Bool { allowance < Self.carefulAllowance }
+
+  /// Whether the thread has taken all there is, or another thread has reclaimed the rest.
+  ///
+  /// If not, who reclaims the rest later sees what the thread has published by now: the thread publishes, then looks,
+  /// and who reclaims changes the head, then looks at what is published (sequentially consistent).
+  var isExhausted: Bool { hasTakenFirst && head.load(ordering: .sequentiallyConsistent) >= size }
+
+  /// Releases the work of an operation that has ended, whose end the thread has published.
+  ///
+  /// - Parameter held: What it has made ready, if the thread is to continue with that.
+  /// - Returns: Whether the batch goes on.
+  func releaseWork(of operation: OperationReference, holding held: OperationReference? = nil) -> Bool {
+    (releasesWork, heldReady) = (true, held)
+    operation._withUnsafeGuaranteedRef { $0.releaseWork() }
+    defer { (releasesWork, heldReady) = (false, nil) }
+    return releasesWork
+  }
+
+  /// The thread is about to wait while it releases work: it leaves the batch.
+  ///
+  /// - Returns: What it was about to continue with, which the queue is to know; the caller owns it.
+  func leaveToWait() -> OperationReference? {
+    releasesWork = false
+    return heldReady.take()
   }
 
   /// Whether the thread can run completion blocks, between two operations.
@@ -170,6 +228,7 @@ final class Batch: @unchecked Sendable {
     readiedCount.store(0, ordering: .relaxed)
     collectedFinished = 0
     collectedReadied = 0
+    notedReadied = 0
     isPinned.store(false, ordering: .relaxed)
     isWatched = false
     presence.store(.inside, ordering: .relaxed)
@@ -239,7 +298,7 @@ final class Batch: @unchecked Sendable {
   func nextFinished(isSingle: Bool) -> Finished? {
     while true {
       let number = collectedFinished
-      let published = finishedCount.load(ordering: .acquiring)
+      let published = finishedCount.load(ordering: .sequentiallyConsistent)
       if number < published {
         guard number < count else {
           collectedFinished += 1
@@ -264,9 +323,15 @@ final class Batch: @unchecked Sendable {
     }
   }
 
-  /// The next operation that became ready and was not collected; owned by the caller.
+  /// Takes down what became ready, and ends the batch if the thread is outside.
+  func noteReadied() {
+    endIfOutside()
+    notedReadied = readiedCount.load(ordering: .acquiring)
+  }
+
+  /// The next operation that was taken down as ready and was not collected; owned by the caller.
   func nextReadied() -> OperationReference? {
-    guard collectedReadied < readiedCount.load(ordering: .acquiring) else { return nil }
+    guard collectedReadied < notedReadied else { return nil }
     collectedReadied += 1
     return readied[collectedReadied - 1]
   }
@@ -327,7 +392,7 @@ final class Batch: @unchecked Sendable {
   /// that all has been reclaimed: then it is to have no place of the queue's limit.
   ///
   /// To be called before what became ready is collected, so that nothing is published after that.
-  func endIfOutside() {
+  private func endIfOutside() {
     guard head.load(ordering: .relaxed) >= count else { return }
     isEnded =
       presence.compareExchange(expected: .outside, desired: .ended, ordering: .sequentiallyConsistent).exchanged
@@ -432,13 +497,15 @@ final class Batch: @unchecked Sendable {
   ///
   /// - Returns: Whether it has begun.
   func begin(readied operation: Operation) -> Bool {
-    guard head.load(ordering: .acquiring) >= size, mayContinue.load(ordering: .relaxed),
-      finishedCount.load(ordering: .relaxed) < allowance, readiedCount.load(ordering: .relaxed) == 0,
-      isMine(operation), !operation.mayEndLater,
-      home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == true,
-      placement.workerClass(of: operation) == workerClass
-    else { return false }
-    return operation.state.beginPlainly(ifNeverReady: true)
+    mayBegin(readied: operation) && operation.state.beginPlainly(ifNeverReady: true)
+  }
+
+  /// Whether the thread may continue with an operation that became ready, as far as can be seen before it begins.
+  func mayBegin(readied operation: Operation) -> Bool {
+    head.load(ordering: .acquiring) >= size && mayContinue.load(ordering: .relaxed)
+      && finishedCount.load(ordering: .relaxed) < allowance && readiedCount.load(ordering: .relaxed) == 0
+      && isMine(operation) && !operation.mayEndLater && home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == true
+      && placement.workerClass(of: operation) == workerClass
   }
 
   /// Publishes an operation that became ready, and hands over its ownership, if the queue need not hear of it before it

@@ -10,6 +10,9 @@ struct KeptOperations: ~Copyable {
   /// What is to be released before the thread runs another operation, and when it holds nothing of the queue's that
   /// others need: that may run users' code.
   private var kept: [OperationReference] = []
+  /// Operations of the batch that have ended, which are to release their work; the release of the operations themselves
+  /// runs no users' code.
+  private var ended: [OperationReference] = []
   /// Operations of which only memory is to be released.
   private let plain = UnsafeMutablePointer<OperationReference>.allocate(capacity: Batch.capacity)
   private var plainCount = 0
@@ -25,10 +28,14 @@ struct KeptOperations: ~Copyable {
   }
 
   /// Whether there is something whose release may run users' code.
-  var isEmpty: Bool { kept.isEmpty }
+  var isEmpty: Bool { kept.isEmpty && ended.isEmpty }
 
   /// Takes over an ownership of an operation.
   mutating func append(_ operation: OperationReference) { kept.append(operation) }
+
+  /// Takes over the ownership of an operation that the thread had taken and that has ended, and has not released its
+  /// work.
+  mutating func append(ended operation: OperationReference) { ended.append(operation) }
 
   /// Takes over the ownership of an operation that the thread had taken and that has finished, whose release runs no
   /// users' code.
@@ -55,12 +62,16 @@ struct KeptOperations: ~Copyable {
   }
 
   /// Takes out what may run users' code when it is released.
-  mutating func takeAll() -> [OperationReference] {
-    var all: [OperationReference] = []
-    swap(&all, &kept)
+  mutating func takeAll() -> (kept: [OperationReference], ended: [OperationReference]) {
+    var all: (kept: [OperationReference], ended: [OperationReference]) = ([], [])
+    swap(&all.kept, &kept)
+    swap(&all.ended, &ended)
     return all
   }
 
-  /// Takes the memory of an empty array for what comes next.
-  mutating func reuse(_ empty: [OperationReference]) { if kept.isEmpty { kept = empty } }
+  /// Takes the memory of empty arrays for what comes next.
+  mutating func reuse(_ empty: (kept: [OperationReference], ended: [OperationReference])) {
+    if kept.isEmpty { kept = empty.kept }
+    if ended.isEmpty { ended = empty.ended }
+  }
 }

@@ -39,7 +39,7 @@ extension OperationQueue {
           }
           operation.callMain()
           isOver = isOver || batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
-          let continues = !isOver && !operation.runsUserCodeWhenFreed
+          let continues = !isOver && !batch.isCareful && !operation.runsUserCodeWhenFreed
           next = operation.end(in: batch, isContinued: isContinued, continues: continues) { leftOvers.append($0) }
           return .ended
         }
@@ -73,9 +73,7 @@ extension OperationQueue {
         }
         if !runUsersCode(after: reference, of: batch, context, isLast: isOver, &leftOvers) { isOver = true }
         if !leftOvers.isEmpty { (isOver, last) = (true, reference.operation) }
-        // Where the thread has begun the next one, which is in this batch, the batch must not be ended in its place.
-        let staysInside = isOver || next != nil
-        if !release(reference, of: batch, isContinued: isContinued, isLast: staysInside) { isOver = true }
+        if !release(reference, of: batch, continues: next != nil, isLast: isOver) { isOver = true }
       }
     }
     if let last {
@@ -147,7 +145,8 @@ extension OperationQueue {
       return false
     }
     context.pointee.leaveQueue()
-    reference._withUnsafeGuaranteedRef { $0.runCompletionBlock(block) }
+    let operation = reference.operation
+    operation.runCompletionBlock(consume block)
     context.pointee.enter(self)
     return batch.comeBack()
   }
@@ -157,24 +156,51 @@ extension OperationQueue {
   ///
   /// If that may run users' code, and the queue has to hear first of what has finished, it is left to the end of the
   /// batch: where the number that may run is limited, since the batch has a place of the limit; and after the last one,
-  /// since others may wait until the queue is empty.
+  /// since others may wait until the queue is empty. So it is with the work of the operation, too; but where the batch
+  /// goes on, the thread stays in it meanwhile.
   ///
+  /// - Parameters:
+  ///   - reference: The operation.
+  ///   - batch: The batch.
+  ///   - continues: The thread has begun the next one, and before that released the work of this one.
+  ///   - isLast: The thread leaves the batch.
   /// - Returns: Whether the thread may go on with its batch.
   private func release(
-    _ reference: OperationReference, of batch: Batch, isContinued: Bool, isLast: Bool
+    _ reference: OperationReference, of batch: Batch, continues: Bool, isLast: Bool
   ) -> Bool {
     guard batch.hasKept || reference._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) else {
-      // The queue still has the former.
-      if isContinued { reference.release() } else { batch.keep(plain: reference) }
-      return true
+      guard continues || (!isLast && !mustClose(batch)) else {
+        batch.keep(ended: reference)
+        return false
+      }
+      let goesOn = continues || batch.releaseWork(of: reference)
+      batch.keep(plain: reference)
+      return goesOn
     }
-    guard !isLast, !batch.keepsOrder, batch.leave() else {
-      batch.keep(reference)
+    guard !continues, !isLast, !batch.keepsOrder, batch.leave() else {
+      batch.keep(ended: reference)
       return false
     }
+    reference._withUnsafeGuaranteedRef { $0.releaseWork() }
     batch.free(reference)
     batch.releaseKept()
     return batch.comeBack()
+  }
+
+  /// Whether the thread is to close its batch before it releases the work of the operation that has ended.
+  ///
+  /// If so, and the number that may run is limited, the batch is closed when this returns.
+  private func mustClose(_ batch: Batch) -> Bool {
+    if batch.isCareful { return true }
+    guard batch.isExhausted else { return false }
+    guard batch.keepsOrder else { return true }
+    // Where others wait for the place, another thread would be woken after each batch.
+    var notifications = PendingNotifications()
+    let isClosed = update(collectingBatches: true, notifyingLater: &notifications) {
+      $0.admission.closeIfNothingWaits(batch)
+    }
+    notifications.send(besides: batch.executor)
+    return isClosed
   }
 
   /// Another thread looks at what this one is about to release, or somebody observes the queue: collects its end.
@@ -208,8 +234,16 @@ extension OperationQueue {
   }
 
   /// The calling thread, to which `batch` belongs, is about to block: what it has not started is for others.
+  ///
+  /// Between two operations, the batch is closed: what the thread waits for may need its place.
   final func threadBlocks(in batch: Batch) {
-    update(collectingBatches: true) { $0.admission.reclaim(batch) }
+    guard batch.releasesWork else { return update(collectingBatches: true) { $0.admission.reclaim(batch) } }
+    let held = batch.leaveToWait()
+    update(collectingBatches: true) { state in
+      state.admission.close(batch)
+      if let held { state.becameReady(held) }
+    }
+    held?.release()
   }
 
   /// Looks for something to do for a while, without a lock.

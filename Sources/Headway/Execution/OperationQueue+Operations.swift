@@ -40,34 +40,56 @@ extension OperationQueue {
   /// The operation's priority or quality of service was changed.
   final func operationChangedUrgency(_ operation: Operation) { update { $0.admission.urgencyChanged(operation) } }
 
+  /// What the end of an operation has still to do for its queue, which it has left.
+  struct Leaving {
+    /// Operations that hold themselves back, and are to be asked again.
+    let heldBack: [Operation]
+    /// The operation's place of the limit is still taken, so that what becomes ready by its end has its turn: it is to
+    /// be given up by ``releasePlace(notifyingLater:)``.
+    let keepsPlace: Bool
+    /// The operation has failed, which a handler is to be told: ``endReport()`` follows.
+    let reportsFailure: Bool
+  }
+
   /// The operation has finished, and leaves the queue.
   ///
   /// - Parameters:
   ///   - operation: The operation.
-  ///   - hasBegun: It had been started.
+  ///   - before: The state from which it ended.
   ///   - batch: The batch of the calling thread in which it ran, which is closed: what follows may take long.
   ///   - notifications: Takes what observers are to be notified of.
-  /// - Returns: Operations that hold themselves back, and are to be asked again.
+  /// - Returns: What is still to be done.
   final func operationFinished(
-    _ operation: Operation, hasBegun: Bool, closing batch: Batch?,
+    _ operation: Operation, endedFrom before: OperationWord, closing batch: Batch?,
     notifyingLater notifications: inout PendingNotifications
-  ) -> [Operation] {
+  ) -> Leaving {
     // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
     _ = countUnit(of: operation)
     if let failure = operation.failure { noteFailure(failure) }
     let (reference, closed) = (OperationReference(operation), batch.map { Unmanaged.passUnretained($0) })
     // It may be in a batch of another thread's, which is closed then.
     let collects = closed != nil || operation.mayEndLater
-    let (member, heldBack) = update(collectingBatches: collects, notifyingLater: &notifications) { state in
+    let hasBegun = before.phase == .executing
+    let (member, leaving) = update(collectingBatches: collects, notifyingLater: &notifications) { state in
+      let startedCount = state.admission.started
       closed?._withUnsafeGuaranteedRef { state.admission.close($0) }
       let isIn = reference._withUnsafeGuaranteedRef { $0.admission.place != .none }
       if closed == nil { reference._withUnsafeGuaranteedRef { state.admission.detach(ended: $0, hasBegun: hasBegun) } }
       let member = reference._withUnsafeGuaranteedRef { state.admission.finished($0) }
       if isIn { state.record { .finished(reference.operation) } }
-      return (member, state.admission.nextHeldBack())
+      let keepsPlace = before.isEdged && state.admission.keepPlace(of: startedCount)
+      let reportsFailure = before.hasFailed && state.failureHandler != nil
+      if reportsFailure { state.reportCount += 1 }
+      let heldBack = state.admission.nextHeldBack()
+      return (member, Leaving(heldBack: heldBack, keepsPlace: keepsPlace, reportsFailure: reportsFailure))
     }
     member?.release()
-    return heldBack
+    return leaving
+  }
+
+  /// Gives up the place of an operation that has left.
+  final func releasePlace(notifyingLater notifications: inout PendingNotifications) {
+    update(notifyingLater: &notifications) { $0.admission.releasePlace() }
   }
 }
 

@@ -131,7 +131,10 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     if request.wasSpinning { state.hasSpinningWorker = false }
     if request.hadTicket, !state.redeemTicket(of: visitor) { return .nothing }
     state.admission.close(batch)
-    if batch.hasKept { return .again }
+    if batch.hasKept {
+      // Where there is nothing, the thread has nothing in hand when it leaves; if it may wait for more, it asks again.
+      return request.maySpin || !state.admission.countStartable().isZero ? .again : .nothing
+    }
     // What runs the operations may have been changed, while the queue was empty, since the visitor was sent for.
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)

@@ -94,7 +94,7 @@ extension KeyValueObservable where Self: OperationQueue {
     let key = ObservedKey(keyPath, of: Self.self)
     let observer = KeyPathObserver(key, keyPath, options, changeHandler)
     let observers = add(observer, interest: .value(key))
-    return ObservationToken { [weak self, weak observer, weak observers] in
+    return ObservationToken(in: observers) { [weak self, weak observer, weak observers] in
       guard let observer, let observers else { return }
       observer.setEnded()
       self?.remove(observer, from: observers, interest: .value(key))

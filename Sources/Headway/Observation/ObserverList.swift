@@ -57,6 +57,8 @@ final class ObserverList: Sendable {
     case change(ObservedChange)
     /// All observers are to be removed, and the operation is to hear that they have been notified of its end.
     case end(Operation)
+    /// One that waits until the observers have been notified of all before it.
+    case waiter(Waiter)
   }
 
   private struct Entry {
@@ -167,6 +169,18 @@ final class ObserverList: Sendable {
     }
   }
 
+  /// Adds one that waits until the observers have been notified of all that was appended so far.
+  ///
+  /// - Returns: False if they have been.
+  func addWaiter(_ waiter: Waiter) -> Bool {
+    state.withLock { state in
+      // Where changes wait, the thread that has appended them is about to notify.
+      guard state.isNotifying || !state.items.isEmpty else { return false }
+      state.append(.waiter(waiter))
+      return true
+    }
+  }
+
   // MARK: Notifying
 
   /// Notifies the observers of what waits, or leaves it to the thread that does so already.
@@ -236,6 +250,8 @@ final class ObserverList: Sendable {
       Self.notify(next.observers, of: object, change, next.number)
     case .end(let operation):
       end(operation)
+    case .waiter(let waiter):
+      waiter.wake()
     }
   }
 

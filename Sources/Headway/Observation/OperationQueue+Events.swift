@@ -93,7 +93,7 @@ extension OperationQueue {
   package final func listen(_ listener: @escaping @Sendable (OperationQueueEvent) -> Void) -> ObservationToken {
     let observer = EventObserver(listener)
     let observers = add(observer, interest: .events)
-    return ObservationToken { [weak self, weak observer, weak observers] in
+    return ObservationToken(in: observers) { [weak self, weak observer, weak observers] in
       guard let observer, let observers else { return }
       observer.setEnded()
       self?.remove(observer, from: observers, interest: .events)

@@ -41,7 +41,7 @@ extension OperationQueue {
       observers.add(observer, state.change(for: interest))
       return observers
     }
-    observers.notify(of: self)
+    notify(observers)
     lookForStallIfIdle()
     return observers
   }
@@ -61,7 +61,7 @@ extension OperationQueue {
   final func notify(_ change: ObservedChange) {
     guard let observers = state.withLock({ $0.observers }) else { return }
     observers.append(change)
-    observers.notify(of: self)
+    notify(observers)
   }
 
   /// Notifies those observers that want to hear of it of a change that a subclass has announced and not made.
@@ -69,7 +69,7 @@ extension OperationQueue {
   /// Called with no lock held.
   final func notify(before key: ObservedKey) {
     guard let observers = state.withLock({ $0.observers }) else { return }
-    if observers.append(before: key) { observers.notify(of: self) }
+    if observers.append(before: key) { notify(observers) }
   }
 }
 

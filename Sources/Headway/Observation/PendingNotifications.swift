@@ -57,7 +57,7 @@ struct PendingNotifications {
   @inline(never)
   private static func send(_ storage: Storage) {
     for (queue, observers) in storage.queues {
-      observers.notify(of: queue)
+      queue.notify(observers)
       queue.lookForStallIfIdle()
     }
     for (operation, change) in storage.operations {

@@ -27,8 +27,10 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// The first block, if ``Operation/hasBlock`` says that there is one.
   ///
+  /// It stays here while it runs and until ``releaseWork()``, so that what it captures is released after the end.
+  ///
   /// Protected by the lock of the links, under which nothing is called; but the thread that runs an operation of no
-  /// subclass takes it without that lock, unless the operation says that its blocks were seen. Any other thread sets
+  /// subclass uses it without that lock, unless the operation says that its blocks were seen. Any other thread sets
   /// that under the lock, and looks at the block only if the operation had not begun by then. So either it sees that
   /// the operation has begun, or the thread that runs it sees that the lock is to be taken (`Models/block.pml`).
   @exclusivity(unchecked) private final var block: ThrowingBlock
@@ -127,8 +129,12 @@ open class BlockOperation: Operation, @unchecked Sendable {
   open override func main() {
     let blocks = takeBlocks()
     guard blocks.hasFirst else { return }
-    guard blocks.others.isEmpty else { return runConcurrently(blocks.all) }
-    do { try blocks.first() } catch { recordError(error) }
+    if blocks.others.isEmpty {
+      do { try blocks.first() } catch { recordError(error) }
+    } else {
+      runConcurrently(blocks.all)
+    }
+    keepUntilEnd(blocks)
   }
 
   private final func runConcurrently(_ blocks: [ThrowingBlock]) {
@@ -144,21 +150,40 @@ open class BlockOperation: Operation, @unchecked Sendable {
   // Released after the lock: freeing a block may run code of its owner's.
   override func releaseWork() { _ = takeBlocks() }
 
+  /// Takes out the blocks, whether or not they have run.
   private final func takeBlocks() -> Blocks {
-    let word = state.current
-    if !word.blocksWereSeen, !word.phase.isBeforeMain, isPlainBlock {
+    if isUsedByOneThread {
       let blocks = Blocks(first: block, hasFirst: hasBlock, others: [])
       block = {}
       hasBlock = false
       return blocks
     }
     return links.withLock { links in
-      let blocks = blocks(in: links)
+      let blocks = Blocks(first: block, hasFirst: hasBlock, others: links.details?.rarer?.takeBlocks() ?? [])
       block = {}
       hasBlock = false
-      links.details?.rarer?.otherBlocks = []
       return blocks
     }
+  }
+
+  /// Keeps blocks that have run, which none sees any more, for ``releaseWork()``.
+  private final func keepUntilEnd(_ blocks: consuming Blocks) {
+    if isUsedByOneThread {
+      block = blocks.first
+    } else {
+      links.withLock { links in
+        // Another thread may have ended an operation of a subclass, and released its work.
+        guard state.current.phase != .finished else { return }
+        block = blocks.first
+        links.details?.rarer?.finishedBlocks = blocks.others
+      }
+    }
+  }
+
+  /// Whether only the thread that runs the operation, or has ended it, uses the blocks.
+  private final var isUsedByOneThread: Bool {
+    let word = state.current
+    return !word.blocksWereSeen && !word.phase.isBeforeMain && isPlainBlock
   }
 
   private final func blocks(in links: Links) -> Blocks {

@@ -60,8 +60,11 @@ extension Operation {
   }
 
   /// Runs the completion block, and then releases the dependencies, which it may ask for.
-  final func runCompletionBlock(_ block: CompletionBlock) {
+  ///
+  /// What the block captures is released here, where the caller holds nothing.
+  final func runCompletionBlock(_ block: consuming CompletionBlock) {
     block.run()
+    _ = consume block
     ReleasedChain.release(takeDependencies())
   }
 }

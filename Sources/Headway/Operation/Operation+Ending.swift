@@ -22,8 +22,8 @@ extension Operation {
 
   /// Does all that follows the end.
   ///
-  /// In this order: dependents that required success are kept from starting if it was none; dependents are released;
-  /// the queue is left; the threads wake that wait for no more than that; the completion block goes to the pool. Then
+  /// In this order: the queue is left; dependents that required success are kept from starting if it was none;
+  /// dependents are released; the threads wake that wait for no more than that; the completion block goes to the pool. Then
   /// what may take as long as users' code likes: operations that override ``isReady`` are asked; dependents that
   /// required success are cancelled; observers are notified; and all others that wait wake. Called once, with no lock
   /// held.
@@ -34,8 +34,19 @@ extension Operation {
   private func conclude(from before: OperationWord, in batch: Batch? = nil) {
     // An operation that ends early is still in the lists of what it waited for: out of there first (rule 1 of Links).
     let early = before.unfinishedDependencies > 0 ? leaveDependencies() : []
+    // Until it has left it, the queue that holds the operation owns itself; from here on, this does.
+    let home = before.isEnqueued ? queueLinks.home : nil
+    let queue = home?.takeUnretainedValue()
+    // A thread that has announced that it looks for the queue has got it when the lock is free (`Operation.queue`).
+    if before.isLinked, queue != nil { links.withLock { _ in } }
+    var notifications = PendingNotifications()
+    let leaving = queue?.operationFinished(self, endedFrom: before, closing: batch, notifyingLater: &notifications)
     let ending = closeLinks(endedFrom: before)
-    conclude(ending, from: before, in: batch)
+    // Those that override `isReady` are asked below.
+    Self.tellQueues(of: ending.ready, holding: home, notifyingLater: &notifications)
+    if leaving?.keepsPlace == true { queue?.releasePlace(notifyingLater: &notifications) }
+    if leaving?.reportsFailure == true { countReport() }
+    conclude(ending, from: before, queue, leaving, notifications)
     ReleasedChain.release(early)
   }
 
@@ -48,16 +59,10 @@ extension Operation {
     return links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
   }
 
-  private func conclude(_ ending: consuming OperationEnding, from before: OperationWord, in batch: Batch?) {
-    // Until it has left it, the queue that holds the operation owns itself.
-    let home = before.isEnqueued ? queueLinks.home : nil
-    let queue = home?.takeUnretainedValue()
-    var notifications = PendingNotifications()
-    // Those that override `isReady` are asked below.
-    Self.tellQueues(of: ending.ready, holding: home, notifyingLater: &notifications)
-    let hasBegun = before.phase == .executing
-    let heldBack =
-      queue?.operationFinished(self, hasBegun: hasBegun, closing: batch, notifyingLater: &notifications) ?? []
+  private func conclude(
+    _ ending: consuming OperationEnding, from before: OperationWord, _ queue: OperationQueue?,
+    _ leaving: OperationQueue.Leaving?, _ notifications: PendingNotifications
+  ) {
     let isNotified = !before.isObserved && ending.doomed.isEmpty
     wakeWaiters(
       settledFrom: state.settle(isNotified: isNotified, isUnlinked: ending.isUnlinked), isNotified: isNotified)
@@ -65,31 +70,36 @@ extension Operation {
     // From here on nothing is left to do that others need, and users' code runs, which may wait for this operation.
     if isNotified {
       // Such a wait returns at once, so nobody asks what this thread is doing.
-      callUsersCode(ending, from: before, isNotified: true, queue, heldBack, notifications)
+      callUsersCode(ending, from: before, isNotified: true, queue, leaving, notifications)
     } else {
       NotificationContext.run(notifyingOf: self) {
-        callUsersCode(ending, from: before, isNotified: false, queue, heldBack, notifications)
+        callUsersCode(ending, from: before, isNotified: false, queue, leaving, notifications)
       }
     }
   }
 
   private func callUsersCode(
     _ ending: borrowing OperationEnding, from before: OperationWord, isNotified: Bool, _ queue: OperationQueue?,
-    _ heldBack: [Operation], _ notifications: PendingNotifications
+    _ leaving: OperationQueue.Leaving?, _ notifications: PendingNotifications
   ) {
     // First what other operations may wait for: observers and handlers may take as long as they like.
     ending.ready.forEach { reference in
       reference._withUnsafeGuaranteedRef { if $0.overridesIsReady { $0.reconsiderReadiness() } }
     }
-    for operation in heldBack { operation.reconsiderReadiness() }
+    leaving?.heldBack.forEach { $0.reconsiderReadiness() }
     if before.hasFailed, let queue, failure != nil { queue.endAfterFailure() }
     cancelDoomed(ending.doomed)
     if !notifications.isEmpty { notifications.send(after: queue) }
     queue?.trackedProgress?._withUnsafeGuaranteedRef { $0.notifyIfFurther() }
     ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.notifyIfObserved([ObservedChange(.isReady)]) } }
     if before.hasFailed, let error { queue?.reportFailure(of: self, error) }
+    if leaving?.reportsFailure == true {
+      endReport()
+      queue?.endReport()
+    }
     if !isNotified { notifyEnd(from: before, ending.observers) }
-    if before.phase != .executing { releaseWork() }
+    if before.phase != .executing { abandonWork() }
+    releaseWork()
     ending.release()
   }
 
@@ -183,30 +193,44 @@ extension Operation {
       return nil
     }
     guard let before = state.finish() else { return nil }
-    var ending = closeLinks(endedFrom: before)
-    guard !before.hasFailed, ending.doomed.isEmpty, !ending.ready.haveToBeAsked
-    else {
+    // Where it is no success, there may be dependents that require one.
+    guard !before.hasFailed, !before.isCancelled || !before.isLinked else {
       batch.withdrawCurrent()
-      conclude(ending, from: before, in: batch)
+      conclude(from: before, in: batch)
       return nil
     }
     // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
     let progress = queue?._withUnsafeGuaranteedRef { $0.countUnit(of: self) }
     let isNotified = !before.isObserved
-    let word = state.settle(isNotified: isNotified, isUnlinked: ending.isUnlinked)
+    // It leaves the queue, and those that listen are told, before anything can be seen as ready by its end.
     publish(in: batch, isContinued: isContinued)
     var later = PendingNotifications()
-    var next = ending.ready.only
+    if batch.hasToTakeLock {
+      queue?._withUnsafeGuaranteedRef { $0.update(collectingBatches: true, notifyingLater: &later) { _ in } }
+    }
+    var ending = closeLinks(endedFrom: before)
+    let word = state.settle(isNotified: isNotified, isUnlinked: ending.isUnlinked)
+    var next = continues ? ending.ready.only : nil
+    var isTold = false
     // Not if users' code is to run first.
     let completionBlock = ending.takeCompletionBlock()
     let runsUserCode =
       !isNotified || progress != nil || completionBlock != nil || ending.hasDependenciesToKeep
-      || ending.runsUserCodeWhenReleased
-    if !continues || runsUserCode || next?._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) != true {
+      || ending.runsUserCodeWhenReleased || !later.isEmpty
+    if !runsUserCode, let only = next, only._withUnsafeGuaranteedRef({ batch.mayBegin(readied: $0) }) {
+      // If what is released there waits, the queue has been told of the next one.
+      isTold = !batch.releaseWork(of: OperationReference(self), holding: only)
+      if isTold || !only._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) { next = nil }
+    } else {
       next = nil
+    }
+    if next == nil, !isTold {
       var untold = ReadyDependents()
       ending.ready.forEach { if !batch.publish(readied: $0) { untold.append($0) } }
-      if !untold.isEmpty { tellReady(untold, queue, &later) }
+      if !untold.isEmpty {
+        if untold.haveToBeAsked { leave(Self.inquiry(of: untold)) }
+        tellReady(untold, queue, &later)
+      }
     }
     wakeWaiters(settledFrom: word, isNotified: isNotified)
     if let completionBlock {
@@ -235,6 +259,15 @@ extension Operation {
 
   private func publish(in batch: Batch, isContinued: Bool) {
     if isContinued { batch.publish(continued: OperationReference(self)) } else { batch.publishTaken() }
+  }
+
+  /// Asks those that override ``isReady``, which may take long.
+  private static func inquiry(of ready: borrowing ReadyDependents) -> () -> Void {
+    var asked: [Operation] = []
+    ready.forEach { reference in
+      reference._withUnsafeGuaranteedRef { if $0.overridesIsReady { asked.append($0) } }
+    }
+    return { [asked] in for operation in asked { operation.reconsiderReadiness() } }
   }
 
   /// Makes operations ready in their queues, and releases them, or leaves that to the notifications.

@@ -2,17 +2,22 @@ import CHeadway
 import Synchronization
 
 extension OperationExtensions {
-  /// Suspends the task until the operation has finished.
+  /// Suspends the task until the operation has finished, its observers have been notified, and
+  /// ``OperationQueueExtensions/onFailure`` of its queue has been called if it failed.
+  ///
+  /// Inside an operation, it does not wait for that call, which may wait for the operation; nor does it in a task that
+  /// such a call has made, before that returns.
   ///
   /// Holds no thread. The operation, and what it depends on, run at no lower quality of service than the priority of
   /// the task that waits says, if that is not the medium one, which tasks have of which nothing was said.
   ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operation goes on.
   public func finished() async throws {
+    let goal = goalOfTask
     try await withPriority(raising: raiseQuality) {
       try await WaiterList.suspend(
-        adding: { waiter in self.addWaiter(waiter, for: .notified) },
-        removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
+        adding: { waiter in self.addWaiter(waiter, for: goal) },
+        removing: { identifier in self.links.withLock { $0.details?.removeWaiter(identifier) } })
     }
   }
 
@@ -24,7 +29,7 @@ extension OperationExtensions {
   /// - Throws: What made the operation fail; `CancellationError` when it was cancelled, or when the waiting task is:
   ///   then the operation goes on.
   public func finishedSuccessfully() async throws {
-    if outcome == nil { try await finished() }
+    if outcome == nil || (goalOfTask == .reported && !isReported) { try await finished() }
     try requireSuccess()
   }
 }
@@ -34,7 +39,8 @@ extension Operation {
   ///
   /// Raises no quality of service.
   final func ended() async {
-    await WaiterList.suspend { waiter in addWaiter(waiter, for: .notified) }
+    let goal = goalOfTask
+    await WaiterList.suspend { waiter in addWaiter(waiter, for: goal) }
   }
 
   /// Has `handler`, which leads to no users' code, called once when the operation has finished; at once if it has.
@@ -61,13 +67,26 @@ extension Operation {
     case settled
     /// The observers have been notified, too.
     case notified
+    /// And what users are told of the end has been: all that a task can wait for.
+    case reported
 
     func isReached(_ word: OperationWord) -> Bool {
       switch self {
       case .settled: word.isSettled
-      case .notified: word.isNotified
+      case .notified, .reported: word.isNotified
       }
     }
+  }
+
+  /// What a task waits for: inside an operation no handlers, which may wait for that operation.
+  fileprivate final var goalOfTask: WaitingGoal {
+    if ReportScope.isInside(self) { return .settled }
+    return ThreadContext.queue == nil ? .reported : .notified
+  }
+
+  /// Whether a task that waits for the end has nothing to wait for.
+  fileprivate final var isReported: Bool {
+    state.current.isNotified && links.withLock { ($0.details?.rarer?.reportCount ?? 0) == 0 }
   }
 
   /// What ``waitUntilFinished()`` does.
@@ -103,10 +122,14 @@ extension Operation {
     links.withLock { links in
       // The announcement and the end are read-modify-writes of one word: either the thread that ends the operation sees
       // the waiter, or the waiter sees the end.
-      guard !goal.isReached(state.announceWaiter()) else { return false }
+      guard !goal.isReached(state.announceWaiter()) else {
+        guard goal == .reported, let rarer = links.details?.rarer, rarer.reportCount > 0 else { return false }
+        rarer.reportWaiters.append(waiter)
+        return true
+      }
       switch goal {
       case .settled: links.madeDetails.settlingWaiters.append(waiter)
-      case .notified: links.madeDetails.waiters.append(waiter)
+      case .notified, .reported: links.madeDetails.waiters.append(waiter)
       }
       return true
     }
@@ -115,9 +138,7 @@ extension Operation {
   /// Wakes those who wait for the end to be settled, and the others if there is nobody to notify.
   final func wakeWaiters(settledFrom before: OperationWord, isNotified: Bool) {
     guard before.hasWaiters else { return }
-    let waiters = links.withLock { links in
-      (links.details?.settlingWaiters.removeAll() ?? []) + (isNotified ? links.details?.waiters.removeAll() ?? [] : [])
-    }
+    let waiters = links.withLock { $0.details?.takeWaiters(isNotified: isNotified) ?? [] }
     for waiter in waiters { waiter.wake() }
   }
 

@@ -119,7 +119,13 @@ open class Operation: @unchecked Sendable {
   /// What a start does in place of ``run()`` when the operation was cancelled before.
   func endCancelled() { endUnlessSubclassGoesOn() }
 
-  /// Releases what ``main()`` would have used, when it has not run and never will.
+  /// Gives up what ``main()`` would have begun: it has not run and never will.
+  func abandonWork() {}
+
+  /// Releases what the user gave the operation for ``main()``.
+  ///
+  /// Called after the end, when dependents are released and the queue is left, by the thread that ended the operation:
+  /// a `deinit` that runs then may wait for any of these.
   func releaseWork() {}
 
   /// Whether the operation ends when ``main()`` returns, and so never before.
@@ -292,7 +298,8 @@ open class Operation: @unchecked Sendable {
   /// and its observers have been notified.
   ///
   /// Inside an observer of this operation, and inside other code that its end calls, it does not wait for observers to
-  /// be notified.
+  /// be notified. It never waits for ``OperationQueueExtensions/onFailure`` or the completion block, which may need the
+  /// thread that it blocks; `await finished()` includes the former.
   ///
   /// A waiting operation does not hold up others: the pool starts another thread in its place while this one waits. If
   /// this operation can't finish before one that the calling thread is inside of has, the wait is reported within a

@@ -31,9 +31,30 @@ final class OperationDetails {
     return made
   }
 
+  /// Takes out those who have no more to wait for, at the end.
+  ///
+  /// - Parameter isNotified: The observers have been notified. Tasks wait on for what users are told besides.
+  func takeWaiters(isNotified: Bool) -> [Waiter] {
+    var woken = settlingWaiters.removeAll()
+    guard isNotified else { return woken }
+    let others = waiters.removeAll()
+    guard let rarer, rarer.reportCount > 0 else { return woken + others }
+    for waiter in others {
+      if case .thread = waiter { woken.append(waiter) } else { rarer.reportWaiters.append(waiter) }
+    }
+    return woken
+  }
+
+  /// Takes out a task that does not wait any more.
+  func removeWaiter(_ identifier: UInt64) -> Waiter? {
+    waiters.remove(identifier) ?? settlingWaiters.remove(identifier) ?? rarer?.reportWaiters.remove(identifier)
+  }
+
   final class Rarer {
     /// The blocks of a block operation but the first, until they are taken for running.
     @exclusivity(unchecked) var otherBlocks: [ThrowingBlock] = []
+    /// The same, when they have run, until the operation has ended.
+    @exclusivity(unchecked) var finishedBlocks: [ThrowingBlock] = []
     @exclusivity(unchecked) var threadPriority = 0.5
     /// The edges that were moved out of the stack of dependents, in the order of adding; emptied at the end.
     @exclusivity(unchecked) var dependents = IdentityList<Edge>()
@@ -45,5 +66,15 @@ final class OperationDetails {
     @exclusivity(unchecked) weak var waitsForQueue: OperationQueue?
     /// Counts the dependencies that were removed before they finished, and the returns from blocking.
     @exclusivity(unchecked) var withdrawnWaits = 0
+    /// How much is being told of the end, or is to be, before tasks that wait go on; and those that have no more to wait
+    /// for.
+    @exclusivity(unchecked) var reportCount = 0
+    @exclusivity(unchecked) var reportWaiters = WaiterList()
+
+    /// Takes out the blocks but the first; those that have run and those that have not are never there together.
+    func takeBlocks() -> [ThrowingBlock] {
+      defer { (otherBlocks, finishedBlocks) = ([], []) }
+      return otherBlocks + finishedBlocks
+    }
   }
 }

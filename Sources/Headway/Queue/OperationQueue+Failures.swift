@@ -12,7 +12,9 @@ extension OperationQueueExtensions {
   ///
   /// It is called once for each operation whose ``Operation/outcome`` is ``OperationOutcome/failure(_:)``, after it has
   /// left the queue, on the thread that ended it, with no lock held. It may call anything, and holds up nothing but
-  /// that thread.
+  /// that thread and the tasks that wait: ``finished()``, and the asynchronous waits for that operation, include the
+  /// call. ``OperationQueue/waitUntilAllOperationsAreFinished()`` and ``Operation/waitUntilFinished()`` do not, since
+  /// the call may need the thread that they block.
   public var onFailure: (@Sendable (Operation, any Error) -> Void)? {
     get { state.withLock { $0.failureHandler } }
     set {
@@ -28,7 +30,8 @@ extension OperationQueueExtensions {
 
 extension OperationQueue {
   final func reportFailure(of operation: Operation, _ error: any Error) {
-    if case .failure? = operation.outcome { onFailure?(operation, error) }
+    guard case .failure? = operation.outcome, let onFailure else { return }
+    ReportScope.run(for: self, operation) { onFailure(operation, error) }
   }
 }
 

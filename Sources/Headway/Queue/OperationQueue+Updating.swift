@@ -120,6 +120,9 @@ extension OperationQueue {
     }
     let isEmpty = state.admission.count == 0
     if isEmpty, !state.waiters.isEmpty { after.madeRare.waiters += state.waiters.removeAll() }
+    if isEmpty, state.reportCount == 0, !state.reportWaiters.isEmpty {
+      after.madeRare.waiters += state.reportWaiters.removeAll()
+    }
     after.ownership = (after.oldCount == 0 ? 1 : 0) - (isEmpty ? 1 : 0)
     if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
   }

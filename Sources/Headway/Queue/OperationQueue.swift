@@ -293,7 +293,9 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Blocks the calling thread until the queue holds nothing.
   ///
-  /// Operations added meanwhile prolong the wait. An operation leaves the queue before its observers are notified.
+  /// Operations added meanwhile prolong the wait. An operation leaves the queue before its observers are notified, and
+  /// before ``OperationQueueExtensions/onFailure`` is called: either may need the thread that this blocks. `await
+  /// finished()` includes that call, and observers of the queue.
   ///
   /// If the queue can't become empty before an operation that the calling thread is inside of has finished, the wait is
   /// reported within a tenth of a second as ``OperationQueueEvent/waitsInCycle(_:)``, and goes on, since something else

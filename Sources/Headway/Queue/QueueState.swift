@@ -12,6 +12,10 @@ struct QueueState {
   /// Runs the jobs of an actor; there if the order is that of adding.
   var serialExecutor: QueueSerialExecutor?
   var waiters = WaiterList()
+  /// Tasks that wait until the queue holds nothing, and all has been told of what has ended.
+  var reportWaiters = WaiterList()
+  /// How much is being told of operations that have ended, by handlers of failures for instance.
+  var reportCount = 0
   /// Those who wait until the queue holds less.
   var producers = Producers()
   /// What is called when an operation has failed.
@@ -180,14 +184,7 @@ struct QueueState {
   /// - Parameter released: What the caller must release, once no lock is held.
   mutating func collectBatches(_ released: inout ReleasedOperations) {
     guard admission.hasBatches else { return }
-    admission.collectReadied { operation in
-      // What the queue still holds, it owns: that reference is not the last one, and nothing runs when it goes.
-      if operation._withUnsafeGuaranteedRef({ $0.admission.place != .none }) {
-        operation.release()
-      } else {
-        released.append(readied: operation)
-      }
-    }
+    admission.noteReadied()
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
     let (isObserved, observers, eventBuffers, observation) = (isObserved, observers, eventBuffers, observation)
@@ -205,6 +202,17 @@ struct QueueState {
       } else {
         // Not the last reference: the batch's thread keeps one until it has had this lock once more.
         operation.release()
+      }
+    }
+    admission.collectReadied { operation, isReady in
+      if isReady, observation.listeners > 0 {
+        Self.append(.ready(operation.operation), to: observers, eventBuffers)
+      }
+      // What the queue still holds, it owns: that reference is not the last one, and nothing runs when it goes.
+      if operation._withUnsafeGuaranteedRef({ $0.admission.place != .none }) {
+        operation.release()
+      } else {
+        released.append(readied: operation)
       }
     }
   }
@@ -289,7 +297,10 @@ struct ReleasedOperations {
       position = reference.memberNext
       var operation = reference.takeRetainedValue()
       // Its blocks go with it, unless somebody else holds it.
-      if !isKnownUniquelyReferenced(&operation) { operation.releaseWork() }
+      if !isKnownUniquelyReferenced(&operation) {
+        operation.abandonWork()
+        operation.releaseWork()
+      }
     }
   }
 }

@@ -122,7 +122,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
   }
 
   /// A subclass has ended it without having started it.
-  override func releaseWork() { if !groupQueue.isClosed { groupQueue.cancelMembers() } }
+  override func abandonWork() { if !groupQueue.isClosed { groupQueue.cancelMembers() } }
 
   private final func finishWhenEmpty() {
     setWaits(for: nil, groupQueue)

@@ -24,16 +24,25 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   // What does not change refers to what protects itself.
   private let taskRun: TaskRun
   private let task: Task<Success, any Error>
+  /// Kept until the operation has ended, so that the end of the task does not release what the function captures.
+  ///
+  /// Used where nobody else knows the operation, and by the thread that has ended it.
+  @exclusivity(unchecked) private var function: Function?
+
+  private struct Function: @unchecked Sendable {  // Called once, by the task.
+    let body: @isolated(any) () async throws -> Success
+  }
 
   /// Creates an operation that runs an asynchronous function.
   ///
   /// - Parameter body: What to run. What it throws becomes the operation's ``Operation/error``.
   public init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
     let run = TaskRun()
+    let function = Function(body: body)
     task = Task(executorPreference: run) {
       guard !run.isAbandoned else { throw CancellationError() }
       do {
-        let value = try await body()
+        let value = try await function.body()
         run.note(.success)
         return value
       } catch {
@@ -42,6 +51,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
       }
     }
     taskRun = run
+    self.function = function
     super.init()
     // Of a thread that is in no task, nothing was said.
     let quality = withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority) } ?? .default }
@@ -52,7 +62,8 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   /// What the function returned.
   ///
-  /// Waits until the operation has finished; does not suspend when it has, as in an operation that depends on it. Where
+  /// Waits as ``OperationExtensions/finished()`` does; does not suspend when all that includes is over, as in an operation
+  /// that depends on it. Where
   /// that task is cancelled the wait ends, and the operation goes on.
   ///
   /// - Throws: What the function threw; a ``DependencyError`` if it did not run because an operation that it required
@@ -83,10 +94,12 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   override var mayEndLater: Bool { true }
 
-  // The function and what it captured, and task-local values, go with the end of the task.
+  // Task-local values go with the end of the task, the function and what it captures by ``releaseWork()``.
   override var isFreedPlainly: Bool { _isPOD(Success.self) }
 
-  override func releaseWork() { taskRun.abandon() }
+  override func abandonWork() { taskRun.abandon() }
+
+  override func releaseWork() { function = nil }
 
   override func cancelWork() { task.cancel() }
 

@@ -60,8 +60,9 @@
       return state.withLock { $0.image }
     }
 
-    /// The finished image, for a task that waits for it.
+    /// The finished image, for a task that waits for it, when the handlers of ``onImage(_:)`` have been called.
     ///
+    /// With such handlers, the main queue has to be served meanwhile.
     /// Where that task is cancelled the wait ends, and the operation goes on.
     ///
     /// - Throws: What made the operation fail; `CancellationError` when it was cancelled, or the task that waits is.
@@ -75,7 +76,8 @@
 
     /// Calls `handler` with the finished image, on the main thread.
     ///
-    /// The operation has finished then. If it fails or is cancelled, the handler is released without a call. Several
+    /// The operation has finished then. Asynchronous waits for the operation, and for its queue, include the call;
+    /// blocking ones do not, since they may block the main thread. If it fails or is cancelled, the handler is released without a call. Several
     /// handlers are called in the order in which they were registered; one that is registered after the end is called
     /// as well.
     ///
@@ -138,11 +140,14 @@
 
     /// Has the main queue call handlers once this operation has finished.
     private func deliver(to handlers: [@MainActor @Sendable (Image) -> Void]) {
+      let report = beginReport()
       let delivery = BlockOperation { [self] in
         // It may have been cancelled at the very end.
         guard let image else { return }
-        MainActor.assumeIsolated { for handler in handlers { handler(image) } }
+        report.tell { MainActor.assumeIsolated { for handler in handlers { handler(image) } } }
       }
+      // Also called if the delivery is cancelled.
+      delivery.completionBlock = { report.end() }
       delivery.addDependency(self)
       OperationQueue.main.addOperation(delivery)
     }
