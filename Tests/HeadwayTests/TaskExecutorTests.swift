@@ -124,4 +124,66 @@ import Testing
     #expect(result.message.contains("A block of the main actor was added to queue ‘pages’"))
     #expect(result.message.contains("use OperationQueue.main or addTask"))
   }
+
+  private actor Shared {
+    private var count = 0
+
+    func increment() -> Int {
+      count += 1
+      return count
+    }
+  }
+
+  private actor OnQueue {
+    private let queue = OperationQueue(order: .fifo)
+    private var count = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+    func increment() -> Int {
+      count += 1
+      return count
+    }
+  }
+
+  @Test("Q15: an actor that a task of a suspended queue calls holds up other tasks, unless it runs elsewhere")
+  func actorsOfOthers() async {
+    let (queue, shared, elsewhere, onQueue) = (OperationQueue(), Shared(), Shared(), OnQueue())
+    let (suspended, called) = (Gate(), EventRecorder<Int>())
+    let first = Task(executorPreference: queue) {
+      queue.isSuspended = true
+      suspended.open()
+      return await shared.increment()
+    }
+    await suspended.opened()
+    // The job of the actor waits in the queue.
+    await until { queue.operationCount == 1 }
+    let other = Task.detached {
+      let count = await shared.increment()
+      called.record(count)
+    }
+    queue.isSuspended = false
+    #expect(await first.value == 1)
+    await other.value
+    #expect(called.events == [2])
+
+    let others = Task(executorPreference: queue) {
+      queue.isSuspended = true
+      let count = await onQueue.increment()
+      return count
+    }
+    await until { queue.isSuspended && queue.operationCount == 1 }
+    #expect(await onQueue.increment() == 2)
+    queue.isSuspended = false
+    #expect(await others.value == 1)
+
+    let global = Task(executorPreference: queue) {
+      queue.isSuspended = true
+      return await withTaskExecutorPreference(globalConcurrentExecutor) { await elsewhere.increment() }
+    }
+    await until { queue.isSuspended && queue.operationCount == 1 }
+    #expect(await elsewhere.increment() == 2)
+    queue.isSuspended = false
+    #expect(await global.value == 1)
+  }
 }

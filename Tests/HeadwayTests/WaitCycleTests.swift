@@ -1,5 +1,6 @@
 import HeadwayTestKit
 import HeadwayTestSupport
+import Synchronization
 import Testing
 
 @testable import Headway
@@ -90,6 +91,54 @@ import Testing
     }
     #expect(event.contains("‘dependent’ waits for ‘caller’"))
     queue.waitUntilAllOperationsAreFinished()
+  }
+
+  enum AsyncWait: CaseIterable, Sendable { case finished, value, queue, group }
+
+  @Test("W4: a task that awaits its own operation, its queue or its group is reported, and goes on")
+  func asyncWait() {
+    for wait in AsyncWait.allCases {
+      let queue = OperationQueue()
+      let group = GroupOperation(name: "group")
+      let itself = Mutex<TaskOperation<Void>?>(nil)
+      let operation = TaskOperation<Void> {
+        switch wait {
+        case .finished: try await itself.withLock { $0 }?.finished()
+        case .value: try await itself.withLock { $0 }?.value
+        case .queue: try await queue.finished()
+        case .group: try await group.finished()
+        }
+      }
+      operation.name = "self"
+      itself.withLock { $0 = operation }
+      let event: String
+      if wait == .group {
+        group.addOperation(operation)
+        event = cycle(in: queue, cancelling: operation) { queue.addOperation(group) }
+      } else {
+        event = cycle(in: queue, cancelling: operation) { queue.addOperation(operation) }
+      }
+      #expect(event.contains("waits in a cycle: ‘self’ waits for \(wait == .group ? "‘group’ waits for " : "")‘self’"))
+      #expect(operation.isCancelled)
+      itself.withLock { $0 = nil }
+    }
+  }
+
+  @Test("W4: other waits of a task are not reported") func asyncWaitForOthers() async throws {
+    let (queue, other) = (OperationQueue(), OperationQueue())
+    let events = EventRecorder<OperationQueueEvent>()
+    let tokens = [queue, other].map { $0.listen { if case .waitsInCycle = $0 { events.record($0) } } }
+    let group = GroupOperation(operations: [BlockOperation {}])
+    let waiting = queue.addTask {
+      let part = queue.addTask { 1 }
+      other.addOperation(group)
+      try await group.finished()
+      try await other.finished()
+      return try await part.value
+    }
+    #expect(try await waiting.value == 1)
+    #expect(events.events.isEmpty)
+    withExtendedLifetime(tokens) {}
   }
 
   @Test("W4: an asynchronous operation that has finished itself may wait for its own queue") func waitAfterFinish() {

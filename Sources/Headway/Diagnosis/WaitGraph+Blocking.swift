@@ -40,6 +40,47 @@ extension WaitGraph {
     for caller in callers { caller.setWaits(for: nil, nil) }
   }
 
+  /// Suspends the calling task, which waits for `operation`.
+  ///
+  /// Reports a wait of an operation for itself, or for the group that it is in, as a blocking one is reported. Longer
+  /// cycles are not looked for: that takes O(*n*) in the number of operations, and many tasks wait.
+  ///
+  /// - Parameters:
+  ///   - operation: What to wait for.
+  ///   - suspend: Suspends the task.
+  static func suspending(on operation: Operation, _ suspend: () async throws -> Void) async rethrows {
+    // What the thread went into before that goes on when the task is suspended.
+    guard let caller = ThreadContext.innermostOperation, caller === operation || operation.isGroup else {
+      return try await suspend()
+    }
+    caller.setWaits(for: operation, nil)
+    defer { caller.setWaits(for: nil, nil) }
+    reportUnlessCancelled(caller, in: operation.queue)
+    try await suspend()
+  }
+
+  /// Suspends the calling task, which waits until `queue` is empty.
+  ///
+  /// As ``suspending(on:_:)-(Operation,_)``.
+  ///
+  /// - Parameters:
+  ///   - queue: What to wait for.
+  ///   - suspend: Suspends the task.
+  static func suspending(on queue: OperationQueue, _ suspend: () async throws -> Void) async rethrows {
+    guard let caller = ThreadContext.innermostOperation, !caller.endsWithMain, caller.queue === queue else {
+      return try await suspend()
+    }
+    caller.setWaits(for: nil, queue)
+    defer { caller.setWaits(for: nil, nil) }
+    reportUnlessCancelled(caller, in: queue)
+    try await suspend()
+  }
+
+  /// A task that is cancelled waits for nothing.
+  private static func reportUnlessCancelled(_ caller: Operation, in queue: OperationQueue?) {
+    if !Task.isCancelled { _ = report(from: [caller], in: queue) { nil } }
+  }
+
   /// Reports a wait that nothing seen from here will end.
   ///
   /// - Parameters:

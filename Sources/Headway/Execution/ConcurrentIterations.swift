@@ -4,9 +4,9 @@ import Synchronization
 ///
 /// The calling thread takes numbers from the beginning, so it never waits for a thread to arrive. It asks for one
 /// helper. Each helper asks for more, until as many take part as may: short calls get few threads, and calls that block
-/// get many.
-/// Once all numbers are given out, the requests are withdrawn from the pool. A thread that asks for helpers then checks
-/// whether all numbers are given out, and if so withdraws its request. `Models/helpers.pml` has this protocol.
+/// get many. Once all numbers are given out, the requests are withdrawn from the pool. A thread that asks for helpers
+/// then checks whether all numbers are given out, and if so withdraws its request. `Models/helpers.pml` has this
+/// protocol.
 final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` is protected by the executor's lock.
   typealias Body = @Sendable (_ number: Int) -> Void
 

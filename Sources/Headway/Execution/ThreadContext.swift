@@ -26,6 +26,9 @@ struct ThreadContext {
   /// The queue whose operation the calling thread runs.
   static var queue: OperationQueue? { current?.pointee.queue?.takeUnretainedValue() }
 
+  /// The operation that the calling thread runs: that which it went into last.
+  static var innermostOperation: Operation? { current?.pointee.operation?.takeUnretainedValue() }
+
   /// The operations that the calling thread is inside of, innermost first.
   static var operations: [Operation] {
     var operations: [Operation] = []

@@ -92,13 +92,7 @@ extension KeyValueObservable where Self: OperationQueue {
     changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
   ) -> ObservationToken {
     let key = ObservedKey(keyPath, of: Self.self)
-    let observer = KeyPathObserver(key, keyPath, options, changeHandler)
-    let observers = add(observer, interest: .value(key))
-    return ObservationToken { [weak self, weak observer, weak observers] in
-      guard let observer, let observers else { return }
-      observer.setEnded()
-      self?.remove(observer, from: observers, interest: .value(key))
-    }
+    return token(for: KeyPathObserver(key, keyPath, options, changeHandler), interest: .value(key))
   }
 
   /// Announces that a property that the subclass has added is about to change.

@@ -70,33 +70,34 @@ final class ObserverList: Sendable {
   /// In the order of adding; mostly one, which takes no memory of its own.
   private struct Entries {
     private var first: Entry?
-    private var others: [Entry] = []
+    private var others = KeyedList<UInt64, Entry>()
 
-    mutating func append(_ entry: Entry) { if first == nil { first = entry } else { others.append(entry) } }
+    mutating func append(_ entry: Entry) {
+      if first == nil, others.isEmpty { first = entry } else { others.append(entry, entry.number) }
+    }
 
     func forEach(_ body: (Entry) -> Void) {
-      guard let first else { return }
-      body(first)
-      for other in others { body(other) }
+      if let first { body(first) }
+      if !others.isEmpty { others.forEach(body) }
     }
 
     mutating func setPassedCount(_ count: Int, of number: UInt64) {
-      if first?.number == number { first?.passedCount = count }
-      for position in others.indices where others[position].number == number { others[position].passedCount = count }
+      guard first?.number == number else { return others.change(number) { $0.passedCount = count } }
+      first?.passedCount = count
     }
 
-    mutating func remove(where condition: (Entry) -> Bool) -> Entry? {
-      if let entry = first, condition(entry) {
-        first = others.isEmpty ? nil : others.removeFirst()
-        return entry
-      }
-      return others.firstIndex(where: condition).map { others.remove(at: $0) }
+    mutating func remove(_ number: UInt64) -> Entry? {
+      guard let entry = first, entry.number == number else { return others.remove(number) }
+      first = nil
+      return entry
     }
   }
 
   private struct State {
     var observers = Entries()
     private(set) var items = FirstInFirstOut<Item>()
+    /// The observers that are still to begin, by their numbers.
+    var beginning: [UInt64: any Observer] = [:]
     private var takenCount = 0
     var isNotifying = false
     /// The operation has ended, and its observers have been removed: no more are kept.
@@ -111,7 +112,10 @@ final class ObserverList: Sendable {
       return Entry(observer: observer, number: lastNumber)
     }
 
-    mutating func append(_ item: Item) { items.append(item) }
+    mutating func append(_ item: Item) {
+      if case .begin(let entry, _) = item { beginning[entry.number] = entry.observer }
+      items.append(item)
+    }
 
     /// How many items were ever appended.
     var appendedCount: Int { takenCount + items.count }
@@ -120,6 +124,8 @@ final class ObserverList: Sendable {
     mutating func takeItem() -> (item: Item, number: Int)? {
       guard let item = items.popFirst() else { return nil }
       takenCount += 1
+      // The item has the observer, too: nothing is dropped under the lock.
+      if case .begin(let entry, _) = item { beginning[entry.number] = nil }
       return (item, takenCount)
     }
 
@@ -148,10 +154,12 @@ final class ObserverList: Sendable {
   /// - Parameters:
   ///   - observer: The observer.
   ///   - change: What it begins with; needed where changes carry values that are taken down under another lock.
-  func add(_ observer: any Observer, _ change: ObservedChange? = nil) {
+  /// - Returns: The number with which it can be removed.
+  func add(_ observer: any Observer, _ change: ObservedChange? = nil) -> UInt64 {
     state.withLock { state in
       let entry = state.entry(of: observer)
       state.append(.begin(entry, change))
+      return entry.number
     }
   }
 
@@ -297,48 +305,40 @@ final class ObserverList: Sendable {
       }
       state.isNotifying = true
       if case .begin(let entry, _) = item, !entry.observer.hasEnded, !state.isOver { state.observers.append(entry) }
-      if case .change(let change) = item, state.items.isEmpty {
-        return (.change(change.asLast), number, state.observers)
-      }
-      return (item, number, state.observers)
+      // Only a change needs the observers; where they are copied, the next change to the list copies all of it.
+      guard case .change(let change) = item else { return (item, number, Entries()) }
+      return (.change(state.items.isEmpty ? change.asLast : change), number, state.observers)
     }
   }
 
   // MARK: Removing
 
-  /// Removes an observer.
-  func remove(_ observer: any Observer) {
-    let removed = state.withLock { $0.observers.remove { $0.observer === observer } }
-    _ = removed  // Released after the lock.
-  }
-
-  /// Removes an observer, which is not notified any more when this returns, but for a call that is under way.
+  /// Removes an observer, in constant time.
+  ///
+  /// It is not notified any more when this returns, except by a call that is under way.
   ///
   /// - Parameter number: Its number.
   func remove(_ number: UInt64) {
-    let removed = state.withLock { state -> Entry? in
-      var found = state.observers.remove { $0.number == number }
-      if found == nil {
-        for position in 0..<state.items.count {
-          if case .begin(let entry, _) = state.items[position], entry.number == number { found = entry }
-        }
-      }
-      // Under the lock: one that waits to begin is not put among the others any more.
-      found?.observer.setEnded()
-      return found
-    }
-    _ = removed  // Released after the lock.
+    // Released after the lock.
+    ReleasedChain.release(
+      state.withLock { state -> (any Observer)? in
+        let observer = state.observers.remove(number)?.observer ?? state.beginning[number]
+        // Under the lock: one that waits to begin is not put among the others any more.
+        observer?.setEnded()
+        return observer
+      })
   }
 
   /// Removes all.
   ///
   /// - Parameter isOver: Observers that are added from now on begin, and are not kept.
   func removeAll(isOver: Bool = false) {
-    let removed = state.withLock { state in
-      if isOver { state.isOver = true }
-      defer { state.observers = Entries() }
-      return state.observers
-    }
-    _ = removed
+    // Released after the lock.
+    ReleasedChain.release(
+      state.withLock { state in
+        if isOver { state.isOver = true }
+        defer { state.observers = Entries() }
+        return state.observers
+      })
   }
 }

@@ -116,7 +116,7 @@ extension OperationProgress {
     }
     let isAdopted = state.withLock { state in
       guard child.unitState.move(from: .coming, to: .adopted) else { return false }
-      state.children.append((child, 1))
+      state.parts.append(child, 1)
       return true
     }
     // The unit was counted meanwhile.
@@ -130,9 +130,9 @@ extension OperationProgress {
   private func begin(isPaused: Bool) {
     let children = state.withLock { state in
       (state.isPaused, state.isPassedOnAsPaused) = (isPaused, isPaused)
-      return state.children
+      return state.parts.all
     }
-    for child in children { child.progress.begin(isPaused: isPaused) }
+    for child in children { child.begin(isPaused: isPaused) }
   }
 
   private func removeParent() {
@@ -153,15 +153,14 @@ extension OperationProgress {
     let isPart = child.map { $0.parent === self } ?? false
     return state.withLock { state in
       let before = child?.unitState.exchange(.counted, ordering: .relaxed) ?? .none
-      if before == .adopted || (isPart && before == .none) {
+      if let child, before == .adopted || (isPart && before == .none) {
         // Counted already, if it has done all of its own units.
-        let position = state.children.firstIndex { $0.progress === child }
-        if let position { state.completed += state.children.remove(at: position).pendingUnits }
+        state.completed += state.parts.remove(child) ?? 0
       } else {
         state.completed += 1
       }
       // The fractions of children are not looked at. All units may be complete again, and the parent have to hear.
-      return !state.children.isEmpty || state.isTelling || state.completed >= state.total
+      return !state.parts.isEmpty || state.isTelling || state.completed >= state.total
         || Double(state.completed) / Double(state.total) * 100 >= Double(state.toldHundredth + 1)
     }
   }

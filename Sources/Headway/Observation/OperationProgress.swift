@@ -18,7 +18,7 @@ public final class OperationProgress: Sendable {
   struct State {
     var total: Int64
     var completed: Int64 = 0
-    var children: [(progress: OperationProgress, pendingUnits: Int64)] = []
+    var parts = ProgressParts()
     /// The parent is not owned: it owns its children.
     weak var parent: OperationProgress?
     var observers: [UInt64: @Sendable (OperationProgress) -> Void] = [:]
@@ -45,10 +45,38 @@ public final class OperationProgress: Sendable {
     var unitCancellation: (@Sendable () -> Void)?
 
     var isFinished: Bool { total > 0 && completed >= total && !isOpen }
+
+    /// Takes out what it refers to, when it is freed: the parts, and what users have given.
+    mutating func takeReferences() -> some Any {
+      let parts = parts
+      self.parts = ProgressParts()
+      let observers = observers
+      self.observers = [:]
+      return (
+        parts, observers, cancellationHandler.take(), pausingHandler.take(), resumingHandler.take(),
+        unitCancellation.take()
+      )
+    }
+
+    /// How much is done.
+    ///
+    /// Takes amortized constant time: each report of a part, at any depth, is looked at once.
+    mutating func fraction() -> Double {
+      guard total > 0 else { return 0 }
+      return (Double(completed) + parts.completedUnits()) / Double(total)
+    }
   }
 
-  // Protected by its lock, under which nothing is called and no other lock is taken.
+  // Protected by its lock, under which nothing is called. Under it, the locks of parts are taken, and those of their
+  // parts; never that of the whole.
   let state: Guarded<State>
+
+  /// The parent has it in its list of parts that have reported.
+  ///
+  /// Relaxed: it is set and cleared under the parent's lock. A thread that reports looks at it after it has had the
+  /// lock of this progress, and the parent clears it before it takes that lock. So if the thread finds it set, the
+  /// parent is still to look.
+  let hasReported = Atomic(false)
 
   /// Whether there is anything to track: one load on the path of every operation.
   let hasTotal: Atomic<Bool>
@@ -74,6 +102,8 @@ public final class OperationProgress: Sendable {
     self.init(totalUnitCount: totalUnitCount)
     parent.addChild(self, withPendingUnitCount: pendingUnitCount)
   }
+
+  deinit { ReleasedChain.release(state.withLock { $0.takeReferences() }) }
 
   // MARK: Counting
 
@@ -136,14 +166,8 @@ public final class OperationProgress: Sendable {
   ///
   /// It exceeds 1 when more units are counted than there are.
   ///
-  /// - Complexity: O(*n*) in the number of parts that have not finished, and their parts.
-  public var fractionCompleted: Double {
-    let (total, completed, children) = state.withLock { ($0.total, $0.completed, $0.children) }
-    guard total > 0 else { return 0 }
-    var units = Double(completed)
-    for child in children { units += Double(child.pendingUnits) * min(1, child.progress.fractionCompleted) }
-    return units / Double(total)
-  }
+  /// - Complexity: O(1), amortized: each report of a part is looked at once.
+  public var fractionCompleted: Double { state.withLock { $0.fraction() } }
 
   /// Whether it is not known how much there is to do.
   public var isIndeterminate: Bool { totalUnitCount <= 0 }
@@ -159,6 +183,7 @@ public final class OperationProgress: Sendable {
   ///   - child: The progress of the part.
   ///   - pendingUnitCount: How many units of this progress it completes.
   /// - Precondition: `child` is a part of no progress, and this progress is no part of it, at any depth.
+  /// - Complexity: O(*d*), where *d* is how many parents are above each other.
   public func addChild(_ child: OperationProgress, withPendingUnitCount pendingUnitCount: Int64) {
     let isAdopted = child.setParent(self)
     require(isAdopted, "addChild(_:withPendingUnitCount:): the child is a part of a progress already.")
@@ -185,7 +210,7 @@ public final class OperationProgress: Sendable {
 
   private func take(_ child: OperationProgress, _ pendingUnitCount: Int64) {
     let isCancelled = state.withLock { state in
-      state.children.append((child, pendingUnitCount))
+      state.parts.append(child, pendingUnitCount)
       return state.isCancelled
     }
     if isCancelled { child.cancel() }
@@ -213,8 +238,8 @@ public final class OperationProgress: Sendable {
   /// As ``complete(_:)``, without notifying anybody; returns whether anything was pending.
   func count(_ child: OperationProgress) -> Bool {
     state.withLock { state in
-      guard let position = state.children.firstIndex(where: { $0.progress === child }) else { return false }
-      state.completed += state.children.remove(at: position).pendingUnits
+      guard let units = state.parts.remove(child) else { return false }
+      state.completed += units
       return true
     }
   }
@@ -236,13 +261,15 @@ public final class OperationProgress: Sendable {
       return state.lastObserver
     }
     return ObservationToken { [weak self] in
-      let observer = self?.state.withLock { $0.observers.removeValue(forKey: identifier) }
-      _ = observer
+      ReleasedChain.release(self?.state.withLock { $0.observers.removeValue(forKey: identifier) })
     }
   }
 
   /// Notifies the observers and the parent, if another hundredth of the work is done; and the parent, if all is.
+  ///
+  /// O(*d*), where *d* is how many parents are above each other.
   func notifyIfFurther() {
+    report()
     // One thread at a time notifies, so that observers hear in order; it also notifies them of what comes meanwhile.
     let isTelling = state.withLock { state in
       state.tellsAgain = state.isTelling
@@ -257,9 +284,18 @@ public final class OperationProgress: Sendable {
     parent?.complete(self)
   }
 
+  /// Has all that this is a part of look at it, at any depth, when the next fraction is asked for.
+  private func report() {
+    var part = self
+    while let parent = part.parent {
+      if !part.hasReported.load(ordering: .relaxed) { parent.state.withLock { $0.parts.note(reportOf: part) } }
+      part = parent
+    }
+  }
+
   private func tell() {
-    let fraction = fractionCompleted
     let (observers, parent) = state.withLock { state in
+      let fraction = state.fraction()
       // Of the last hundredth they are notified when all units are completed here: a child may have done its part and
       // not said so.
       let isFinished = state.isFinished

@@ -29,25 +29,36 @@ extension OperationQueue {
     }
   }
 
-  final func add(_ observer: any Observer, interest: Interest) -> ObserverList {
+  /// Adds an observer, in constant time.
+  ///
+  /// - Returns: A token that ends the observation when it is released.
+  final func token(for observer: some Observer, interest: Interest) -> ObservationToken {
+    let (observers, number) = add(observer, interest)
+    return ObservationToken { [weak self, weak observer, weak observers] in
+      guard let observer, let observers else { return }
+      observer.setEnded()
+      self?.remove(number, from: observers, interest)
+    }
+  }
+
+  private func add(_ observer: any Observer, _ interest: Interest) -> (ObserverList, number: UInt64) {
     if !interest.isCarried { observer.prepare(with: self) }
-    let observers = update(collectingBatches: true) { state in
+    let (observers, number) = update(collectingBatches: true) { state in
       state.admission.reclaimBatches()
       state.admission.batches.forEach { $0.watch() }
       let observers = state.observers ?? ObserverList()
       state.observers = observers
       state.observation.count(interest, 1)
       // Under the lock: changes that follow may be in the list before the observer begins.
-      observers.add(observer, state.change(for: interest))
-      return observers
+      return (observers, observers.add(observer, state.change(for: interest)))
     }
     observers.notify(of: self)
     lookForStallIfIdle()
-    return observers
+    return (observers, number)
   }
 
-  final func remove(_ observer: any Observer, from observers: ObserverList, interest: Interest) {
-    observers.remove(observer)
+  private func remove(_ number: UInt64, from observers: ObserverList, _ interest: Interest) {
+    observers.remove(number)
     state.withLock { state in
       state.observation.count(interest, -1)
       // The caller has it, too: nothing is dropped under the lock.

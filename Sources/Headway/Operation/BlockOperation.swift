@@ -54,6 +54,17 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Creates an operation without blocks; add them with ``addExecutionBlock(_:)``.
   public override init() { block = {} }
 
+  deinit { if hasBlock { ReleasedChain.release(takeBlock()) } }
+
+  /// Takes the first block out, where nobody else is at it.
+  private final func takeBlock() -> ThrowingBlock {
+    defer {
+      block = {}
+      hasBlock = false
+    }
+    return block
+  }
+
   private final func addFirst(_ block: consuming @escaping ThrowingBlock) {
     // An `init()` of a subclass's may have added one.
     guard isPlainBlock else { return add(block) }

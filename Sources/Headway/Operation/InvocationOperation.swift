@@ -56,6 +56,14 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
     self.init(target: target, method: { target in { _ in try method(target)() } }, object: ())
   }
 
+  deinit {
+    ReleasedChain.release(
+      invocationState.withLock { state in
+        defer { state = State() }
+        return state
+      })
+  }
+
   /// The method that is called; nil once it has been called, or never will be.
   ///
   /// - Precondition: When it is set, to a method, the operation has not started.

@@ -9,16 +9,24 @@ extension OperationExtensions {
   ///
   /// - Parameter handler: What to call, on the thread that cancels (or registers, if that is later). It may call
   ///   anything. It is released when it has been called, or when the operation finishes without it.
-  public func onCancel(_ handler: @escaping @Sendable () -> Void) {
+  /// - Returns: What removes the handler again, if what it would end is over before the operation is. You need not keep
+  ///   it.
+  /// - Complexity: O(1).
+  @discardableResult
+  public func onCancel(_ handler: @escaping @Sendable () -> Void) -> CancellationRegistration {
+    var place: (handlers: CancellationHandlers, number: UInt64)?
     let isCancelled = links.withLock { links in
       // The announcement and the cancellation are read-modify-writes of one word: either the thread that cancels sees
       // that there are handlers, or this sees that it was cancelled. The same with the end.
       let word = state.announceCancellationHandler()
       guard !word.isCancelled, word.phase != .finished else { return word.isCancelled }
-      links.madeDetails.cancellationHandlers.append(handler)
+      let handlers = links.madeDetails.cancellationHandlers ?? CancellationHandlers()
+      links.madeDetails.cancellationHandlers = handlers
+      place = (handlers, handlers.append(handler))
       return false
     }
     if isCancelled { handler() }
+    return CancellationRegistration(place: place)
   }
 }
 
@@ -111,11 +119,7 @@ extension Operation {
       endCancelled()
     }
     if before.hasCancellationHandlers {
-      let handlers = links.withLock { links in
-        defer { links.details?.cancellationHandlers = [] }
-        return links.details?.cancellationHandlers ?? []
-      }
-      for handler in handlers { handler() }
+      links.withLock { $0.details?.cancellationHandlers.take() }?.callAll()
     }
     if before.isObserved {
       // Only waiting operations become ready by it.

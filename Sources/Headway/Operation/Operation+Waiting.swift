@@ -7,12 +7,18 @@ extension OperationExtensions {
   /// Holds no thread. The operation, and what it depends on, run at no lower quality of service than the priority of
   /// the task that waits says, if that is not the medium one, which tasks have of which nothing was said.
   ///
+  /// The task of an operation that waits for that operation itself, or an operation of a group that waits for the
+  /// group, waits until it is cancelled. That is reported as ``OperationQueueEvent/waitsInCycle(_:)``.
+  ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operation goes on.
+  /// - Complexity: O(1), also when the waiting task is cancelled.
   public func finished() async throws {
     try await withPriority(raising: raiseQuality) {
-      try await WaiterList.suspend(
-        adding: { waiter in self.addWaiter(waiter, for: .notified) },
-        removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
+      try await WaitGraph.suspending(on: self) {
+        try await WaiterList.suspend(
+          adding: { waiter in self.addWaiter(waiter, for: .notified) },
+          removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
+      }
     }
   }
 

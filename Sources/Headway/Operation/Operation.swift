@@ -131,6 +131,9 @@ open class Operation: @unchecked Sendable {
   /// Whether it ends by a call of the library's, during ``main()`` or after that, on whatever thread.
   var mayEndLater: Bool { false }
 
+  /// Whether it ends when others have ended, which are in a queue of its own.
+  var isGroup: Bool { false }
+
   /// Makes the operation's progress, which has been asked for; or gives one that is there already.
   func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: 0) }
 

@@ -15,13 +15,20 @@ final class OperationDetails {
   @exclusivity(unchecked) var settlingWaiters = WaiterList()
   /// Made with the first observer; emptied at the end.
   @exclusivity(unchecked) var observers: ObserverList?
-  /// In the order of registering; emptied when called, and at the end.
-  @exclusivity(unchecked) var cancellationHandlers: [@Sendable () -> Void] = []
+  /// Made with the first handler; taken out when they are called, and at the end.
+  @exclusivity(unchecked) var cancellationHandlers: CancellationHandlers?
   /// The dependents that require this operation to succeed; taken out at the end.
   @exclusivity(unchecked) var successDependents: SuccessDependents?
   /// The dependencies beyond those that are in the slots of the operation.
   @exclusivity(unchecked) var furtherDependencies: FurtherDependencies?
   @exclusivity(unchecked) private(set) var rarer: Rarer?
+
+  deinit {
+    // A registration may still refer to the handlers, and must not keep what they captured.
+    if cancellationHandlers != nil { cancellationHandlers.take()?.removeAll() }
+    guard completionBlock != nil || error != nil || rarer?.otherBlocks.isEmpty == false else { return }
+    ReleasedChain.release((completionBlock.take(), error.take(), rarer.take()))
+  }
 
   /// What even fewer operations have, made when first needed.
   var madeRarer: Rarer {

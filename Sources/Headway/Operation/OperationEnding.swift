@@ -12,17 +12,19 @@ struct OperationEnding: ~Copyable {
   let rare: Rare?
 
   final class Rare {
-    let cancellationHandlers: [@Sendable () -> Void]
+    let cancellationHandlers: CancellationHandlers?
     /// The dependents that required success, and are to be cancelled.
     let doomed: [Operation]
     /// References that were needed under the lock, and must not be dropped there.
     let others: [Operation]
 
+    // A registration may still refer to the handlers, and must not keep what they captured.
+    deinit { cancellationHandlers?.removeAll() }
+
     /// Under the lock of the links.
     fileprivate init(taking details: OperationDetails, endedFrom before: OperationWord) {
       // Those of a cancelled operation belong to the thread that cancelled it, which calls them.
-      cancellationHandlers = before.isCancelled ? [] : details.cancellationHandlers
-      if !before.isCancelled { details.cancellationHandlers = [] }
+      cancellationHandlers = before.isCancelled ? nil : details.cancellationHandlers.take()
       var (doomed, others): ([Operation], [Operation]) = ([], [])
       if before.hasFailed || before.isCancelled {
         details.successDependents?.forEach {
@@ -42,7 +44,7 @@ struct OperationEnding: ~Copyable {
       completionBlock = details.completionBlock.take()
       observers = details.observers.take()
       // Those that required success are kept from starting before they are counted down.
-      let hasRare = !details.cancellationHandlers.isEmpty || details.successDependents != nil
+      let hasRare = details.cancellationHandlers != nil || details.successDependents != nil
       rare = hasRare ? Rare(taking: details, endedFrom: before) : nil
     } else {
       (completionBlock, observers, rare) = (nil, nil, nil)
@@ -72,7 +74,7 @@ struct OperationEnding: ~Copyable {
   /// The dependencies apart: see ``releaseDependencies(in:)``.
   var runsUserCodeWhenReleased: Bool {
     guard let rare else { return false }
-    return !rare.cancellationHandlers.isEmpty || !rare.others.isEmpty
+    return rare.cancellationHandlers != nil || !rare.others.isEmpty
   }
 
   /// Whether the release of a dependency may run users' code.

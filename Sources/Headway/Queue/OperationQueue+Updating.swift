@@ -9,7 +9,6 @@ extension OperationQueue {
   private struct AfterUpdate: ~Copyable {
     var tickets = PerClass(0)
     var observers: ObserverList?
-    var eventBuffers: EventBuffers?
     /// The queue is to be looked at for a stall.
     var looksForStall = false
     var released = ReleasedOperations()
@@ -110,13 +109,14 @@ extension OperationQueue {
       (rare.executor, rare.underlyingQueue, rare.generation) = (state.executor, state.underlyingQueue, state.generation)
     }
     if after.observers != nil { state.noteCount(since: after.count) }
-    if state.eventBuffers != nil {
-      after.eventBuffers = state.eventBuffers
+    if let eventBuffers = state.eventBuffers {
+      let awakened = eventBuffers.takeAwakened()
+      if !awakened.isEmpty { after.madeRare.waiters += awakened }
       after.looksForStall = state.beginToLookForStall()
     }
     if state.producers.areWaiting {
       let woken = state.producers.givePlaces(besides: state.admission.count)
-      if !woken.isEmpty { after.madeRare.waiters = woken }
+      if !woken.isEmpty { after.madeRare.waiters += woken }
     }
     let isEmpty = state.admission.count == 0
     if isEmpty, !state.waiters.isEmpty { after.madeRare.waiters += state.waiters.removeAll() }
@@ -129,7 +129,6 @@ extension OperationQueue {
     if !after.tickets.isZero { sendForWorkers(after) }
     if after.rare != nil { after.rare?.waiters.forEach { $0.wake() } }
     after.released.release()
-    if after.eventBuffers != nil { after.eventBuffers?.wake() }
     if after.looksForStall { lookForStall() }
     if after.observers != nil, let observers = after.observers { notifications.append(observers, of: self) }
     if after.ownership < 0 { Unmanaged.passUnretained(self).release() }

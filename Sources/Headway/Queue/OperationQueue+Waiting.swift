@@ -35,10 +35,16 @@ extension OperationQueueExtensions {
   /// Operations added meanwhile prolong it. Holds no thread. Unlike the wait for one operation, it raises no quality of
   /// service.
   ///
+  /// The task of an operation that waits for its own queue waits until it is cancelled. That is reported as
+  /// ``OperationQueueEvent/waitsInCycle(_:)``.
+  ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operations go on.
+  /// - Complexity: O(1), also when the waiting task is cancelled.
   public func finished() async throws {
-    try await WaiterList.suspend(
-      adding: { waiter in self.addWaiter(waiter) },
-      removing: { identifier in self.state.withLock { $0.waiters.remove(identifier) } })
+    try await WaitGraph.suspending(on: self) {
+      try await WaiterList.suspend(
+        adding: { waiter in self.addWaiter(waiter) },
+        removing: { identifier in self.state.withLock { $0.waiters.remove(identifier) } })
+    }
   }
 }

@@ -15,7 +15,9 @@ import Synchronization
 /// ```
 ///
 /// A queue owns what it holds until that has finished; the only way to take an operation out is to cancel it. A queue
-/// that its user releases runs what it holds to the end, and is freed then.
+/// that its user releases runs what it holds to the end, and is freed then. If it is suspended, or its limit is 0, it
+/// keeps itself and its operations until they are cancelled: others may depend on them. So before you release such a
+/// queue, call ``cancelAllOperations()``, or resume it.
 ///
 /// Every member may be used from any thread.
 open class OperationQueue: @unchecked Sendable {
@@ -143,6 +145,7 @@ open class OperationQueue: @unchecked Sendable {
   deinit {
     LiveQueues.remove(self)
     state.withLock { $0.eventBuffers }?.end()
+    ReleasedChain.release(state.withLock { $0.failureHandler.take() })
   }
 
   // MARK: Queues that are there
@@ -202,6 +205,8 @@ open class OperationQueue: @unchecked Sendable {
   /// Operations that are running go on, operations can be added, and cancelled operations leave the queue, unless they
   /// have code of their own to run for that (see ``Operation/cancel()``). The main queue can't be suspended: setting it
   /// does nothing.
+  ///
+  /// A suspended queue that you release keeps its operations until they are cancelled.
   open var isSuspended: Bool {
     get { state.withLock { $0.admission.isSuspended } }
     set { setSuspended(newValue) }

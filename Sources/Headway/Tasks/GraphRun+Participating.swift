@@ -170,9 +170,9 @@ extension GraphRun {
   private func execute(_ node: UInt32, in operation: GraphRunOperation, _ tables: GraphTables) {
     do {
       try tables.blocks[Int(node)](
-        OperationGraph.Context(operation: operation, node: OperationGraph.Node(number: Int(node))))
+        OperationGraph.Context(operation: operation, node: operation.graph.layout.blocks.node(Int(node))))
     } catch {
-      operation.nodeFailed(OperationGraph.Node(number: Int(node)), error)
+      operation.nodeFailed(operation.graph.layout.blocks.node(Int(node)), error)
     }
   }
 

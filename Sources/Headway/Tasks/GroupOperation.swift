@@ -37,7 +37,8 @@ open class GroupOperation: Operation, @unchecked Sendable {
 
   /// The queue of the group's operations.
   ///
-  /// It is suspended until the group starts; suspending it later holds the group up. Its limit, and what is added to
+  /// It is suspended until the group starts; suspending it later holds the group up, unless the group was cancelled or
+  /// an operation of it has failed. Its limit, and what is added to
   /// it, may be changed at any time until the group has finished; its quality of service is at least that of the group.
   ///
   /// - Precondition: To what is added to it: the group has not finished, unless it was cancelled or has failed; then
@@ -87,7 +88,16 @@ open class GroupOperation: Operation, @unchecked Sendable {
 
   deinit {
     // Never started, and so it may hold operations, which it would keep for ever.
-    if !groupQueue.isClosed { groupQueue.cancelMembers() }
+    if !groupQueue.isClosed { ReleasedChain.release(AbandonedQueue(groupQueue)) }
+  }
+
+  /// Ends what a queue holds that nobody will start.
+  private final class AbandonedQueue {
+    private let queue: GroupQueue
+
+    init(_ queue: GroupQueue) { self.queue = queue }
+
+    deinit { queue.cancelMembers() }
   }
 
   /// Adds an operation to the group; what `innerQueue.addOperation(operation)` does.
@@ -101,6 +111,8 @@ open class GroupOperation: Operation, @unchecked Sendable {
   // MARK: The run
 
   override var endsWithMain: Bool { false }
+
+  override var isGroup: Bool { true }
 
   override func run() {
     if let queue, queue.trackedProgress != nil { _ = progress }

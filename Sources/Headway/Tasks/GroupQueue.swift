@@ -41,14 +41,6 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
 
   var isClosed: Bool { additions.withLock { $0.isClosed } }
 
-  override func endAfterFailure() { cancelMembers() }
-
-  /// Cancels all operations, and those added later, and starts those that have code of their own to run for that.
-  func cancelMembers() {
-    end()
-    isSuspended = false
-  }
-
   override func enter(_ operations: [Operation], _ add: () -> Void) {
     guard beginAddition() else {
       // What was cancelled, or failed, may have ended at any moment; and what has ended is ignored.

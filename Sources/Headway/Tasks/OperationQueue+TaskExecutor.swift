@@ -8,7 +8,15 @@
 ///
 /// So no more of them run at once than the queue's limit allows, and none while it is suspended. A task that awaits
 /// takes no place of the limit; use a ``TaskOperation`` for one that keeps its
-/// place. Blocking calls in such tasks hold up nobody but the queue's limit.
+/// place. A blocking call in such a task holds up no other queue, and no thread of Swift's.
+///
+/// *Actors are the exception.* When such a task calls an actor that has no executor of its own, the actor's next job is
+/// an operation of this queue, too (SE-0417). While the queue is suspended or full, or that job waits behind others,
+/// the actor waits, and so does every other task that calls the actor. To avoid that, do one of these:
+/// - Create the actor with an executor of its own, such as a queue whose order is ``QueueOrder/fifo``
+///   (``OperationQueueExtensions/asUnownedSerialExecutor()``).
+/// - Call the actor in `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
+/// - Use a ``TaskOperation``: neither a suspension nor the limit holds up its jobs once it has started.
 ///
 /// The jobs are not cancelled with the queue's operations, since a task can't end without them: cancel the task.
 extension OperationQueue: TaskExecutor {

@@ -26,6 +26,8 @@ final class ResultsLine<Output: Sendable>: Sendable {
     var error: (any Error)?
     /// No more are to be made.
     var isCancelled = false
+    /// Operations behind this number were cancelled.
+    var lastUncancelled = Int.max
     /// The last has been given, or an error.
     var isOver = false
   }
@@ -178,7 +180,15 @@ final class ResultsLine<Output: Sendable>: Sendable {
   }
 
   /// The same on another thread, since it runs users' code: handlers of cancellations.
+  ///
+  /// Where that was done, the operations that end by it do not do it again: it takes O(*n*) in their number.
   private func cancelElsewhere(behind number: Int) {
+    let isDone = state.withLock { state in
+      let isDone = state.lastUncancelled <= number
+      state.lastUncancelled = min(state.lastUncancelled, number)
+      return isDone
+    }
+    guard !isDone else { return }
     WorkerPool.shared.submit(PoolBlock { self.cancel(behind: number) }, count: 1)
   }
 

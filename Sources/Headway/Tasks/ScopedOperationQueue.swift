@@ -6,6 +6,8 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   private let failure = Guarded<(any Error)?>(nil)
   // Set before all operations are cancelled, and looked at after one was added: one of the two cancels it.
   private let over = Atomic<Bool>(false)
+  /// Cancelled operations that have code of their own to run are not held back any more.
+  private let isEnding = Atomic<Bool>(false)
 
   /// The error of the operation that failed first.
   final var firstFailure: (any Error)? { failure.withLock { $0 } }
@@ -28,7 +30,35 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
     over.store(true, ordering: .sequentiallyConsistent)
   }
 
-  override func endAfterFailure() { end() }
+  /// Cancels all operations, and those added later, and starts those that have code of their own to run for that.
+  ///
+  /// These wait for the end of a suspension, and for a place in the limit. From now on there is no suspension, and the
+  /// limit is at least 1, whatever is set: the code that would resume the queue has perhaps been cancelled, too.
+  final func cancelMembers() {
+    end()
+    isEnding.store(true, ordering: .sequentiallyConsistent)
+    super.isSuspended = false
+    if super.maxConcurrentOperationCount == 0 { super.maxConcurrentOperationCount = 1 }
+  }
+
+  override func endAfterFailure() { cancelMembers() }
+
+  // Set first, and looked at afterwards: of a thread that ends the queue and one that sets this, one sees the other.
+  final override var isSuspended: Bool {
+    get { super.isSuspended }
+    set {
+      super.isSuspended = newValue
+      if newValue, isEnding.load(ordering: .sequentiallyConsistent) { super.isSuspended = false }
+    }
+  }
+
+  final override var maxConcurrentOperationCount: Int {
+    get { super.maxConcurrentOperationCount }
+    set {
+      super.maxConcurrentOperationCount = newValue
+      if newValue == 0, isEnding.load(ordering: .sequentiallyConsistent) { super.maxConcurrentOperationCount = 1 }
+    }
+  }
 
   // MARK: Adding
 

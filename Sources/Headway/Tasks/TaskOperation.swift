@@ -23,7 +23,8 @@
 public final class TaskOperation<Success: Sendable>: Operation, @unchecked Sendable {
   // What does not change refers to what protects itself.
   private let taskRun: TaskRun
-  private let task: Task<Success, any Error>
+  /// There until the operation is freed.
+  @exclusivity(unchecked) private var task: Task<Success, any Error>?
 
   /// Creates an operation that runs an asynchronous function.
   ///
@@ -48,7 +49,25 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     if quality != .default { qualityOfService = quality }
   }
 
-  deinit { taskRun.abandon() }
+  deinit {
+    if state.current.phase == .pending {
+      // The function goes with the end of the task.
+      ReleasedChain.release(AbandonedTask(taskRun))
+    } else {
+      taskRun.abandon()
+    }
+    // It has the value.
+    if !_isPOD(Success.self) { ReleasedChain.release(task.take()) }
+  }
+
+  /// Ends a task that has not begun.
+  private final class AbandonedTask {
+    private let taskRun: TaskRun
+
+    init(_ taskRun: TaskRun) { self.taskRun = taskRun }
+
+    deinit { taskRun.abandon() }
+  }
 
   /// What the function returned.
   ///
@@ -61,6 +80,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     get async throws {
       try await finishedSuccessfully()
       // The task has ended by then: this does not suspend.
+      guard let task else { preconditionFailure("an operation is used after it was freed") }
       return try await task.value
     }
   }
@@ -88,7 +108,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   override func releaseWork() { taskRun.abandon() }
 
-  override func cancelWork() { task.cancel() }
+  override func cancelWork() { task?.cancel() }
 
   override func qualityWasRaised() {
     guard state.current.phase == .executing else { return }
@@ -99,6 +119,6 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   /// Gives the task the priority that belongs to the operation's quality of service, if that is higher than its own.
   private func escalateTask(in queue: OperationQueue?) {
     guard let priority = effectiveQuality(in: queue?.knownQuality ?? .default).taskPriority else { return }
-    task.escalate(to: priority)
+    task?.escalate(to: priority)
   }
 }

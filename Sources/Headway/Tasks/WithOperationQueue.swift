@@ -7,7 +7,9 @@
 /// ```
 ///
 /// If an operation fails, or `body` throws, or the task that calls this is cancelled, all operations are cancelled. So
-/// operations should end early when they are cancelled: this waits for them.
+/// operations should end early when they are cancelled: this waits for them. Then neither a suspension of the queue nor
+/// a limit of 0 holds anything back. Otherwise this returns only after the queue has been resumed: if `body` leaves it
+/// suspended, another task must resume it.
 ///
 /// - Parameters:
 ///   - name: What to call the queue in descriptions and messages.
@@ -30,7 +32,7 @@ public func withOperationQueue<Result>(
     }) {
       let result: Result
       do { result = try await body(queue) } catch {
-        queue.end()
+        queue.cancelMembers()
         await queue.emptied()
         // What the body has awaited was cancelled because of that.
         if error is CancellationError, !Task.isCancelled, let failure = queue.firstFailure { throw failure }
@@ -43,6 +45,6 @@ public func withOperationQueue<Result>(
     try Task.checkCancellation()
     return result
   } onCancel: {
-    queue.end()
+    queue.cancelMembers()
   }
 }

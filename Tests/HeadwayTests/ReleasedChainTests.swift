@@ -1,0 +1,123 @@
+import HeadwayTestKit
+import HeadwayTestSupport
+import Testing
+
+@testable import Headway
+
+@Suite("Chains that are freed", .hangLimit) struct ReleasedChainTests {
+  /// Counts the objects that are there.
+  private final class Member: Sendable {
+    private let census: Crowd
+
+    init(_ census: Crowd) {
+      self.census = census
+      census.enter()
+    }
+
+    deinit { census.leave() }
+  }
+
+  /// Makes an object that refers to another and to a member.
+  enum Link: CaseIterable, Sendable {
+    case block, furtherBlock, dependencyAndBlock, completionBlock, cancellationHandler, observer, error, progress
+    case task, value, target, group, graph, part, progressHandler, failureHandler, property
+
+    fileprivate func make(_ before: AnyObject?, _ census: Crowd) -> AnyObject {
+      let member = Member(census)
+      nonisolated(unsafe) let before = before
+      let use: @Sendable () -> Void = { withExtendedLifetime((before, member)) {} }
+      let operation = BlockOperation()
+      switch self {
+      case .block:
+        return BlockOperation(block: use)
+      case .furtherBlock:
+        operation.addExecutionBlock {}
+        operation.addExecutionBlock(use)
+      case .dependencyAndBlock:
+        let operation = BlockOperation(block: use)
+        if let before = before as? Operation { operation.addDependency(before) }
+        return operation
+      case .completionBlock:
+        operation.completionBlock = use
+      case .cancellationHandler:
+        operation.onCancel(use)
+      case .observer:
+        let operation = Observed()
+        operation.token = operation.observe(\.isFinished) { _, _ in use() }
+        return operation
+      case .error:
+        let operation = BlockOperation { throw Failure(use: use) }
+        operation.start()
+        return operation
+      case .progress:
+        operation.progress.pausingHandler = use
+      case .task:
+        return TaskOperation { use() }
+      case .value:
+        let operation = TaskOperation { Failure(use: use) }
+        operation.start()
+        return operation
+      case .target:
+        return InvocationOperation(target: member, method: { _ in { (_: Int) in use() } }, object: 0)
+      case .group:
+        return GroupOperation(operations: [BlockOperation(block: use)])
+      case .graph:
+        return (try? OperationGraph { $0.addNode(block: use) }) ?? operation
+      case .part:
+        let whole = OperationProgress(totalUnitCount: 1)
+        whole.cancellationHandler = { withExtendedLifetime(member) {} }
+        if let before = before as? OperationProgress { whole.addChild(before, withPendingUnitCount: 1) }
+        return whole
+      case .progressHandler:
+        let progress = OperationProgress(totalUnitCount: 1)
+        progress.cancellationHandler = use
+        return progress
+      case .failureHandler:
+        let queue = OperationQueue()
+        queue.onFailure = { _, _ in use() }
+        return queue
+      case .property:
+        let operation = WithProperty(before as? WithProperty, member)
+        if let before = before as? Operation { operation.addDependency(before) }
+        return operation
+      }
+      return operation
+    }
+  }
+
+  private struct Failure: Error { let use: @Sendable () -> Void }
+
+  private final class Observed: Operation, @unchecked Sendable { var token: ObservationToken? }
+
+  private final class WithProperty: Operation, @unchecked Sendable {
+    private let before: WithProperty?
+    private let member: Member
+
+    init(_ before: WithProperty?, _ member: Member) { (self.before, self.member) = (before, member) }
+  }
+
+  @Test("O8: a long chain is freed without recursion, whatever joins it", arguments: Link.allCases)
+  func free(link: Link) async {
+    let census = Crowd()
+    let count = 100_000
+    do {
+      var last: AnyObject?
+      for _ in 0..<count { last = link.make(last, census) }
+      #expect(census.now == count && last != nil)
+    }
+    // Through a subclass's properties, the rest of the chain is freed on another thread; the operations of a group end
+    // on one.
+    if link == .property || link == .group { await until { census.now == 0 } }
+    #expect(census.now == 0)
+  }
+
+  @Test("O8: a chain of 1,000,000 blocks that capture their dependencies is freed") func million() {
+    let census = Crowd()
+    do {
+      var last: AnyObject?
+      for _ in 0..<1_000_000 { last = Link.dependencyAndBlock.make(last, census) }
+      withExtendedLifetime(last) {}
+    }
+    #expect(census.now == 0)
+  }
+}
