@@ -9,6 +9,7 @@ extension OperationQueueExtensions {
   /// - Parameter operation: An operation of this queue, or any other.
   /// - Returns: The sentence, without a full stop.
   /// - Complexity: O(*n*) in the number of operations that it waits for, and of those in its queue if it has barriers.
+  @_disfavoredOverload
   public func diagnose(_ operation: Operation) -> String {
     let home = operation.queue
     var sentence = "\(operation.label) \(operation.obstacle)"

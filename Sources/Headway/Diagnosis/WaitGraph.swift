@@ -164,5 +164,6 @@ extension OperationExtensions {
   ///
   /// - Returns: The cycle, in the order of waiting.
   /// - Complexity: O(*n*) in the number of operations and dependencies that this one waits for.
+  @_disfavoredOverload
   public func dependencyCycle() -> [Operation]? { WaitGraph(of: [self]).cycle(from: self) }
 }

@@ -269,8 +269,9 @@ final class ObserverList: Sendable {
   private static func notify(_ observers: Entries, of object: AnyObject, _ change: ObservedChange, _ number: Int) {
     observers.forEach { entry in
       guard !entry.observer.hasEnded else { return }
-      // Flags come in the one order that there is: a late observer knows what it has heard of.
-      if number <= entry.passedCount, change.isPrior || change.flag == nil { return }
+      // Flags come in the one order that there is: a late observer knows what it has heard of. A posted change that is
+      // taken after the observer's beginning was posted after the observer was added.
+      if number <= entry.passedCount, change.isPrior || (change.flag == nil && !change.isPosted) { return }
       if change.isPrior {
         entry.observer.receivePrior(change.key, of: object)
       } else {

@@ -9,6 +9,7 @@ extension OperationExtensions {
   ///
   /// An iteration never misses the end, whenever it begins. It holds the operation, and ends when its task is
   /// cancelled. An operation that is given a dependency while it is ready is pending again.
+  @_disfavoredOverload
   public var states: OperationStates { OperationStates(operation: self) }
 }
 

@@ -6,6 +6,7 @@ extension OperationExtensions {
   /// ``Operation/main()`` sets its `totalUnitCount` and counts `completedUnitCount` up. It is made when it is first
   /// asked for. Cancelling it cancels the operation, by its `cancellationHandler`: one that you set takes the place of
   /// that.
+  @_disfavoredOverload
   public var progress: OperationProgress {
     if let progress = existingProgress { return progress }
     // It may get handlers and observers. Before there is one, so that the thread that starts the operation, or ends it,

@@ -12,6 +12,7 @@ extension OperationQueueExtensions {
   /// Each iteration hears of everything that happens after it began, in order, and ends when its task is cancelled or
   /// the queue is freed. Events that have not been taken yet are kept, so an iterator that nobody asks for more takes
   /// more and more memory.
+  @_disfavoredOverload
   public var events: OperationQueueEvents { OperationQueueEvents(queue: self) }
 }
 

@@ -55,21 +55,29 @@ extension OperationQueue {
     }
   }
 
-  /// Notifies the observers of a change that a subclass has announced.
+  /// Notifies the observers of a change that was posted, and of what depends on it.
   ///
   /// Called with no lock held.
-  final func notify(_ change: ObservedChange) {
+  final func post(_ key: ObservedKey, named name: String? = nil) {
     guard let observers = state.withLock({ $0.observers }) else { return }
-    observers.append(change)
+    observers.append(ObservedChange(key).posted())
+    for dependent in keysAffected(by: key, named: name) { observers.append(ObservedChange(dependent).posted()) }
     observers.notify(of: self)
   }
 
-  /// Notifies those observers that want to hear of it of a change that a subclass has announced and not made.
+  /// Notifies the observers that asked for it of a change that is still to come, and of what depends on it.
   ///
   /// Called with no lock held.
-  final func notify(before key: ObservedKey) {
-    guard let observers = state.withLock({ $0.observers }) else { return }
-    if observers.append(before: key) { observers.notify(of: self) }
+  final func announce(_ key: ObservedKey, named name: String? = nil) {
+    guard let observers = state.withLock({ $0.observers }), observers.append(before: key) else { return }
+    for dependent in keysAffected(by: key, named: name) { _ = observers.append(before: dependent) }
+    observers.notify(of: self)
+  }
+
+  private final func keysAffected(by key: ObservedKey, named name: String?) -> [ObservedKey] {
+    DependentKeys(pathsAffecting: type(of: self).keyPathsForValuesAffectingValue(forKey:)).keys(
+      of: [.operations, .operationCount, .maxConcurrentOperationCount, .isSuspended, .name],
+      affectedBy: key, named: name)
   }
 }
 

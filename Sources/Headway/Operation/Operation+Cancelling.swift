@@ -9,6 +9,7 @@ extension OperationExtensions {
   ///
   /// - Parameter handler: What to call, on the thread that cancels (or registers, if that is later). It may call
   ///   anything. It is released when it has been called, or when the operation finishes without it.
+  @_disfavoredOverload
   public func onCancel(_ handler: @escaping @Sendable () -> Void) {
     let isCancelled = links.withLock { links in
       // The announcement and the cancellation are read-modify-writes of one word: either the thread that cancels sees

@@ -86,7 +86,7 @@ extension Operation {
     cancelDoomed(ending.doomed)
     if !notifications.isEmpty { notifications.send(after: queue) }
     queue?.trackedProgress?._withUnsafeGuaranteedRef { $0.notifyIfFurther() }
-    ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.notifyIfObserved([ObservedChange(.isReady)]) } }
+    ending.ready.forEach { $0._withUnsafeGuaranteedRef { $0.notifyIfObserved([$0.readinessChange]) } }
     if before.hasFailed, let error { queue?.reportFailure(of: self, error) }
     if !isNotified { notifyEnd(from: before, ending.observers) }
     if before.phase != .executing { releaseWork() }
@@ -247,7 +247,7 @@ extension Operation {
     tellQueues(of: ready, holding: held, notifyingLater: &notifications)
     ready.forEach { reference in
       reference._withUnsafeGuaranteedRef { operation in
-        if operation.state.current.isObserved { notifications.append(ObservedChange(.isReady), of: operation) }
+        if operation.state.current.isObserved { notifications.append(operation.readinessChange, of: operation) }
         if operation.runsUserCodeWhenFreed { notifications.keep(operation) }
       }
       reference.release()

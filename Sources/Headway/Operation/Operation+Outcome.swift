@@ -1,21 +1,34 @@
 import Synchronization
 
-extension OperationExtensions {
-  /// The error that ended the work: what ``Operation/main()`` threw, or what was recorded with ``recordError(_:)``.
+extension OperationErrorExtensions {
+  /// The error that ended the work: what ``Operation/main()`` threw, or what was recorded with
+  /// ``OperationExtensions/recordError(_:)``.
   ///
   /// The first one is kept. Nil when there was none; a cancellation alone is no error.
-  public var error: (any Error)? {
+  @_disfavoredOverload
+  public var error: OperationRecordedError? {
+    // Every conforming object is an operation, and the type is that of any error: see the protocol.
+    unsafeBitCast(unsafeDowncast(self, to: Operation.self).recordedError, to: OperationRecordedError?.self)
+  }
+}
+
+extension Operation {
+  /// The value of ``OperationErrorExtensions/error``.
+  final var recordedError: (any Error)? {
     // The flag is set before the end, and the error before the flag.
     state.current.hasFailed ? links.withLock { $0.details?.error } : nil
   }
+}
 
+extension OperationExtensions {
   /// Records that the operation failed.
   ///
   /// Ends nothing: ``Operation/main()`` goes on until it returns. The first error recorded is kept. Without effect once
   /// the operation has finished.
   ///
   /// - Parameter error: What went wrong.
-  public func recordError(_ error: any Error) {
+  @_disfavoredOverload
+  public func recordError(_ error: some Error) {
     links.withLock { links in
       guard !state.current.hasFailed else { return }
       // One step with the end: either the end comes after the error, or the error is not recorded.
@@ -30,6 +43,7 @@ extension OperationExtensions {
   /// it threw, which is its ``error``. One that was cancelled because an operation that it required to succeed *failed*
   /// is a ``OperationOutcome/failure(_:)`` with a ``DependencyError``; if that operation was cancelled, it is
   /// ``OperationOutcome/cancelled`` as well.
+  @_disfavoredOverload
   public var outcome: OperationOutcome? {
     let word = state.current
     guard word.phase == .finished else { return nil }

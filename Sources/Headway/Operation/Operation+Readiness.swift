@@ -12,6 +12,12 @@ extension Operation {
     notifications.send()
   }
 
+  /// The change that observers receive when the base class's readiness has changed.
+  ///
+  /// An override of ``isReady`` may have kept its value. Its observers are notified even so: they might evaluate their
+  /// conditions when the dependencies have finished.
+  final var readinessChange: ObservedChange { ObservedChange(.isReady).posted(overridesIsReady) }
+
   /// How many operations become ready in one update of a queue at most, so that its lock is not held for long.
   private static let mostReadyAtOnce = 64
 

@@ -8,6 +8,7 @@ extension OperationExtensions {
   /// the task that waits says, if that is not the medium one, which tasks have of which nothing was said.
   ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operation goes on.
+  @_disfavoredOverload
   public func finished() async throws {
     try await withPriority(raising: raiseQuality) {
       try await WaiterList.suspend(
@@ -23,6 +24,7 @@ extension OperationExtensions {
   ///
   /// - Throws: What made the operation fail; `CancellationError` when it was cancelled, or when the waiting task is:
   ///   then the operation goes on.
+  @_disfavoredOverload
   public func finishedSuccessfully() async throws {
     if outcome == nil { try await finished() }
     try requireSuccess()

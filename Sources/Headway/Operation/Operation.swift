@@ -320,6 +320,37 @@ open class Operation: @unchecked Sendable {
   /// The description with the type, the queue, the priority, the progress and what the operation waits for.
   open var debugDescription: String { longDescription }
 
+  // MARK: Key-value observing
+
+  /// Returns the names of the properties that affect the value of another.
+  ///
+  /// Override it in a class that computes some properties from others. When the class posts a change of a property by
+  /// name, the properties that depend on it have changed as well:
+  ///
+  /// ```swift
+  /// class Download: Operation, @unchecked Sendable {
+  ///   override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+  ///     key == "isReady" ? ["state"] : super.keyPathsForValuesAffectingValue(forKey: key)
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// The default returns an empty set. A separate method per property, as
+  /// `keyPathsForValuesAffectingIsReady()`, is found by Objective-C only.
+  ///
+  /// - Parameter key: The name of a property, in the form with `is` or without it.
+  /// - Returns: The names of those that affect it. Of a path such as `request.state`, the first part counts.
+  open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
+
+  /// Returns whether setting a property notifies its observers without a posted change.
+  ///
+  /// The default returns true. An operation posts changes of its own properties itself, and a subclass posts those of
+  /// the properties that it adds, even if an override returns true.
+  ///
+  /// - Parameter key: The name of a property.
+  /// - Returns: Whether observers are notified automatically.
+  open class func automaticallyNotifiesObservers(forKey key: String) -> Bool { true }
+
   // MARK: Equality
 
   /// What ``hash(into:)`` feeds; that of the object's identity.

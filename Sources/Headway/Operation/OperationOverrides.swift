@@ -14,10 +14,12 @@ enum OperationOverrides {
   private static let start = entry { StartOverride.self }
   private static let isFinished = entry { IsFinishedOverride.self }
   private static let isReady = entry { IsReadyOverride.self }
+  private static let dependentKeys = entry { DependentKeysOverride.self }
 
   static func hasStart(_ type: Operation.Type) -> Bool { overrides(start, type) }
   static func hasIsFinished(_ type: Operation.Type) -> Bool { overrides(isFinished, type) }
   static func hasIsReady(_ type: Operation.Type) -> Bool { overrides(isReady, type) }
+  static func hasDependentKeys(_ type: Operation.Type) -> Bool { overrides(dependentKeys, type) }
 
   private static func overrides(_ entry: Int?, _ type: Operation.Type) -> Bool {
     guard let entry else { return type != Operation.self && type != BlockOperation.self }
@@ -60,6 +62,10 @@ enum OperationOverrides {
 
   private final class IsReadyOverride: Operation, @unchecked Sendable {
     override var isReady: Bool { true }
+  }
+
+  private final class DependentKeysOverride: Operation, @unchecked Sendable {
+    override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { ["state"] }
   }
 }
 

@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 
 #if canImport(Darwin)
   import Darwin
@@ -18,7 +18,7 @@ import Dispatch
 /// By a value set on the queue. On Linux each reading of `DispatchQueue.main` makes another object, so the objects
 /// can't be compared; and once `dispatchMain()` or an asynchronous `main` serves the queue, the process's first thread
 /// has ended and the queue runs on whichever thread Dispatch gives it, so the thread alone does not tell either.
-enum MainDispatchQueue {
+package enum MainDispatchQueue {
   private static let key: DispatchSpecificKey<Void> = {
     let key = DispatchSpecificKey<Void>()
     DispatchQueue.main.setSpecific(key: key, value: ())
@@ -26,7 +26,7 @@ enum MainDispatchQueue {
   }()
 
   /// Whether `queue` is the main dispatch queue.
-  static func isSame(as queue: DispatchQueue) -> Bool { queue.getSpecific(key: key) != nil }
+  package static func isSame(as queue: DispatchQueue) -> Bool { queue.getSpecific(key: key) != nil }
 
   /// Whether the calling code runs on the main dispatch queue, or on the thread that the queue starts out with.
   static var isCurrent: Bool { isFirstThread || DispatchQueue.getSpecific(key: key) != nil }

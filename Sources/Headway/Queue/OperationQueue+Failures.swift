@@ -13,6 +13,7 @@ extension OperationQueueExtensions {
   /// It is called once for each operation whose ``Operation/outcome`` is ``OperationOutcome/failure(_:)``, after it has
   /// left the queue, on the thread that ended it, with no lock held. It may call anything, and holds up nothing but
   /// that thread.
+  @_disfavoredOverload
   public var onFailure: (@Sendable (Operation, any Error) -> Void)? {
     get { state.withLock { $0.failureHandler } }
     set {

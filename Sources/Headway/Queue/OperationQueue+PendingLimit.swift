@@ -4,6 +4,7 @@ extension OperationQueueExtensions {
   /// By default there is no limit. Other ways of adding do not wait, and may exceed it.
   ///
   /// - Precondition: It is 1 or more.
+  @_disfavoredOverload
   public var pendingLimit: Int {
     get { state.withLock { $0.producers.limit } }
     set {

@@ -36,6 +36,7 @@ extension OperationQueueExtensions {
   /// service.
   ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operations go on.
+  @_disfavoredOverload
   public func finished() async throws {
     try await WaiterList.suspend(
       adding: { waiter in self.addWaiter(waiter) },

@@ -52,7 +52,7 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// Cancelling the progress cancels what the queue holds, once: a progress that was cancelled stays so, and
   /// ``cancelAllOperations()`` may be called again.
-  public final var progress: OperationProgress {
+  open var progress: OperationProgress {
     knownProgress.withLock { known in
       if let known { return known }
       let made = OperationProgress(totalUnitCount: 0)
@@ -325,6 +325,37 @@ open class OperationQueue: @unchecked Sendable {
 
   /// The description.
   open var debugDescription: String { description }
+
+  // MARK: Key-value observing
+
+  /// Returns the names of the properties that affect the value of another.
+  ///
+  /// Override it in a class that computes some properties from others. When the class posts a change of a property by
+  /// name, the properties that depend on it have changed as well:
+  ///
+  /// ```swift
+  /// class Uploads: OperationQueue, @unchecked Sendable {
+  ///   override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+  ///     key == "isIdle" ? ["operationCount"] : super.keyPathsForValuesAffectingValue(forKey: key)
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// The default returns an empty set. A separate method per property, as
+  /// `keyPathsForValuesAffectingIsIdle()`, is found by Objective-C only.
+  ///
+  /// - Parameter key: The name of a property, in the form with `is` or without it.
+  /// - Returns: The names of those that affect it. Of a path such as `request.state`, the first part counts.
+  open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
+
+  /// Returns whether setting a property notifies its observers without a posted change.
+  ///
+  /// The default returns true. A queue posts changes of its own properties itself, and a subclass posts those of the
+  /// properties that it adds, even if an override returns true.
+  ///
+  /// - Parameter key: The name of a property.
+  /// - Returns: Whether observers are notified automatically.
+  open class func automaticallyNotifiesObservers(forKey key: String) -> Bool { true }
 
   // MARK: Equality
 

@@ -81,6 +81,7 @@ extension OperationQueueExtensions {
   /// thread may look after the others, and runs no operation.
   ///
   /// - Precondition: At least 1.
+  @_disfavoredOverload
   public static var maximumThreadCount: Int {
     get { ThreadLimit.current }
     set {
