@@ -13,6 +13,10 @@
           headway fetch https://example.org/feed.zip --into downloads
           headway thumbnails photos --into small --sheet photos.png
           headway lab --open
+
+        EXIT CODES:
+          0 if all was done, 3 if rows of an import were rejected, 64 to 78 as in sysexits.h, and 128 + the number of \
+        the signal that stopped the command. The help of import lists them.
         """,
       version: "0.1.0",
       subcommands: [ImportCommand.self, SampleCommand.self] + requestCommands + drawingCommands + labCommands)

@@ -41,6 +41,24 @@
           headway import https://example.org/feed.zip europe.sqlite
           headway import --check vbb.zip
           headway import 'log-*.csv' --into logs.sqlite --table log
+
+        EXIT CODES:
+          0    every row is in the database
+          3    rows were rejected, and the others are in the database
+          64   the command is used wrongly
+          65   a file or table is not what it should be, or no row could be taken
+          66   a file is not there, or can't be read
+          68   a server is not found
+          69   a server can't be reached, or refuses
+          70   an error of the tool
+          73   the database or the file of rejected rows can't be made
+          74   reading or writing failed, as on a full disk
+          75   another program holds the database
+          76   a server does not keep to HTTP
+          128+ the number of the signal that stopped the import
+
+        After any code but 0 and 3, a table of a failed file is as it was, except for \
+        batches that were committed before the error; with --replace there are none.
         """)
 
     @Argument(
@@ -71,8 +89,11 @@
       help: "Put the rows in place of those that the table has, in one transaction for each table, at its end.")
     var replace = false
 
-    @Flag(help: "End with 0 even if not one row of a file could be taken.")
+    @Flag(help: "End with 0 even if rows were rejected, or not one row of a file could be taken.")
     var allowRejects = false
+
+    @Flag(help: "Add the columns of a file that the table lacks, even to a table that no import has made.")
+    var addColumns = false
 
     @Flag(help: "Stop at the first malformed row.")
     var strict = false
@@ -104,7 +125,7 @@
     @Option(help: ProgressStyle.help)
     var progress: ProgressStyle?
 
-    @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+    @Flag(name: .shortAndLong, help: "Print nothing but errors, and a line about rows that were rejected or removed, or a changed table.")
     var quiet = false
 
     @Option(help: "Show the last rows of this table while they arrive (with bars).")
@@ -210,6 +231,8 @@
         if !quiet {
           ImportSummary(reports, seconds: seconds, style: style).print(
             JSONEvent.End(event, reports, seconds: seconds, exitCode: exitCode, message: message))
+        } else {
+          for sentence in reports.flatMap({ $0.sentences(saysRemoved: !replace) }) { ToolExit.say(sentence) }
         }
         if let message { ToolExit.say(message) }
         return ExitCode(exitCode)
@@ -222,14 +245,26 @@
       }
       // A signal may come when all is done.
       if let signal, !reports.allSatisfy(\.isComplete) { throw end("cancelled", 128 + signal) }
-      // What is appended a second time is there already.
-      if !allowRejects, !append, let report = reports.first(where: { $0.rows == 0 && $0.rejected > 0 }) {
-        let place = report.rejectsPath ?? "the rejects"
-        throw end(
-          "error", ToolExit.dataError.rawValue,
-          "\(report.file): not one of \(report.rejected) rows could be taken; see \(place).")
+      guard !allowRejects, let message = Self.rejection(of: reports) else {
+        _ = end("finished", 0)
+        return
       }
-      _ = end("finished", 0)
+      throw end("finished", ToolExit.rejectedRows.rawValue, message)
+    }
+
+    /// What is said of rows that were rejected, in one line; nil if there are none.
+    private static func rejection(of reports: [TableReport]) -> String? {
+      let rejecting = reports.filter { $0.rejected > 0 }
+      guard let first = rejecting.first else { return nil }
+      let (rejected, rows) = rejecting.reduce((0, 0)) { ($0.0 + $1.rejected, $0.1 + $1.rows) }
+      let verb = rejected == 1 ? "was" : "were"
+      let place = first.rejectsPath.map { "; see \(rejecting.count == 1 ? $0 : folder(of: $0))" } ?? ""
+      let files = rejecting.count == 1 ? first.file : "\(rejecting.count) files"
+      return "\(files): \(rejected.grouped) of \((rejected + rows).grouped) rows \(verb) rejected\(place)."
+    }
+
+    private static func folder(of path: String) -> String {
+      path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 
     /// Looks at what is to be imported, before anything is made, and says what was found.
@@ -285,6 +320,7 @@
       (options.batchSize, options.isStrict) = (batchSize, strict)
       options.existingRows = append ? .append : replace ? .replace : .update
       options.requiresDescribedColumns = !columnType.isEmpty
+      (options.addsColumns, options.allowsNoRows) = (addColumns, allowRejects)
       return options
     }
 

@@ -16,8 +16,9 @@
     import HeadwayLab
   #endif
 
-  /// The exit codes of the tool, as `sysexits.h` numbers them.
+  /// The exit codes of the tool, as `sysexits.h` numbers them, and one for what was done in part.
   enum ToolExit: Int32 {
+    case rejectedRows = 3
     case usage = 64
     case dataError = 65
     case noInput = 66
@@ -34,7 +35,9 @@
       case let error as ImportError:
         switch error.code {
         case .missingFiles, .cannotReadFile: self = .noInput
-        case .foreignContent, .badHeader, .malformedRow, .foreignRows, .unsuitableTable: self = .dataError
+        case .foreignContent, .badHeader, .malformedRow, .foreignRows, .unsuitableTable, .unfinishedAppend,
+          .unknownColumn, .noRows:
+          self = .dataError
         case .database: self = Self(databaseResult: (error.underlying as? DatabaseError)?.resultCode)
         case .cannotWriteRejects: self = .cannotCreate
         case .otherWriter: self = .temporaryFailure
@@ -90,6 +93,9 @@
     static func description(of error: any Error) -> String {
       if let error = error as? ImportError, error.code == .foreignRows {
         return "\(error) Use --append to add to them, --replace to put the file's rows in their place, or --key."
+      }
+      if let error = error as? ImportError, error.code == .unknownColumn {
+        return "\(error) Correct the file, or use --add-columns."
       }
       guard let error = error as? ImportError, let underlying = error.underlying else { return "\(error)" }
       let reason =

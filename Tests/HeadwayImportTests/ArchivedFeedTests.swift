@@ -40,7 +40,7 @@
         #expect(try contents == other.contents())
         let source = URL(filePath: path).resolvingSymlinksInPath().path
         #expect(
-          try database.strings(#"SELECT source FROM headway_imports WHERE "table" = 'stops'"#) == [
+          try database.strings(#"SELECT source FROM grdb_headway_imports WHERE "table" = 'stops'"#) == [
             "\(source)/\(inner)stops.txt"
           ])
       }

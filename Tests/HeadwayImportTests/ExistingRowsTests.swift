@@ -410,7 +410,7 @@
         _ = try importFile("a.csv", people(1...30), into: database, in: workspace)
         _ = try importFile("b.csv", people(1...3), .append, into: database, in: workspace)
         let name = "replace(source, rtrim(source, 'abcsv.'), '')"
-        let history = "SELECT \(name), \"table\", columns, outcome, row_offset FROM headway_imports"
+        let history = "SELECT \(name), \"table\", columns, outcome, row_offset FROM grdb_headway_imports"
         #expect(
           try database.strings(history)
             == ["a.csv|log|id,name|cancelled|0", "a.csv|log|id,name|finished|0", "b.csv|log|id,name|finished|31"])

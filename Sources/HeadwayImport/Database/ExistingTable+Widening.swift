@@ -14,29 +14,33 @@
     ///   - connection: The writing connection.
     /// - Throws: ``ImportError`` with the code `unsuitableTable`, if somebody else has declared a column in another
     ///   way, or GRDB's `DatabaseError`.
+    /// - Returns: What was changed, by the names of the columns.
     /// - Complexity: O(*n*) in the size of the table.
-    func widen(_ wanted: [String: ColumnType], _ connection: Database) throws {
+    @discardableResult
+    func widen(_ wanted: [String: ColumnType], _ connection: Database) throws -> [String: ColumnType] {
       let types = numericTypes(of: Array(wanted.keys))
       // Another import may have done it.
       let changes = wanted.filter { column, type in
         types[column.lowercasedAsName].map { $0 != type && !(type == .numeric && $0 == .real) } ?? false
       }
-      guard !changes.isEmpty else { return }
+      guard !changes.isEmpty else { return [:] }
       let dependents = try String.fetchAll(
         connection,
         sql: """
-          SELECT sql FROM sqlite_master
+          SELECT sql FROM \(isTemporary ? "sqlite_temp_master" : "sqlite_master")
           WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql NOT NULL
           """, arguments: [name])
-      let copy = "\(name) (headway import, widened)"
-      try connection.execute(sql: "CREATE TABLE \(SQL.name(copy)) \(try definition(with: changes))")
+      // No table has this name outside of the transaction.
+      let copy = "\(schema).\(SQL.name("\(SQL.reservedPrefix)widened"))"
+      try connection.execute(sql: "CREATE TABLE \(copy) \(try definition(with: changes))")
       try connection.execute(sql: copying(to: copy, changes))
-      try connection.execute(sql: "DROP TABLE \(SQL.name(name))")
+      try connection.execute(sql: "DROP TABLE \(schema).\(SQL.name(name))")
       // Otherwise SQLite would look for the table, which is not there at the moment, in all views and triggers.
       try connection.execute(sql: "PRAGMA legacy_alter_table = ON")
       defer { try? connection.execute(sql: "PRAGMA legacy_alter_table = OFF") }
-      try connection.execute(sql: "ALTER TABLE \(SQL.name(copy)) RENAME TO \(SQL.name(name))")
-      for sql in dependents { try connection.execute(sql: sql) }
+      try connection.execute(sql: "ALTER TABLE \(copy) RENAME TO \(SQL.name(name))")
+      for sql in dependents { try connection.execute(sql: isTemporary ? sql.inTemporarySchema : sql) }
+      return changes
     }
 
     /// The definition behind the name of the table, with other types.
@@ -72,8 +76,13 @@
         order = " ORDER BY \(identifier)"
       }
       return
-        "INSERT INTO \(SQL.name(copy)) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
-        + "FROM \(SQL.name(name))\(order)"
+        "INSERT INTO \(copy) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+        + "FROM \(schema).\(SQL.name(name))\(order)"
     }
+  }
+
+  extension String {
+    /// The statement that makes an index, as SQLite keeps it, for the schema of temporary tables.
+    fileprivate var inTemporarySchema: String { replacing("CREATE UNIQUE INDEX ", with: "CREATE UNIQUE INDEX temp.", maxReplacements: 1) }
   }
 #endif

@@ -26,42 +26,55 @@
     /// `WITHOUT ROWID`.
     let isWithoutRowIdentifier: Bool
     /// The statement that made the table, as SQLite keeps it.
-    private let definition: String
+    let definition: String
+    /// Whether the table is the connection's own, and gone with it.
+    let isTemporary: Bool
+
+    /// The schema in which the table is.
+    var schema: String { isTemporary ? "temp" : "main" }
+
+    /// The name of the table that lists those of a schema.
+    private static func master(isTemporary: Bool) -> String { isTemporary ? "sqlite_temp_master" : "sqlite_master" }
 
     /// Nil if there is no table of that name.
-    init?(named name: String, _ connection: Database) throws {
+    init?(named name: String, isTemporary: Bool = false, _ connection: Database) throws {
+      self.isTemporary = isTemporary
+      let (schema, master) = (isTemporary ? "temp" : "main", Self.master(isTemporary: isTemporary))
       // Not asked through GRDB, which remembers that there was none, and does not double a quote in a name.
       let known = try String.fetchOne(
-        connection, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
+        connection, sql: "SELECT name FROM \(master) WHERE type = 'table' AND name = ? COLLATE NOCASE",
         arguments: [name])
       guard let known else { return nil }
       self.name = known
       let rows = try Row.fetchAll(
-        connection, sql: "SELECT name, type, pk, hidden, \"notnull\" FROM pragma_table_xinfo(?)", arguments: [known])
+        connection, sql: "SELECT name, type, pk, hidden, \"notnull\" FROM pragma_table_xinfo(?, ?)",
+        arguments: [known, schema])
       columns = rows.map { ($0["name"], $0["type"]) }
       requiredColumns = Set(rows.filter { $0["notnull"] > 0 }.map { ($0["name"] as String).lowercasedAsName })
       generated = rows.filter { $0["hidden"] > 1 }.map { $0["name"] }
       isWithoutRowIdentifier =
-        try Int.fetchOne(connection, sql: "SELECT wr FROM pragma_table_list WHERE name = ?", arguments: [known]) == 1
+        try Int.fetchOne(
+          connection, sql: "SELECT wr FROM pragma_table_list WHERE name = ? AND schema = ?", arguments: [known, schema])
+        == 1
       definition =
         try String.fetchOne(
-          connection, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [known]) ?? ""
+          connection, sql: "SELECT sql FROM \(master) WHERE type = 'table' AND name = ?", arguments: [known]) ?? ""
       primaryKey = rows.filter { $0["pk"] > 0 }.sorted { $0["pk"] < ($1["pk"] as Int) }.map { $0["name"] }
       let indices = try Row.fetchAll(
-        connection, sql: #"SELECT name, origin, partial FROM pragma_index_list(?) WHERE "unique""#,
-        arguments: [known])
+        connection, sql: #"SELECT name, origin, partial FROM pragma_index_list(?, ?) WHERE "unique""#,
+        arguments: [known, schema])
       uniqueIndexCount = indices.count
       hasPrimaryKeyIndex = indices.contains { $0["origin"] == "pk" }
       let indexed = try indices.filter { !$0["partial"] }.map { index in
         let columns = try String?.fetchAll(
-          connection, sql: "SELECT name FROM pragma_index_info(?)", arguments: [index["name"] as String])
+          connection, sql: "SELECT name FROM pragma_index_info(?, ?)", arguments: [index["name"] as String, schema])
         // An index on an expression has a column without a name.
         return (columns: columns.contains(nil) ? [] : columns.compactMap { $0 }, origin: index["origin"] as String)
       }.filter { !$0.columns.isEmpty }
       let collated = try indices.flatMap { index in
         try String.fetchAll(
-          connection, sql: "SELECT name FROM pragma_index_xinfo(?) WHERE key AND name NOT NULL AND coll <> 'BINARY'",
-          arguments: [index["name"] as String])
+          connection, sql: "SELECT name FROM pragma_index_xinfo(?, ?) WHERE key AND name NOT NULL AND coll <> 'BINARY'",
+          arguments: [index["name"] as String, schema])
       }
       collatedColumns = Set(collated.map(\.lowercasedAsName))
       uniqueIndices = indexed.filter { $0.origin == "c" }.map(\.columns)
@@ -71,18 +84,20 @@
         + indexed.filter { $0.origin != "pk" }.map { Set($0.columns.map(\.lowercasedAsName)) }
     }
 
-    /// Whether a trigger of a table may ignore rows: `RAISE(IGNORE)` ends a statement for a row without an error.
+    /// Whether a table has triggers, which may refuse rows or ignore them (`RAISE`), and add others.
     ///
     /// - Parameters:
     ///   - table: Its name.
     ///   - connection: Any.
-    /// - Returns: True also of triggers that only mention it.
+    /// - Returns: False for a temporary table.
     /// - Throws: GRDB's `DatabaseError`.
-    static func mayIgnoreRows(_ table: String, _ connection: Database) throws -> Bool {
-      let triggers = try String.fetchAll(
-        connection, sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
-        arguments: [table])
-      return triggers.contains { $0.uppercased().contains("IGNORE") }
+    static func hasTriggers(_ table: String, _ connection: Database) throws -> Bool {
+      let masters = ["sqlite_master", "sqlite_temp_master"]
+      return try masters.contains { master in
+        try Row.fetchOne(
+          connection, sql: "SELECT 1 FROM \(master) WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
+          arguments: [table]) != nil
+      }
     }
 
     /// The names of all columns.
@@ -142,8 +157,8 @@
       let key = Set(plan.key.map { plan.columns[$0].name.lowercasedAsName })
       let given = key.union(plan.columns.filter(\.isRequired).map(\.name.lowercasedAsName))
       let constraintCount = uniqueIndexCount + (primaryKey.isEmpty || hasPrimaryKeyIndex ? 0 : 1)
-      let mayIgnore = try Self.mayIgnoreRows(name, connection)
-      return mayIgnore || constraintCount > uniqueColumns.count { $0 == key } || !given.isSuperset(of: requiredColumns)
+      let hasTriggers = try Self.hasTriggers(name, connection)
+      return hasTriggers || constraintCount > uniqueColumns.count { $0 == key } || !given.isSuperset(of: requiredColumns)
         || ["CHECK", "STRICT"].contains(where: definition.uppercased().contains)
     }
 
@@ -153,12 +168,13 @@
     /// What the table's definition says behind its name.
     var definitionBehindName: Substring { Substring(definition.dropFirst("CREATE TABLE ".count)).droppingName }
 
-    /// Makes another table with the columns and constraints of this one.
-    func copyDefinition(to other: String, _ connection: Database) throws {
-      try connection.execute(sql: "CREATE TABLE \(SQL.name(other)) \(definitionBehindName)")
+    /// Makes a temporary table with the columns and constraints of this one.
+    func copyDefinition(toTemporary other: String, _ connection: Database) throws {
+      try connection.execute(sql: "CREATE TEMP TABLE \(SQL.name(other)) \(definitionBehindName)")
       for (number, columns) in uniqueIndices.enumerated() {
+        let index = SQL.name("\(other)_\(number)")
         try connection.execute(
-          sql: "CREATE UNIQUE INDEX \(SQL.name("\(other) \(number)")) ON \(SQL.name(other)) (\(SQL.names(columns)))")
+          sql: "CREATE UNIQUE INDEX temp.\(index) ON \(SQL.name(other)) (\(SQL.names(columns)))")
       }
     }
 
@@ -181,10 +197,11 @@
     ///
     /// A table without a key gets an index for that.
     ///
+    /// - Returns: The name of that index, if it is new.
     /// - Throws: ``ImportError`` with the code `unsuitableTable`.
-    func requireKey(of plan: TablePlan, path: String, _ connection: Database) throws {
+    func requireKey(of plan: TablePlan, isOwn: Bool, path: String, _ connection: Database) throws -> String? {
       let key = plan.key.map { plan.columns[$0].name }
-      guard !key.isEmpty, !uniqueColumns.contains(Set(key.map(\.lowercasedAsName))) else { return }
+      guard !key.isEmpty, !uniqueColumns.contains(Set(key.map(\.lowercasedAsName))) else { return nil }
       func failure(_ reason: String) -> ImportError {
         ImportError(
           .unsuitableTable, path: path,
@@ -196,13 +213,14 @@
       let isNull = key.map { "\(SQL.name($0)) IS NULL" }.joined(separator: " OR ")
       let incomplete = try Row.fetchOne(connection, sql: "SELECT 1 FROM \(SQL.name(name)) WHERE \(isNull) LIMIT 1")
       guard incomplete == nil else { throw failure("it has rows without that") }
-      let index = "\(name)_\(key.joined(separator: "_"))_key"
+      let index = SQL.index(on: key + ["key"], of: name, isOwn: isOwn)
       do {
         try connection.execute(
           sql: "CREATE UNIQUE INDEX IF NOT EXISTS \(SQL.name(index)) ON \(SQL.name(name)) (\(SQL.names(key)))")
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
         throw failure("several rows are the same there")
       }
+      return index
     }
 
     /// Makes sure that columns have the types that were asked for.

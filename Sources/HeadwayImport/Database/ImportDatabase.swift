@@ -72,6 +72,7 @@
         let actual = try pool.writeWithoutTransaction { database in
           try database.execute(sql: "PRAGMA synchronous = \(durability.pragma)")
           try database.execute(sql: "PRAGMA wal_autocheckpoint = \(Self.pagesBetweenCheckpoints)")
+          try ImportHistory.migrate(database)
           return try Int.fetchOne(database, sql: "PRAGMA synchronous")
         }
         guard actual == durability.pragma else {

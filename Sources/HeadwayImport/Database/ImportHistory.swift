@@ -3,21 +3,32 @@
   import GRDB
   import HeadwayLines
 
-  /// What the database's table of imports, `headway_imports`, knows of one table: which files have written its rows.
+  /// What the database's table of imports, `grdb_headway_imports`, knows of one table: which files have written its
+  /// rows.
   ///
   /// In a table without a key, the record with number *n* of a file is the row with number `offset` + *n*. By the last
-  /// of these numbers the history tells rows that an import has written from those of others, which come behind it.
+  /// of these numbers, and the content of its row, the history tells rows that an import has written from those of
+  /// others, which come behind it. Where others have added rows between, the offset is -1.
+  ///
+  /// Of rows that are added behind others the history has, from the same transaction, the number of the last record
+  /// that was dealt with. So an append that ended early is completed exactly, whatever else is in the table.
   ///
   /// Used inside accesses to the writing connection, in the transactions that write the rows.
   struct ImportHistory {
-    static let table = "headway_imports"
-
     /// One import.
     struct Entry {
+      let identifier: Int64
       let source: String
       let offset: Int
       let lastRow: Int
+      /// The fingerprint of the last row; nil if it is not known.
+      let lastRowHash: Int64?
       let outcome: String
+      let beganEmpty: Bool
+      /// The number of the last record that was dealt with; nil if an earlier version has noted the import.
+      let records: Int?
+      let recordsHash: Int64?
+      let refused: Int
       /// The names of the file's columns, separated by commas.
       let columns: String
     }
@@ -34,6 +45,9 @@
     /// By what the imports of one run are known, if rows are appended.
     var run: String?
 
+    /// By what this import knows that it, and no other, continues an append.
+    let owner = UUID().uuidString
+
     init(target: String, file: String, isRegular: Bool) {
       (self.target, self.isRegular) = (target, isRegular)
       let inArchive = ArchivePath(file)
@@ -41,48 +55,24 @@
       source = inArchive.map { "\(path)/\($0.entry)" } ?? path
     }
 
-    static func create(_ database: Database) throws {
-      try database.execute(
-        sql: """
-          CREATE TABLE IF NOT EXISTS \(table) (
-            id INTEGER PRIMARY KEY, "table" TEXT NOT NULL COLLATE NOCASE, source TEXT NOT NULL, size INTEGER,
-            columns TEXT NOT NULL, started TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, ended TEXT,
-            outcome TEXT NOT NULL DEFAULT 'running', rows INTEGER NOT NULL DEFAULT 0,
-            began_empty INTEGER NOT NULL, row_offset INTEGER NOT NULL, last_row INTEGER NOT NULL DEFAULT 0, run TEXT,
-            found_columns TEXT NOT NULL DEFAULT '[]')
-          """)
-      // Earlier versions had none.
-      let columns = Set(try database.columns(in: table).map(\.name))
-      if !columns.contains("run") { try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN run TEXT") }
-      guard !columns.contains("found_columns") else { return }
-      try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN found_columns TEXT NOT NULL DEFAULT '[]'")
-    }
-
-    /// The names of a table's columns whose types were found, and not described.
-    static func foundColumns(of target: String, _ database: Database) throws -> [String] {
-      let isKnown =
-        try Row.fetchOne(
-          database, sql: "SELECT 1 FROM pragma_table_info(?) WHERE name = 'found_columns'", arguments: [table]) != nil
-      guard isKnown else { return [] }
-      let last = try String.fetchOne(
-        database, sql: "SELECT found_columns FROM \(table) WHERE \"table\" = ? ORDER BY id DESC LIMIT 1",
-        arguments: [target])
-      return try last.map { try JSONDecoder().decode([String].self, from: Data($0.utf8)) } ?? []
-    }
-
-    /// The imports since the table was empty, or was replaced, the oldest first; none if that is not known.
-    func entries(_ database: Database) throws -> [Entry] {
-      guard try database.tableExists(Self.table) else { return [] }
+    /// The imports since the table was empty, or was replaced, the oldest first.
+    ///
+    /// - Parameters:
+    ///   - sinceEmpty: Whether there are none if it is not known that the table was ever empty; otherwise all.
+    ///   - database: Any connection.
+    func entries(sinceEmpty: Bool = true, _ database: Database) throws -> [Entry] {
+      guard try Self.exists(database) else { return [] }
       return try Row.fetchAll(
         database,
         sql: """
-          SELECT source, row_offset, last_row, outcome, columns FROM \(Self.table) WHERE "table" = :target AND id >=
-            (SELECT max(id) FROM \(Self.table) WHERE "table" = :target AND began_empty) ORDER BY id
-          """, arguments: ["target": target]
+          SELECT * FROM \(Self.table) WHERE "table" = :target AND id >= coalesce(
+            (SELECT max(id) FROM \(Self.table) WHERE "table" = :target AND began_empty), :otherwise) ORDER BY id
+          """, arguments: ["target": target, "otherwise": sinceEmpty ? Int64.max : 0]
       ).map {
         Entry(
-          source: $0["source"], offset: $0["row_offset"], lastRow: $0["last_row"], outcome: $0["outcome"],
-          columns: $0["columns"])
+          identifier: $0["id"], source: $0["source"], offset: $0["row_offset"], lastRow: $0["last_row"],
+          lastRowHash: $0["last_row_hash"], outcome: $0["outcome"], beganEmpty: $0["began_empty"],
+          records: $0["records"], recordsHash: $0["records_hash"], refused: $0["refused"], columns: $0["columns"])
       }
     }
 
@@ -106,7 +96,8 @@
       let histories = files.map { ImportHistory(target: target, file: $0.path, isRegular: $0.isRegular) }
       guard let first = histories.first else { return }
       let (entries, sources) = (try first.entries(database), Set(histories.map(\.source)))
-      guard histories.allSatisfy(\.isRegular), entries.allSatisfy({ sources.contains($0.source) }),
+      guard histories.allSatisfy(\.isRegular),
+        entries.allSatisfy({ sources.contains($0.source) && $0.offset >= 0 }),
         try first.hasRows(of: entries, rowIdentifier: rowIdentifier, hasHeader: hasHeader, database)
       else { throw first.otherRows }
     }
@@ -119,37 +110,26 @@
       let hasRowOne = try Row.fetchOne(
         database, sql: "SELECT 1 FROM \(SQL.name(target)) WHERE \(rowIdentifier) = 1")
       // What was imported before the last that came to its end is gone, where it was more.
-      let last = entries.lastIndex { $0.outcome == Outcome.finished.rawValue } ?? 0
-      return try !entries.isEmpty && (hasRowOne == nil || !hasHeader)
-        && database.lastRow(of: target, rowIdentifier) <= entries[last...].map(\.lastRow).max() ?? 0
+      let first = entries.lastIndex { $0.outcome == Outcome.finished.rawValue } ?? 0
+      let end = try database.lastRow(of: target, rowIdentifier)
+      guard !entries.isEmpty, hasRowOne == nil || !hasHeader,
+        let last = entries[first...].reversed().max(by: { $0.lastRow < $1.lastRow }), end <= last.lastRow
+      else { return false }
+      // A number is given again only when the last row is gone: then another has its place, or none.
+      guard let hash = last.lastRowHash else { return true }
+      return try StoredRows(of: target, header: last.columns, database)?.hash(ofRow: last.lastRow, database) == hash
     }
 
     private var otherRows: ImportError {
       ImportError(
         .foreignRows, path: source,
-        message: "The table \(target) has rows that this file did not write, and no key by which to update them.")
+        message: "The table \(target) has rows that this file did not write, or has been changed since, and it has no "
+          + "key by which to update them.")
     }
 
     /// Whether an import was of a file with other columns.
     func hadOtherColumns(_ header: [String], _ database: Database) throws -> Bool {
-      try entries(database).contains { $0.columns != header.joined(separator: ",") }
-    }
-
-    /// The offset of the last import, if that has added rows of this file behind others and did not come to its end.
-    ///
-    /// - Throws: ``ImportError`` with the code `foreignRows`, if others have been added since.
-    func unfinishedAppend(rowIdentifier: String, _ database: Database) throws -> Int? {
-      let entries = try entries(database)
-      guard isRegular, let last = entries.last(where: { $0.source == source }),
-        last.outcome != Outcome.finished.rawValue
-      else { return nil }
-      guard entries.last?.source == source, try database.lastRow(of: target, rowIdentifier) == last.lastRow else {
-        throw ImportError(
-          .foreignRows, path: source,
-          message:
-            "An import of this file ended early, and the table \(target) has got rows since that it did not write.")
-      }
-      return last.offset
+      try entries(database).contains { $0.columns != Self.joined(header) }
     }
 
     /// Notes that an import begins.
@@ -157,37 +137,89 @@
     /// - Returns: By what it is noted.
     func begin(
       size: Int?, columns: [String], foundColumns: [String], beganEmpty: Bool, offset: Int, lastRow: Int,
-      _ database: Database
+      lastRowHash: Int64? = nil, _ database: Database
     ) throws -> Int64 {
       let earlier = Set(try Self.foundColumns(of: target, database))
       let found = String(decoding: try JSONEncoder().encode(earlier.union(foundColumns).sorted()), as: UTF8.self)
       try database.execute(
         sql: """
           INSERT INTO \(Self.table)
-            ("table", source, size, columns, began_empty, row_offset, last_row, run, found_columns)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ("table", source, size, columns, began_empty, row_offset, last_row, last_row_hash, run, found_columns, records,
+            owner, made_as)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?,
+            (SELECT made_as FROM \(Self.table) WHERE "table" = ? ORDER BY id DESC LIMIT 1))
           """,
-        arguments: [target, source, size, columns.joined(separator: ","), beganEmpty, offset, lastRow, run, found])
+        arguments: [
+          target, source, size, Self.joined(columns), beganEmpty, offset, lastRow, lastRowHash, run, found, owner,
+          target,
+        ])
       return database.lastInsertedRowID
     }
 
-    /// Notes the last row that an import has written.
-    static func note(lastRow: Int, of identifier: Int64, _ database: Database) throws {
-      try database.cachedStatement(sql: "UPDATE \(table) SET last_row = max(last_row, ?) WHERE id = ?")
-        .execute(arguments: [lastRow, identifier])
+    /// The names of columns as they are noted.
+    static func joined(_ columns: [String]) -> String { columns.joined(separator: ",") }
+
+    /// How far an import has come.
+    struct Advance {
+      /// The number of the last record that was dealt with, and the fingerprint of the rows up to there.
+      let records: Int
+      let recordsHash: Int64
+      /// The number of the last row that was written, and the fingerprint of its values.
+      let lastRow: Int
+      let lastRowHash: Int64?
+      /// How many rows the table has refused since the last advance.
+      let refused: Int
+      /// Whether others have added rows between.
+      let isMixed: Bool
+    }
+
+    /// Notes how far an import has come, in the transaction that writes the rows.
+    ///
+    /// - Throws: ``ImportError`` with the code `otherWriter`, if another process has taken the import over.
+    func note(_ advance: Advance, of identifier: Int64, _ database: Database) throws {
+      try database.cachedStatement(
+        sql: """
+          UPDATE \(Self.table) SET records = ?, records_hash = ?, last_row_hash = iif(last_row > ?, last_row_hash, ?),
+            last_row = max(last_row, ?), refused = refused + ?, row_offset = iif(?, -1, row_offset)
+          WHERE id = ? AND owner IS ?
+          """
+      ).execute(arguments: [
+        advance.records, advance.recordsHash, advance.lastRow, advance.lastRowHash, advance.lastRow, advance.refused,
+        advance.isMixed, identifier, owner,
+      ])
+      guard database.changesCount == 1 else {
+        throw ImportError(
+          .otherWriter, path: source,
+          message: "Another import of this file into the table \(target) has begun meanwhile, and completes this one.")
+      }
+    }
+
+    /// Removes what was noted of an import that has changed nothing.
+    static func forget(_ identifier: Int64, _ database: Database) throws {
+      try database.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [identifier])
     }
 
     /// Notes how an import has ended.
-    static func end(_ identifier: Int64, _ outcome: Outcome, rows: Int, _ database: Database) throws {
+    func end(_ identifier: Int64, _ outcome: Outcome, rows: Int, _ database: Database) throws {
       try database.execute(
-        sql: "UPDATE \(table) SET ended = CURRENT_TIMESTAMP, outcome = ?, rows = ? WHERE id = ?",
-        arguments: [outcome.rawValue, rows, identifier])
+        sql: "UPDATE \(Self.table) SET ended = CURRENT_TIMESTAMP, outcome = ?, rows = ? WHERE id = ? AND owner IS ?",
+        arguments: [outcome.rawValue, rows, identifier, owner])
     }
+  }
+
+  extension Int {
+    /// So many rows, for a person.
+    var rows: String { "\(self) row\(self == 1 ? "" : "s")" }
   }
 
   extension Database {
     func hasRows(in table: String) throws -> Bool {
       try Row.fetchOne(self, sql: "SELECT 1 FROM \(SQL.name(table)) LIMIT 1") != nil
+    }
+
+    /// How many rows a table has.
+    func rowCount(of table: String) throws -> Int {
+      try Int.fetchOne(self, sql: "SELECT count(*) FROM \(SQL.name(table))") ?? 0
     }
 
     /// The number of the last row of a table; 0 if there is none.

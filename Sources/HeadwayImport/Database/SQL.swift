@@ -12,6 +12,13 @@ extension String {
 
 /// The SQL texts of an import.
 enum SQL {
+  /// How the names of all tables and indices begin that an import makes beside the table that it fills, and of indices
+  /// in a table that is somebody else's.
+  ///
+  /// GRDB's `DatabaseMigrator` leaves out names with `grdb_` when it compares a schema with that of the migrations. With
+  /// any other name, `eraseDatabaseOnSchemaChange` would erase the database at the next launch of the app.
+  static let reservedPrefix = "grdb_headway_"
+
   /// A name as SQL, whatever characters it has.
   static func name(_ name: String) -> String {
     // By its scalars: to a `Character`, a quote with a combining accent behind it is no quote, and to SQLite it is.
@@ -110,9 +117,9 @@ enum SQL {
     return "(\(disjunction(of: conditions[..<middle]))) OR (\(disjunction(of: conditions[middle...])))"
   }
 
-  static func createIndex(on columns: [String], of table: String) -> String {
-    let index = name("\(table)_\(columns.joined(separator: "_"))")
-    return "CREATE INDEX IF NOT EXISTS \(index) ON \(name(table)) (\(names(columns)))"
+  /// The name of an index that an import makes; of a table that is somebody else's, one that GRDB's migrator leaves out.
+  static func index(on columns: [String], of table: String, isOwn: Bool) -> String {
+    (isOwn ? "" : reservedPrefix) + "\(table)_\(columns.joined(separator: "_"))"
   }
 }
 

@@ -13,25 +13,29 @@
     let plan: TablePlan
     /// The plan of the table that is written: another one, to be moved at the end, where rows are replaced.
     let storage: TablePlan
-    /// Whether rows of this import may be there from before: then rows are updated in place.
-    let updates: Bool
     let writer: TableWriter
+    /// What an import should know of the table, for a person.
+    private(set) var notes: [String]
     /// A batch could not be written.
     var hasFailed = false
 
+    /// Whether rows of this import may be there from before: then they are updated in place.
+    var updates: Bool { places.updates }
     /// The rows are to take the place of others, and have not.
-    var isReplacing: Bool { storage.table != plan.table && !hasEnded }
+    var isReplacing: Bool { places.isTemporary && !hasEnded }
+    /// How many rows, which the table had, are replaced, and removed.
+    private(set) var replaced = 0
+    private(set) var removed = 0
+    /// How many rows of an append that was completed the table has refused before.
+    var refusedBefore: Int { places.unfinished?.refused ?? 0 }
 
     private let database: ImportDatabase
     private let existingTables: Set<String>
     private let history: ImportHistory
     private let columns: [String]
     private let size: Int?
-    /// What is added to the number of a record.
-    private let offset: Int
-    /// The number of the last row when the import began, in a table without a key: what is behind that is somebody
-    /// else's.
-    private let lastRowBefore: Int
+    private let places: RowPlaces
+    private let preparation: TargetTablePreparation
     /// The rows that are replaced are those of the same file.
     private let replacesOwn: Bool
     /// By what the import is noted; nil while it has changed nothing.
@@ -53,18 +57,22 @@
       let size = source.size
       let columns = options.requiresDescribedColumns ? described.columns : []
       let (preparation, writer) = try database.writeAndWait { [plan, history] connection in
-        let preparation = try TargetTablePreparation(
-          plan, columns, options.existingRows, history, size: size, header, connection)
-        let writer = try TableWriter(
-          preparation.storage, updates: preparation.updates, offset: preparation.offset,
-          foundEmptyAt: preparation.emptyAtDataVersion, connection)
-        return (preparation, writer)
+        let preparation = try TargetTablePreparation(plan, columns, options, history, size: size, header, connection)
+        do {
+          let writer = try TableWriter(
+            preparation.storage, preparation.places, header: ImportHistory.joined(header), connection)
+          return (preparation, writer)
+        } catch {
+          _ = try? preparation.undo(plan, connection)
+          throw error
+        }
       }
       self.plan = plan
       self.writer = writer
-      (storage, updates, offset) = (preparation.storage, preparation.updates, preparation.offset)
+      (self.preparation, notes) = (preparation, preparation.notes)
+      (storage, places) = (preparation.storage, preparation.places)
       (identifier, existingTables) = (preparation.identifier, preparation.existingTables)
-      (lastRowBefore, replacesOwn) = (preparation.lastRowBefore, options.existingRows == .update)
+      replacesOwn = options.existingRows == .update
       (self.history, self.columns, self.size) = (history, header, size)
       self.database = database
     }
@@ -124,7 +132,8 @@
         let unresolved = selfReference.unresolved
         guard !unresolved.isEmpty else { continue }
         let reference = selfReference.reference
-        try database.read { connection in
+        rows += try readStored { [storage, plan] connection in
+          var rows: [RejectedRow] = []
           let statement = try connection.makeStatement(
             sql: "SELECT 1 FROM \(SQL.name(storage.table)) WHERE \(SQL.name(reference.column)) = ?")
           for entry in unresolved {
@@ -135,9 +144,17 @@
                 table: plan.table, line: entry.line, status: .reported,
                 reason: reference.missing(value, from: selfReference.columnName), record: entry.record))
           }
+          return rows
         }
       }
       return rows.sorted { $0.line < $1.line }
+    }
+
+    /// Reads the rows of this import; a temporary table is seen by the writing connection alone.
+    private func readStored<Answer: Sendable>(
+      _ body: @escaping @Sendable (Database) throws -> Answer
+    ) throws -> Answer {
+      places.isTemporary ? try database.writeAndWait(body) : try database.read(body)
     }
 
     /// What the rejects say of a row that a constraint does not let in.
@@ -148,26 +165,21 @@
         reason: row.reason.replacing(storage.table, with: plan.table), record: batch.record(of: row.position))
     }
 
-    /// Notes how far a batch has brought the import, in the transaction that writes the batch.
-    ///
-    /// - Parameters:
-    ///   - batch: The batch.
-    ///   - refused: The rows that were not written, up to the first of which a strict import has gone.
-    ///   - isStrict: It is one.
-    ///   - connection: The writing connection.
-    /// - Throws: GRDB's `DatabaseError`.
-    func note(_ batch: RowBatch, without refused: [RefusedRow], isStrict: Bool, _ connection: Database) throws {
-      guard !plan.hasKey, let identifier else { return }
-      let left = Set(refused.map(\.position))
-      let end = isStrict ? refused.first?.position ?? batch.count : batch.count
-      let last = (0..<end).last { !left.contains($0) }
-      guard let last else { return }
-      try ImportHistory.note(lastRow: offset + batch.origins[last].ordinal, of: identifier, connection)
+    /// Notes how far batches have brought the import, in the transaction that writes them.
+    func note(_ advance: ImportHistory.Advance?, _ connection: Database) throws {
+      guard let advance, let identifier else { return }
+      try history.note(advance, of: identifier, connection)
+    }
+
+    /// The error of an append that can't be completed, because the file has other records at its beginning.
+    var changedFile: ImportError {
+      history.cannotComplete("the first \(places.unfinished?.records ?? 0) records of the file have changed")
     }
 
     /// What those who observe the table observe, on the writing connection: found once, since SQLite compiles a
-    /// statement for it.
-    func region(_ connection: Database) throws -> DatabaseRegion {
+    /// statement for it; nil while rows are put aside.
+    func region(_ connection: Database) throws -> DatabaseRegion? {
+      guard !places.isTemporary else { return nil }
       if let foundRegion { return foundRegion }
       let region = try SQLRequest<Row>(sql: "SELECT * FROM \(SQL.name(storage.table))").databaseRegion(connection)
       foundRegion = region
@@ -180,28 +192,38 @@
     func widen(_ types: [Int: ColumnType], _ connection: Database) throws {
       guard !types.isEmpty else { return }
       widenings.merge(types) { $1 }
-      try widenColumns(types, of: storage.table, connection)
+      try widenColumns(types, isTemporary: places.isTemporary, connection)
     }
 
-    private func widenColumns(_ types: [Int: ColumnType], of table: String, _ connection: Database) throws {
+    private func widenColumns(_ types: [Int: ColumnType], isTemporary: Bool, _ connection: Database) throws {
       guard !types.isEmpty else { return }
       let named = Dictionary(uniqueKeysWithValues: types.map { (plan.columns[$0.key].name, $0.value) })
-      try ExistingTable(named: table, connection)?.widen(named, connection)
+      let table = isTemporary ? storage.table : plan.table
+      guard let existing = try ExistingTable(named: table, isTemporary: isTemporary, connection) else { return }
+      let changes = try existing.widen(named, connection)
+      guard !isTemporary, !changes.isEmpty else { return }
+      if preparation.isOwn { try ImportHistory.noteDefinition(of: plan.table, connection) }
+      guard !preparation.hasMadeTable else { return }
+      for (column, type) in changes.sorted(by: { $0.key < $1.key }) {
+        let note = "the column \(column) has become \(type.rawValue), for values that are no such numbers as before"
+        if !notes.contains(note) { notes.append(note) }
+      }
     }
 
     // MARK: The end
 
     /// Releases the statements, on the writing connection, since SQLite must not do so while another thread uses
     /// that; and notes how the import has ended, unless ``finish(lastRecord:rows:mayGoOn:)`` has.
+    ///
+    /// An import of which no row is in the database has changed nothing.
     func close(isCancelled: Bool, rows: Int) {
       guard !hasEnded else { return }
       try? database.writeAndWait { [self] connection in
         writer.close()
-        if storage.table != plan.table {
-          try connection.execute(sql: "DROP TABLE IF EXISTS \(SQL.name(storage.table))")
-        }
+        if places.isTemporary { try? connection.execute(sql: "DROP TABLE IF EXISTS temp.\(SQL.name(storage.table))") }
+        if rows == 0 || places.isTemporary, try preparation.undo(plan, connection) { return }
         if let identifier {
-          try ImportHistory.end(identifier, isCancelled ? .cancelled : .failed, rows: rows, connection)
+          try history.end(identifier, isCancelled ? .cancelled : .failed, rows: rows, connection)
         }
       }
     }
@@ -213,63 +235,99 @@
     ///   - lastRecord: The number of the file's last record.
     ///   - rows: How many rows were written.
     ///   - mayGoOn: Asked all along; when it says no, what is under way is given up.
-    /// - Throws: ``ImportError`` with the code `database`.
+    /// - Throws: ``ImportError`` with the code `database` or `unfinishedAppend`.
     func finish(lastRecord: Int, rows: Int, mayGoOn: @escaping @Sendable () -> Bool) throws {
       try database.writeAndWait { [self] connection in
+        do { try writer.requirePresentRows() } catch is ChangedFile { throw changedFile }
         writer.close()
         try connection.whileAsking(mayGoOn) {
-          if storage.table != plan.table {
-            try connection.inTransaction(.immediate) {
+          try connection.inTransaction(.immediate) {
+            if places.isTemporary {
               try replaceRows(connection)
-              return .commit
+            } else if !plan.hasKey, updates {
+              try connection.execute(
+                sql:
+                  "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) > ? AND \(plan.rowIdentifier) <= ?",
+                arguments: [lastRecord, places.lastRowBefore])
+              removed = writer.removed + connection.changesCount
+              replaced = preparation.rowsBefore - removed
             }
-          } else if !plan.hasKey, updates {
-            try connection.execute(
-              sql: "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) > ? AND \(plan.rowIdentifier) <= ?",
-              arguments: [offset + lastRecord, lastRowBefore])
-          }
-          for columns in plan.indices {
-            try connection.execute(sql: SQL.createIndex(on: columns, of: plan.table))
+            try createIndices(connection)
+            if let identifier { try history.end(identifier, .finished, rows: rows, connection) }
+            return .commit
           }
         }
-        if let identifier { try ImportHistory.end(identifier, .finished, rows: rows, connection) }
         hasEnded = true
       }
     }
 
-    /// Makes sure that no trigger of the table has ignored rows that were moved: they would be gone, and counted.
-    ///
-    /// - Throws: ``ImportError`` with the code `unsuitableTable`.
-    private func requireAll(_ moved: Int, _ connection: Database) throws {
-      guard try ExistingTable.mayIgnoreRows(plan.table, connection) else { return }
-      let stored = try Int.fetchOne(connection, sql: "SELECT count(*) FROM \(SQL.name(storage.table))") ?? 0
-      guard moved == stored else {
-        throw ImportError(
-          .unsuitableTable, path: history.source,
-          message: "A trigger of the table \(plan.table) ignores \(stored - moved) rows, so that the others can't take "
-            + "the place of those that are there. Remove the trigger, or those rows.")
+    private func createIndices(_ connection: Database) throws {
+      for columns in plan.indices {
+        let index = SQL.index(on: columns, of: plan.table, isOwn: preparation.isOwn)
+        let known = try Row.fetchOne(
+          connection, sql: "SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = ? COLLATE NOCASE",
+          arguments: [index])
+        guard known == nil else { continue }
+        try connection.execute(
+          sql: "CREATE INDEX \(SQL.name(index)) ON \(SQL.name(plan.table)) (\(SQL.names(columns)))")
+        if !preparation.isOwn { notes.append("the table has got the index \(index)") }
       }
     }
 
     private func replaceRows(_ connection: Database) throws {
-      let (table, stored) = (SQL.name(plan.table), SQL.name(storage.table))
-      let columns = ((plan.hasKey ? [] : [plan.rowIdentifier]) + plan.columns.map { SQL.name($0.name) })
-        .joined(separator: ", ")
-      if replacesOwn, try connection.lastRow(of: plan.table, plan.rowIdentifier) > lastRowBefore {
+      let (table, stored) = (SQL.name(plan.table), "temp.\(SQL.name(storage.table))")
+      if replacesOwn, try connection.lastRow(of: plan.table, plan.rowIdentifier) > places.lastRowBefore {
         throw ImportError(otherRowsIn: plan.table, path: history.source, hasKey: plan.hasKey)
       }
+      let hasTriggers = try ExistingTable.hasTriggers(plan.table, connection)
       let isNumbered = try ExistingTable(named: plan.table, connection)?.isWithoutRowIdentifier == false
       let order = isNumbered ? " ORDER BY \(plan.rowIdentifier)" : ""
-      try connection.execute(sql: "DELETE FROM \(table)")
-      try widenColumns(widenings, of: plan.table, connection)
-      try connection.execute(
-        sql: "INSERT INTO \(table) (\(columns)) SELECT \(columns) FROM \(stored)\(order)")
-      try requireAll(connection.changesCount, connection)
+      func insert(numbering isNumbering: Bool) throws {
+        let names = (isNumbering ? [plan.rowIdentifier] : []) + plan.columns.map { SQL.name($0.name) }
+        let columns = names.joined(separator: ", ")
+        try connection.execute(sql: "INSERT INTO main.\(table) (\(columns)) SELECT \(columns) FROM \(stored)\(order)")
+      }
+      var (before, moved, isMixed) = (0, 0, false)
+      do {
+        try connection.execute(sql: "DELETE FROM main.\(table)")
+        before = connection.changesCount
+        let left = try connection.rowCount(of: plan.table)
+        guard left == 0 else { throw triggerError("keeps \(left.rows) of those that are there") }
+        try widenColumns(widenings, isTemporary: false, connection)
+        do { try insert(numbering: !plan.hasKey) } catch let error as DatabaseError
+          where hasTriggers && !plan.hasKey && connection.isInsideTransaction
+          && [.SQLITE_CONSTRAINT_ROWID, .SQLITE_CONSTRAINT_PRIMARYKEY].contains(error.extendedResultCode)
+        {
+          // A trigger adds rows, which take numbers.
+          isMixed = true
+          try insert(numbering: false)
+        }
+        moved = connection.changesCount
+      } catch let error as DatabaseError where hasTriggers && error.resultCode == .SQLITE_CONSTRAINT {
+        throw triggerError("refuses a row (\(error.message ?? "\(error.extendedResultCode)"))")
+      }
+      if hasTriggers {
+        let stored = try Int.fetchOne(connection, sql: "SELECT count(*) FROM \(stored)") ?? 0
+        guard moved == stored else { throw triggerError("ignores \((stored - moved).rows)") }
+        isMixed = try isMixed || connection.rowCount(of: plan.table) != moved
+      }
       try connection.execute(sql: "DROP TABLE \(stored)")
-      let identifier = try history.begin(
-        size: size, columns: self.columns, foundColumns: plan.foundColumns, beganEmpty: true, offset: 0,
-        lastRow: plan.hasKey ? 0 : connection.lastRow(of: plan.table, plan.rowIdentifier), connection)
-      self.identifier = identifier
+      (replaced, removed) = (min(before, moved), max(0, before - moved))
+      let last = plan.hasKey ? 0 : try connection.lastRow(of: plan.table, plan.rowIdentifier)
+      let header = ImportHistory.joined(self.columns)
+      identifier = try history.begin(
+        size: size, columns: self.columns, foundColumns: plan.foundColumns, beganEmpty: true,
+        // The rows of triggers are not the file's.
+        offset: isMixed ? -1 : 0, lastRow: last,
+        lastRowHash: plan.hasKey
+          ? nil : try StoredRows(of: plan.table, header: header, connection)?.hash(ofRow: last, connection), connection)
+    }
+
+    private func triggerError(_ what: String) -> ImportError {
+      ImportError(
+        .unsuitableTable, path: history.source,
+        message: "A trigger of the table \(plan.table) \(what), so that the rows of the file can't take the place of "
+          + "those that are there. Remove the trigger, or those rows.")
     }
   }
 #endif

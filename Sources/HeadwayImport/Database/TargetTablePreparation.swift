@@ -6,57 +6,74 @@
   struct TargetTablePreparation: Sendable {
     /// The plan of the table that is written.
     private(set) var storage: TablePlan
-    /// Rows of this import may be there from before.
-    private(set) var updates = false
-    /// What is added to the number of a record.
-    private(set) var offset = 0
+    /// Where the rows go.
+    private(set) var places = RowPlaces()
     /// By what the import is noted; nil while it changes nothing.
     private(set) var identifier: Int64?
-    /// The number of the last row that was there, in a table without a key.
-    private(set) var lastRowBefore = 0
-    /// SQLite's data version when the table was found empty, if it was.
-    private(set) var emptyAtDataVersion: Int?
+    /// How many rows the table had, where those of this file are written anew.
+    private(set) var rowsBefore = 0
     /// The names of the tables that were there, in lower case.
     private(set) var existingTables: Set<String> = []
+    /// An import has made the table, this one or an earlier one.
+    private(set) var isOwn = false
+    /// This import has made the table.
+    private(set) var hasMadeTable = false
+    /// What an import should know of the table, for a person.
+    private(set) var notes: [String] = []
+    private var addedColumns: [String] = []
+    private var addedIndex: String?
 
-    /// Creates the table or, if it is there, adds the columns that it lacks, and finds out what becomes of its rows.
+    /// Creates the table or, if it is there and an import has made it, adds the columns that it lacks, and finds out
+    /// what becomes of its rows.
     ///
     /// In a transaction: nothing has changed if it throws.
     ///
     /// - Parameters:
     ///   - plan: The table.
     ///   - described: The columns that must have their types, if they are there.
-    ///   - existingRows: What becomes of the rows that the table has.
+    ///   - options: What becomes of the rows and columns that the table has.
     ///   - history: What is known of earlier imports.
     ///   - size: The size of the file, if it is known.
     ///   - header: The names of the file's columns.
     ///   - connection: The writing connection.
-    /// - Throws: ``ImportError`` with the code `foreignRows` or `unsuitableTable`, or GRDB's `DatabaseError`.
+    /// - Throws: ``ImportError`` with the code `foreignRows`, `unfinishedAppend`, `unknownColumn` or `unsuitableTable`,
+    ///   or GRDB's `DatabaseError`.
     init(
-      _ plan: TablePlan, _ described: [ColumnSchema], _ existingRows: ImportOptions.ExistingRows,
-      _ history: ImportHistory, size: Int?,
+      _ plan: TablePlan, _ described: [ColumnSchema], _ options: ImportOptions, _ history: ImportHistory, size: Int?,
       _ header: [String], _ connection: Database
     ) throws {
       storage = plan
+      let existingRows = options.existingRows
+      places.appends = existingRows == .append
       try connection.inTransaction(.immediate) {
-        try createTable(plan, described, history, connection)
+        try createTable(plan, described, options, history, connection)
         let hasRows = try connection.hasRows(in: plan.table)
         if hasRows {
           try placeRows(plan, existingRows, history, header, connection)
-        } else {
-          emptyAtDataVersion = try connection.dataVersion()
+        } else if !places.appends {
+          // What has the key of a row that is appended may be of anybody.
+          places.emptyAtDataVersion = try connection.dataVersion()
         }
-        if storage.table == plan.table {
+        guard !places.isTemporary else { return .commit }
+        places.notesAdvance = places.appends || !plan.hasKey
+        if let unfinished = places.unfinished {
+          try history.takeOver(unfinished, connection)
+          identifier = unfinished.identifier
+        } else {
           identifier = try history.begin(
-            size: size, columns: header, foundColumns: plan.foundColumns, beganEmpty: !hasRows, offset: offset,
-            lastRow: existingRows == .append ? lastRowBefore : 0, connection)
+            size: size, columns: header, foundColumns: plan.foundColumns, beganEmpty: !hasRows,
+            offset: places.offset ?? -1, lastRow: places.appends ? places.lastRowBefore : 0, connection)
+        }
+        if isOwn, hasMadeTable || !addedColumns.isEmpty {
+          try ImportHistory.noteDefinition(of: plan.table, connection)
         }
         return .commit
       }
     }
 
     private mutating func createTable(
-      _ plan: TablePlan, _ described: [ColumnSchema], _ history: ImportHistory, _ connection: Database
+      _ plan: TablePlan, _ described: [ColumnSchema], _ options: ImportOptions, _ history: ImportHistory,
+      _ connection: Database
     ) throws {
       try requireFreeName(plan.table, path: history.source, connection)
       let existing = try ExistingTable(named: plan.table, connection)
@@ -64,20 +81,61 @@
       try existing?.requireTypes(of: described, path: history.source)
       let tables = try String.fetchAll(connection, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
       existingTables = Set(tables.map(\.lowercasedAsName))
+      let key = plan.key.map { plan.columns[$0].name }
+      hasMadeTable = existing == nil
+      isOwn = try existing.map { try ImportHistory.hasMade($0, key: key, connection) } ?? true
       try ImportHistory.create(connection)
-      var parents = [plan.table.lowercasedAsName: plan.key.map { plan.columns[$0].name }]
-      for table in plan.columns.compactMap(\.reference?.table) where !table.isSameName(as: plan.table) {
-        parents[table.lowercasedAsName] = try ExistingTable(named: table, connection)?.primaryKey
+      guard let existing else {
+        var parents = [plan.table.lowercasedAsName: key]
+        for table in plan.columns.compactMap(\.reference?.table) where !table.isSameName(as: plan.table) {
+          parents[table.lowercasedAsName] = try ExistingTable(named: table, connection)?.primaryKey
+        }
+        return try connection.execute(sql: SQL.createTable(plan, parents: parents))
       }
-      try connection.execute(sql: SQL.createTable(plan, parents: parents))
-      // Not asked through GRDB, which does not double a quote in a name.
-      let columns = try String.fetchAll(
-        connection, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [plan.table])
-      let names = Set(columns.map(\.lowercasedAsName))
-      for column in plan.columns where !names.contains(column.name.lowercasedAsName) {
-        try connection.execute(sql: SQL.addColumn(column, to: plan.table))
+      let names = Set(existing.columnNames.map(\.lowercasedAsName))
+      let missing = plan.columns.filter { !names.contains($0.name.lowercasedAsName) }
+      if !missing.isEmpty, !isOwn, !options.addsColumns {
+        throw ImportError(
+          columns: missing.map(\.name), missingIn: existing, header: plan.columns.map(\.name), path: history.source)
       }
-      try existing?.requireKey(of: plan, path: history.source, connection)
+      // A key that the table lacks is one of no row, and an error.
+      if let index = try existing.requireKey(of: plan, isOwn: isOwn, path: history.source, connection) {
+        addedIndex = index
+        notes.append("the table has got the index \(index), by which its rows are known")
+      }
+      for column in missing { try connection.execute(sql: SQL.addColumn(column, to: plan.table)) }
+      addedColumns = missing.map(\.name)
+      guard !addedColumns.isEmpty else { return }
+      let word = addedColumns.count == 1 ? "column" : "columns"
+      notes.append("the table has got the \(word) \(addedColumns.joined(separator: ", "))")
+    }
+
+    /// Takes back what was made of the table, where an import has no row in it.
+    ///
+    /// - Returns: Whether nothing is left to be noted of the import.
+    func undo(_ plan: TablePlan, _ connection: Database) throws -> Bool {
+      guard hasMadeTable || !addedColumns.isEmpty || addedIndex != nil else { return false }
+      var isForgotten = false
+      try connection.inTransaction(.immediate) {
+        let table = "main.\(SQL.name(plan.table))"
+        if hasMadeTable {
+          // Somebody else may have found a use for it.
+          guard try !connection.hasRows(in: plan.table) else { return .commit }
+          try connection.execute(sql: "DROP TABLE \(table)")
+        } else {
+          if let addedIndex { try connection.execute(sql: "DROP INDEX IF EXISTS main.\(SQL.name(addedIndex))") }
+          for column in addedColumns {
+            try connection.execute(sql: "ALTER TABLE \(table) DROP COLUMN \(SQL.name(column))")
+          }
+          if isOwn { try ImportHistory.noteDefinition(of: plan.table, connection) }
+        }
+        if let identifier, places.unfinished == nil {
+          try ImportHistory.forget(identifier, connection)
+          isForgotten = true
+        }
+        return .commit
+      }
+      return isForgotten
     }
 
     private func requireFreeName(_ name: String, path: String, _ connection: Database) throws {
@@ -85,7 +143,7 @@
         ImportError(.unsuitableTable, path: path, message: "The table can't be called \(name): \(reason).")
       }
       guard !name.lowercasedAsName.hasPrefix("sqlite_") else { throw failure("such names are SQLite's own") }
-      guard !name.isSameName(as: ImportHistory.table) else { throw failure("that is the table of imports") }
+      guard !ImportHistory.isReserved(name) else { throw failure("that is a name of the table of imports") }
       let isView = try Row.fetchOne(
         connection, sql: "SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = ? COLLATE NOCASE",
         arguments: [name])
@@ -99,22 +157,26 @@
     ) throws {
       switch existingRows {
       case .update:
-        updates = true
+        places.updates = true
         guard !plan.hasKey else { return }
         try history.requireOwnRows(
           rowIdentifier: plan.rowIdentifier, hasHeader: plan.hasHeader, connection)
-        lastRowBefore = try connection.lastRow(of: plan.table, plan.rowIdentifier)
+        places.lastRowBefore = try connection.lastRow(of: plan.table, plan.rowIdentifier)
+        rowsBefore = try connection.rowCount(of: plan.table)
         // Row by row, what a column had that the file has no more would stay, and a row be in conflict with the one
         // that it is about to follow.
         let isUnique = try ExistingTable(named: plan.table, connection)?.hasUniqueColumns == true
         if try isUnique || history.hadOtherColumns(header, connection) { try stage(plan, connection) }
       case .append:
+        places.unfinished = try history.unfinishedAppend(plan, connection)
+        if let unfinished = places.unfinished {
+          notes.append(
+            "an earlier import of this file ended early behind record \(unfinished.records), and is completed")
+        }
         guard !plan.hasKey else { return }
-        let resumed = try history.unfinishedAppend(rowIdentifier: plan.rowIdentifier, connection)
-        updates = resumed != nil
-        lastRowBefore = try connection.lastRow(of: plan.table, plan.rowIdentifier)
-        offset = resumed ?? lastRowBefore
-        guard offset < Int.max / 2 else {
+        places.lastRowBefore = try connection.lastRow(of: plan.table, plan.rowIdentifier)
+        places.offset = places.unfinished.map(\.offset) ?? places.lastRowBefore
+        guard places.lastRowBefore < Int.max / 2 else {
           throw ImportError(
             .unsuitableTable, path: history.source,
             message: "The rows of the table \(plan.table) can't be numbered further.")
@@ -126,17 +188,11 @@
 
     /// Makes the table in which rows wait until they take the place of others, with the constraints of that one.
     ///
-    /// Its name is that of this process and moment; those of processes that were killed are removed.
+    /// It is a temporary table of this connection: nothing is left of it, however the process ends.
     private mutating func stage(_ plan: TablePlan, _ connection: Database) throws {
-      updates = false
-      let prefix = "\(plan.table) (headway import "
-      let names = try String.fetchAll(connection, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
-      for name in names where name.hasPrefix(prefix) {
-        let process = pid_t(name.dropFirst(prefix.count).prefix { $0.isNumber }) ?? getpid()
-        if kill(process, 0) != 0, errno == ESRCH { try connection.execute(sql: "DROP TABLE \(SQL.name(name))") }
-      }
-      storage.table = "\(prefix)\(getpid()) \(UInt32.random(in: 0 ... .max)))"
-      try ExistingTable(named: plan.table, connection)?.copyDefinition(to: storage.table, connection)
+      (places.updates, places.isTemporary) = (false, true)
+      storage.table = "\(SQL.reservedPrefix)rows_\(UUID().uuidString)"
+      try ExistingTable(named: plan.table, connection)?.copyDefinition(toTemporary: storage.table, connection)
     }
   }
 #endif

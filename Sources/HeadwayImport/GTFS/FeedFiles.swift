@@ -40,7 +40,7 @@ public struct FeedFiles: Sendable {
       let name = file.lowercasedAsName
       return GTFSSchema.table(inFile: file) == nil
         && (!FileForm.looksLikeTable("\(folder)/\(file)") || name.hasPrefix("sqlite_")
-          || name == "headway_imports.txt" || !taken.insert(name).inserted)
+          || ImportHistory.isReserved(String(name.dropLast(".txt".count))) || !taken.insert(name).inserted)
     }
     let tables = candidates.filter { !leftOut.contains($0) }.map { TableSchema(forFile: $0) }
     // The reference has no circle, and tables that it does not know refer to nothing.

@@ -36,6 +36,9 @@
       } catch is OtherRows {
         target.hasFailed = true
         throw ImportError(otherRowsIn: target.plan.table, path: operation.file, hasKey: target.plan.hasKey)
+      } catch is ChangedFile {
+        target.hasFailed = true
+        throw target.changedFile
       } catch {
         target.hasFailed = true
         throw error
@@ -45,25 +48,47 @@
     /// - Returns: What was committed; nil if all was taken back, since the import was cancelled meanwhile.
     private func commit(_ database: Database) throws -> [Written]? {
       guard batches.contains(where: \.changesTable) else { return batches.map { Written(batch: $0, refused: []) } }
+      // By batch and position, rows because of which triggers have ended the transaction.
+      var refused = batches.map { _ in [Int: String]() }
+      while true {
+        var batch = 0
+        do {
+          return try commit(refusing: refused, current: &batch, database)
+        } catch let ended as TransactionEnded {
+          // Once more, without that row.
+          refused[batch][ended.row.position] = ended.row.reason
+        }
+      }
+    }
+
+    private func commit(
+      refusing known: [[Int: String]], current: inout Int, _ database: Database
+    ) throws -> [Written]? {
       let isStrict = operation.options.isStrict
       var all: [Written]? = []
+      let writer = target.writer
+      var isCommitted = false
+      writer.begin()
+      defer { if isCommitted { writer.commit() } else { writer.rollback() } }
       try database.inTransaction(.immediate) {
-        for batch in batches {
+        for (position, batch) in batches.enumerated() {
+          current = position
           try target.widen(batch.widenings, database)
-          let refused = try target.writer.write(
-            batch, stopsAtRefused: isStrict, while: { !operation.isCancelled }, database)
+          let refused = try writer.write(
+            batch, refusing: known[position], stopsAtRefused: isStrict, while: { !operation.isCancelled }, database)
           guard let refused else {
             all = nil
             return .rollback
           }
-          try target.note(batch, without: refused, isStrict: isStrict, database)
           all?.append(Written(batch: batch, refused: refused))
           if isStrict, !refused.isEmpty { break }
         }
+        try target.note(writer.advance(database), database)
         // The statements did not go through GRDB's interface, so its observations would not see them.
-        try database.notifyChanges(in: target.region(database))
+        if let region = try target.region(database) { try database.notifyChanges(in: region) }
         return .commit
       }
+      isCommitted = all != nil
       return all
     }
 

@@ -111,7 +111,11 @@
         for parent in operation.table.dependencies.sorted() {
           if let parent = byTable[parent] { operation.addDependency(parent) }
         }
-        if stopsAtFailure { operation.onFailure { [progress] in progress.cancel() } }
+        guard stopsAtFailure else { continue }
+        operation.onFailure { [progress] error in
+          // A table without rows is no reason to have none of the others.
+          if (error as? ImportError)?.code != .noRows { progress.cancel() }
+        }
       }
       // Children are cancelled in the order of adding: the tables of which others wait come last, or those could begin
       // in between without the rows to which their own refer.

@@ -104,7 +104,7 @@
       let made = FilesImport(operations, OperationProgress(totalUnitCount: 0))
       made.connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
       for (operation, next) in zip(operations, operations.dropFirst()) { next.addDependency(operation) }
-      for operation in operations { operation.onFailure { [progress = made.progress] in progress.cancel() } }
+      for operation in operations { operation.onFailure { [progress = made.progress] _ in progress.cancel() } }
       return made
     }
 

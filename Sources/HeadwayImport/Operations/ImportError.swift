@@ -6,7 +6,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case missingFiles, cannotReadFile, foreignContent, badHeader, malformedRow, foreignRows, unsuitableTable, database
-      case cannotWriteRejects, otherWriter
+      case cannotWriteRejects, otherWriter, unfinishedAppend, unknownColumn, noRows
     }
 
     private let kind: Kind
@@ -33,6 +33,17 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     public static let otherWriter = Code(.otherWriter)
     /// The table of the database does not fit: it has another key, a column another type, or it is none of yours.
     public static let unsuitableTable = Code(.unsuitableTable)
+    /// An earlier import of the same file, which added rows, ended early, and which rows are missing can't be known,
+    /// because the file or the table has changed since.
+    public static let unfinishedAppend = Code(.unfinishedAppend)
+    /// The file has a column that the table of the database lacks, and no import has made the table.
+    ///
+    /// See ``ImportOptions/addsColumns``.
+    public static let unknownColumn = Code(.unknownColumn)
+    /// Not one row of the file could be taken; nothing has changed.
+    ///
+    /// See ``ImportOptions/allowsNoRows``.
+    public static let noRows = Code(.noRows)
     /// The database refused; ``ImportError/underlying`` is its error.
     public static let database = Code(.database)
     /// The file of rejected rows could not be written.
@@ -86,4 +97,17 @@ extension ImportError {
       self.init(.foreignRows, path: path, message: "\(what), which has no key.")
     }
   }
+  #if SQLite
+    /// The file has columns that the table lacks.
+    init(columns missing: [String], missingIn table: ExistingTable, header: [String], path: String) {
+      let inFile = Set(header.map(\.lowercasedAsName))
+      let free = table.storedColumnNames.filter { !inFile.contains($0.lowercasedAsName) }
+      let advice =
+        missing.map { name in
+          "no column \(name)\(free.nearest(to: name).map { " (the nearest is \($0))" } ?? "")"
+        }.joined(separator: ", and ")
+      let others = free.isEmpty ? " Its columns are \(table.columnNames.joined(separator: ", "))." : ""
+      self.init(.unknownColumn, path: path, line: 1, message: "The table \(table.name) has \(advice).\(others)")
+    }
+  #endif
 }

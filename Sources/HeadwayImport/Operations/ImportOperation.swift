@@ -21,8 +21,10 @@
   ///   *n* of the file, and rows beyond the end of the file are removed; but only if this very file, by its path, has
   ///   written all rows of the table: else the import fails, and nothing is lost. So an import that was killed or
   ///   cancelled can be run again, and ends in the same content. ``ImportOptions/existingRows`` says what else becomes
-  ///   of rows that are there. The table `headway_imports` of the database keeps which files were imported, and how it
-  ///   ended.
+  ///   of rows that are there. The table `grdb_headway_imports` of the database keeps which files were imported, and how
+  ///   it ended; by its name, GRDB's migrator leaves it out when it compares schemas.
+  /// - **A table that no import has made** keeps its columns: one that it lacks is an error
+  ///   (``ImportOptions/addsColumns``). Its triggers may refuse rows, ignore them, and add others.
   /// - **Cancelling** leaves exactly the batches committed so far. The batch being written is taken back.
   /// - **Rows with which something is wrong** go to the rejects, and are counted in ``report``.
   /// - **Progress** counts bytes of the file; observers of `progress` are notified at most 100 times.
@@ -51,7 +53,7 @@
       /// Told of each batch that was committed, after it was.
       var observer: (@Sendable (TableReport) -> Void)?
       /// Told when the import fails.
-      var failureHandler: (@Sendable () -> Void)?
+      var failureHandler: (@Sendable (any Error) -> Void)?
     }
 
     /// Creates an operation.
@@ -116,7 +118,7 @@
     var isWatched: Bool { state.withLock { $0.observer != nil } }
 
     /// Calls `handler` when the import fails, before the operation finishes.
-    func onFailure(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.failureHandler = handler } }
+    func onFailure(_ handler: @escaping @Sendable (any Error) -> Void) { state.withLock { $0.failureHandler = handler } }
 
     /// Runs the import.
     ///
@@ -132,7 +134,7 @@
         end(isComplete: false)
         // SQLite gives up what takes long when the operation is cancelled; that is not a failure.
         if isCancelled, error.isInterruption { return }
-        failureHandler?()
+        failureHandler?(error)
         throw error
       }
     }
@@ -162,6 +164,21 @@
     func opened(_ source: RecordSource, _ form: FileForm) {
       state.withLock { ($0.report.size, $0.report.form) = (source.size, form) }
       progress.totalUnitCount = Int64(source.size ?? 0)
+    }
+
+    /// Called when something is to be known of the import.
+    func note(_ notes: [String]) { state.withLock { $0.report.notes = notes } }
+
+    /// Called at the end.
+    func noteEnd(_ target: TargetTable) {
+      let (replaced, removed, refused) = (target.replaced, target.removed, target.refusedBefore)
+      state.withLock { state in
+        (state.report.replaced, state.report.removed) = (replaced, removed)
+        // They were refused by the import that this one has completed, and are not in the table.
+        state.report.rows -= refused
+        state.report.rejected += refused
+      }
+      note(target.notes)
     }
 
     /// Called at the end.

@@ -46,6 +46,16 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// When false, what is described says how to read a column that is there.
   public var requiresDescribedColumns: Bool
+  /// Whether a table that no import has made gets the columns that the file has and it lacks.
+  ///
+  /// When false, such a column is an error, ``ImportError/Code/unknownColumn``: its name may be misspelt, and the table
+  /// may be that of an app. Tables that imports have made get them in either case; ``TableReport/notes`` names them.
+  public var addsColumns: Bool
+  /// Whether it is no error if not one row of a file with rows can be taken.
+  ///
+  /// When false, such an import fails with ``ImportError/Code/noRows`` and has changed nothing. An import that appends to
+  /// a table with a key does not fail so, because all its rows may be there.
+  public var allowsNoRows: Bool
 
   /// What becomes of rows with more or fewer fields than there are columns.
   public enum RaggedRows: Sendable, Hashable {
@@ -76,11 +86,15 @@ public struct ImportOptions: Sendable, Hashable {
     /// In a table with a key, rows with a key of the file are updated in place, and others stay.
     ///
     /// In a table without a key, rows that an earlier import of this very file has written are written anew, and it is
-    /// an error, ``ImportError/Code/foreignRows``, if there are others. Rows are known by SQLite's row number: it gives
-    /// those of deleted last rows to the next that are inserted, which then count as this file's. A table to which
-    /// others write needs a key.
+    /// an error, ``ImportError/Code/foreignRows``, if there are others, or the last row is not as it was. Rows are known
+    /// by SQLite's row number. ``TableReport/removed`` counts rows that the file has no more. A table to which others
+    /// write needs a key.
     case update
     /// They stay, and the rows of the file are added behind them; in a table with a key, those whose key is not there.
+    ///
+    /// An import that ended early is completed by the next of the same file, exactly, whatever else writes to the
+    /// table: the history has the last record of each committed batch. It is an error,
+    /// ``ImportError/Code/unfinishedAppend``, if that is not known any more. What was read of a pipe is not known again.
     case append
     /// They give way to the rows of the file, in one transaction at the end of the import; so nothing has changed if it
     /// does not come to that.
@@ -105,11 +119,14 @@ public struct ImportOptions: Sendable, Hashable {
   ///   - types: The types of columns that are not described.
   ///   - existingRows: What becomes of the rows that the table has.
   ///   - requiresDescribedColumns: Whether the file must have all columns that the table's description has.
+  ///   - addsColumns: Whether a table that no import has made gets columns that it lacks.
+  ///   - allowsNoRows: Whether it is no error if not one row can be taken.
   public init(
     batchSize: Int = 250, isStrict: Bool = false, encoding: TextEncoding? = nil, dialect: CSVDialect? = nil,
     delimiter: UInt8? = nil, quote: UInt8? = nil, escape: UInt8? = nil, comment: UInt8? = nil, hasHeader: Bool? = nil,
     skippedLines: Int? = nil, raggedRows: RaggedRows = .reject, nullText: String? = nil, types: Types = .found,
-    existingRows: ExistingRows = .update, requiresDescribedColumns: Bool = false
+    existingRows: ExistingRows = .update, requiresDescribedColumns: Bool = false, addsColumns: Bool = false,
+    allowsNoRows: Bool = false
   ) {
     precondition(batchSize > 0, "batchSize is \(batchSize): at least one row is committed at once.")
     self.batchSize = batchSize
@@ -125,6 +142,7 @@ public struct ImportOptions: Sendable, Hashable {
     self.types = types
     self.existingRows = existingRows
     self.requiresDescribedColumns = requiresDescribedColumns
+    (self.addsColumns, self.allowsNoRows) = (addsColumns, allowsNoRows)
   }
 }
 

@@ -38,6 +38,7 @@
       }
       let target = try TargetTable(
         plan, operation.table, records, header: header, options, run: operation.run, in: database)
+      operation.note(target.notes)
       defer {
         target.close(isCancelled: operation.isCancelled, rows: operation.report.rows)
         if target.isReplacing { operation.takeBackRows() }
@@ -61,10 +62,24 @@
       try line.finish()
       guard !operation.isCancelled else { return }
 
+      try requireRows(hasKey: plan.hasKey)
       try line.report(target.unresolved(encoder.selfReferences))
       try target.finish(
         lastRecord: records.count, rows: operation.report.rows, mayGoOn: { [operation] in !operation.isCancelled })
+      operation.noteEnd(target)
       operation.noteUnchecked(try target.uncheckedReferences())
+    }
+
+    /// Makes sure that a row could be taken, if there was one.
+    private func requireRows(hasKey: Bool) throws {
+      let report = operation.report
+      // What is appended a second time is there already.
+      guard report.rows == 0, report.rejected > 0, !options.allowsNoRows, options.existingRows != .append || !hasKey else {
+        return
+      }
+      let place = report.rejectsPath.map { "; see \($0)" } ?? ""
+      throw ImportError(
+        .noRows, path: path, message: "Not one of \(report.rejected.rows) could be taken, and nothing has changed\(place).")
     }
 
     /// Hands out the records, and says as an ``ImportError`` that they can't be read.

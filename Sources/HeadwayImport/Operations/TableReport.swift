@@ -10,6 +10,14 @@ public struct TableReport: Sendable, Hashable {
   public internal(set) var rejected = 0
   /// Rows that are in the database and about which the rejects have something to say.
   public internal(set) var reported = 0
+  /// Rows of the table in whose places are rows of the file, where a table without a key was imported again, or rows
+  /// were to be replaced.
+  public internal(set) var replaced = 0
+  /// Rows that the table had and has no more, because the file lacks them, or has fewer.
+  public internal(set) var removed = 0
+  /// What has changed of the table beside its rows, and what else should be known of the import; a sentence each,
+  /// without a capital letter and a period.
+  public internal(set) var notes: [String] = []
   /// References that could not be checked, since the table to which they lead is not in the database: a sentence for
   /// each column that has values.
   public internal(set) var uncheckedReferences: [String] = []

@@ -2,6 +2,18 @@
   import Foundation
   import HeadwayImport
 
+  extension TableReport {
+    /// What is to be said of a table beside its numbers.
+    func sentences(saysRemoved: Bool) -> [String] {
+      var sentences = notes.map { "\(table): \($0)." }
+      if saysRemoved, removed > 0 {
+        sentences.append(
+          "\(table): \(replaced.grouped) row\(replaced == 1 ? "" : "s") replaced, \(removed.grouped) removed.")
+      }
+      return sentences
+    }
+  }
+
   /// What the tool says at the end: a line a table.
   struct ImportSummary {
     private let reports: [TableReport]
@@ -35,6 +47,7 @@
       let titles = ["table", "rows", "rejected", "reported", "seconds", "rows/s"]
       var lines = SummaryTable(titles: titles, rows: rows).lines(columns: Terminal.outputColumns)
       for report in reports {
+        lines += report.sentences(saysRemoved: true)
         for reference in report.uncheckedReferences { lines.append("\(report.table): \(reference).") }
       }
       // Files that go into one table share a file of rejects.

@@ -43,6 +43,9 @@
       let rows: Int
       let rejected: Int
       let reported: Int
+      let replaced: Int
+      let removed: Int
+      let notes: [String]?
       let bytes: Int
       let size: Int?
       let seconds: Double
@@ -55,6 +58,8 @@
         self.event = event
         (table, file, self.percent, rows) = (report.table, report.file, percent, report.rows)
         (rejected, reported, rejects) = (report.rejected, report.reported, report.rejectsPath)
+        (replaced, removed) = (report.replaced, report.removed)
+        notes = report.notes.isEmpty ? nil : report.notes
         uncheckedReferences = report.uncheckedReferences.isEmpty ? nil : report.uncheckedReferences
         (bytes, size, seconds) = (report.bytes, report.size, report.seconds)
         (rowsPerSecond, isComplete) = (report.rowsPerSecond.rounded(), report.isComplete)
@@ -97,7 +102,7 @@
       let reported: Int
       let seconds: Double
       let exitCode: Int32
-      /// Why, for a person, where the event is `error`.
+      /// Why, for a person, where the exit code is neither 0 nor that of a signal.
       let message: String?
 
       init(_ event: String, _ reports: [TableReport], seconds: Double, exitCode: Int32, message: String? = nil) {

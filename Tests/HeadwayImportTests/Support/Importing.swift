@@ -72,7 +72,7 @@
           connection,
           sql: """
             SELECT name FROM sqlite_master
-            WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'headway_imports'
+            WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'grdb_headway_imports'
             """)
         var contents: [String: [String]] = [:]
         for table in tables {
