@@ -31,12 +31,12 @@
     }
 
     @Test(
-      "I3: a column is of the narrowest type that keeps the text of its values",
+      "I3: a column is of the narrowest type that keeps its values, and their text but for zeros at the end",
       arguments: [
         (["1", "-20", "0", "9223372036854775807"], "INTEGER"), (["1.5", "-0.25", "3.0"], "REAL"),
-        (["1.5", "2"], "NUMERIC"), (["1.0", "2"], "TEXT"), (["007", "1"], "TEXT"), (["+1"], "TEXT"),
-        (["1e5"], "TEXT"), (["9223372036854775808"], "TEXT"), (["1.10"], "TEXT"), (["-0"], "TEXT"),
-        (["0.00001"], "TEXT"), (["1234567890.123456"], "TEXT"), ([" 1"], "TEXT"), (["2020-01-01"], "TEXT"),
+        (["1.5", "2"], "NUMERIC"), (["007", "1"], "TEXT"), (["+1"], "TEXT"), (["007.5"], "TEXT"), (["+1.5"], "TEXT"),
+        (["1e5"], "TEXT"), (["9223372036854775808"], "TEXT"), (["-0"], "TEXT"), (["-0.0"], "TEXT"), (["5."], "TEXT"),
+        (["1234567890.123456"], "TEXT"), ([" 1"], "TEXT"), (["2020-01-01"], "TEXT"), (["1e-999"], "TEXT"),
         (["08:30"], "TEXT"), (["0x10"], "TEXT"), (["nan", "1.5"], "TEXT"), ([""], "TEXT"), (["", "1"], "INTEGER"),
       ] as [([String], String)])
     func narrowest(values: [String], type: String) throws {
@@ -50,11 +50,44 @@
     }
 
     @Test(
+      "I3: amounts and other fractions are numbers, which compare as such, with the value of their text",
+      arguments: [
+        (["9.50", "12.50", "100.00"], "REAL", ["9.5", "12.5", "100.0"]), (["1.0", "2"], "NUMERIC", ["1", "2"]),
+        (["9.50", "100", "12.5"], "NUMERIC", ["9.5", "100", "12.5"]), (["1.10"], "REAL", ["1.1"]),
+        (["0.00001"], "REAL", ["1.0e-05"]), (["1.5e-7", "2E+3"], "REAL", ["1.5e-07", "2000.0"]),
+        ([".5", "-.25"], "REAL", ["0.5", "-0.25"]), (["0.10", "0.00"], "REAL", ["0.1", "0.0"]),
+      ] as [([String], String, [String])])
+    func amounts(values: [String], type: String, stored: [String]) throws {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        _ = try imported("name,v\n" + values.map { "x,\($0)\n" }.joined(), into: database, workspace)
+        #expect(try types(database) == ["name|TEXT", "v|\(type)"])
+        #expect(try database.strings("SELECT CAST(v AS TEXT) FROM t ORDER BY rowid") == stored)
+      }
+    }
+
+    @Test("I3: a note names the option where zeros are not kept, or numbers are text")
+    func notes() throws {
+      for (values, note) in [
+        (["9.50", "12.50"], nil), (["1", "2.5"], nil), (["007", "1.5"], nil), (["a", "1.50", "1.5"], nil),
+        (["1.9", "1.10"], "--column-type 'v:text'"), (["1", "2.00"], "--column-type 'v:text'"),
+        (["1.5", "1234567890.123456"], "--column-type 'v:real'"), (["1e5", "2.5"], "--column-type 'v:real'"),
+      ] as [([String], String?)] {
+        try withWorkspace { workspace in
+          let operation = try imported(
+            "name,v\n" + values.map { "x,\($0)\n" }.joined(), into: workspace.database(), workspace)
+          let notes = operation.report.notes
+          #expect(notes.count == (note == nil ? 0 : 1), "\(values)")
+          if let note { #expect(notes.first?.contains(note) == true, "\(notes)") }
+        }
+      }
+    }
+
+    @Test(
       "I3: a column widens for a value that comes late, with the text of all, and nothing is rejected",
       arguments: [
         ("5", "007", "TEXT"), ("5", "+1", "TEXT"), ("5", "1e5", "TEXT"), ("5", "9223372036854775808", "TEXT"),
-        ("5", "1.10", "TEXT"), ("5", "x", "TEXT"), ("5", "1.5", "NUMERIC"), ("1.5", "7", "TEXT"), ("2.0", "x", "TEXT"),
-        ("0.1", "0.10", "TEXT"),
+        ("5", "x", "TEXT"), ("5", "1.5", "NUMERIC"), ("2.0", "x", "TEXT"), ("1.5", "9007199254740993", "TEXT"),
       ])
     func widening(early: String, late: String, type: String) throws {
       try withWorkspace { workspace in

@@ -166,7 +166,7 @@
         let columns = try String.fetchAll(
           connection, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])
         let values = columns.map { SQL.name($0) }.map {
-          "CASE typeof(\($0)) WHEN 'real' THEN printf('%!.15g', \($0)) ELSE CAST(\($0) AS TEXT) END"
+          "CASE typeof(\($0)) WHEN 'real' THEN printf('%.2f', \($0)) ELSE CAST(\($0) AS TEXT) END"
         }
         let rows = try Row.fetchAll(
           connection, sql: "SELECT \(values.joined(separator: ", ")) FROM \(SQL.name(table)) ORDER BY rowid")

@@ -77,6 +77,8 @@ package final class RecordSource {
   package var offset: Int { fileOffset(ofText: parser.byteOffset) }
   /// How many records there were so far, the header included.
   package var count: Int { parser.recordCount }
+  /// How many of them are the header.
+  package private(set) var headerCount = 0
   /// How many bytes have been read from the file.
   var bytesRead: Int { text.bytesRead }
 
@@ -109,25 +111,37 @@ package final class RecordSource {
       let count = layout.unusableHeader == nil ? fields?.count : layout.columnCount
       return fields.flatMap { _ in count }.map { Header.names(of: [Array(repeating: "", count: $0)]) }
     }
+    if let repaired = layout.repairedHeader {
+      (headerRecord, headerLine) = (repaired.record, repaired.line)
+      let (names, renamed) = Header.distinct(repaired.names, by: nameKey)
+      renamedColumns = renamed
+      return names
+    }
     var records: [[String]] = []
     while records.count < layout.headerRecords, let fields = try nextFields(&parser) { records.append(fields) }
     guard !records.isEmpty else { return nil }
     var names = Header.names(of: records)
-    if layout.endsHeaderWithDelimiter { names.removeLast() }
+    if layout.hasSurplusNames {
+      let isNamed = (records[0].indices).map { column in records.contains { column < $0.count && !$0[column].isEmpty } }
+      names = zip(names, isNamed).filter(\.1).map(\.0)
+    }
+    if layout.namesSurplusFields, names.count < layout.columnCount {
+      names += (names.count + 1...layout.columnCount).map { Header.name(ofColumn: $0) }
+    }
     (names, renamedColumns) = Header.distinct(names, by: nameKey)
     return names
   }
 
   /// The fields of the next record for the header; nil at the end.
   private func nextFields(_ parser: inout CSVParser) throws(CSVReaderError) -> [String]? {
-    let (path, isHeader) = (text.path, layout.hasHeader)
+    let (path, isHeader, quote) = (text.path, layout.hasHeader, parser.dialect.quote)
     while true {
       var fields: [String]?
       var failure: CSVReaderError?
       var (raw, line) = ([UInt8](), 0)
       let consumed = parser.parse(pending, isFinal: isAtEnd) { record in
         do throws(CSVReaderError) {
-          fields = try Header.fields(of: record, isHeader: isHeader, path: path)
+          fields = try Header.fields(of: record, isHeader: isHeader, quote: quote, path: path)
         } catch { failure = error }
         (raw, line) = (Array(record.rawBytes), record.line)
         return .stop
@@ -138,6 +152,7 @@ package final class RecordSource {
       }
       if isHeader {
         start += consumed
+        if fields != nil { headerCount += 1 }
         if headerLine == nil, fields != nil { (headerRecord, headerLine) = (raw, line) }
       }
       if let failure { throw failure }

@@ -81,11 +81,23 @@ enum ValueKind {
     return [one, other].allSatisfy { $0 == .number || $0 == .fraction } ? .fraction : nil
   }
 
-  /// Whether a field says that there is no value, or that it is not known.
+  /// Whether a field means that there is no value, or that it is not known.
   static func isMissing(_ field: [UInt8]) -> Bool {
-    let words = ["", "-", "?", ".", "na", "n/a", "nan", "null", "none", "\\n"]
-    return field.count <= 4 && words.contains(String(decoding: field, as: UTF8.self).lowercased())
+    guard field.count <= longestMissing else { return false }
+    let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") }
+    let text = field.drop(while: isSpace)
+    if text.allSatisfy({ "-.?*_".utf8.contains($0) }) { return true }
+    return missing.contains(String(decoding: text, as: UTF8.self).lowercased())
   }
+
+  private static let missing: Set<String> = [
+    "na", "n/a", "#n/a", "#na", "n.a", "n.a.", "<na>", "n/d", "nd", "n.d", "n.d.", "s.d.", "n.v.", "k.a.", "k. a.",
+    "nan", "-nan", "#nan", "null", "(null)", "<null>", "nil", "none", "\\n", "unknown", "unk", "unk.", "undefined",
+    "undef", "missing", "empty", "void", "blank", "tbd", "tba", "tbc", "pending", "no data", "nodata", "not available",
+    "not applicable", "not known", "not given", "unavailable", "unspecified", "unbekannt", "inconnu", "desconocido",
+    "#value!", "#ref!", "#div/0!", "#name?", "#num!", "#null!",
+  ]
+  private static let longestMissing = missing.map(\.utf8.count).max() ?? 0
 
   /// By column, the kind of all its values; nil where they are of several, or text, or there are none.
   static func kinds(of rows: some Sequence<SampleRecord>, width: Int) -> [ValueKind?] {

@@ -61,7 +61,7 @@
       var values = storedColumnNames.map { column in
         let name = SQL.name(column)
         guard texts.contains(column.lowercasedAsName) else { return name }
-        // As it was before it became a number: `ExactNumber`.
+        // With its value, and the text that it had before it became a number, but for zeros at the end: `ExactNumber`.
         return "CASE typeof(\(name)) WHEN 'real' THEN printf('%!.15g', \(name)) ELSE \(name) END"
       }
       var order = ""

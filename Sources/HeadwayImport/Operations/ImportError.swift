@@ -6,7 +6,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case missingFiles, cannotReadFile, foreignContent, badHeader, malformedRow, foreignRows, unsuitableTable, database
-      case cannotWriteRejects, otherWriter
+      case cannotWriteRejects, otherWriter, lostRecords
     }
 
     private let kind: Kind
@@ -37,6 +37,11 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     public static let database = Code(.database)
     /// The file of rejected rows could not be written.
     public static let cannotWriteRejects = Code(.cannotWriteRejects)
+
+    /// A record of the file is neither the header, nor in the table, nor in the rejects: a fault in Headway.
+    ///
+    /// Each import checks that at its end. What was committed stays.
+    public static let lostRecords = Code(.lostRecords)
 
     /// The name of the code.
     public var description: String { kind.rawValue }

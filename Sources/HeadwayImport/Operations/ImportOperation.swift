@@ -167,6 +167,9 @@
     /// Called at the end.
     func noteUnchecked(_ references: [String]) { state.withLock { $0.report.uncheckedReferences = references } }
 
+    /// Adds something that should be known about the whole.
+    func note(_ text: String) { state.withLock { $0.report.notes.append(text) } }
+
     /// Called if rows that were to replace others are gone with the import.
     func takeBackRows() { state.withLock { ($0.report.rows, $0.report.bytes) = (0, 0) } }
 
@@ -182,6 +185,7 @@
         state.report.rows += rows
         state.report.rejected += rejectedRows.count { $0.status == .rejected }
         state.report.reported += rejectedRows.count { $0.status == .reported }
+        state.report.skipped += rejectedRows.count { $0.status == .skipped }
         state.report.bytes = max(state.report.bytes, endOffsets.last ?? 0)
         return state.observer
       }

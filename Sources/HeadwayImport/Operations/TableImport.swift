@@ -49,7 +49,7 @@
       // When reading fails, what was read before is written before the operation ends.
       defer { line.waitForAll() }
 
-      try line.report(unusableHeader(records))
+      try line.report(skippedRecords(records))
       try Self.forEach(records) { record in
         encoder.encode(record, into: line.filling)
         return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
@@ -64,6 +64,8 @@
       try line.report(target.unresolved(encoder.selfReferences))
       try target.finish(
         lastRecord: records.count, rows: operation.report.rows, mayGoOn: { [operation] in !operation.isCancelled })
+      try requireAll(of: records)
+      for note in encoder.notes { operation.note(note) }
       operation.noteUnchecked(try target.uncheckedReferences())
     }
 
@@ -94,20 +96,42 @@
       plan.hasHeader = layout.hasHeader
       plan.meet(existingColumns: existing.columns)
       plan.endsRowsWithDelimiter = layout.endsRowsWithDelimiter
+      plan.namesSurplusFields = layout.namesSurplusFields
       if layout.quotesFields { plan.quoting = records.dialect }
       let types = records.takeSample()?.types(behind: layout.hasHeader ? layout.headerRecords : 0, options) ?? []
-      plan.setFound(types, described: operation.table.columns, existing: existing.foundTypes)
+      plan.setFound(types.map(\.type), described: operation.table.columns, existing: existing.foundTypes)
+      // Of a table that is made: what is there has its types.
+      if existing.columns.isEmpty {
+        for column in plan.columns where !operation.table.columns.contains(where: { $0.name == column.name }) {
+          guard !column.isKey, let field = column.field, field < types.count else { continue }
+          if let note = types[field].note(on: column.name) { operation.note(note) }
+        }
+      }
       return plan
     }
 
-    /// A header that names nothing is in the rejects.
-    private func unusableHeader(_ records: RecordSource) -> [RejectedRow] {
-      guard let header = records.layout.unusableHeader else { return [] }
-      return [
+    /// Records at the beginning that are no part of the table are in the rejects.
+    private func skippedRecords(_ records: RecordSource) -> [RejectedRow] {
+      records.layout.skippedRecords.map { record in
         RejectedRow(
-          table: operation.table.name, line: header.line, status: .reported, reason: header.reason,
-          record: header.record)
-      ]
+          table: operation.table.name, line: record.line, status: .skipped, reason: record.reason,
+          record: record.record)
+      }
+    }
+
+    /// Makes sure that each record of the file is the header, in the table, or in the rejects.
+    ///
+    /// - Throws: ``ImportError`` with the code `lostRecords`.
+    private func requireAll(of records: RecordSource) throws {
+      let report = operation.report
+      let accounted = records.headerCount + report.rows + report.rejected
+      let skipped = records.layout.skippedRecords.count
+      guard accounted == records.count, report.skipped == skipped else {
+        throw ImportError(
+          .lostRecords, path: path,
+          message: "Of \(records.count + skipped) records, \(accounted + report.skipped) are the header, in the table "
+            + "or in the rejects. This is a fault in Headway: please report it.")
+      }
     }
 
     /// After each record: hands the batch over when it is full, and looks whether to go on.

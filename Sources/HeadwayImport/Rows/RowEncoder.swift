@@ -13,6 +13,8 @@ struct RowEncoder {
     let isChecked: Bool
     let isFound: Bool
     var type: ColumnType
+    /// Numbers of it had zeros at their end, which are not kept.
+    var hasLeftOutZeros = false
   }
 
   private let plan: TablePlan
@@ -27,6 +29,8 @@ struct RowEncoder {
   private var known: [Int: KeySet]
   /// The keys met so far in a re-import, where the database can't tell a second row from an update.
   private var seen: KeySet?
+  /// What should be known about the whole: a sentence each.
+  private(set) var notes: [String] = []
   /// Columns that refer to their own table, with the values met there.
   private(set) var selfReferences: [SelfReference]
 
@@ -114,8 +118,12 @@ struct RowEncoder {
 
   /// Whether a record with another number of fields than it should have may be a row.
   private func isPadded(_ record: borrowing CSVRecord) -> Bool {
-    guard record.count > plan.fieldCount else { return raggedRows == .pad }
-    let isExpected = plan.endsRowsWithDelimiter && record.count == plan.fieldCount + 1
+    guard record.count > plan.fieldCount else {
+      let isExpected = plan.endsRowsWithDelimiter && plan.namesSurplusFields && record.count == plan.fieldCount - 1
+      return raggedRows == .pad || isExpected
+    }
+    let isExpected =
+      plan.endsRowsWithDelimiter && !plan.namesSurplusFields && record.count == plan.fieldCount + 1
     guard raggedRows == .pad || isExpected else { return false }
     for field in plan.fieldCount..<record.count where !record.unsafeBytes(at: field).isEmpty { return false }
     return true
@@ -167,10 +175,18 @@ struct RowEncoder {
     _ batch: RowBatch
   ) -> EncodedValue {
     let type = readings[position].type
-    if let value = type.exactValue(bytes) { return value }
+    if let value = type.exactValue(bytes) {
+      if value.kind == .real, bytes.last == UInt8(ascii: "0") { readings[position].hasLeftOutZeros = true }
+      return value
+    }
     if type != .text {
       let wider = type.widened(for: bytes)
       readings[position].type = wider
+      if wider == .text, readings[position].hasLeftOutZeros {
+        notes.append(
+          "\(plan.columns[position].name) is text because of line \(record.line), and numbers before it have lost zeros "
+            + "at their end: --column-type '\(plan.columns[position].name):text' keeps them")
+      }
       batch.widenings[position] = wider
       if let value = wider.exactValue(bytes) { return value }
     }

@@ -30,6 +30,8 @@ struct TablePlan: Sendable {
   let fieldCount: Int
   /// A delimiter ends the rows, behind which there is an empty field more.
   var endsRowsWithDelimiter = false
+  /// That field has a column, too.
+  var namesSurplusFields = false
   /// The delimiter and the quote of a file that has fields in quotes; nil for another one.
   var quoting: CSVDialect?
 

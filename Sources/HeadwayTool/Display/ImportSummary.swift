@@ -35,6 +35,7 @@
       let titles = ["table", "rows", "rejected", "reported", "seconds", "rows/s"]
       var lines = SummaryTable(titles: titles, rows: rows).lines(columns: Terminal.outputColumns)
       for report in reports {
+        for note in report.notes { lines.append("\(report.table): \(note).") }
         for reference in report.uncheckedReferences { lines.append("\(report.table): \(reference).") }
       }
       // Files that go into one table share a file of rejects.

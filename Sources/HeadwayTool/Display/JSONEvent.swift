@@ -49,12 +49,14 @@
       let rowsPerSecond: Double
       let isComplete: Bool
       let rejects: String?
+      let notes: [String]?
       let uncheckedReferences: [String]?
 
       init(event: String, _ report: TableReport, percent: Int) {
         self.event = event
         (table, file, self.percent, rows) = (report.table, report.file, percent, report.rows)
         (rejected, reported, rejects) = (report.rejected, report.reported, report.rejectsPath)
+        notes = report.notes.isEmpty ? nil : report.notes
         uncheckedReferences = report.uncheckedReferences.isEmpty ? nil : report.uncheckedReferences
         (bytes, size, seconds) = (report.bytes, report.size, report.seconds)
         (rowsPerSecond, isComplete) = (report.rowsPerSecond.rounded(), report.isComplete)
