@@ -44,8 +44,9 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-certificates.git", from: "1.14.0"),
     .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.5.1"),
@@ -77,6 +78,7 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: [sqlite])),
       ]),
 
+    .systemLibrary(name: "CHeadwayHTTP", providers: [.apt(["zlib1g-dev"])]),
     .target(
       name: "HeadwayHTTP",
       dependencies: [
@@ -84,10 +86,12 @@ let package = Package(
         .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: [http])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [http])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
-        .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: .when(traits: [http])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [http])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: [http])),
+        .product(name: "X509", package: "swift-certificates", condition: .when(traits: [http])),
+        .product(name: "SwiftASN1", package: "swift-asn1", condition: .when(traits: [http])),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: [http])),
+        .target(name: "CHeadwayHTTP", condition: .when(traits: [http])),
       ]),
 
     .systemLibrary(

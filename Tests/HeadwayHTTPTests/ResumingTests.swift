@@ -14,7 +14,8 @@
 
     /// A server that breaks off the first answer after 1,000 bytes, and then says `next`.
     private func withBreak(
-      _ headers: HTTPHeaders, next: @escaping @Sendable (Server.Question) -> [Server.Step],
+      _ headers: HTTPHeaders, announcing length: Int? = 10_000,
+      next: @escaping @Sendable (Server.Question) -> [Server.Step],
       _ body: (LoopbackServer, String) async throws -> Void
     ) async throws {
       try await withFolder { folder in
@@ -23,7 +24,8 @@
         try await withServer { question in
           guard isFirst.exchange(false, ordering: .relaxed) else { return next(question) }
           var headers = headers
-          headers.add(name: "Content-Length", value: "10000")
+          headers.add(
+            name: length == nil ? "Transfer-Encoding" : "Content-Length", value: length.map { "\($0)" } ?? "chunked")
           return [
             .head(.ok, headers), .bytes(Array(Self.whole.prefix(1_000))),
             .wait { bytes("\(path).part")?.count == 1_000 }, .closeConnection,
@@ -86,7 +88,10 @@
         + little(~check, 4) + little(size, 4)
     }
 
-    @Test("H3: what was compressed while it was sent is asked for as a whole") func compressed() async throws {
+    @Test(
+      "H3: compressed content is kept as it is sent, and continued; what is decompressed is asked for as a whole",
+      arguments: [false, true])
+    func compressed(decodes: Bool) async throws {
       try await withFolder { folder in
         let path = "\(folder)/file"
         let encoded = Self.stored(Self.whole)
@@ -107,9 +112,12 @@
           return Server.answer(.partialContent, part, Array(encoded[start...]))
         } _: { server in
           let download = DownloadOperation(server.url(), to: path, limits: .attempts(2))
+          download.decodesContent = decodes
           try await download.run()
-          #expect(download.error == nil && bytes(path) == Self.whole, "\(String(describing: download.error))")
-          #expect(server.questions.map { $0.header("Range") } == [nil, nil])
+          #expect(download.error == nil, "\(String(describing: download.error))")
+          #expect(bytes(path) == (decodes ? Self.whole : encoded))
+          #expect(server.questions.map { $0.header("Range") } == [nil, decodes ? nil : "bytes=1015-"])
+          #expect(server.questions.map { $0.header("Accept-Encoding") } == ["identity", "identity"])
         }
       }
     }
@@ -137,6 +145,49 @@
         let download = DownloadOperation(server.url(), to: path, limits: .attempts(2))
         try await download.run()
         #expect(download.error == nil && bytes(path) == Self.whole)
+      }
+    }
+
+    @Test(
+      "H3: a complete partial file needs only its name", arguments: ["bytes */1000", "bytes */1001", "bytes */x", ""])
+    func complete(range: String) async throws {
+      let first = Array(Self.whole.prefix(1_000))
+      try await withBreak(["ETag": "\"1\""], announcing: nil) { question in
+        guard question.header("Range") != nil else { return Server.answer(.ok, [:], Self.other) }
+        return Server.answer(.rangeNotSatisfiable, ["Content-Range": range, "ETag": "\"1\""])
+      } _: { server, path in
+        let download = DownloadOperation(server.url(), to: path, limits: .attempts(2))
+        try await download.run()
+        let isWhole = range == "bytes */1000"
+        #expect(download.error == nil && bytes(path) == (isWhole ? first : Self.other))
+        #expect(server.questions.map { $0.header("Range") } == [nil, "bytes=1000-"] + (isWhole ? [] : [nil]))
+      }
+    }
+
+    @Test("H3: a complete partial file of other content is not taken for the content") func completeOther() async throws
+    {
+      try await withBreak(["ETag": "\"1\""], announcing: nil) { question in
+        guard question.header("Range") != nil else { return Server.answer(.ok, [:], Self.other) }
+        return Server.answer(.rangeNotSatisfiable, ["Content-Range": "bytes */1000", "ETag": "\"2\""])
+      } _: { server, path in
+        let download = DownloadOperation(server.url(), to: path, limits: .attempts(2))
+        try await download.run()
+        #expect(download.error == nil && bytes(path) == Self.other)
+      }
+    }
+
+    @Test(
+      "H3: a part of content of another length begins again; a length that is not known does not",
+      arguments: [("20000", false), ("*", true), ("10000", true)])
+    func otherTotal(total: String, goesOn: Bool) async throws {
+      try await withBreak(["ETag": "\"1\""]) { question in
+        guard question.header("Range") != nil else { return Server.answer(.ok, [:], Self.other) }
+        return Server.answer(
+          .partialContent, ["Content-Range": "bytes 1000-9999/\(total)"], Array(Self.whole[1_000...]))
+      } _: { server, path in
+        let download = DownloadOperation(server.url(), to: path, limits: .attempts(2))
+        try await download.run()
+        #expect(download.error == nil && bytes(path) == (goesOn ? Self.whole : Self.other))
       }
     }
 

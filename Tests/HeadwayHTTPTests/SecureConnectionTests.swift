@@ -20,13 +20,43 @@
         let trusted = RequestOperation(server.url(), limits: .once, connections: try trusting())
         try await trusted.run()
         #expect(trusted.response?.body == [1], "\(String(describing: trusted.error))")
-        let unknown = RequestOperation(server.url(), limits: .once)
+        let unknown = RequestOperation(server.url(), limits: .attempts(3))
         try await unknown.run()
-        #expect(unknown.httpError?.code == .cannotConnect, "\(String(describing: unknown.error))")
+        #expect(unknown.httpError?.code == .secureConnectionFailed, "\(String(describing: unknown.error))")
+        #expect("\(try #require(unknown.error))" == "\(server.url()): The certificate is not trusted: self-signed.")
+        #expect(server.questions.count == 1)
       }
       var configuration = HTTPConnections.Configuration()
       configuration.trustedCertificates = "none"
       #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
+    }
+
+    @Test("H3: a failure of TLS is told in words, once, and the request is not repeated") func words() async throws {
+      try await withServer { _ in
+        Server.answer()
+      } _: { plain in
+        let url = plain.url().replacing("http:", with: "https:")
+        let request = RequestOperation(url, limits: .attempts(3))
+        try await request.run()
+        #expect(request.httpError?.code == .secureConnectionFailed)
+        let text = "\(try #require(request.error))"
+        #expect(text == "\(url): The server does not speak TLS: its address may be one of http.")
+        #expect(plain.connectionCount == 1)
+      }
+    }
+
+    @Test("H2: a certificate for another host is not trusted") func otherHost() async throws {
+      try await withServer(isSecure: true) { _ in
+        Server.answer()
+      } _: { server in
+        // An address of the same machine that the certificate does not name.
+        let url = server.url().replacing("127.0.0.1", with: "[::ffff:127.0.0.1]")
+        let request = RequestOperation(url, limits: .once, connections: try trusting())
+        try await request.run()
+        #expect(request.httpError?.code == .secureConnectionFailed, "\(String(describing: request.error))")
+        #expect(request.httpError?.message == "The certificate is not trusted: it is not for ::ffff:127.0.0.1.")
+        #expect(server.questions.isEmpty)
+      }
     }
 
     @Test("H2: no redirect leads from https to http") func downgrade() async throws {

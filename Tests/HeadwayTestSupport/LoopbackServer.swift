@@ -26,6 +26,8 @@
       case end
       /// Goes on when the condition holds.
       case wait(@Sendable () -> Bool)
+      /// Continues when the connection accepts more bytes; until then, calls the closure again and again.
+      case drain(@Sendable () -> Void)
       /// Says nothing more, and keeps the connection.
       case hang
       case closeConnection
@@ -159,17 +161,25 @@
         }
       }
 
+      private func performLater(_ steps: ArraySlice<Step>, _ context: ChannelHandlerContext) {
+        let (rest, context) = (Array(steps), NIOLoopBound(context, eventLoop: context.eventLoop))
+        let handler = NIOLoopBound(self, eventLoop: context.value.eventLoop)
+        context.value.eventLoop.scheduleTask(in: .milliseconds(1)) {
+          handler.value.perform(rest, context.value)
+        }
+      }
+
       private func perform(_ steps: [Step], _ context: ChannelHandlerContext) {
         for (position, step) in steps.enumerated() {
           switch step {
           case .wait(let condition):
-            guard condition() else {
-              let (rest, context) = (Array(steps[position...]), NIOLoopBound(context, eventLoop: context.eventLoop))
-              let handler = NIOLoopBound(self, eventLoop: context.value.eventLoop)
-              context.value.eventLoop.scheduleTask(in: .milliseconds(1)) {
-                handler.value.perform(rest, context.value)
-              }
-              return
+            guard condition() else { return performLater(steps[position...], context) }
+          case .drain(let refused):
+            // What ends here has no one left to send to.
+            guard context.channel.isActive else { return }
+            guard context.channel.isWritable else {
+              refused()
+              return performLater(steps[position...], context)
             }
           case .head(let status, let headers):
             let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)

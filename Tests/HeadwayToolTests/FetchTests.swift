@@ -1,4 +1,4 @@
-#if SQLite && HTTP
+#if SQLite && HTTP && Compression
   import Foundation
   import HeadwayTestSupport
   import NIOHTTP1
@@ -93,6 +93,85 @@
           #expect(run.errors.count == 1 && run.errors[0].contains(message), "\(arguments): \(run.errors)")
         }
         #expect(!folder.has("file") && !folder.has("file.part") && !folder.has("none.part"))
+      }
+    }
+
+    @Test("H3: a file that is up to date is not downloaded again", arguments: [true, false])
+    func upToDate(byTag: Bool) async throws {
+      let content = Mutex((tag: "\"1\"", time: "Sun, 06 Nov 1994 08:49:37 GMT", bytes: Self.whole))
+      try await withServer { question in
+        let (tag, time, bytes) = content.withLock { $0 }
+        let headers: HTTPHeaders = byTag ? ["ETag": tag] : ["Last-Modified": time]
+        let isSame = question.header(byTag ? "If-None-Match" : "If-Modified-Since") == (byTag ? tag : time)
+        return isSame ? [.head(.notModified, headers), .end] : LoopbackServer.answer(.ok, headers, bytes)
+      } _: { server in
+        let arguments = ["fetch", server.url("/file")]
+        let condition = byTag ? "If-None-Match" : "If-Modified-Since"
+        func run(_ options: String..., isUpToDate: Bool) async throws {
+          let run = try await Tool.run(arguments + options, in: folder)
+          #expect(run.status == 0, "\(run)")
+          #expect((run.output == ["./file: up to date"]) == isUpToDate, "\(run)")
+          #expect(try folder.bytes(of: "file") == Data(content.withLock { $0.bytes }) && !folder.has("file.part"))
+        }
+        try await run(isUpToDate: false)
+        try await run(isUpToDate: true)
+        #expect(server.questions.map { $0.header(condition) == nil } == [true, false])
+        // Not with --force, not what was changed here, not what lacks its checksum, and not what is new at the server.
+        try await run("--force", isUpToDate: false)
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: "\(folder.path)/file"))
+        try await run(isUpToDate: false)
+        #expect(server.questions.last?.header(condition) == nil)
+        try await run(isUpToDate: true)
+        content.withLock { $0 = ("\"2\"", "Sun, 06 Nov 1994 08:49:38 GMT", [1, 2, 3]) }
+        try await run(isUpToDate: false)
+        #expect(server.questions.last?.header(condition) != nil)
+        let wrong = try await Tool.run(arguments + ["--checksum", String(repeating: "0", count: 64)], in: folder)
+        #expect(wrong.status == 65 && server.questions.last?.header(condition) == nil)
+        let right = "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
+        try await run("--checksum", right, isUpToDate: true)
+      }
+    }
+
+    @Test("H2: header fields are sent, and what is none is an error of use") func headerFields() async throws {
+      try await withServer { _ in
+        LoopbackServer.answer(.ok, [:], [1])
+      } _: { server in
+        let run = try await Tool.run(
+          "fetch", server.url("/file"), "-H", "X-Test: a:b", "--header", "Authorization:Bearer c", in: folder)
+        #expect(run.status == 0, "\(run)")
+        #expect(server.questions.first?.header("X-Test") == "a:b")
+        #expect(server.questions.first?.header("Authorization") == "Bearer c")
+        for field in ["X-Test", ": a", "X Test: a", "X-Test: a\r\nb: c"] {
+          let run = try await Tool.run("fetch", server.url("/file"), "-H", field, in: folder)
+          #expect(run.status == 64 && run.errors.first?.contains("use 'NAME: VALUE'") == true, "\(run)")
+        }
+        #expect(server.questions.count == 1)
+      }
+    }
+
+    @Test("H3: an archive that is labelled as compressed content is kept as it is") func labelledArchive() async throws
+    {
+      try await withServer { _ in
+        LoopbackServer.answer(.ok, ["Content-Encoding": "gzip"], [0x1F, 0x8B, 1, 2, 3])
+      } _: { server in
+        let sum = "00e25a5c69702c645cc56e219b40deb8c705148fec49c11ec875d8e11bcbdfa0"
+        let run = try await Tool.run("fetch", server.url("/x.tar.gz"), "--checksum", sum, in: folder)
+        #expect(run.status == 0, "\(run)")
+        #expect(try folder.bytes(of: "x.tar.gz") == Data([0x1F, 0x8B, 1, 2, 3]))
+      }
+    }
+
+    @Test("H3: content that was compressed on its way is imported as what it is") func compressedFeed() async throws {
+      try await withServer { _ in
+        LoopbackServer.answer(
+          .ok, ["Content-Encoding": "gzip", "ETag": "\"1\""], compressed(Array("id,name\n1,a\n".utf8), by: "gzip"))
+      } _: { server in
+        for _ in 0..<2 {
+          let run = try await Tool.run("import", server.url("/people.csv"), "db", in: folder)
+          #expect(run.status == 0, "\(run)")
+          #expect(try folder.rowCount(of: "people", in: "db") == 1)
+        }
+        #expect(server.questions.map { $0.header("If-None-Match") } == [nil, "\"1\""])
       }
     }
 

@@ -14,6 +14,10 @@
     var count: Int { writer.end }
     /// By what the server knows whether the content is still the same; nil if it has not said.
     private(set) var validator: String?
+    /// How many bytes the whole content has; nil if the server has not said.
+    private(set) var size: Int?
+    /// How the content was compressed when it came, as the server said.
+    private var coding: String?
 
     private let path: String
     private let url: String
@@ -29,6 +33,8 @@
     private struct Note: Codable {
       let url: String
       let validator: String
+      let size: Int?
+      let coding: String?
     }
 
     private var partPath: String { path + ".part" }
@@ -42,6 +48,19 @@
     }
 
     deinit { Foundation.close(descriptor) }
+
+    /// Computes the checksum of a file, piece by piece.
+    ///
+    /// - Returns: nil if it can't be read.
+    static func checksum(of path: String) async throws -> SHA256Checksum? {
+      guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+      var hash = SHA256()
+      while let piece = try? await performing({ try file.read(upToCount: hashedBytes) }), !piece.isEmpty {
+        hash.update(data: piece)
+        try Task.checkCancellation()
+      }
+      return SHA256Checksum(hash.finalize())
+    }
 
     private static func performing<Answer: Sendable>(
       _ body: @escaping @Sendable () throws -> Answer
@@ -106,8 +125,8 @@
       let note = FileManager.default.contents(atPath: notePath).flatMap {
         try? JSONDecoder().decode(Note.self, from: $0)
       }
-      guard let note, note.url == url else { return try truncate(validator: nil) }
-      validator = note.validator
+      guard let note, note.url == url else { return try truncate() }
+      (validator, size, coding) = (note.validator, note.size, note.coding)
       writer = PieceWriter(descriptor, at: Int(lseek(descriptor, 0, SEEK_END)), hash: nil)
       if checksum != nil { earlier = (SHA256(), 0) }
     }
@@ -139,25 +158,57 @@
 
     /// Whether an answer with a part of the content goes on where this ends.
     func isContinued(by part: ContentRange?, _ headers: HTTPHeaders) -> Bool {
-      guard let part, part.start == count else { return false }
-      // A server may send the rest whatever `If-Range` says.
-      return validator.map { !Validator.isContradicted($0, by: headers) } ?? false
+      guard let part, part.start == count, belongs(headers, total: part.total) else { return false }
+      // It may leave the coding out, but has no other one.
+      return headers.first(name: "Content-Encoding").map { $0 == coding } ?? true
+    }
+
+    /// Whether an answer without a part says that nothing follows where this ends.
+    func isWhole(by headers: HTTPHeaders) -> Bool {
+      guard let total = ContentRange.totalWithoutPart(headers) else { return false }
+      return total == count && belongs(headers, total: total)
+    }
+
+    /// Whether an answer is about the content of which a part is here: a server may send the rest whatever `If-Range`
+    /// says.
+    private func belongs(_ headers: HTTPHeaders, total: Int?) -> Bool {
+      guard let validator, !Validator.isContradicted(validator, by: headers) else { return false }
+      guard let total else { return size != nil }
+      return size.map { $0 == total } ?? true
     }
 
     // MARK: Writing
 
-    /// Begins anew.
-    func restart(validator: String?) async throws {
-      try await flush()
-      try await Self.performing { try self.truncate(validator: validator) }
+    /// Begins anew, with an answer that has the whole content.
+    ///
+    /// - Parameters:
+    ///   - headers: Its header fields.
+    ///   - size: How many bytes it has, if that is known.
+    ///   - isDecoded: Whether the content is decompressed before it is written, so that ranges say nothing of it.
+    func restart(_ headers: HTTPHeaders, size: Int?, isDecoded: Bool) async throws {
+      try await empty()
+      let note =
+        isDecoded
+        ? nil
+        : Validator.of(headers).map {
+          Note(url: url, validator: $0, size: size, coding: headers.first(name: "Content-Encoding"))
+        }
+      guard let note else { return }
+      (validator, self.size, coding) = (note.validator, note.size, note.coding)
+      try await Self.performing { try self.write(note) }
     }
 
-    private func truncate(validator: String?) throws {
+    /// Forgets what has come.
+    func empty() async throws {
+      try await flush()
+      try await Self.performing { try self.truncate() }
+    }
+
+    private func truncate() throws {
       guard ftruncate(descriptor, 0) == 0 else { throw failure("can't be written") }
       writer = PieceWriter(descriptor, at: 0, hash: checksum.map { _ in SHA256() })
-      self.validator = validator
-      guard let validator else { return _ = unlink(notePath) }
-      try write(Note(url: url, validator: validator))
+      (validator, size, coding) = (nil, nil, nil)
+      unlink(notePath)
     }
 
     /// Writes the note to a file of its own: a link of that name is not followed.
@@ -185,19 +236,21 @@
 
     /// Gives the file its name, once it is on the disk.
     ///
+    /// - Parameter record: What is kept with the file, if anything is.
     /// - Throws: ``HTTPError`` with the code `checksumMismatch`, after which nothing of it is kept, or
     ///   `cannotWriteFile`.
-    func complete() async throws {
+    func complete(recording record: DownloadRecord?) async throws {
       try await flush()
       try await Self.performing {
         if let checksum = self.checksum, let actual = self.writer.hash.map({ SHA256Checksum($0.finalize()) }),
           checksum != actual
         {
-          try self.truncate(validator: nil)
+          try self.truncate()
           throw HTTPError(
             .checksumMismatch, url: self.url,
             message: "The content has the SHA-256 checksum \(actual), not \(checksum).")
         }
+        record?.write(to: self.descriptor)
         guard fsync(self.descriptor) == 0, rename(self.partPath, self.path) == 0 else {
           throw self.failure("can't be completed")
         }

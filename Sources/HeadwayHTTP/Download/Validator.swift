@@ -22,18 +22,31 @@
     }
   }
 
-  /// `Content-Range: bytes 100-199/1000`.
+  /// `Content-Range: bytes 100-199/1000`, where the total may be `*`.
   struct ContentRange {
     let start: Int
-    let total: Int
+    let end: Int
+    let total: Int?
 
     init?(_ headers: HTTPHeaders) {
-      guard let value = headers.first(name: "Content-Range"), value.hasPrefix("bytes ") else { return nil }
+      guard let (range, totalText) = Self.parts(headers) else { return nil }
+      let bounds = range.split(separator: "-", maxSplits: 1).map { Int($0) }
+      guard bounds.count == 2, let start = bounds[0], let end = bounds[1], 0...end ~= start else { return nil }
+      total = Int(totalText)
+      guard total.map({ end < $0 }) ?? (totalText == "*") else { return nil }
+      (self.start, self.end) = (start, end)
+    }
+
+    /// The length of the content by an answer that has no such part of it: `Content-Range: bytes */1000`.
+    static func totalWithoutPart(_ headers: HTTPHeaders) -> Int? {
+      guard let (range, total) = parts(headers), range == "*" else { return nil }
+      return Int(total)
+    }
+
+    private static func parts(_ headers: HTTPHeaders) -> (range: Substring, total: Substring)? {
+      guard let value = headers.first(name: "Content-Range"), value.lowercased().hasPrefix("bytes ") else { return nil }
       let parts = value.dropFirst(6).split(separator: "/")
-      guard parts.count == 2, let total = Int(parts[1]), let start = parts[0].split(separator: "-").first,
-        let start = Int(start), start < total
-      else { return nil }
-      (self.start, self.total) = (start, total)
+      return parts.count == 2 ? (parts[0], parts[1]) : nil
     }
   }
 #endif

@@ -2,7 +2,6 @@
   import AsyncHTTPClient
   import Foundation
   import NIOCore
-  import NIOHTTPCompression
 
   /// The connections that requests share.
   ///
@@ -20,7 +19,9 @@
       /// Further requests wait, for as long as it takes: set ``HTTPLimits/totalTime`` where they must not. By HTTP/2
       /// requests share one connection, and this does not limit them.
       public var maximumConnectionsPerHost = 8
-      /// How many times its size a compressed body may expand to; 100 by default.
+      /// How many times its size a compressed body may expand to, at least 1; 100 by default.
+      ///
+      /// This limits bodies of more than 4 MB: a small one may expand to that size however it was compressed.
       public var maximumExpansion = 100
       /// The address of a proxy by which servers are reached, as `http://proxy.example.org:3128`; none by default.
       ///
@@ -35,10 +36,12 @@
     }
 
     /// The connections that are used if no others are given.
-    public static let shared = HTTPConnections(Configuration().withoutCertificates())
+    public static let shared = HTTPConnections(Configuration(), Configuration().withoutCertificates())
 
     let client: HTTPClient
     let joinedRequests = JoinedRequests()
+    let usesProxy: Bool
+    let maximumExpansion: Int
 
     /// Makes a pool of connections.
     ///
@@ -46,11 +49,12 @@
     /// - Throws: ``HTTPError`` with the code `cannotReadFile`, if the certificates can't be read; `invalidURL`, if the
     ///   address of the proxy is none.
     public convenience init(_ configuration: Configuration = Configuration()) throws {
-      self.init(try configuration.clientConfiguration())
+      self.init(configuration, try configuration.clientConfiguration())
     }
 
-    private init(_ configuration: HTTPClient.Configuration) {
-      client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    private init(_ configuration: Configuration, _ clientConfiguration: HTTPClient.Configuration) {
+      (usesProxy, maximumExpansion) = (configuration.proxy != nil, configuration.maximumExpansion)
+      client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: clientConfiguration)
     }
 
     /// How many requests wait for the answer of an attempt that they may share.
@@ -70,7 +74,8 @@
       configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, maximumConnectionsPerHost)
       // Failures are repeated by ourselves.
       configuration.connectionPool.retryConnectionEstablishment = false
-      configuration.decompression = .enabled(limit: .ratio(maximumExpansion))
+      // Content is decompressed by ourselves: AsyncHTTPClient does so where there is none, and does not know all codings.
+      configuration.decompression = .disabled
       return configuration
     }
 
@@ -84,15 +89,10 @@
     }
 
     private static func proxy(_ address: String) throws -> HTTPClient.Configuration.Proxy {
-      guard let parts = URLComponents(string: address), parts.scheme?.lowercased() == "http", let host = parts.host,
-        !host.isEmpty, WebAddress.isPort(parts.port)
-      else {
+      guard let proxy = RequestCheck.proxy(address) else {
         throw HTTPError(.invalidURL, url: address, message: "This is no address of a proxy: use http://HOST:PORT.")
       }
-      let authorization = parts.user.map {
-        HTTPClient.Authorization.basic(username: $0, password: parts.password ?? "")
-      }
-      return .server(host: host, port: parts.port ?? 80, authorization: authorization)
+      return proxy
     }
   }
 #endif

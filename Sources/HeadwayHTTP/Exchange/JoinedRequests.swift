@@ -11,6 +11,7 @@
       let url: String
       let headers: [String]
       let maximumBodyBytes: Int?
+      let maximumErrorBodyBytes: Int
       let maximumRedirects: Int
       let allowedStatuses: Set<UInt>
 
@@ -18,6 +19,7 @@
         url = request.url
         headers = request.headers.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
         maximumBodyBytes = limits.maximumBodyBytes
+        maximumErrorBodyBytes = limits.maximumErrorBodyBytes
         maximumRedirects = limits.maximumRedirects
         allowedStatuses = limits.allowedStatuses
       }

@@ -12,7 +12,7 @@
     /// - Throws: ``HTTPError`` with the code `refusedRedirect`.
     static func next(_ request: HTTPRequest, to location: String, _ status: HTTPResponseStatus) throws -> HTTPRequest {
       guard let old = URL(string: request.url), let new = URL(string: location, relativeTo: old)?.absoluteURL,
-        WebAddress.isValid(new), let scheme = new.scheme?.lowercased(), new.host?.isEmpty == false
+        let scheme = new.scheme?.lowercased(), RequestCheck.isAddress(new)
       else {
         throw HTTPError(
           .refusedRedirect, url: request.url, status: status, message: "The server sent on to no address: \(location).")

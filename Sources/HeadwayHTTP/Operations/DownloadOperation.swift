@@ -1,8 +1,8 @@
 #if HTTP
-  import AsyncHTTPClient
   import Headway
   import NIOCore
   import NIOHTTP1
+  import Synchronization
 
   /// An operation that downloads to a file.
   ///
@@ -18,6 +18,9 @@
   /// After a broken connection it goes on where it was, if the server can do so and the content is still the same
   /// (`Range` with `If-Range`, RFC 9110, 13.1.5); with ``keepsPartialFile`` also in a later process. `progress` counts
   /// bytes; its `totalUnitCount` is 0 where the length is not known.
+  ///
+  /// The file has the bytes that the server sends, as with curl and wget. The operation asks for content that is not
+  /// compressed on its way, and a server that labels an archive as compressed content does not change it.
   open class DownloadOperation: HTTPOperation, @unchecked Sendable {
     /// Where the file is to be.
     public let path: String
@@ -25,6 +28,35 @@
     public let checksum: SHA256Checksum?
     /// Whether what has come stays, with what is needed to go on with it, if the operation is cancelled or fails.
     public let keepsPartialFile: Bool
+
+    /// Whether content that the server compressed on its way is decompressed; false by default.
+    ///
+    /// Set it if you want the content rather than the bytes: an archive that is labelled as compressed content is
+    /// decompressed, too. Such a download can't be continued. Set it before the operation starts.
+    public final var decodesContent: Bool {
+      get { options.withLock { $0.decodesContent } }
+      set { options.withLock { $0.decodesContent = newValue } }
+    }
+    /// Whether a file that is up to date is left as it is; false by default.
+    ///
+    /// The download keeps the `ETag` and `Last-Modified` of the answer with the file, in an extended attribute. The next
+    /// one of the same address to the same path, with this set, too, asks for the content only if it has changed
+    /// (`If-None-Match`, `If-Modified-Since`). A file that has been changed here, or that lacks the ``checksum``, is
+    /// downloaded again. Set it before the operation starts.
+    public final var skipsUnchanged: Bool {
+      get { options.withLock { $0.skipsUnchanged } }
+      set { options.withLock { $0.skipsUnchanged = newValue } }
+    }
+    /// Whether the operation has finished because the file was up to date.
+    public final var isUpToDate: Bool { options.withLock { $0.isUpToDate } }
+
+    private struct Options {
+      var decodesContent = false
+      var skipsUnchanged = false
+      var isUpToDate = false
+    }
+
+    private let options = Mutex(Options())
 
     // Used by the operation's task alone.
     private var file: PartialFile?
@@ -78,52 +110,84 @@
     /// - Returns: Whether that is there now; false if the server had something else, after which the file is empty.
     private func completes(_ file: PartialFile) async throws -> Bool {
       var request = request
-      request.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
+      if !request.headers.contains(name: "Accept-Encoding") {
+        request.headers.add(name: "Accept-Encoding", value: "identity")
+      }
+      var record: DownloadRecord?
       if let validator = file.validator, file.count > 0 {
         request.headers.replaceOrAdd(name: "Range", value: "bytes=\(file.count)-")
         request.headers.replaceOrAdd(name: "If-Range", value: validator)
+      } else {
+        record = try await unchangedRecord()
+        record?.addConditions(to: &request)
       }
-      let exchange = HTTPExchange(connections: connections, limits: limits)
-      let answer = try await exchange.answer(to: request) { $0 == .rangeNotSatisfiable && file.count > 0 }
-      // There is nothing new, and what is at the place of the file is right.
-      if answer.status == .notModified { return true }
-      let part = answer.status == .partialContent ? ContentRange(answer.headers) : nil
-      guard answer.status != .rangeNotSatisfiable,
-        answer.status != .partialContent || (file.count > 0 && file.isContinued(by: part, answer.headers))
-      else {
-        // Not the rest of what is here.
-        guard file.count > 0 else {
-          throw HTTPError(
-            .unexpectedStatus, url: answer.url, status: answer.status, message: "The server sent a part of the content."
-          )
+      var exchange = exchange
+      exchange.decodesContent = decodesContent
+      let answer = try await exchange.answer(to: request) {
+        $0 == .rangeNotSatisfiable && file.count > 0 || $0 == .notModified && record != nil
+      }
+      switch answer.status {
+      case .notModified:
+        // There is nothing new, and what is at the place of the file is right.
+        note(completed: record?.fileSize ?? 0, total: record?.fileSize)
+        options.withLock { $0.isUpToDate = true }
+        return true
+      case .rangeNotSatisfiable where file.count > 0:
+        await exchange.discardBody(of: answer)
+        guard file.isWhole(by: answer.headers) else {
+          try await file.empty()
+          return false
         }
-        try await file.restart(validator: nil)
-        return false
-      }
-      if answer.status != .partialContent {
-        // Ranges are those of the compressed content, and what is here is decompressed.
-        try await file.restart(validator: answer.isEncoded ? nil : Validator.of(answer.headers))
-      }
-      let size = part.map(\.total) ?? answer.announcedLength
-      try requireRoom(for: size ?? 0, answer)
-      // In this order, since what had come before may be more than there is now.
-      progress.completedUnitCount = Int64(file.count)
-      progress.totalUnitCount = Int64(size ?? 0)
-      try await HTTPExchange.translating(answer.url) {
-        for try await piece in answer.response.body {
-          try requireRoom(for: file.count + piece.readableBytes, answer)
-          try await file.append(piece)
-          progress.completedUnitCount = Int64(file.count)
+        note(completed: Int64(file.count), total: Int64(file.count))
+      case .partialContent:
+        guard let part = ContentRange(answer.headers), file.isContinued(by: part, answer.headers) else {
+          // Not the rest of what is here.
+          guard file.count > 0 else {
+            throw HTTPError(
+              .unexpectedStatus, url: answer.url, status: answer.status,
+              message: "The server sent a part of the content.")
+          }
+          try await file.empty()
+          return false
         }
-      }
-      if let size, file.count != size {
-        throw HTTPError(
-          .connectionBroken, url: answer.url, message: "\(file.count) bytes came of \(size).")
+        try await receive(answer, size: part.total ?? file.size, file)
+      default:
+        try await file.restart(answer.headers, size: answer.announcedLength, isDecoded: answer.body.isDecoded)
+        try await receive(answer, size: answer.announcedLength, file)
       }
       try Task.checkCancellation()
-      try await file.complete()
+      try await file.complete(
+        recording: skipsUnchanged ? DownloadRecord(url: self.request.url, answer.headers) : nil)
       self.file = nil
       return true
+    }
+
+    /// Writes what comes.
+    private func receive(_ answer: HTTPExchange.Answer, size: Int?, _ file: PartialFile) async throws {
+      try requireRoom(for: size ?? 0, answer)
+      note(completed: Int64(file.count), total: size.map { Int64($0) })
+      for try await piece in answer.body {
+        try requireRoom(for: file.count + piece.readableBytes, answer)
+        try await file.append(piece)
+        progress.completedUnitCount = Int64(file.count)
+      }
+      guard let size, file.count != size else { return }
+      let count = file.count
+      if count > size { try await file.empty() }
+      throw HTTPError(.connectionBroken, url: answer.url, message: "\(count) bytes came of \(size).")
+    }
+
+    private func note(completed: Int64, total: Int64?) {
+      // In this order, since what had come before may be more than there is now.
+      progress.completedUnitCount = completed
+      progress.totalUnitCount = total ?? 0
+    }
+
+    /// What the server said of the file that is there, if that is still what it sent.
+    private func unchangedRecord() async throws -> DownloadRecord? {
+      guard skipsUnchanged, let record = DownloadRecord.of(path, url: request.url) else { return nil }
+      guard let checksum else { return record }
+      return try await PartialFile.checksum(of: path) == checksum ? record : nil
     }
 
     override func clean(after result: Result<Void, any Error>) async {

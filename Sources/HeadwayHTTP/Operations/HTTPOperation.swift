@@ -64,9 +64,14 @@
       }
     }
 
-    /// Sleeps by the clock of the operation, a century at most: what is longer than a clock counts would trap.
+    /// Sleeps by the clock of the operation.
     private func sleep(for duration: Duration) async throws {
-      try await (clock ?? ContinuousClock()).sleep(for: min(duration, .seconds(100 * 365 * 86_400)))
+      try await (clock ?? ContinuousClock()).sleepAtMostCentury(for: duration)
+    }
+
+    /// How this operation asks.
+    var exchange: HTTPExchange {
+      HTTPExchange(connections: connections, limits: limits, clock: clock ?? ContinuousClock())
     }
 
     private func attemptAndConclude() async throws {

@@ -1,5 +1,4 @@
 #if HTTP
-  import AsyncHTTPClient
   import Headway
   import NIOCore
   import NIOHTTP1
@@ -81,11 +80,11 @@
       let response: HTTPResponse
       if request.joinsEqualRequests, request.method == .GET, request.body == nil {
         response = try await connections.joinedRequests.response(for: .init(request, limits), report: note) {
-          [request, limits, connections] report in
-          try await Self.response(to: request, limits, connections, report: report)
+          [request, exchange] report in
+          try await Self.response(to: request, exchange, report: report)
         }
       } else {
-        response = try await Self.response(to: request, limits, connections, report: note)
+        response = try await Self.response(to: request, exchange, report: note)
       }
       received.withLock { $0 = response }
     }
@@ -102,11 +101,10 @@
 
     /// Asks once.
     private static func response(
-      to request: HTTPRequest, _ limits: HTTPLimits, _ connections: HTTPConnections,
-      report: (HTTPBodyCount) -> Void
+      to request: HTTPRequest, _ exchange: HTTPExchange, report: (HTTPBodyCount) -> Void
     ) async throws -> HTTPResponse {
-      let answer = try await HTTPExchange(connections: connections, limits: limits).answer(to: request)
-      let most = limits.maximumBodyBytes ?? usualMaximumBodyBytes
+      let answer = try await exchange.answer(to: request)
+      let most = exchange.limits.maximumBodyBytes ?? usualMaximumBodyBytes
       func requireRoom(for count: Int) throws {
         guard count > most else { return }
         throw HTTPError(
@@ -115,14 +113,11 @@
       let announced = answer.announcedLength
       try requireRoom(for: announced ?? 0)
       report(HTTPBodyCount(completed: 0, total: announced))
-      let body = try await HTTPExchange.translating(answer.url) {
-        var body: [UInt8] = []
-        for try await piece in answer.response.body {
-          try requireRoom(for: body.count + piece.readableBytes)
-          body.append(contentsOf: piece.readableBytesView)
-          report(HTTPBodyCount(completed: body.count, total: announced))
-        }
-        return body
+      var body: [UInt8] = []
+      for try await piece in answer.body {
+        try requireRoom(for: body.count + piece.readableBytes)
+        body.append(contentsOf: piece.readableBytesView)
+        report(HTTPBodyCount(completed: body.count, total: announced))
       }
       return HTTPResponse(url: answer.url, status: answer.status, headers: answer.headers, body: body)
     }

@@ -2,6 +2,7 @@
   import Foundation
   import NIOCore
   public import NIOHTTP1
+  import NIOPosix
 
   /// Why a request or a download failed.
   public struct HTTPError: Error, Sendable, CustomStringConvertible {
@@ -10,6 +11,7 @@
       private enum Kind: String {
         case invalidURL, invalidRequest, cannotConnect, timedOut, unexpectedStatus, refusedRedirect, bodyTooLarge
         case connectionBroken, invalidChecksum, checksumMismatch, cannotReadFile, cannotWriteFile, fileInUse
+        case secureConnectionFailed, unsupportedCoding, cannotDecode
       }
 
       private let kind: Kind
@@ -18,10 +20,12 @@
 
       /// The address is no `http` or `https` URL with a host.
       public static let invalidURL = Code(.invalidURL)
-      /// The request can't be sent as it is: a header field has a line end, say.
+      /// The request can't be sent as it is: its method or a header field has a line end, say.
       public static let invalidRequest = Code(.invalidRequest)
-      /// No connection came about: there is no such host, nothing listens there, or TLS failed.
+      /// No connection came about: there is no such host, or nothing listens there.
       public static let cannotConnect = Code(.cannotConnect)
+      /// The server can't be trusted, or has no encryption in common with this machine. It is not asked again.
+      public static let secureConnectionFailed = Code(.secureConnectionFailed)
       /// A time limit of ``HTTPLimits`` or ``HTTPConnections`` has passed.
       public static let timedOut = Code(.timedOut)
       /// The status is none that is allowed; ``HTTPError/status`` has it.
@@ -32,6 +36,10 @@
       public static let bodyTooLarge = Code(.bodyTooLarge)
       /// The connection ended before the answer did, or what came is no HTTP, or can't be decompressed.
       public static let connectionBroken = Code(.connectionBroken)
+      /// The content is compressed in a way that was not asked for, and that is unknown.
+      public static let unsupportedCoding = Code(.unsupportedCoding)
+      /// The content is not the value that was to be decoded.
+      public static let cannotDecode = Code(.cannotDecode)
       /// What was given as a checksum is none.
       public static let invalidChecksum = Code(.invalidChecksum)
       /// What was downloaded does not have the checksum that was given.
@@ -55,6 +63,10 @@
     public let status: HTTPResponseStatus?
     /// What happened, for a person.
     public let message: String
+    /// The first kilobytes of what the server sent with a status that is an error, decompressed; empty otherwise.
+    ///
+    /// ``HTTPLimits`` says how many bytes are read, and how long.
+    public let body: [UInt8]
     /// The error below, if there was one.
     public let underlying: (any Error)?
     /// How long the server asks to wait, if it does.
@@ -67,40 +79,46 @@
     ///   - url: The address concerned.
     ///   - status: The status, where the server answered.
     ///   - message: What happened, for a person.
+    ///   - body: The beginning of what the server sent.
     ///   - underlying: The error below.
     public init(
-      _ code: Code, url: String, status: HTTPResponseStatus? = nil, message: String, underlying: (any Error)? = nil
+      _ code: Code, url: String, status: HTTPResponseStatus? = nil, message: String, body: [UInt8] = [],
+      underlying: (any Error)? = nil
     ) {
-      self.init(code, url: url, status: status, message: message, underlying: underlying, retryAfter: nil)
+      self.init(code, url: url, status: status, message: message, body: body, underlying: underlying, retryAfter: nil)
     }
 
     init(
-      _ code: Code, url: String, status: HTTPResponseStatus? = nil, message: String, underlying: (any Error)? = nil,
-      retryAfter: Duration?
+      _ code: Code, url: String, status: HTTPResponseStatus? = nil, message: String, body: [UInt8] = [],
+      underlying: (any Error)? = nil, retryAfter: Duration?
     ) {
       self.code = code
       self.url = url
       self.status = status
       self.message = message
+      self.body = body
       self.underlying = underlying
       self.retryAfter = retryAfter
     }
 
-    /// The address and what happened.
+    /// The address and what happened, in one line.
     public var description: String {
       let text = url.isEmpty ? message : "\(url): \(message)"
-      guard let underlying, !saysReason(of: underlying) else { return text }
-      return "\(text) (\(reason(of: underlying)))"
+      let reason = underlying.flatMap { Self.reason(of: $0) }.map { message.contains($0) ? "" : " (\($0))" } ?? ""
+      // A status and an address that a server sends may have what changes a terminal.
+      let safe = (text + reason).unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
+      return String(String.UnicodeScalarView(safe))
     }
 
-    /// The system's own words where there are some: those around them are about the inside of the library below.
-    private func reason(of error: any Error) -> String {
-      (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-    }
-
-    /// Whether the message has what the system says of an error of a file.
-    private func saysReason(of error: any Error) -> Bool {
-      error is IOError && message.contains(reason(of: error))
+    /// The words of the system; those of the libraries below are about their inside.
+    private static func reason(of error: any Error) -> String? {
+      switch error {
+      case let error as IOError: String(cString: strerror(error.errnoCode))
+      case let error as NIOConnectionError: error.connectionErrors.first.flatMap { reason(of: $0.error) }
+      case let error as any LocalizedError: error.errorDescription
+      case is CocoaError, is POSIXError: (error as NSError).localizedDescription
+      default: nil
+      }
     }
   }
 #endif

@@ -14,6 +14,10 @@
     /// A ``DownloadOperation`` takes the content of such an answer for the file; only where 304 (not modified) is
     /// allowed and comes, the file stays as it is. A redirect that says where to is followed all the same.
     public var allowedStatuses: Set<UInt> = []
+    /// How many bytes of an error's content are kept, decompressed, in ``HTTPError/body``; 16 KB by default.
+    public var maximumErrorBodyBytes = 16 << 10
+    /// How long the operation waits for an error's content once the status has come; one second by default.
+    public var errorBodyTime = Duration.seconds(1)
     /// How often and when a request that failed is repeated.
     public var retries = HTTPRetries()
 

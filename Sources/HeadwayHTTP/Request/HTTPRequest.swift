@@ -46,6 +46,11 @@
       self.body = body
     }
 
+    /// Adds a header field.
+    package mutating func addHeader(_ field: (name: String, value: String)) {
+      headers.add(name: field.name, value: field.value)
+    }
+
     /// Whether asking twice is the same as asking once, so that the request may be repeated (RFC 9110, 9.2.2).
     var isIdempotent: Bool { [.GET, .HEAD, .PUT, .DELETE, .OPTIONS, .TRACE].contains(method) }
   }

@@ -176,8 +176,11 @@
       let tag = "\"\(number)-\(size)\""
       var start = 0
       if let range = request.headers[.range], request.headers[.ifRange].map({ $0 == tag }) ?? true,
-        let match = range.wholeMatch(of: /bytes=(\d+)-/), let wanted = Int(match.1), wanted < size
+        let match = range.wholeMatch(of: /bytes=(\d+)-/), let wanted = Int(match.1)
       {
+        guard wanted < size else {
+          return Response(status: .rangeNotSatisfiable, headers: [.eTag: tag, .contentRange: "bytes */\(size)"])
+        }
         start = wanted
       }
       let breaksOff = state.withLock { state in

@@ -11,7 +11,10 @@
       discussion: """
         A file has its name when it is complete; until then it is NAME.part. After Ctrl-C, or a broken connection, the \
         same command goes on where it was, if the server can do so and the file is still the same there. A file of \
-        that name that is there already is replaced at the end. Proxies are those of http_proxy, https_proxy, \
+        that name that is there already is replaced at the end. A file that this command downloaded from the same \
+        address before, and that has not changed since, here or at the server, is left as it is: the server is asked \
+        by If-None-Match and If-Modified-Since. Its ETag and Last-Modified are in an extended attribute of the file, \
+        user.headway.download; --force downloads the file all the same. Proxies are those of http_proxy, https_proxy, \
         all_proxy and no_proxy in the environment.
 
         EXAMPLES:
@@ -19,6 +22,7 @@
           headway fetch https://example.org/a.zip https://example.org/b.zip --into downloads --jobs 2
           headway fetch 'https://example.org/feed?year=2026' --output feed.zip
           headway fetch https://example.org/feed.zip --checksum $(cat feed.zip.sha256) --retry 5
+          headway fetch https://example.org/feed.zip -H 'Authorization: Bearer TOKEN'
         """)
 
     @Argument(help: "What to download: addresses of http or https.")
@@ -39,6 +43,14 @@
     @Option(
       parsing: .unconditional, help: "How often to try again after a failure that may pass.")
     var retry = 2
+
+    @Option(
+      name: [.customShort("H"), .long], parsing: .unconditionalSingleValue,
+      help: "A header field of each request, as 'NAME: VALUE'; may be repeated.")
+    var header: [String] = []
+
+    @Flag(help: "Download also files that are up to date.")
+    var force = false
 
     @Option(help: "The largest file that is taken, in bytes, or with K, M or G.")
     var maxSize: String?
@@ -66,6 +78,7 @@
       if let output, output.isEmpty || output.hasSuffix("/") {
         throw ValidationError("--output \(output): say a file, and the folder with --into.")
       }
+      for field in header { _ = try Self.headerField(field) }
       if let maxSize, ByteCount.parsed(maxSize) == nil {
         throw ValidationError("--max-size \(maxSize): use a number of bytes, as 500K, 20M or 2G.")
       }
@@ -85,9 +98,13 @@
       let start = ContinuousClock.now
       var proxies = ProxySetting()
       let downloads = try urls.map { url in
-        DownloadOperation(
-          url, to: path(of: url), checksum: try checksum.map { try SHA256Checksum($0) },
+        var request = HTTPRequest(url: url)
+        for field in header { request.addHeader(try Self.headerField(field)) }
+        let download = DownloadOperation(
+          request, to: path(of: url), checksum: try checksum.map { try SHA256Checksum($0) },
           keepsPartialFile: true, limits: limits, connections: try proxies.connections(for: url))
+        download.skipsUnchanged = !force
+        return download
       }
       let queue = OperationQueue()
       queue.name = "fetch"
@@ -105,6 +122,20 @@
       let code = exitCode(downloads, stoppedBy: signals.stopSignal)
       display.sayEnd(seconds: (.now - start).inSeconds, exitCode: code)
       guard code == 0 else { throw ExitCode(code) }
+    }
+
+    /// The name and the value of a header field.
+    private static func headerField(_ text: String) throws -> (name: String, value: String) {
+      let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      let field = (
+        name: String(parts[0]), value: parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+      )
+      var request = HTTPRequest(url: "http://localhost/")
+      request.addHeader(field)
+      guard parts.count > 1, (try? request.requireValid()) != nil else {
+        throw ValidationError("--header '\(field.name)': use 'NAME: VALUE'.")
+      }
+      return field
     }
 
     private func path(of url: String) -> String {

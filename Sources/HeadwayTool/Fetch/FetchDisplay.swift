@@ -77,7 +77,8 @@
           JSONEvent.line(FetchEvent.End(event, downloads, seconds: seconds, exitCode: exitCode)))
       case .bars, .plain:
         for download in downloads where download.isComplete {
-          StandardStream.output.writeLine("\(download.path): \(ByteCount.text(download.progress.completedUnitCount))")
+          let size = ByteCount.text(download.progress.completedUnitCount)
+          StandardStream.output.writeLine("\(download.path): \(download.isUpToDate ? "up to date" : size)")
         }
         if exitCode > 128 { StandardStream.output.writeLine("Cancelled. The same command goes on where it was.") }
       case .none: break
@@ -149,13 +150,14 @@
       let size: Int64?
       let percent: Int?
       let isComplete: Bool
+      let isUpToDate: Bool
       let message: String?
 
       init(_ event: String, _ download: DownloadOperation, percent: Int?) {
         let progress = download.progress
         (self.event, url, file) = (event, download.request.url, download.path)
         (bytes, size) = (progress.completedUnitCount, progress.totalUnitCount > 0 ? progress.totalUnitCount : nil)
-        (self.percent, isComplete) = (percent, download.isComplete)
+        (self.percent, isComplete, isUpToDate) = (percent, download.isComplete, download.isUpToDate)
         message = download.error.map { "\($0)" }
       }
     }

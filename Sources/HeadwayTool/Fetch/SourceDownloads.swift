@@ -28,8 +28,12 @@
       }
       var proxies = ProxySetting()
       let downloads = try zip(sources, paths).filter { Self.isAddress($0.0) }.map { url, path in
-        DownloadOperation(
+        let download = DownloadOperation(
           url, to: path, keepsPartialFile: true, connections: try proxies.connections(for: url))
+        // An import wants the content: how it was compressed on its way says nothing of the file.
+        download.decodesContent = true
+        download.skipsUnchanged = true
+        return download
       }
       for download in downloads { notices.say("Downloading \(download.request.url) to \(download.path).") }
       let display = FetchDisplay(style == .json ? .none : style, downloads)

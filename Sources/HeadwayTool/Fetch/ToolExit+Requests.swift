@@ -5,11 +5,11 @@
     /// The exit code for a request that failed.
     init(_ error: HTTPError) {
       switch error.code {
-      case .invalidURL: self = .usage
+      case .invalidURL, .invalidRequest: self = .usage
       case .cannotConnect: self = .noHost
       case .unexpectedStatus: self = .unavailable
       case .timedOut, .connectionBroken, .fileInUse: self = .temporaryFailure
-      case .refusedRedirect: self = .protocolError
+      case .refusedRedirect, .secureConnectionFailed, .unsupportedCoding: self = .protocolError
       case .bodyTooLarge, .checksumMismatch: self = .dataError
       case .cannotWriteFile: self = .cannotCreate
       default: self = .software
