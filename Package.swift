@@ -6,9 +6,167 @@ import PackageDescription
 // and builds the core alone. Whatever uses a guarded dependency is guarded itself: `.when(traits:)` here, `#if` there.
 let sqlite = "SQLite"
 let compression = "Compression"
+let encodings = "Encodings"
 let http = "HTTP"
 let drawing = "Drawing"
 let lab = "Lab"
+
+/// The products of other packages that modules depend on, each with its package.
+let packages = [
+  "ArgumentParser": "swift-argument-parser", "AsyncHTTPClient": "async-http-client", "Crypto": "swift-crypto",
+  "GRDB": "GRDB.swift", "GRDBSQLite": "GRDB.swift", "HTTPTypes": "swift-http-types", "Hummingbird": "hummingbird",
+  "HummingbirdCore": "hummingbird", "Logging": "swift-log", "NIOCore": "swift-nio", "NIOHTTP1": "swift-nio",
+  "NIOPosix": "swift-nio", "NIOSSL": "swift-nio-ssl", "SwiftASN1": "swift-asn1", "X509": "swift-certificates",
+]
+
+/// A row of the table of modules, for each of which the package has a target.
+struct Module {
+  enum Kind {
+    case library, program, tests
+    /// A library of the system, with the packages that install it on Debian and with Homebrew.
+    case system(debian: [String], homebrew: [String], pkgConfig: String? = nil)
+  }
+
+  let name: String
+  var kind = Kind.library
+  /// Where its sources are, if not in the folder of its name.
+  var path: String?
+  var exclude: [String] = []
+  /// Modules of this package that it always depends on.
+  var needs: [String] = []
+  /// Dependencies for each trait, if the trait is enabled: modules of this package, or products of other packages.
+  var traits: KeyValuePairs<String, [String]> = [:]
+  var cSettings: [CSetting]?
+  var resources: [Resource]?
+
+  var target: Target {
+    let dependencies = needs.map { Target.Dependency.byName(name: $0) } + traits.flatMap(conditional)
+    switch kind {
+    case .library:
+      return .target(
+        name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources, cSettings: cSettings
+      )
+    case .program:
+      return .executableTarget(name: name, dependencies: dependencies, path: path, exclude: exclude)
+    case .tests: return .testTarget(name: name, dependencies: dependencies, path: path, exclude: exclude)
+    case .system(let debian, let homebrew, let pkgConfig):
+      return .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt(debian), .brew(homebrew)])
+    }
+  }
+
+  private func conditional(_ trait: String, _ names: [String]) -> [Target.Dependency] {
+    names.map { name in
+      guard let package = packages[name] else { return .target(name: name, condition: .when(traits: [trait])) }
+      return .product(name: name, package: package, condition: .when(traits: [trait]))
+    }
+  }
+}
+
+let modules = [
+  // The core: the toolchain's Synchronization and Dispatch, and nothing else.
+  Module(name: "CHeadway"),
+  Module(name: "Headway", exclude: ["WorkerPool/README.md"], needs: ["CHeadway"]),
+
+  // In place of `import Foundation`.
+  Module(name: "HeadwayFoundation", needs: ["Headway"]),
+
+  // Replaces `import FoundationNetworking`. Only programs that need the network stack link it.
+  Module(name: "HeadwayFoundationNetworking", needs: ["Headway", "HeadwayFoundation"]),
+
+  // For tests of code that uses the core, and of the core itself.
+  Module(name: "HeadwayTestKit", needs: ["Headway"]),
+
+  // Files.
+  Module(
+    name: "CArchive", kind: .system(debian: ["libarchive-dev", "zlib1g-dev"], homebrew: ["libarchive", "zlib"])),
+  Module(name: "HeadwayLines", needs: ["Headway"], traits: [compression: ["CArchive"]]),
+  Module(name: "CUchardet", kind: .system(debian: ["libuchardet-dev"], homebrew: ["uchardet"])),
+  Module(name: "HeadwayCSV", needs: ["Headway", "HeadwayLines"], traits: [encodings: ["CUchardet"]]),
+  Module(
+    name: "HeadwayImport", needs: ["Headway", "HeadwayCSV", "HeadwayLines"], traits: [sqlite: ["GRDB", "GRDBSQLite"]]),
+
+  // Requests.
+  Module(name: "CHeadwayHTTP", kind: .system(debian: ["zlib1g-dev"], homebrew: ["zlib"])),
+  Module(
+    name: "HeadwayHTTP", needs: ["Headway"],
+    traits: [
+      http: [
+        "AsyncHTTPClient", "CHeadwayHTTP", "Crypto", "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+        "SwiftASN1", "X509",
+      ]
+    ]),
+
+  // Drawing. libjpeg and libpng report errors by `longjmp`, which must not cross Swift code.
+  Module(
+    name: "CPangoCairo", kind: .system(debian: ["libpango1.0-dev"], homebrew: ["pango"], pkgConfig: "pangocairo")),
+  Module(name: "CJPEG", kind: .system(debian: ["libjpeg-dev"], homebrew: ["jpeg-turbo"], pkgConfig: "libjpeg")),
+  Module(name: "CPNG", kind: .system(debian: ["libpng-dev"], homebrew: ["libpng"], pkgConfig: "libpng")),
+  Module(
+    name: "CHeadwayDrawing", traits: [drawing: ["CJPEG", "CPNG"]],
+    cSettings: [.define("HEADWAY_DRAWING", .when(traits: [drawing]))]),
+  Module(name: "HeadwayDrawing", needs: ["Headway", "CHeadwayDrawing"], traits: [drawing: ["CPangoCairo"]]),
+
+  // The seven techniques of the sample LongRunningTasks, one in each file, for readers of an article about threads. The
+  // example LongRunningTasks has the same files, and `main.swift` as its program.
+  Module(
+    name: "LongRunningTechniques", path: "Examples/Sources/LongRunningTasks", exclude: ["main.swift"],
+    needs: ["Headway"]),
+
+  // The lab: runs techniques and add-on modules, and shows them in a browser or a terminal. Its pages are embedded
+  // in the program, so that you can move the program alone.
+  Module(
+    name: "HeadwayLab",
+    needs: ["Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines", "LongRunningTechniques"],
+    traits: [lab: ["HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix"]],
+    resources: [.embedInCode("Pages")]),
+
+  // The command line tool. Its folder is not called `headway`: that is `Headway` on a case-insensitive file system.
+  Module(
+    name: "HeadwayTool", kind: .program,
+    needs: [
+      "Headway", "HeadwayCSV", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLab", "HeadwayLines",
+      "LongRunningTechniques",
+    ],
+    traits: [sqlite: ["ArgumentParser"]]),
+
+  // Helpers of all tests, such as a watchdog that ends a process whose tests hang. No product contains them.
+  Module(name: "CHeadwayTestSupport", path: "Tests/CHeadwayTestSupport"),
+  Module(
+    name: "HeadwayTestSupport", path: "Tests/HeadwayTestSupport", needs: ["CHeadwayTestSupport", "Headway"],
+    traits: [compression: ["CArchive"], http: ["NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL"]]),
+
+  Module(name: "HeadwayTests", kind: .tests, needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
+  Module(
+    name: "HeadwayFoundationTests", kind: .tests,
+    needs: ["HeadwayFoundation", "HeadwayFoundationNetworking", "HeadwayTestKit", "HeadwayTestSupport"]),
+  Module(name: "HeadwayTestKitTests", kind: .tests, needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
+  Module(
+    name: "HeadwayLinesTests", kind: .tests,
+    needs: ["Headway", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),
+  Module(
+    name: "HeadwayCSVTests", kind: .tests,
+    needs: ["Headway", "HeadwayCSV", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),
+  Module(
+    name: "HeadwayImportTests", kind: .tests, needs: ["Headway", "HeadwayCSV", "HeadwayImport", "HeadwayTestSupport"],
+    traits: [sqlite: ["GRDB"]]),
+  Module(
+    name: "HeadwayHTTPTests", kind: .tests, needs: ["Headway", "HeadwayHTTP", "HeadwayTestKit", "HeadwayTestSupport"],
+    traits: [http: ["Crypto", "HTTPTypes", "NIOHTTP1"]]),
+  Module(
+    name: "HeadwayDrawingTests", kind: .tests, exclude: ["Pictures"],
+    needs: ["Headway", "HeadwayDrawing", "HeadwayTestKit", "HeadwayTestSupport"],
+    traits: [drawing: ["CJPEG", "CPNG"]]),
+  Module(
+    name: "HeadwayLabTests", kind: .tests,
+    needs: ["HeadwayLab", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques"],
+    traits: [lab: ["AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix"]]),
+  Module(
+    name: "LongRunningTasksTests", kind: .tests,
+    needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques"]),
+  Module(
+    name: "HeadwayToolTests", kind: .tests, needs: ["HeadwayDrawing", "HeadwayTool", "HeadwayTestSupport"],
+    traits: [sqlite: ["GRDB"], http: ["NIOHTTP1"]]),
+]
 
 let package = Package(
   name: "Headway",
@@ -29,6 +187,8 @@ let package = Package(
     .trait(name: "SQLite", description: "Bulk import into SQLite (HeadwayImport), and the tool's import commands."),
     .trait(
       name: "Compression", description: "Compressed files in HeadwayLines and HeadwayImport, by libarchive and zlib."),
+    .trait(
+      name: "Encodings", description: "Finding the encoding of text by its characters (HeadwayCSV), by uchardet."),
     .trait(name: "HTTP", description: "Requests and downloads (HeadwayHTTP), on AsyncHTTPClient."),
     .trait(name: "Drawing", description: "Drawing and thumbnails (HeadwayDrawing), by cairo, pango, libjpeg, libpng."),
     .trait(
@@ -36,7 +196,7 @@ let package = Package(
       enabledTraits: [sqlite, http, drawing]),
     .trait(
       name: "Tool", description: "All that the tool can do.",
-      enabledTraits: [sqlite, compression, http, drawing, lab]),
+      enabledTraits: [sqlite, compression, encodings, http, drawing, lab]),
     .default(enabledTraits: []),
   ],
   dependencies: [
@@ -44,170 +204,15 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-certificates.git", from: "1.14.0"),
     .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.5.1"),
     .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
   ],
-  targets: [
-    // The core: the toolchain's Synchronization and Dispatch, and nothing else.
-    .target(name: "CHeadway"),
-    .target(name: "Headway", dependencies: ["CHeadway"], exclude: ["WorkerPool/README.md"]),
-
-    // In place of `import Foundation`.
-    .target(name: "HeadwayFoundation", dependencies: ["Headway"]),
-
-    // In place of `import FoundationNetworking`, for those who need the network stack that it links.
-    .target(name: "HeadwayFoundationNetworking", dependencies: ["Headway", "HeadwayFoundation"]),
-
-    // Practices on top.
-    .systemLibrary(
-      name: "CArchive", providers: [.apt(["libarchive-dev", "zlib1g-dev"]), .brew(["libarchive", "zlib"])]),
-    .target(
-      name: "HeadwayLines",
-      dependencies: ["Headway", .target(name: "CArchive", condition: .when(traits: [compression]))]),
-    .target(name: "HeadwayCSV", dependencies: ["Headway", "HeadwayLines"]),
-    .target(
-      name: "HeadwayImport",
-      dependencies: [
-        "Headway", "HeadwayCSV", "HeadwayLines",
-        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
-        .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: [sqlite])),
-      ]),
-
-    .target(
-      name: "HeadwayHTTP",
-      dependencies: [
-        "Headway",
-        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: [http])),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [http])),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
-        .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: .when(traits: [http])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [http])),
-        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: [http])),
-        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: [http])),
-      ]),
-
-    .systemLibrary(
-      name: "CPangoCairo", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"]), .brew(["pango"])]),
-    .systemLibrary(
-      name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"])]),
-    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
-    // libjpeg and libpng report errors by `longjmp`, which must not cross Swift code.
-    .target(
-      name: "CHeadwayDrawing",
-      dependencies: [
-        .target(name: "CJPEG", condition: .when(traits: [drawing])),
-        .target(name: "CPNG", condition: .when(traits: [drawing])),
-      ],
-      cSettings: [.define("HEADWAY_DRAWING", .when(traits: [drawing]))]),
-    .target(
-      name: "HeadwayDrawing",
-      dependencies: [
-        "Headway", "CHeadwayDrawing", .target(name: "CPangoCairo", condition: .when(traits: [drawing])),
-      ]),
-
-    // The seven techniques of the sample LongRunningTasks: a file each, to be read beside an article about threads.
-    // They are the example LongRunningTasks too, whose program is `main.swift`.
-    .target(
-      name: "LongRunningTechniques", dependencies: ["Headway"], path: "Examples/Sources/LongRunningTasks",
-      exclude: ["main.swift"]),
-
-    // The lab: runs techniques and add-on modules, and shows them in a browser or a terminal.
-    .target(
-      name: "HeadwayLab",
-      dependencies: [
-        "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines",
-        "LongRunningTechniques",
-        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: [lab])),
-        .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: [lab])),
-        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: [lab])),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [lab])),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [lab])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [lab])),
-        .product(name: "Logging", package: "swift-log", condition: .when(traits: [lab])),
-      ],
-      // A part of the program, so that it can be moved by itself.
-      resources: [.embedInCode("Pages")]),
-
-    // For tests of code that uses the core, and of the core itself.
-    .target(name: "HeadwayTestKit", dependencies: ["Headway"]),
-
-    // The command line tool. Its folder is not called `headway`: that is `Headway` on a case-insensitive file system.
-    .executableTarget(
-      name: "HeadwayTool",
-      dependencies: [
-        "Headway", "HeadwayCSV", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLab", "HeadwayLines",
-        "LongRunningTechniques",
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [sqlite])),
-      ]),
-
-    // What all tests here have: a watchdog that ends a process whose tests hang. In no product.
-    .target(name: "CHeadwayTestSupport", path: "Tests/CHeadwayTestSupport"),
-    .target(
-      name: "HeadwayTestSupport",
-      dependencies: [
-        "CHeadwayTestSupport", "Headway", .target(name: "CArchive", condition: .when(traits: [compression])),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [http])),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [http])),
-        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: [http])),
-      ],
-      path: "Tests/HeadwayTestSupport"),
-
-    .testTarget(name: "HeadwayTests", dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
-    .testTarget(
-      name: "HeadwayFoundationTests",
-      dependencies: ["HeadwayFoundation", "HeadwayFoundationNetworking", "HeadwayTestKit", "HeadwayTestSupport"]),
-    .testTarget(name: "HeadwayTestKitTests", dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
-    .testTarget(
-      name: "HeadwayLinesTests", dependencies: ["Headway", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),
-    .testTarget(
-      name: "HeadwayCSVTests",
-      dependencies: ["Headway", "HeadwayCSV", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),
-    .testTarget(
-      name: "HeadwayImportTests",
-      dependencies: [
-        "Headway", "HeadwayCSV", "HeadwayImport", "HeadwayTestSupport",
-        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
-      ]),
-    .testTarget(
-      name: "HeadwayHTTPTests",
-      dependencies: [
-        "Headway", "HeadwayHTTP", "HeadwayTestKit", "HeadwayTestSupport",
-        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: [http])),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
-      ]),
-    .testTarget(
-      name: "HeadwayDrawingTests",
-      dependencies: [
-        "Headway", "HeadwayDrawing", "HeadwayTestKit", "HeadwayTestSupport",
-        .target(name: "CJPEG", condition: .when(traits: [drawing])),
-        .target(name: "CPNG", condition: .when(traits: [drawing])),
-      ],
-      exclude: ["Pictures"]),
-    .testTarget(
-      name: "HeadwayLabTests",
-      dependencies: [
-        "HeadwayLab", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques",
-        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: [lab])),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: [lab])),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [lab])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: [lab])),
-      ]),
-    .testTarget(
-      name: "LongRunningTasksTests",
-      dependencies: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques"]),
-    .testTarget(
-      name: "HeadwayToolTests",
-      dependencies: [
-        "HeadwayDrawing", "HeadwayTool", "HeadwayTestSupport",
-        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: [sqlite])),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: [http])),
-      ]),
-  ],
+  targets: modules.map(\.target),
   swiftLanguageModes: [.v6]
 )
 

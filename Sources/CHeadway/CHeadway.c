@@ -1,2 +1,35 @@
-// The target has only its header; a C target needs a source file.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE  // pthread_getattr_np
+#endif
 #include "CHeadway.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+/// Below this address, little of the stack is left; 0 before it was determined, 1 if it is not known.
+static _Thread_local uintptr_t stack_limit;
+
+static uintptr_t find_stack_limit(void) {
+  void *low = 0;
+  size_t size = 0;
+#if defined(__APPLE__)
+  size = pthread_get_stacksize_np(pthread_self());
+  low = (char *)pthread_get_stackaddr_np(pthread_self()) - size;
+#elif defined(__linux__)
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 1;
+  int result = pthread_attr_getstack(&attributes, &low, &size);
+  pthread_attr_destroy(&attributes);
+  if (result != 0) return 1;
+#else
+  return 1;
+#endif
+  // 128 kilobytes are enough for what user code usually does when an object is freed.
+  size_t reserve = 128 * 1024;
+  return (uintptr_t)low + (size / 4 < reserve ? size / 4 : reserve);
+}
+
+int headway_stack_is_short(void) {
+  if (stack_limit == 0) stack_limit = find_stack_limit();
+  return (uintptr_t)__builtin_frame_address(0) < stack_limit;
+}

@@ -4,10 +4,12 @@ extension CSVDialect {
   /// - **The delimiter** is the comma, semicolon, tab or bar that divides most of the first records into one number of
   ///   fields, more than one; the first record, mostly the header, counts as an eighth of the others more. Of those
   ///   that do so alike, it is the one that makes more fields; then the one named first. A space counts where none of
-  ///   these divides any record, it divides all into as many fields, and some are in quotes. A sample that nothing
-  ///   divides gives the comma.
-  /// - **The quote** is `'` where no field is in `"`, no record is malformed then, and either it keeps delimiters or
-  ///   line ends inside fields, or all values of one column are in such quotes; and, with an apostrophe here and there
+  ///   these divides the first record, if some fields are in quotes and it divides all records into as many fields; or
+  ///   if all rows have a field in quotes behind another, and most records have as many fields as the first one. A
+  ///   sample that nothing divides gives the comma.
+  /// - **The quote** is `'` where no field is in `"`, no record is malformed then, by itself or with a backslash as the
+  ///   escape, and either it keeps delimiters or line ends inside fields, or all values of one column are in such
+  ///   quotes; and, with an apostrophe here and there
   ///   in such fields, where at least twice as many records then have as many fields.
   /// - **The escape** is a backslash where that makes malformed records well-formed, and no other malformed.
   /// - **Spaces behind delimiters** are no data where each delimiter, outside quotes, is followed by one.
@@ -45,20 +47,25 @@ extension CSVDialect {
         let next = sample(known.with(\.delimiter, candidate))
         if best.score < next.score { best = next }
       }
-      if best.score.fieldCount == 1, known.quote != UInt8(ascii: " "), escape != UInt8(ascii: " ") {
+      if best.firstFieldCount <= 1, known.quote != UInt8(ascii: " "), escape != UInt8(ascii: " ") {
         let spaced = sample(known.with(\.delimiter, UInt8(ascii: " ")))
-        if spaced.dividesAll, spaced.quotedCount > 0 { best = spaced }
+        if spaced.quotedCount > 0, spaced.dividesAll || spaced.dividesRows { best = spaced }
       }
     }
-    let apostrophe = UInt8(ascii: "'")
+    let (apostrophe, backslash) = (UInt8(ascii: "'"), UInt8(ascii: "\\"))
     if quote == nil, best.quotedCount == 0, best.dialect.delimiter != apostrophe, escape != apostrophe {
-      let next = sample(best.dialect.with(\.quote, apostrophe))
-      let isPlausible =
-        next.malformedCount == 0
-        ? best.score < next.score || next.hasQuotedColumn : next.score.agreement >= 2 * best.score.agreement
-      if next.quotedCount > 0, isPlausible { best = next }
+      let alone = best.dialect.with(\.quote, apostrophe)
+      let mayHaveEscape = escape == nil && best.dialect.delimiter != backslash
+      for dialect in mayHaveEscape ? [alone, alone.with(\.escape, backslash)] : [alone] {
+        let next = sample(dialect)
+        let isPlausible =
+          next.malformedCount == 0
+          ? best.score < next.score || next.hasQuotedColumn : next.score.agreement >= 2 * best.score.agreement
+        guard next.quotedCount > 0, isPlausible else { continue }
+        best = next
+        break
+      }
     }
-    let backslash = UInt8(ascii: "\\")
     if escape == nil, best.malformedCount > 0, best.dialect.delimiter != backslash, best.dialect.quote != backslash {
       let next = sample(best.dialect.with(\.escape, backslash))
       if next.malformedCount == 0 { best = next }

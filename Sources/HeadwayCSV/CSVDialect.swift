@@ -12,7 +12,8 @@ public struct CSVDialect: Sendable, Hashable {
   /// The byte around a quoted field; doubled inside one, it stands for itself.
   ///
   /// A quote opens a field only as the field's first byte. Anywhere else in a field that is not quoted it is data, as
-  /// in Python's `csv`, SQLite's shell and most other readers.
+  /// in Python's `csv`, SQLite's shell and most other readers. If the quote is an apostrophe, one between two letters
+  /// inside a quoted field is data, too, with a space behind it or not: `'won't'`, `'kids' shoes'`.
   public var quote: UInt8
 
   /// The byte that makes a quote, or itself, a part of a quoted field: `"a \"b\" c"` with a backslash; nil for none.
@@ -73,5 +74,5 @@ public struct CSVDialect: Sendable, Hashable {
   }
 
   /// Whether the scanner needs its slower loop.
-  var hasExtensions: Bool { escape != nil || skipsSpacesAfterDelimiter }
+  var hasExtensions: Bool { escape != nil || skipsSpacesAfterDelimiter || quote == UInt8(ascii: "'") }
 }

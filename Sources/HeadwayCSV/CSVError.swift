@@ -44,9 +44,10 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
     self.detail = detail
   }
 
-  /// One line for a person: the place, what is wrong, and the text there.
+  /// One line for a person: the place, what is wrong, and the text there, unless that is the rest of the record.
   public var description: String {
-    "line \(line), byte \(byteOffset): \(detail ?? code.explanation): \(context.debugDescription)"
+    let text = context.isEmpty || code == .unclosedQuote ? "" : ": \(context.debugDescription)"
+    return "line \(line), byte \(byteOffset): \(detail ?? code.explanation)\(text)"
   }
 }
 
@@ -77,7 +78,7 @@ extension CSVError {
     /// A record is longer than the parser's maximum.
     public static let recordTooLong = Code(.recordTooLong)
 
-    /// A line of JSON Lines is not one object, or has a member twice, or one that is no column.
+    /// A line of JSON Lines is not one object, or has a member twice, or one that is not a column.
     public static let invalidJSON = Code(.invalidJSON)
 
     /// The code's name, stable enough to be written to a rejects file: `unclosedQuote`.

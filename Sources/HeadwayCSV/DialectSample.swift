@@ -20,6 +20,8 @@ struct DialectSample {
   private var fieldCounts: [Int] = []
   /// By column, whether it has values and all of them, but in the first record, are in quotes.
   private var areQuoted: [Int: Bool] = [:]
+  /// How many records behind the first have a field in quotes that is not their first.
+  private var innerQuotedRows = 0
   /// Of the fields behind a delimiter that are in no quotes: how many there are, and how many begin with a space.
   private var innerFields = (count: 0, spaced: 0)
 
@@ -48,6 +50,7 @@ struct DialectSample {
   private mutating func note(_ record: borrowing CSVRecord) {
     let isFirst = fieldCounts.isEmpty
     fieldCounts.append(record.count)
+    if !isFirst, (1..<max(1, record.count)).contains(where: { record.wasQuoted(at: $0) }) { innerQuotedRows += 1 }
     for index in 0..<record.count {
       let (field, isQuoted) = (record.unsafeBytes(at: index), record.wasQuoted(at: index))
       if isQuoted { quotedCount += 1 }
@@ -69,8 +72,20 @@ struct DialectSample {
     return Score(agreement: Double(agreeing) / Double(fieldCounts.count + weight), fieldCount: mostCommon.key)
   }
 
+  /// How many fields the first record has.
+  var firstFieldCount: Int { fieldCounts.first ?? 0 }
+
   /// Whether all of several records have as many fields.
   var dividesAll: Bool { fieldCounts.count > 2 && fieldCounts[0] > 1 && Set(fieldCounts).count == 1 }
+
+  /// Whether the records are divided into as many fields as the first one more often than into any other number, and
+  /// all rows have a field in quotes behind another.
+  var dividesRows: Bool {
+    guard malformedCount == 0, fieldCounts.count > 3, fieldCounts[0] > 2, score.fieldCount == fieldCounts[0] else {
+      return false
+    }
+    return innerQuotedRows == fieldCounts.count - 1
+  }
 
   /// Whether all values of a column of several rows are in quotes.
   var hasQuotedColumn: Bool { fieldCounts.count > 3 && areQuoted.values.contains(true) }

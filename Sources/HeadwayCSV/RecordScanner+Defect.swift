@@ -1,6 +1,6 @@
 extension RecordScanner {
   /// Keeps what is wrong with the current record.
-  mutating func setDefect(_ code: CSVError.Code, in input: UnsafeRawBufferPointer) {
+  mutating func setDefect(_ code: CSVError.Code, in input: UnsafeRawBufferPointer, detail: String? = nil) {
     let position: Int
     let lines: Int
     switch code {
@@ -17,7 +17,8 @@ extension RecordScanner {
     // Long enough to recognise the place, short enough for a line of a log.
     let text = input[position...].prefix(32).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     defect = CSVError(
-      code: code, line: line + lines, byteOffset: byteOffset + position, context: String(decoding: text, as: UTF8.self))
+      code: code, line: line + lines, byteOffset: byteOffset + position, context: String(decoding: text, as: UTF8.self),
+      detail: detail)
   }
 
   /// The first end of a physical line at or behind a position.

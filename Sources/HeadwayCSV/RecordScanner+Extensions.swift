@@ -1,12 +1,17 @@
-// What dialects with an escape, or with spaces behind delimiters, need beside the scan's own rules.
+// What dialects with an escape, with spaces behind delimiters, or with apostrophes as quotes need beside the scan's own
+// rules.
 extension RecordScanner.Progress {
-  /// Takes in an escape, what follows it, and a quote behind spaces.
+  /// Takes in an escape, what follows it, a quote behind spaces, and an apostrophe in a word.
   ///
   /// - Returns: Whether that is all that is to be done with the byte.
   @inline(__always)
   mutating func passExtension(
     _ byte: UInt8, at index: Int, in start: UnsafeRawPointer, _ dialect: CSVDialect
   ) -> Bool {
+    if dialect.quote == apostrophe {
+      if region == .closingQuote, isInText(closingQuote, in: start, before: index) { region = .quoted }
+      if byte == apostrophe, region == .unquoted, index > fieldStart, isLetter(index &- 1, in: start) { return true }
+    }
     if byte == dialect.escape {
       if region == .quoted, index != escaped {
         escaped = index &+ 1
@@ -36,6 +41,24 @@ extension RecordScanner.Progress {
     else { return }
     fieldFlags = FieldEnd.rewritten
     hasRewrittenFields = true
+  }
+
+  private var apostrophe: UInt8 { UInt8(ascii: "'") }
+
+  /// Whether an apostrophe is behind a letter and before another, with a space before that or not, as in `kids' shoes`:
+  /// then it does not close a quoted field.
+  @inline(__always)
+  private func isInText(_ index: Int, in start: UnsafeRawPointer, before end: Int) -> Bool {
+    guard index &+ 1 < end, isLetter(index &- 1, in: start) else { return false }
+    if isLetter(index &+ 1, in: start) { return true }
+    return index &+ 2 < end && isSpace(index &+ 1..<index &+ 2, in: start) && isLetter(index &+ 2, in: start)
+  }
+
+  /// Whether a byte is a letter of ASCII, or a part of another character.
+  @inline(__always)
+  private func isLetter(_ index: Int, in start: UnsafeRawPointer) -> Bool {
+    let byte = start.load(fromByteOffset: index, as: UInt8.self)
+    return byte >= 0x80 || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 
   @inline(__always)

@@ -11,6 +11,13 @@ extension RecordScanner {
       if common == input.count && common < mark.count && !isFinal { return 0 }
       passed = common == mark.count ? mark.count : 0
       phase = skippedLines > 0 ? .skippingLine : .records
+    } else if phase == .skippingRecord {
+      passed = min(input.count, skipped.length)
+      skipped.length -= passed
+      if skipped.length == 0 {
+        line += skipped.lines
+        phase = .records
+      }
     } else if let ending = firstLineEnd(in: input, from: 0) {
       let mayBePair = ending.consumed == input.count && input[ending.consumed - 1] == UInt8(ascii: "\r")
       if mayBePair && !isFinal {
@@ -39,6 +46,17 @@ extension RecordScanner {
     // What the window's last byte is may depend on the byte behind it, which is not to be asked for.
     let undecided = isPastWindow && progress.region == .closingQuote ? window.count - progress.closingQuote : 0
     if progress.region == .quoted || undecided == 1 {
+      if isPastWindow, decidesLongQuotes {
+        switch longQuote {
+        case .unknown:
+          awaitsLongQuote = true
+          return .needsInput
+        case .closed(let extent): return resultForLongRecord(extent, in: window, at: &consumed)
+        case .passedOver(let extent, let isOpen):
+          return resultForPassedRecord(extent, isOpen: isOpen, in: window, at: &consumed)
+        case .stray: longQuote = .unknown
+        }
+      }
       // A quote that may be one of two: taken as that, for then the lines behind it are read as records.
       return resultForUnclosedQuote(in: window, at: &consumed)
     }
@@ -89,6 +107,37 @@ extension RecordScanner {
     return .malformed
   }
 
+  /// Hands out the longest start of a record that is well-formed; its rest is passed over.
+  private mutating func resultForLongRecord(
+    _ extent: LongRecord.Extent, in input: UnsafeRawBufferPointer, at consumed: inout Int
+  ) -> CSVParser.Step {
+    setDefect(.recordTooLong, in: input, detail: extent.tooLong)
+    describeDelivery(length: maximumLength, isTruncated: true)
+    finish(consuming: maximumLength, lines: 0, at: &consumed)
+    skipped = LongRecord.Extent(length: extent.length - maximumLength, lines: extent.lines)
+    longQuote = .unknown
+    phase = .skippingRecord
+    return .malformed
+  }
+
+  /// Hands out the longest start of a record over whose rest the caller has passed.
+  private mutating func resultForPassedRecord(
+    _ extent: LongRecord.Extent, isOpen: Bool, in window: UnsafeRawBufferPointer, at consumed: inout Int
+  ) -> CSVParser.Step {
+    if isOpen {
+      setDefect(
+        .unclosedQuote, in: window,
+        detail: "a quote that is never closed, so that \(extent.length) bytes, up to the end, are no records")
+    } else {
+      setDefect(.recordTooLong, in: window, detail: extent.tooLong)
+    }
+    describeDelivery(length: maximumLength, isTruncated: true)
+    finish(consuming: window.count, lines: extent.lines, at: &consumed)
+    byteOffset += extent.length - window.count
+    longQuote = .unknown
+    return .malformed
+  }
+
   /// Hands out the longest start of a record that is allowed; the rest of the line is passed over.
   private mutating func resultForTruncated(
     _ code: CSVError.Code, in input: UnsafeRawBufferPointer, at consumed: inout Int
@@ -107,4 +156,9 @@ extension RecordScanner {
     phase = .skippingLine
     return .malformed
   }
+}
+
+extension LongRecord.Extent {
+  /// What is wrong with the record.
+  fileprivate var tooLong: String { "a record of \(length) bytes, which is longer than the maximum" }
 }

@@ -15,6 +15,12 @@
 /// opening one is of even length, and such a run never leaves a field open when it is read as the start of one. The
 /// second pass therefore finds no further unclosed quote before the end of the window. (Going back to the line on which
 /// the *record* starts has no such bound: a file of lines `b","` would be read again from every line.)
+///
+/// ## Long quoted fields
+/// The window does not show whether a quote that is open at its end is closed later, or is a stray one. A caller that
+/// can read the file once more reads ahead (``LongRecord``): a record that is well-formed is handed out as too long,
+/// and passed over whole; otherwise the quote counts as unclosed. A caller that reads a pipe passes over the record
+/// itself. Without such a caller, the quote counts as unclosed.
 struct RecordScanner: ~Copyable {
   /// Which part of the stream is being read.
   enum Phase {
@@ -25,6 +31,8 @@ struct RecordScanner: ~Copyable {
     /// A line is passed over: a comment, one before the first record, or the rest of a truncated record. Left behind
     /// its line end.
     case skippingLine
+    /// The rest of a record that is longer than the maximum is passed over; its length is known.
+    case skippingRecord
   }
 
   /// What the last bytes of a record belong to.
@@ -75,6 +83,19 @@ struct RecordScanner: ~Copyable {
     var hasStrayQuotes = false
   }
 
+  /// The state of a record whose quotes are open at the end of its window.
+  enum LongQuote {
+    /// The caller has not read ahead.
+    case unknown
+    /// The record is malformed, or has no end.
+    case stray
+    /// The record is well-formed.
+    case closed(LongRecord.Extent)
+    /// The caller has passed over the record: behind its window comes what follows it. Its quotes may be open at the
+    /// end of the text.
+    case passedOver(LongRecord.Extent, isOpen: Bool)
+  }
+
   let dialect: CSVDialect
   let structural: StructuralBytes
   let maximumLength: Int
@@ -86,6 +107,13 @@ struct RecordScanner: ~Copyable {
   var delivery = Delivery()
   /// The defect of the malformed record to be handed out.
   var defect: CSVError?
+
+  /// Whether the caller sets ``longQuote`` when the scanner ``awaitsLongQuote``.
+  var decidesLongQuotes = false
+  var longQuote = LongQuote.unknown
+  var awaitsLongQuote = false
+  /// The rest of a long record that is passed over.
+  var skipped = LongRecord.Extent()
 
   var phase = Phase.streamStart
   var progress = Progress()

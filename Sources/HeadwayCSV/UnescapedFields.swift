@@ -55,7 +55,7 @@ struct UnescapedFields: ~Copyable {
     return source.count
   }
 
-  /// Copies bytes in which every quote is doubled or escaped, each pair as one, and returns how many were written.
+  /// Copies bytes in which quotes are doubled or escaped, each pair as one, and returns how many were written.
   private static func unescape(
     _ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer, _ dialect: CSVDialect
   ) -> Int {
@@ -69,7 +69,8 @@ struct UnescapedFields: ~Copyable {
       let byte = source[index]
       target.storeBytes(of: byte, toByteOffset: written, as: UInt8.self)
       written += 1
-      index += byte == quote && !isEscaped ? 2 : 1
+      let isDoubled = byte == quote && !isEscaped && index + 1 < source.count && source[index + 1] == quote
+      index += isDoubled ? 2 : 1
     }
     return written
   }

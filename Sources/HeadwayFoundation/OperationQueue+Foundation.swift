@@ -127,15 +127,27 @@ private enum QueuesOnFoundation {
   }
 
   // By the Foundation queue, which lives as long as the Headway one, whose executor holds it.
-  private static let references = Mutex<[ObjectIdentifier: Reference]>([:])
+  private static let state = Mutex(State())
+
+  private struct State {
+    var references: [ObjectIdentifier: Reference] = [:]
+    /// Those whose queue is gone are removed when there are so many.
+    var sweepCount = 16
+
+    mutating func removeFormerIfMany() {
+      guard references.count >= sweepCount else { return }
+      references = references.filter { $0.value.queue != nil }
+      sweepCount = 2 * references.count + 16
+    }
+  }
 
   static func queue(on foundation: Foundation.OperationQueue) -> Headway.OperationQueue {
-    references.withLock { references in
-      if let known = references[ObjectIdentifier(foundation)]?.queue { return known }
+    state.withLock { state in
+      if let known = state.references[ObjectIdentifier(foundation)]?.queue { return known }
       let made = Headway.OperationQueue()
       made.executor = BlockExecutor { foundation.addOperation($0) }
-      references = references.filter { $0.value.queue != nil }
-      references[ObjectIdentifier(foundation)] = Reference(queue: made)
+      state.removeFormerIfMany()
+      state.references[ObjectIdentifier(foundation)] = Reference(queue: made)
       return made
     }
   }

@@ -108,11 +108,11 @@ extension Thread: FoundationQualityOfService {
 }
 
 #if !(os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
-  extension Process: FoundationQualityOfService {
-    /// That of Foundation's.
-    public var foundationQualityOfService: Foundation.QualityOfService {
-      get { qualityOfService }
-      set { qualityOfService = newValue }
-    }
+extension Process: FoundationQualityOfService {
+  /// That of Foundation's.
+  public var foundationQualityOfService: Foundation.QualityOfService {
+    get { qualityOfService }
+    set { qualityOfService = newValue }
   }
+}
 #endif

@@ -4,7 +4,7 @@
 @_exported public import HeadwayFoundation
 
 #if canImport(FoundationNetworking)
-  @_exported public import FoundationNetworking
+@_exported public import FoundationNetworking
 #endif
 
 extension URLSession {

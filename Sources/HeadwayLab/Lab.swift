@@ -32,8 +32,9 @@ package final class Lab: Sendable {
 
   let journal = Journal()
   let beats = Beats()
+  let touches: Touches
   private let start = ContinuousClock.now
-  private let work: @Sendable () -> Void
+  let work: @Sendable () -> Void
   // Protected by its lock, under which neither runs nor viewers are called.
   private let state = Mutex(State())
   // Held while a change of the state is brought to the run and to the journal, so that both end with the newest. It is
@@ -47,6 +48,7 @@ package final class Lab: Sendable {
   /// - Parameter work: The work of an item.
   package init(work: @escaping @Sendable () -> Void = { Thread.sleep(forTimeInterval: 0.1) }) {
     self.work = work
+    touches = Touches(journal)
     let heartbeat = Heartbeat { [weak self] instant, gap in self?.noteBeat(instant, gap) }
     self.heartbeat.withLock { $0 = heartbeat }
     applySettings()

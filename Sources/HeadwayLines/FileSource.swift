@@ -31,7 +31,7 @@ package struct FileSource: ~Copyable, Sendable {
   private let closesDescriptor: Bool
   private var reachedEnd = false
   #if Compression
-    private var unpacker: (any Unpacker)?
+  private var unpacker: (any Unpacker)?
   #endif
 
   /// Whether ``size`` and ``bytesRead`` count compressed bytes, which are unpacked; known once something was read.
@@ -39,9 +39,9 @@ package struct FileSource: ~Copyable, Sendable {
   /// Of a file in an archive it is known how many bytes come out of it, and these are counted.
   package var countsCompressedBytes: Bool {
     #if Compression
-      unpacker?.countsCompressedBytes == true
+    unpacker?.countsCompressedBytes == true
     #else
-      false
+    false
     #endif
   }
 
@@ -58,17 +58,17 @@ package struct FileSource: ~Copyable, Sendable {
     let file: Platform.OpenFile
     do { file = try Platform.open(path) } catch {
       #if Compression
-        if Platform.isNoFolder(error), let inArchive = ArchivePath(path) {
-          let entry = try Self.open(inArchive, path: path)
-          (descriptor, size, unpacker) = (entry.file.descriptor, entry.reader.size, entry.reader)
-          return
-        }
+      if Platform.isNoFolder(error), let inArchive = ArchivePath(path) {
+        let entry = try Self.open(inArchive, path: path)
+        (descriptor, size, unpacker) = (entry.file.descriptor, entry.reader.size, entry.reader)
+        return
+      }
       #endif
       throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, errorNumber: error.errorNumber)
     }
     (descriptor, size) = (file.descriptor, file.size)
     #if Compression
-      unpacker = nil
+    unpacker = nil
     #endif
   }
 
@@ -82,24 +82,24 @@ package struct FileSource: ~Copyable, Sendable {
   package init(descriptor: Int32, path: String) {
     (self.path, self.descriptor, size, closesDescriptor) = (path, descriptor, nil, false)
     #if Compression
-      unpacker = nil
+    unpacker = nil
     #endif
   }
 
   #if Compression
-    /// Opens an archive and finds a file in it.
-    private static func open(
-      _ inArchive: ArchivePath, path: String
-    ) throws(LineReaderError) -> (file: Platform.OpenFile, reader: ZipEntryReader) {
-      let file: Platform.OpenFile
-      do { file = try Platform.open(inArchive.archive) } catch {
-        throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, errorNumber: error.errorNumber)
-      }
-      do { return (file, try ZipEntryReader(inArchive, archiveSize: file.size ?? 0)) } catch {
-        Platform.close(file.descriptor)
-        throw error.error(path: path)
-      }
+  /// Opens an archive and finds a file in it.
+  private static func open(
+    _ inArchive: ArchivePath, path: String
+  ) throws(LineReaderError) -> (file: Platform.OpenFile, reader: ZipEntryReader) {
+    let file: Platform.OpenFile
+    do { file = try Platform.open(inArchive.archive) } catch {
+      throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, errorNumber: error.errorNumber)
     }
+    do { return (file, try ZipEntryReader(inArchive, archiveSize: file.size ?? 0)) } catch {
+      Platform.close(file.descriptor)
+      throw error.error(path: path)
+    }
+  }
   #endif
 
   deinit { if closesDescriptor { Platform.close(descriptor) } }
@@ -118,8 +118,8 @@ package struct FileSource: ~Copyable, Sendable {
     // Without this, a terminal would be asked again after its end.
     if reachedEnd { return 0 }
     #if Compression
-      if unpacker != nil { return try unpack(into: buffer) }
-      if bytesRead == 0 { return try readStart(into: buffer) }
+    if unpacker != nil { return try unpack(into: buffer) }
+    if bytesRead == 0 { return try readStart(into: buffer) }
     #endif
     return try readPlain(into: buffer)
   }
@@ -138,37 +138,37 @@ package struct FileSource: ~Copyable, Sendable {
   }
 
   #if Compression
-    /// Reads the first bytes; if they are those of a compressed file, unpacks them.
-    private mutating func readStart(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
-      var count = 0
-      repeat {
-        count += try readPlain(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-        // A pipe may give less than tells.
-      } while !reachedEnd && count < buffer.count && Compression.isOpen(buffer[..<count])
-      guard let compression = Compression(of: buffer[..<count]) else { return count }
-      let head = Array(buffer[..<count])
-      do {
-        unpacker =
-          compression == .gzip
-          ? GzipDecompressor(head: head, descriptor: descriptor) : try Decompressor(head: head, descriptor: descriptor)
-      } catch { throw unpackingError(error) }
-      reachedEnd = false
-      return try unpack(into: buffer)
-    }
+  /// Reads the first bytes; if they are those of a compressed file, unpacks them.
+  private mutating func readStart(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
+    var count = 0
+    repeat {
+      count += try readPlain(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+      // A pipe may give less than tells.
+    } while !reachedEnd && count < buffer.count && Compression.isOpen(buffer[..<count])
+    guard let compression = Compression(of: buffer[..<count]) else { return count }
+    let head = Array(buffer[..<count])
+    do {
+      unpacker =
+        compression == .gzip
+        ? GzipDecompressor(head: head, descriptor: descriptor) : try Decompressor(head: head, descriptor: descriptor)
+    } catch { throw unpackingError(error) }
+    reachedEnd = false
+    return try unpack(into: buffer)
+  }
 
-    private mutating func unpack(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
-      guard let unpacker else { return 0 }
-      do {
-        let count = try unpacker.read(into: buffer)
-        bytesRead = unpacker.bytesRead
-        reachedEnd = count == 0
-        return count
-      } catch { throw unpackingError(error) }
-    }
+  private mutating func unpack(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
+    guard let unpacker else { return 0 }
+    do {
+      let count = try unpacker.read(into: buffer)
+      bytesRead = unpacker.bytesRead
+      reachedEnd = count == 0
+      return count
+    } catch { throw unpackingError(error) }
+  }
 
-    private func unpackingError(_ problem: UnpackingProblem) -> LineReaderError {
-      problem.error(path: path, byteOffset: bytesRead)
-    }
+  private func unpackingError(_ problem: UnpackingProblem) -> LineReaderError {
+    problem.error(path: path, byteOffset: bytesRead)
+  }
   #endif
 
   private func readOnce(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {

@@ -1,13 +1,13 @@
 import Headway
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #else
-  #error("HeadwayLines needs a POSIX C library.")
+#error("HeadwayLines needs a POSIX C library.")
 #endif
 
 /// Everything this module takes from the C library.
@@ -47,8 +47,8 @@ package enum Platform {
       throw Failure(errorNumber: EISDIR)
     }
     #if !canImport(Darwin)
-      // Doubles the kernel's read-ahead on Linux. Advice only: a file system that knows none changes nothing.
-      _ = posix_fadvise(Int32(descriptor), 0, 0, Int32(POSIX_FADV_SEQUENTIAL))
+    // Doubles the kernel's read-ahead on Linux. Advice only: a file system that knows none changes nothing.
+    _ = posix_fadvise(Int32(descriptor), 0, 0, Int32(POSIX_FADV_SEQUENTIAL))
     #endif
     return OpenFile(descriptor: Int32(descriptor), size: kind == S_IFREG ? Int(status.st_size) : nil)
   }
@@ -135,15 +135,15 @@ package enum Platform {
     // strerror itself is not safe on several threads everywhere, and strerror_r differs between C libraries in its
     // result, not in what is left in the buffer except with glibc; glibc's strerror is safe since 2.32.
     #if canImport(Darwin)
-      return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-        guard let start = buffer.baseAddress, strerror_r(errorNumber, start, buffer.count) == 0 else {
-          return "error \(errorNumber)"
-        }
-        return String(cString: start)
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+      guard let start = buffer.baseAddress, strerror_r(errorNumber, start, buffer.count) == 0 else {
+        return "error \(errorNumber)"
       }
+      return String(cString: start)
+    }
     #else
-      guard let text = strerror(errorNumber) else { return "error \(errorNumber)" }
-      return String(cString: text)
+    guard let text = strerror(errorNumber) else { return "error \(errorNumber)" }
+    return String(cString: text)
     #endif
   }
 

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// let recorder = EventRecorder(of: queue)
 /// queue.addOperation(first)
-/// recorder.wait(forCount: 4)
+/// try await queue.finished()
 /// #expect(recorder.events == [.added(first), .ready(first), .started(first), .finished(first)])
 /// ```
 public final class EventRecorder<Event: Sendable>: Sendable {
@@ -37,10 +37,17 @@ public final class EventRecorder<Event: Sendable>: Sendable {
     for waiter in waiters { waiter.semaphore.signal() }
   }
 
-  /// Blocks the calling thread until so much was recorded.
+  /// Suspends the task until everything is recorded that has happened in what is observed.
   ///
-  /// The listeners of a queue hear that its last operation has finished when it has left the queue: who waits for the
-  /// queue may go on before that.
+  /// Call it after a wait for an operation, or a blocking wait for a queue: the recorder is notified after the
+  /// operation has left its queue.
+  public func delivered() async { await state.withLock { $0.token }?.delivered() }
+
+  /// Blocks the calling thread until everything is recorded that has happened in what is observed.
+  @available(*, noasync, message: "This blocks the thread: await delivered() instead.")
+  public func waitUntilDelivered() { state.withLock { $0.token }?.waitUntilDelivered() }
+
+  /// Blocks the calling thread until so much was recorded.
   ///
   /// - Parameter count: How many events.
   @available(*, noasync, message: "This blocks the thread.")
@@ -70,7 +77,8 @@ public final class EventRecorder<Event: Sendable>: Sendable {
 extension EventRecorder where Event == OperationQueueEvent {
   /// Creates a recorder of what happens in a queue from now on.
   ///
-  /// Events are recorded by the threads that cause them, before those go on; see ``wait(forCount:)``.
+  /// Events are recorded by the threads that cause them, before those go on. `try await queue.finished()` includes
+  /// that; after other waits, use ``delivered()`` or ``wait(forCount:)``.
   ///
   /// - Parameter queue: The queue to listen to.
   public convenience init(of queue: OperationQueue) {

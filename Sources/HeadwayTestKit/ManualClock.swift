@@ -49,7 +49,8 @@ public final class ManualClock: Clock, Sendable {
 
   private struct State {
     var now = Instant(offset: .zero)
-    var sleepers: [Sleeper] = []
+    /// By their identifiers.
+    var sleepers: [UInt64: Sleeper] = [:]
     var lastIdentifier: UInt64 = 0
     /// Those who wait for so many sleepers.
     var watchers: [(count: Int, continuation: UnsafeContinuation<Void, Never>)] = []
@@ -81,13 +82,14 @@ public final class ManualClock: Clock, Sendable {
   ///
   /// - Parameter duration: By how much.
   /// - Precondition: `duration` is not negative.
+  /// - Complexity: O(*n*) in the number of tasks that sleep.
   public func advance(by duration: Duration) {
     precondition(duration >= .zero, "A clock does not go back: advance it by zero or more.")
     let woken = state.withLock { state in
       state.now = state.now.advanced(by: duration)
       let now = state.now
-      let woken = state.sleepers.filter { $0.deadline <= now }
-      state.sleepers.removeAll { $0.deadline <= now }
+      let woken = state.sleepers.values.filter { $0.deadline <= now }
+      for sleeper in woken { state.sleepers[sleeper.identifier] = nil }
       return woken.sorted { ($0.deadline, $0.identifier) < ($1.deadline, $1.identifier) }
     }
     for sleeper in woken { sleeper.continuation.resume() }
@@ -105,16 +107,14 @@ public final class ManualClock: Clock, Sendable {
       return state.lastIdentifier
     }
     let cancel: @Sendable () -> Void = {
-      let sleeper = self.state.withLock { state in
-        state.sleepers.firstIndex { $0.identifier == identifier }.map { state.sleepers.remove(at: $0) }
-      }
+      let sleeper = self.state.withLock { $0.sleepers.removeValue(forKey: identifier) }
       sleeper?.continuation.resume(throwing: CancellationError())
     }
     try await withTaskCancellationHandler {
       try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
         let (sleeps, watchers) = state.withLock { state -> (Bool, [UnsafeContinuation<Void, Never>]) in
           guard state.now < deadline else { return (false, []) }
-          state.sleepers.append(Sleeper(identifier: identifier, deadline: deadline, continuation: continuation))
+          state.sleepers[identifier] = Sleeper(identifier: identifier, deadline: deadline, continuation: continuation)
           return (true, state.takeWatchers())
         }
         for watcher in watchers { watcher.resume() }

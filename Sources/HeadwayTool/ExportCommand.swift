@@ -1,80 +1,92 @@
 #if SQLite
-  import ArgumentParser
-  import Foundation
-  import Headway
-  import HeadwayCSV
-  import HeadwayImport
+import ArgumentParser
+import Foundation
+import Headway
+import HeadwayCSV
+import HeadwayImport
 
-  struct ExportCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "export",
-      abstract: "Write a table of an SQLite database as CSV.",
-      discussion: """
-        All rows are of one state of the database, whatever is written to it meanwhile. A file appears under its name \
-        only when it is complete.
+struct ExportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write a table of an SQLite database as CSV.",
+    discussion: """
+      All rows are of one state of the database, even if other programs write to it. A file appears under its name \
+      only when it is complete.
 
-        EXAMPLES:
-          headway export vbb.sqlite stops > stops.csv
-          headway export vbb.sqlite stops -o stops.csv --columns stop_id,stop_name
-          headway export vbb.sqlite stops -o stops.tsv --delimiter tab --null '\\N'
-        """)
+      EXAMPLES:
+        headway export vbb.sqlite stops > stops.csv
+        headway export vbb.sqlite stops -o stops.csv --columns stop_id,stop_name
+        headway export vbb.sqlite stops -o stops.tsv --delimiter tab --null '\\N'
 
-    @Argument(help: "The database file.", completion: .file())
-    var database: String
+      EXIT CODES:
+        0    all rows are written
+        64   wrong usage
+        65   the file is not a database, or lacks the table or a column
+        66   the database does not exist
+        70   an error in headway itself
+        73   the file cannot be created
+        74   reading or writing failed, for example because the disk is full
+        75   another program holds the database
+        130  SIGINT stopped the export; 129 and 143 stand for SIGHUP and SIGTERM
+      """)
 
-    @Argument(help: "The table or view.")
-    var table: String
+  @Argument(help: "The database file.", completion: .file())
+  var database: String
 
-    @Option(
-      name: .shortAndLong, help: ArgumentHelp("The file to write; standard output if not given.", valueName: "file"),
-      completion: .file())
-    var output = "-"
+  @Argument(help: "The table or view.")
+  var table: String
 
-    @Option(help: ArgumentHelp("The columns to write, separated by commas; all if not given.", valueName: "names"))
-    var columns: String?
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("The file to write; standard output if not given.", valueName: "file"),
+    completion: .file())
+  var output = "-"
 
-    @Option(help: ArgumentHelp("What separates fields: one character, or 'tab'.", valueName: "character"))
-    var delimiter = ","
+  @Option(help: ArgumentHelp("The columns to write, separated by commas; all if not given.", valueName: "names"))
+  var columns: String?
 
-    @Flag(inversion: .prefixedNo, help: "Write the names of the columns first.")
-    var header = true
+  @Option(help: ArgumentHelp("What separates fields: one character, or 'tab'.", valueName: "character"))
+  var delimiter = ","
 
-    @Option(help: ArgumentHelp("The text for fields that have no value.", valueName: "text"))
-    var null = ""
+  @Flag(inversion: .prefixedNo, help: "Write the names of the columns first.")
+  var header = true
 
-    @Flag(help: "End lines with CR and LF, as Excel does.")
-    var crlf = false
+  @Option(help: ArgumentHelp("The text for fields that have no value.", valueName: "text"))
+  var null = ""
 
-    @Flag(name: .shortAndLong, help: "Print nothing but errors.")
-    var quiet = false
+  @Flag(help: "End lines with CR and LF, as Excel does.")
+  var crlf = false
 
-    func validate() throws {
-      guard delimiter == "tab" || (delimiter.utf8.count == 1 && !"\"\r\n".contains(delimiter)) else {
-        throw ValidationError("--delimiter '\(delimiter)': use one ASCII character, or 'tab'.")
-      }
+  @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+  var quiet = false
+
+  func validate() throws {
+    guard delimiter == "tab" || (delimiter.utf8.count == 1 && !"\"\r\n".contains(delimiter)) else {
+      throw ValidationError("--delimiter '\(delimiter)': use one ASCII character, or 'tab'.")
     }
+    if let columns { _ = try ColumnNames.names(in: columns) }
+  }
 
-    func run() async throws {
-      let export = ExportOperation(table: table, ofDatabase: database, to: output, options: options)
-      let queue = OperationQueue()
-      queue.name = "export"
-      let signals = Signals { queue.cancelAllOperations() }
-      queue.addOperation(export)
-      try await queue.finished()
-      if let error = export.error { throw ToolExit.report(error) }
-      if let signal = signals.stopSignal, export.isCancelled { throw ExitCode(128 + signal) }
-      if output != "-", !quiet {
-        StandardStream.output.writeLine("\(output): \(export.rowCount) \(export.rowCount == 1 ? "row" : "rows").")
-      }
-    }
-
-    private var options: ExportOptions {
-      let byte = delimiter == "tab" ? UInt8(ascii: "\t") : delimiter.utf8.first ?? UInt8(ascii: ",")
-      let names = columns?.split(separator: ",").map(String.init) ?? []
-      return ExportOptions(
-        columns: names, nullText: null,
-        csv: CSVWriter.Options(
-          dialect: CSVDialect(delimiter: byte), lineEnd: crlf ? .crlf : .lf, writesHeader: header))
+  func run() async throws {
+    let export = ExportOperation(table: table, ofDatabase: database, to: output, options: options)
+    let queue = OperationQueue()
+    queue.name = "export"
+    let signals = Signals { queue.cancelAllOperations() }
+    queue.addOperation(export)
+    try await queue.finished()
+    if let error = export.error { throw ToolExit.report(error) }
+    if let signal = signals.stopSignal, export.isCancelled { throw ExitCode(128 + signal) }
+    if output != "-", !quiet {
+      StandardStream.output.writeLine("\(output): \(export.rowCount) \(export.rowCount == 1 ? "row" : "rows").")
     }
   }
+
+  private var options: ExportOptions {
+    let byte = delimiter == "tab" ? UInt8(ascii: "\t") : delimiter.utf8.first ?? UInt8(ascii: ",")
+    let names = columns.flatMap { try? ColumnNames.names(in: $0) } ?? []
+    return ExportOptions(
+      columns: names, nullText: null,
+      csv: CSVWriter.Options(
+        dialect: CSVDialect(delimiter: byte), lineEnd: crlf ? .crlf : .lf, writesHeader: header))
+  }
+}
 #endif

@@ -1,156 +1,220 @@
 #if SQLite
-  import ArgumentParser
-  import HeadwayCSV
-  import HeadwayImport
+import ArgumentParser
+import HeadwayCSV
+import HeadwayImport
 
-  /// The options of `headway import` that say what a file is like; what is not given is found in the file.
-  struct FileOptions: ParsableArguments {
-    @Option(
-      help: ArgumentHelp(
-        "What separates fields: one character, or 'tab'. Found in the file if not given.", valueName: "character"))
-    var delimiter: String?
+/// The options of `headway import` that say what a file is like; what is not given is found in the file.
+struct FileOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "What separates fields: one character, or 'tab'. Found in the file if not given.", valueName: "character"))
+  var delimiter: String?
 
-    @Option(
-      help: ArgumentHelp(
-        "The character around fields. Found in the file if not given: \" or '.", valueName: "character"))
-    var quote: String?
+  @Option(
+    help: ArgumentHelp(
+      "The character around fields. Found in the file if not given: \" or '.", valueName: "character"))
+  var quote: String?
 
-    @Option(
-      help: ArgumentHelp(
-        "The character that makes a quote a part of a quoted field, beside a doubled one. Found if not given.",
-        valueName: "character"))
-    var escape: String?
+  @Option(
+    help: ArgumentHelp(
+      "The character that makes a quote a part of a quoted field, beside a doubled one. Found if not given.",
+      valueName: "character"))
+  var escape: String?
 
-    @Option(
-      help: ArgumentHelp(
-        "The character with which lines begin that are comments. Before the header, # is found.", valueName: "character"
-      ))
-    var comment: String?
+  @Option(
+    help: ArgumentHelp(
+      "The character with which lines begin that are comments. Before the header, # is found.", valueName: "character"
+    ))
+  var comment: String?
 
-    @Option(
-      help: ArgumentHelp(
-        """
-        The encoding: UTF-8, UTF-16, Windows-1252, or another name that 'iconv -l' lists. Found in the file if not \
-        given.
-        """, valueName: "name"))
-    var encoding: String?
+  @Option(
+    help: ArgumentHelp(
+      """
+      The encoding: UTF-8, UTF-16, Windows-1252, or another name that 'iconv -l' lists. Found in the file if not \
+      given.
+      """, valueName: "name"))
+  var encoding: String?
 
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp("How many lines come before the header. Found if not given.", valueName: "lines"))
-    var skip: Int?
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How many lines come before the header. Found if not given.", valueName: "lines"))
+  var skip: Int?
 
-    @Flag(
-      inversion: .prefixedNo,
-      help: """
-        Whether the first line, and no other, has the names of the columns; without, they are column_1, column_2 and \
-        so on. Found if not given.
-        """)
-    var header: Bool?
+  @Flag(
+    inversion: .prefixedNo,
+    help: """
+      Whether the first line, and no other, has the names of the columns; without, they are column_1, column_2 and \
+      so on. Found if not given.
+      """)
+  var header: Bool?
 
-    @Option(
-      help: ArgumentHelp(
-        "The text of fields that have no value, as NULL or \\N; not of those in quotes.", valueName: "text"))
-    var null: String?
+  // Unconditional, so that a dash is taken for the value that it is.
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "The text of fields that have no value, such as NULL or \\N. Give it again for each text.", valueName: "text"))
+  var null: [String] = []
 
-    @Option(
-      help: ArgumentHelp(
-        """
-        Rows with too many or too few fields: reject them, or pad them at their end, where surplus fields must be empty.
-        """, valueName: "reject or pad"))
-    var ragged = RaggedRows.reject
+  @Flag(help: "Fields in quotes have no value either, if they have the text of --null.")
+  var nullInQuotes = false
 
-    @Option(
-      help: ArgumentHelp(
-        """
-        The types of columns without --column-type, in a new table: found by the first rows, with nothing lost of a \
-        value's text, or text.
-        """, valueName: "found or text"))
-    var types = Types.found
+  @Option(
+    help: ArgumentHelp(
+      "The decimal separator: a point (default) or a comma. In JSON Lines, of numbers in strings.",
+      valueName: "character"))
+  var decimal = "."
 
-    enum RaggedRows: String, ExpressibleByArgument, CaseIterable {
-      case reject, pad
+  @Option(
+    help: ArgumentHelp(
+      "The character between groups of three digits: for example a comma, a point, an apostrophe or a space.",
+      valueName: "character"))
+  var thousands: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "The largest size of a record in megabytes; a longer one is rejected.", valueName: "megabytes"))
+  var maxRecord = 16
+
+  @Option(
+    help: ArgumentHelp(
+      "The columns that are imported, with commas between them, in addition to those of the key; all if not given.",
+      valueName: "column,..."))
+  var columns: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Rows with too many or too few fields: reject them, or pad them at their end, where surplus fields must be empty.
+      """, valueName: "reject or pad"))
+  var ragged = RaggedRows.reject
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The types of columns without --column-type, in a new table: found by the first rows, with the exact value of \
+      each number, or text.
+      """, valueName: "found or text"))
+  var types = Types.found
+
+  enum RaggedRows: String, ExpressibleByArgument, CaseIterable {
+    case reject, pad
+  }
+
+  enum Types: String, ExpressibleByArgument, CaseIterable {
+    case found, text
+  }
+
+  func validate() throws {
+    let characters = [
+      ("--delimiter", delimiter == "tab" ? nil : delimiter), ("--quote", quote), ("--escape", escape),
+      ("--comment", comment),
+    ]
+    for case (let option, let text?) in characters
+    where text.utf8.count != 1 || "\r\n".utf8.contains(text.utf8.first ?? 0)
+      || (option == "--delimiter" && text == "\"" && quote == nil)
+    {
+      let alternative = option == "--delimiter" ? ", or 'tab'" : ""
+      throw ValidationError("\(option) '\(text)': use one ASCII character\(alternative).")
     }
-
-    enum Types: String, ExpressibleByArgument, CaseIterable {
-      case found, text
+    let given = [delimiterByte, quote?.utf8.first, escape?.utf8.first].compactMap { $0 }
+    guard Set(given).count == given.count else {
+      throw ValidationError("--delimiter, --quote and --escape: use different characters.")
     }
-
-    func validate() throws {
-      let characters = [
-        ("--delimiter", delimiter == "tab" ? nil : delimiter), ("--quote", quote), ("--escape", escape),
-        ("--comment", comment),
-      ]
-      for case (let option, let text?) in characters
-      where text.utf8.count != 1 || "\r\n".utf8.contains(text.utf8.first ?? 0)
-        || (option == "--delimiter" && text == "\"" && quote == nil)
-      {
-        let alternative = option == "--delimiter" ? ", or 'tab'" : ""
-        throw ValidationError("\(option) '\(text)': use one ASCII character\(alternative).")
-      }
-      let given = [delimiterByte, quote?.utf8.first, escape?.utf8.first].compactMap { $0 }
-      guard Set(given).count == given.count else {
-        throw ValidationError("--delimiter, --quote and --escape: use different characters.")
-      }
-      if let skip, skip < 0 { throw ValidationError("--skip \(skip): use 0 or more.") }
-      if let encoding, TextEncoding(encoding) == nil {
-        throw ValidationError("--encoding \(encoding): no such encoding is known; see 'iconv -l'.")
-      }
+    guard decimal.count == 1, thousands?.count ?? 1 == 1, decimal != thousands,
+      !(decimal + (thousands ?? "")).contains(where: { $0.isNumber || "+-".contains($0) })
+    else {
+      throw ValidationError(
+        "--decimal '\(decimal)'\(thousands.map { ", --thousands '\($0)'" } ?? ""): use two different characters "
+          + "that are not digits or signs.")
     }
-
-    private var delimiterByte: UInt8? { delimiter == "tab" ? UInt8(ascii: "\t") : delimiter?.utf8.first }
-
-    /// Whether something is said that a feed's files are not asked.
-    var areForOneFile: Bool { skip != nil || header != nil }
-
-    /// What is said, as options of an import.
-    var options: ImportOptions {
-      ImportOptions(
-        encoding: encoding.flatMap { TextEncoding($0) }, delimiter: delimiterByte, quote: quote?.utf8.first,
-        escape: escape?.utf8.first, comment: comment?.utf8.first, hasHeader: header, skippedLines: skip,
-        raggedRows: ragged == .pad ? .pad : .reject, nullText: null, types: types == .found ? .found : .text)
+    guard [".", ","].contains(decimal) else {
+      throw ValidationError("--decimal '\(decimal)': use a point or a comma.")
     }
-
-    /// What was found in a file and is not the usual thing.
-    func findings(_ form: FileForm) -> [String] {
-      guard !form.isJSONLines else { return ["JSON Lines"] + Self.renamings(form) }
-      func name(_ byte: UInt8) -> String { byte == UInt8(ascii: "\t") ? "tab" : "'\(Unicode.Scalar(byte))'" }
-      var findings: [String] = []
-      let dialect = form.dialect
-      if delimiter == nil, dialect.delimiter != UInt8(ascii: ",") {
-        findings.append("delimiter \(name(dialect.delimiter))")
-      }
-      if dialect.skipsSpacesAfterDelimiter { findings.append("spaces behind delimiters") }
-      if quote == nil, dialect.quote != UInt8(ascii: "\"") {
-        findings.append("quote \(Unicode.Scalar(dialect.quote))")
-      }
-      if escape == nil, let escape = dialect.escape { findings.append("escape \(name(escape))") }
-      if encoding == nil, form.encoding != .utf8 { findings.append("encoding \(form.encoding)") }
-      if dialect.endsRecordsAtLoneCarriageReturn { findings.append("lines that end with CR") }
-      if form.endsRowsWithDelimiter { findings.append("a delimiter at the end of rows") }
-      return findings + headerFindings(form)
+    for text in columns { _ = try ColumnNames.names(in: text) }
+    guard (1..<1024).contains(maxRecord) else {
+      throw ValidationError("--max-record \(maxRecord): use 1 to 1023.")
     }
-
-    private func headerFindings(_ form: FileForm) -> [String] {
-      var findings: [String] = []
-      if let problem = form.headerProblem {
-        findings.append("no header that can be used (\(problem)): columns are called column_1 and so on")
-      } else if let line = form.headerLine {
-        if form.headerRecords > 1 {
-          findings.append("a header of \(form.headerRecords) lines from line \(line)")
-        } else if skip == nil, line > 1 {
-          findings.append("header in line \(line)")
-        }
-      } else if header == nil {
-        findings.append("no header: columns are called column_1 and so on (say --header if there is one)")
-      }
-      return findings + Self.renamings(form)
-    }
-
-    private static func renamings(_ form: FileForm) -> [String] {
-      form.renamedColumns.sorted { $0.key < $1.key }.map { new, old in
-        "\(old) twice among the names, called \(new)"
-      }
+    if let skip, skip < 0 { throw ValidationError("--skip \(skip): use 0 or more.") }
+    if let encoding, TextEncoding(encoding) == nil {
+      throw ValidationError("--encoding \(encoding): no such encoding is known; see 'iconv -l'.")
     }
   }
+
+  private var delimiterByte: UInt8? { delimiter == "tab" ? UInt8(ascii: "\t") : delimiter?.utf8.first }
+
+  /// Whether something is said that a feed's files are not asked.
+  var areForOneFile: Bool { skip != nil || header != nil || !columns.isEmpty }
+
+  /// What is said, as options of an import.
+  var options: ImportOptions {
+    ImportOptions(
+      encoding: encoding.flatMap { TextEncoding($0) }, delimiter: delimiterByte, quote: quote?.utf8.first,
+      escape: escape?.utf8.first, comment: comment?.utf8.first, hasHeader: header, skippedLines: skip,
+      raggedRows: ragged == .pad ? .pad : .reject, nullTexts: null, nullTextsInQuotes: nullInQuotes,
+      numberFormat: NumberFormat(
+        decimalSeparator: decimal.first ?? ".", groupSeparator: thousands?.first),
+      columns: columns.flatMap { (try? ColumnNames.names(in: $0)) ?? [] },
+      maximumRecordLength: maxRecord << 20, types: types == .found ? .found : .text)
+  }
+
+  /// What was found in a file and is not the usual thing.
+  func findings(_ form: FileForm) -> [String] {
+    guard !form.isJSONLines else { return ["JSON Lines"] + Self.renamings(form) }
+    func name(_ byte: UInt8) -> String { byte == UInt8(ascii: "\t") ? "tab" : "'\(Unicode.Scalar(byte))'" }
+    var findings: [String] = []
+    let dialect = form.dialect
+    if delimiter == nil, dialect.delimiter != UInt8(ascii: ",") {
+      findings.append("delimiter \(name(dialect.delimiter))")
+    }
+    if dialect.skipsSpacesAfterDelimiter { findings.append("spaces behind delimiters") }
+    if quote == nil, dialect.quote != UInt8(ascii: "\"") {
+      findings.append("quote \(Unicode.Scalar(dialect.quote))")
+    }
+    if escape == nil, let escape = dialect.escape { findings.append("escape \(name(escape))") }
+    if encoding == nil, form.encoding != .utf8 {
+      findings.append(
+        "encoding \(form.encoding)\(form.isEncodingAssumed ? " (by its characters; --encoding names another)" : "")")
+    }
+    if dialect.endsRecordsAtLoneCarriageReturn { findings.append("lines that end with CR") }
+    if form.endsRowsWithDelimiter { findings.append("a delimiter at the end of rows") }
+    return findings + headerFindings(form)
+  }
+
+  private func headerFindings(_ form: FileForm) -> [String] {
+    var findings: [String] = []
+    if let problem = form.headerProblem {
+      findings.append("no header that can be used (\(problem)): columns are called column_1 and so on")
+    } else if let line = form.headerLine {
+      if form.headerRecords > 1 {
+        findings.append("a header of \(form.headerRecords) lines from line \(line)")
+      } else if skip == nil, line > 1 {
+        findings.append("header in line \(line)")
+      }
+    } else if header == nil {
+      findings.append("no header: columns are called column_1 and so on (say --header if there is one)")
+    }
+    return findings + Self.renamings(form)
+  }
+
+  private static func renamings(_ form: FileForm) -> [String] {
+    form.renamedColumns.sorted { $0.key < $1.key }.map { new, old in
+      "\(old) twice among the names, called \(new)"
+    }
+  }
+}
+
+/// The names of columns in an option.
+enum ColumnNames {
+  /// Splits a list of names at its commas.
+  ///
+  /// - Throws: `ValidationError` if a name is empty.
+  static func names(in text: String) throws -> [String] {
+    let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    guard !names.contains("") else {
+      throw ValidationError("--columns '\(text)': use names with one comma between them.")
+    }
+    return names
+  }
+}
 #endif

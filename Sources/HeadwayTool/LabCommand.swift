@@ -1,122 +1,122 @@
 #if SQLite && Lab
-  public import ArgumentParser
-  import Foundation
-  import Headway
-  import HeadwayLab
-  public import LongRunningTechniques
-  import Synchronization
+public import ArgumentParser
+import Foundation
+import Headway
+import HeadwayLab
+public import LongRunningTechniques
+import Synchronization
 
-  struct LabCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "lab",
-      abstract: "See in a browser what operation queues do, beside threads and dispatch queues.",
-      discussion: """
-        Serves a page on this machine and prints its address: seven techniques of running long tasks, with their \
-        tables, logs, timelines, and whether the main thread stays responsive; and the add-on modules at work. Ctrl-C \
-        ends it.
+struct LabCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lab",
+    abstract: "See in a browser what operation queues do, beside threads and dispatch queues.",
+    discussion: """
+      Serves a page on this machine and prints its address: seven techniques of running long tasks, with their \
+      tables, logs, timelines, and whether the main thread stays responsive; and the add-on modules at work. Ctrl-C \
+      ends it.
 
-        With --terminal it prints tables and logs instead. The techniques are: \
-        \(Technique.allCases.map(\.rawValue).joined(separator: ", ")).
+      With --terminal it prints tables and logs instead. The techniques are: \
+      \(Technique.allCases.map(\.rawValue).joined(separator: ", ")).
 
-        EXAMPLES:
-          headway lab --open
-          headway lab --port 9000
-          headway lab --terminal
-          headway lab --terminal main serial | grep Added
-        """)
+      EXAMPLES:
+        headway lab --open
+        headway lab --port 9000
+        headway lab --terminal
+        headway lab --terminal main serial | grep Added
+      """)
 
-    @Argument(help: "With --terminal: the techniques to run; all if none is given.")
-    var techniques: [Technique] = []
+  @Argument(help: "With --terminal: the techniques to run; all if none is given.")
+  var techniques: [Technique] = []
 
-    @Flag(help: "Print tables and logs here, and serve no page.")
-    var terminal = false
+  @Flag(help: "Print tables and logs here, and serve no page.")
+  var terminal = false
 
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp("The port of the page; the next free one if it is taken.", valueName: "number"))
-    var port = 8080
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The port of the page; the next free one if it is taken.", valueName: "number"))
+  var port = 8080
 
-    @Option(
-      help: ArgumentHelp(
-        """
-        The address to listen on, when other machines are to see the page too: they need the token in the address that \
-        is printed.
-        """, valueName: "address"))
-    var listen: String?
+  @Option(
+    help: ArgumentHelp(
+      """
+      The address to listen on, when other machines are to see the page too: they need the token in the address that \
+      is printed.
+      """, valueName: "address"))
+  var listen: String?
 
-    @Flag(help: "Open the page in a browser.")
-    var open = false
+  @Flag(help: "Open the page in a browser.")
+  var open = false
 
-    @Option(
-      help: ArgumentHelp(
-        "A GTFS feed, a folder, for the page about imports, in place of a generated one.", valueName: "folder"),
-      completion: .directory)
-    var feed: String?
+  @Option(
+    help: ArgumentHelp(
+      "A GTFS feed, a folder, for the page about imports, in place of a generated one.", valueName: "folder"),
+    completion: .directory)
+  var feed: String?
 
-    func validate() throws {
-      if terminal, let option = listen != nil ? "--listen" : open ? "--open" : feed != nil ? "--feed" : nil {
-        throw ValidationError("--terminal and \(option): use one of them.")
-      }
-      if !terminal, !techniques.isEmpty {
-        throw ValidationError("Techniques are named for --terminal; on the page they are chosen there.")
-      }
-      guard listen?.isEmpty != true else { throw ValidationError("--listen: name an address.") }
-      guard 0...65_535 ~= port else { throw ValidationError("--port \(port): use 0 to 65535.") }
+  func validate() throws {
+    if terminal, let option = listen != nil ? "--listen" : open ? "--open" : feed != nil ? "--feed" : nil {
+      throw ValidationError("--terminal and \(option): use one of them.")
     }
-
-    func run() async throws {
-      if terminal { try await runInTerminal() } else { try await serve() }
+    if !terminal, !techniques.isEmpty {
+      throw ValidationError("Techniques are named for --terminal; on the page they are chosen there.")
     }
-
-    private func runInTerminal() async throws {
-      let lab = TerminalLab { text in StandardStream.output.write(text) }
-      let signals = Signals { lab.cancel() }
-      await lab.run(techniques.isEmpty ? Technique.allCases : techniques)
-      if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
-    }
-
-    private func serve() async throws {
-      if let feed, !FileSystem.isFolder(feed) {
-        ToolExit.say("\(feed): There is no such folder.")
-        throw ExitCode(ToolExit.noInput.rawValue)
-      }
-      let server = LabServer(
-        LabServer.Options(port: port, listen: listen, feed: feed), lab: Lab())
-      let task = Task.detached {
-        try await server.run { address in
-          StandardStream.output.write("The lab is at \(address)\nCtrl-C ends it.\n")
-          if open { Browser.open(address) }
-        }
-      }
-      let signals = Signals {
-        server.stop()
-        task.cancel()
-      }
-      do {
-        try await task.value
-      } catch {
-        guard signals.stopSignal != nil else { throw ToolExit.report(error) }
-      }
-      if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
-    }
+    guard listen?.isEmpty != true else { throw ValidationError("--listen: name an address.") }
+    guard 0...65_535 ~= port else { throw ValidationError("--port \(port): use 0 to 65535.") }
   }
 
-  extension Technique: ExpressibleByArgument {}
-
-  /// The browser of the person who runs the tool.
-  enum Browser {
-    /// Opens an address; if there is no browser, nothing happens.
-    static func open(_ address: String) {
-      let process = Process()
-      #if os(macOS)
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/open")
-      #else
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/xdg-open")
-      #endif
-      process.arguments = [address]
-      process.standardOutput = FileHandle.nullDevice
-      process.standardError = FileHandle.nullDevice
-      try? process.run()
-    }
+  func run() async throws {
+    if terminal { try await runInTerminal() } else { try await serve() }
   }
+
+  private func runInTerminal() async throws {
+    let lab = TerminalLab { text in StandardStream.output.write(text) }
+    let signals = Signals { lab.cancel() }
+    await lab.run(techniques.isEmpty ? Technique.allCases : techniques)
+    if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
+  }
+
+  private func serve() async throws {
+    if let feed, !FileSystem.isFolder(feed) {
+      ToolExit.say("\(feed): There is no such folder.")
+      throw ExitCode(ToolExit.noInput.rawValue)
+    }
+    let server = LabServer(
+      LabServer.Options(port: port, listen: listen, feed: feed), lab: Lab())
+    let task = Task.detached {
+      try await server.run { address in
+        StandardStream.output.write("The lab is at \(address)\nCtrl-C ends it.\n")
+        if open { Browser.open(address) }
+      }
+    }
+    let signals = Signals {
+      server.stop()
+      task.cancel()
+    }
+    do {
+      try await task.value
+    } catch {
+      guard signals.stopSignal != nil else { throw ToolExit.report(error) }
+    }
+    if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
+  }
+}
+
+extension Technique: ExpressibleByArgument {}
+
+/// The browser of the person who runs the tool.
+enum Browser {
+  /// Opens an address; if there is no browser, nothing happens.
+  static func open(_ address: String) {
+    let process = Process()
+    #if os(macOS)
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/open")
+    #else
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/xdg-open")
+    #endif
+    process.arguments = [address]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try? process.run()
+  }
+}
 #endif

@@ -1,6 +1,6 @@
 #if SQLite
-  import Headway
+import Headway
 
-  /// Foundation has a class of that name too; in this module it is Headway's.
-  typealias OperationQueue = Headway.OperationQueue
+/// Foundation has a class of that name too; in this module it is Headway's.
+typealias OperationQueue = Headway.OperationQueue
 #endif

@@ -1,56 +1,62 @@
 #if SQLite
-  import ArgumentParser
-  import HeadwayImport
+import ArgumentParser
+import HeadwayImport
 
-  struct SampleCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "sample",
-      abstract: "Write a GTFS feed that looks real, from a seed.",
-      discussion: """
-        The same numbers give the same bytes on every machine.
+struct SampleCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sample",
+    abstract: "Write a GTFS feed that looks real, from a seed.",
+    discussion: """
+      The same numbers give the same bytes on every machine.
 
-        EXAMPLES:
-          headway sample feed
-          headway sample feed --stop-times 3000000
-          headway sample feed --stop-times 10000 --seed 7 --crlf --force
-        """)
+      EXAMPLES:
+        headway sample feed
+        headway sample feed --stop-times 3000000
+        headway sample feed --stop-times 10000 --seed 7 --crlf --force
 
-    @Argument(help: "The folder to write, made if it is not there.", completion: .directory)
-    var folder: String
+      EXIT CODES:
+        0    the feed is written
+        64   wrong usage
+        73   the folder or a file cannot be created, or a file exists and --force is not given
+        74   writing failed, for example because the disk is full
+      """)
 
-    // Unconditional, so that a negative number is taken for the value that it is.
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp("How many rows stop_times.txt gets; the other files follow from it.", valueName: "rows"))
-    var stopTimes = 100_000
+  @Argument(help: "The folder to write, made if it is not there.", completion: .directory)
+  var folder: String
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The seed of everything random.", valueName: "number"))
-    var seed: UInt64 = 1
+  // Unconditional, so that a negative number is taken for the value that it is.
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How many rows stop_times.txt gets; the other files follow from it.", valueName: "rows"))
+  var stopTimes = 100_000
 
-    @Flag(name: .customLong("crlf"), help: "End lines with CR and LF.")
-    var isCRLF = false
+  @Option(parsing: .unconditional, help: ArgumentHelp("The seed of everything random.", valueName: "number"))
+  var seed: UInt64 = 1
 
-    @Flag(help: "Replace the files of a feed that is there.")
-    var force = false
+  @Flag(name: .customLong("crlf"), help: "End lines with CR and LF.")
+  var isCRLF = false
 
-    func validate() throws {
-      guard stopTimes >= 2 else {
-        throw ValidationError("--stop-times \(stopTimes): use 2 or more, a trip has two stops at least.")
-      }
-    }
+  @Flag(help: "Replace the files of a feed that is there.")
+  var force = false
 
-    func run() async throws {
-      do {
-        try SampleFeed(stopTimes: stopTimes, seed: seed, lineEnd: isCRLF ? .crlf : .lf)
-          .write(to: folder, replacesFiles: force)
-        StandardStream.output.writeLine("Wrote \(folder): a feed with \(stopTimes) stop times, seed \(seed).")
-      } catch {
-        if error.code == .fileExists {
-          ToolExit.say("\(ToolExit.description(of: error)) Use --force to replace it and the others of the feed.")
-          throw ExitCode(ToolExit.cannotCreate.rawValue)
-        }
-        throw ToolExit.report(error)
-      }
+  func validate() throws {
+    guard stopTimes >= 2 else {
+      throw ValidationError("--stop-times \(stopTimes): use 2 or more, a trip has two stops at least.")
     }
   }
+
+  func run() async throws {
+    do {
+      try SampleFeed(stopTimes: stopTimes, seed: seed, lineEnd: isCRLF ? .crlf : .lf)
+        .write(to: folder, replacesFiles: force)
+      StandardStream.output.writeLine("Wrote \(folder): a feed with \(stopTimes) stop times, seed \(seed).")
+    } catch {
+      if error.code == .fileExists {
+        ToolExit.say("\(ToolExit.description(of: error)) Use --force to replace it and the others of the feed.")
+        throw ExitCode(ToolExit.cannotCreate.rawValue)
+      }
+      throw ToolExit.report(error)
+    }
+  }
+}
 #endif

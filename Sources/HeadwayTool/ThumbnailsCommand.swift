@@ -1,146 +1,146 @@
 #if SQLite && Drawing
-  import ArgumentParser
-  import Foundation
-  import Headway
-  import HeadwayDrawing
+import ArgumentParser
+import Foundation
+import Headway
+import HeadwayDrawing
 
-  struct ThumbnailsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "thumbnails",
-      abstract: "Create small pictures of JPEG and PNG files.",
-      discussion: """
-        Thumbnails have the names of the pictures, in the same subfolders. Those that are up to date, which is of \
-        their picture's time and of the right size, are left alone, so the same command after Ctrl-C makes what is \
-        missing. A file that can't be read is reported, and the others go on. So is a file of another origin that has \
-        the name of a thumbnail: it is replaced only with --force. Files appear under their names only when they \
-        are complete.
+struct ThumbnailsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "thumbnails",
+    abstract: "Create small pictures of JPEG and PNG files.",
+    discussion: """
+      Thumbnails have the names of the pictures, in the same subfolders. Those that are up to date, which is of \
+      their picture's time and of the right size, are left alone, so the same command after Ctrl-C makes what is \
+      missing. A file that can't be read is reported, and the others go on. So is a file of another origin that has \
+      the name of a thumbnail: it is replaced only with --force. Files appear under their names only when they \
+      are complete.
 
-        EXAMPLES:
-          headway thumbnails photos --output small
-          headway thumbnails photos --output small --size 512 --jobs 2
-          headway thumbnails photos --output small --sheet photos.png
-          headway thumbnails photo.jpg --output small.jpg
-        """)
+      EXAMPLES:
+        headway thumbnails photos --output small
+        headway thumbnails photos --output small --size 512 --jobs 2
+        headway thumbnails photos --output small --sheet photos.png
+        headway thumbnails photo.jpg --output small.jpg
+      """)
 
-    @Argument(
-      help: ArgumentHelp(
-        "A picture, or a folder with pictures in it and in the folders below it.", valueName: "file or folder"),
-      completion: .file())
-    var source: String
+  @Argument(
+    help: ArgumentHelp(
+      "A picture, or a folder with pictures in it and in the folders below it.", valueName: "file or folder"),
+    completion: .file())
+  var source: String
 
-    @Option(
-      name: [.customShort("o"), .customLong("output"), .customLong("into")],
-      help: ArgumentHelp(
-        "The folder for the thumbnails, created if needed. For one picture it can be a file.", valueName: "folder"),
-      completion: .directory)
-    var output: String
+  @Option(
+    name: [.customShort("o"), .customLong("output"), .customLong("into")],
+    help: ArgumentHelp(
+      "The folder for the thumbnails, created if needed. For one picture it can be a file.", valueName: "folder"),
+    completion: .directory)
+  var output: String
 
-    @Option(
-      parsing: .unconditional, help: ArgumentHelp("The longer side of a thumbnail, in pixels.", valueName: "pixels"))
-    var size = 256
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("The longer side of a thumbnail, in pixels.", valueName: "pixels"))
+  var size = 256
 
-    @Option(
-      name: .shortAndLong, parsing: .unconditional,
-      help: ArgumentHelp(
-        "How many thumbnails are created at once; by default about as many as there are processors.",
-        valueName: "number"))
-    var jobs: Int?
+  @Option(
+    name: .shortAndLong, parsing: .unconditional,
+    help: ArgumentHelp(
+      "How many thumbnails are created at once; by default about as many as there are processors.",
+      valueName: "number"))
+  var jobs: Int?
 
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp("The quality of thumbnails that are JPEG.", valueName: "1 to 100"))
-    var quality = 85
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The quality of thumbnails that are JPEG.", valueName: "1 to 100"))
+  var quality = 85
 
-    @Option(
-      help: ArgumentHelp(
-        "Draw all thumbnails with their names into this file, PNG or JPEG by its name.", valueName: "file"),
-      completion: .file())
-    var sheet: String?
+  @Option(
+    help: ArgumentHelp(
+      "Draw all thumbnails with their names into this file, PNG or JPEG by its name.", valueName: "file"),
+    completion: .file())
+  var sheet: String?
 
-    @Flag(help: "Make thumbnails that are up to date, too, and replace other files that have their names.")
-    var force = false
+  @Flag(help: "Make thumbnails that are up to date, too, and replace other files that have their names.")
+  var force = false
 
-    @Option(help: ProgressStyle.help)
-    var progress: ProgressStyle?
+  @Option(help: ProgressStyle.help)
+  var progress: ProgressStyle?
 
-    @Flag(name: .shortAndLong, help: "Print nothing but errors.")
-    var quiet = false
+  @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+  var quiet = false
 
-    func validate() throws {
-      guard 1...16_384 ~= size else { throw ValidationError("--size \(size): use 1 to 16384.") }
-      guard 1...100 ~= quality else { throw ValidationError("--quality \(quality): use 1 to 100.") }
-      if let jobs, jobs < 1 { throw ValidationError("--jobs \(jobs): use 1 or more.") }
-      if quiet, progress != nil { throw ValidationError("--quiet and --progress: use one of them.") }
-      if let sheet, ImageFileFormat(pathExtensionOf: sheet) == nil {
-        throw ValidationError("--sheet \(sheet): use a name that ends with .png or .jpg.")
-      }
-    }
-
-    func run() async throws {
-      do {
-        try await makeAll()
-      } catch let exit as ExitCode {
-        throw exit
-      } catch let error as ValidationError {
-        throw error
-      } catch {
-        throw ToolExit.report(error)
-      }
-    }
-
-    private func makeAll() async throws {
-      let start = ContinuousClock.now
-      let files = try ThumbnailFiles(of: source, output: output)
-      try files.prepareOutput()
-      let tally = ThumbnailTally(total: files.names.count)
-      let display = ThumbnailDisplay(quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain), tally)
-      let queue = OperationQueue(
-        name: "thumbnails", maxConcurrentOperationCount: jobs ?? OperationQueue.defaultMaxConcurrentOperationCount)
-      let signals = Signals {
-        queue.cancelAllOperations()
-        display.show(note: "Stopping. Once more ends at once.")
-      }
-      display.start()
-      for path in files.closedFolders {
-        display.show(error: ToolExit.description(of: ImageFileError(.permissionDenied, path: path)))
-      }
-      for name in files.names where signals.stopSignal == nil {
-        queue.addOperation(operation(name, files, tally, display))
-      }
-      if signals.stopSignal != nil { queue.cancelAllOperations() }
-      try await queue.finished()
-      await display.stop()
-
-      let counts = tally.counts
-      // A signal may come when all is done.
-      let isStopped = signals.stopSignal != nil && counts.ended < counts.total
-      if let sheet, !isStopped { try await drawSheet(sheet, files, queue) }
-      let hasFailed = counts.failed > 0 || !files.closedFolders.isEmpty
-      let code = isStopped ? 128 + (signals.stopSignal ?? 0) : hasFailed ? ToolExit.dataError.rawValue : 0
-      display.showEnd(seconds: (.now - start).inSeconds, isStopped: isStopped, exitCode: code)
-      if code != 0 { throw ExitCode(code) }
-    }
-
-    /// Makes one thumbnail, unless it is up to date.
-    private func operation(
-      _ name: String, _ files: ThumbnailFiles, _ tally: ThumbnailTally, _ display: ThumbnailDisplay
-    ) -> Headway.Operation {
-      ThumbnailJob(files.source(name), files.output(name), side: size, quality: quality, force: force) { result in
-        switch result {
-        case .success(let isMade): tally.add(isMade ? .made : .upToDate)
-        case .failure(let error):
-          display.show(error: ToolExit.description(of: error))
-          tally.add(.failed)
-        }
-        display.noteStep()
-      }
-    }
-
-    private func drawSheet(_ path: String, _ files: ThumbnailFiles, _ queue: OperationQueue) async throws {
-      let sheets = ContactSheet.sheets(of: files, path: path, side: size)
-      let operations = sheets.map { sheet in (sheet: sheet, operation: sheet.operation()) }
-      queue.addOperations(operations.map(\.operation), waitUntilFinished: false)
-      for (sheet, operation) in operations { try await operation.value.write(to: sheet.path) }
+  func validate() throws {
+    guard 1...16_384 ~= size else { throw ValidationError("--size \(size): use 1 to 16384.") }
+    guard 1...100 ~= quality else { throw ValidationError("--quality \(quality): use 1 to 100.") }
+    if let jobs, jobs < 1 { throw ValidationError("--jobs \(jobs): use 1 or more.") }
+    if quiet, progress != nil { throw ValidationError("--quiet and --progress: use one of them.") }
+    if let sheet, ImageFileFormat(pathExtensionOf: sheet) == nil {
+      throw ValidationError("--sheet \(sheet): use a name that ends with .png or .jpg.")
     }
   }
+
+  func run() async throws {
+    do {
+      try await makeAll()
+    } catch let exit as ExitCode {
+      throw exit
+    } catch let error as ValidationError {
+      throw error
+    } catch {
+      throw ToolExit.report(error)
+    }
+  }
+
+  private func makeAll() async throws {
+    let start = ContinuousClock.now
+    let files = try ThumbnailFiles(of: source, output: output)
+    try files.prepareOutput()
+    let tally = ThumbnailTally(total: files.names.count)
+    let display = ThumbnailDisplay(quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain), tally)
+    let queue = OperationQueue(
+      name: "thumbnails", maxConcurrentOperationCount: jobs ?? OperationQueue.defaultMaxConcurrentOperationCount)
+    let signals = Signals {
+      queue.cancelAllOperations()
+      display.show(note: "Stopping. Once more ends at once.")
+    }
+    display.start()
+    for path in files.closedFolders {
+      display.show(error: ToolExit.description(of: ImageFileError(.permissionDenied, path: path)))
+    }
+    for name in files.names where signals.stopSignal == nil {
+      queue.addOperation(operation(name, files, tally, display))
+    }
+    if signals.stopSignal != nil { queue.cancelAllOperations() }
+    try await queue.finished()
+    await display.stop()
+
+    let counts = tally.counts
+    // A signal may come when all is done.
+    let isStopped = signals.stopSignal != nil && counts.ended < counts.total
+    if let sheet, !isStopped { try await drawSheet(sheet, files, queue) }
+    let hasFailed = counts.failed > 0 || !files.closedFolders.isEmpty
+    let code = isStopped ? 128 + (signals.stopSignal ?? 0) : hasFailed ? ToolExit.dataError.rawValue : 0
+    display.showEnd(seconds: (.now - start).inSeconds, isStopped: isStopped, exitCode: code)
+    if code != 0 { throw ExitCode(code) }
+  }
+
+  /// Makes one thumbnail, unless it is up to date.
+  private func operation(
+    _ name: String, _ files: ThumbnailFiles, _ tally: ThumbnailTally, _ display: ThumbnailDisplay
+  ) -> Headway.Operation {
+    ThumbnailJob(files.source(name), files.output(name), side: size, quality: quality, force: force) { result in
+      switch result {
+      case .success(let isMade): tally.add(isMade ? .made : .upToDate)
+      case .failure(let error):
+        display.show(error: ToolExit.description(of: error))
+        tally.add(.failed)
+      }
+      display.noteStep()
+    }
+  }
+
+  private func drawSheet(_ path: String, _ files: ThumbnailFiles, _ queue: OperationQueue) async throws {
+    let sheets = ContactSheet.sheets(of: files, path: path, side: size)
+    let operations = sheets.map { sheet in (sheet: sheet, operation: sheet.operation()) }
+    queue.addOperations(operations.map(\.operation), waitUntilFinished: false)
+    for (sheet, operation) in operations { try await operation.value.write(to: sheet.path) }
+  }
+}
 #endif

@@ -1,138 +1,146 @@
 #if SQLite
-  import ArgumentParser
-  import Foundation
-  import GRDB
-  import HeadwayCSV
-  import HeadwayImport
+import ArgumentParser
+import Foundation
+import GRDB
+import HeadwayCSV
+import HeadwayImport
 
-  #if HTTP
-    import HeadwayHTTP
-  #endif
+#if HTTP
+import HeadwayHTTP
+#endif
 
-  #if Drawing
-    import HeadwayDrawing
-  #endif
+#if Drawing
+import HeadwayDrawing
+#endif
 
-  #if Lab
-    import HeadwayLab
-  #endif
+#if Lab
+import HeadwayLab
+#endif
 
-  /// The exit codes of the tool, as `sysexits.h` numbers them.
-  enum ToolExit: Int32 {
-    case usage = 64
-    case dataError = 65
-    case noInput = 66
-    case noHost = 68
-    case unavailable = 69
-    case software = 70
-    case cannotCreate = 73
-    case inputOutput = 74
-    case temporaryFailure = 75
-    case protocolError = 76
+/// The exit codes of the tool, as `sysexits.h` numbers them, and one for what was done in part.
+enum ToolExit: Int32 {
+  case rejectedRows = 3
+  case usage = 64
+  case dataError = 65
+  case noInput = 66
+  case noHost = 68
+  case unavailable = 69
+  case software = 70
+  case cannotCreate = 73
+  case inputOutput = 74
+  case temporaryFailure = 75
+  case protocolError = 76
 
-    init(_ error: any Error) {
-      switch error {
-      case let error as ImportError:
-        switch error.code {
-        case .missingFiles, .cannotReadFile: self = .noInput
-        case .foreignContent, .badHeader, .malformedRow, .foreignRows, .unsuitableTable: self = .dataError
-        case .database: self = Self(databaseResult: (error.underlying as? DatabaseError)?.resultCode)
-        case .cannotWriteRejects: self = .cannotCreate
-        case .otherWriter: self = .temporaryFailure
-        default: self = .inputOutput
-        }
-      case let error as CSVWriterError: self = Self(writerError: error)
-      case let error as SampleFeedError: self = error.code == .cannotWrite ? .inputOutput : .cannotCreate
-      #if HTTP
-        case let error as HTTPError: self = Self(error)
-      #endif
-      #if Lab
-        case is LabServer.ListeningError: self = .unavailable
-      #endif
-      default: self = Self(drawingError: error) ?? .software
-      }
-    }
-
-    private init(writerError error: CSVWriterError) {
+  init(_ error: any Error) {
+    switch error {
+    case let error as ImportError:
       switch error.code {
-      case .folderNotFound, .isDirectory, .permissionDenied: self = .cannotCreate
+      case .missingFiles, .cannotReadFile: self = .noInput
+      case .foreignContent, .badHeader, .malformedRow, .foreignRows, .unsuitableTable, .unfinishedAppend,
+        .unknownColumn, .noRows:
+        self = .dataError
+      case .database: self = Self(databaseResult: (error.underlying as? DatabaseError)?.resultCode)
+      case .cannotWriteRejects: self = .cannotCreate
+      case .otherWriter: self = .temporaryFailure
       default: self = .inputOutput
       }
-    }
-
-    #if Drawing
-      private init?(drawingError error: any Error) {
-        switch (error as? ImageFileError)?.code {
-        case nil: return nil
-        case .fileNotFound?, .isNoFile?, .permissionDenied?, .inputOutput?: self = .noInput
-        case .cannotWrite?: self = .cannotCreate
-        case .outOfMemory?: self = .software
-        default: self = .dataError
-        }
-      }
-    #else
-      private init?(drawingError error: any Error) { return nil }
+    case let error as CSVWriterError: self = Self(writerError: error)
+    case let error as SampleFeedError: self = error.code == .cannotWrite ? .inputOutput : .cannotCreate
+    #if HTTP
+    case let error as HTTPError: self = Self(error)
     #endif
-
-    private init(databaseResult result: ResultCode?) {
-      switch result {
-      case .SQLITE_CANTOPEN?, .SQLITE_READONLY?, .SQLITE_PERM?: self = .cannotCreate
-      case .SQLITE_NOTADB?, .SQLITE_CORRUPT?: self = .dataError
-      case .SQLITE_BUSY?, .SQLITE_LOCKED?: self = .temporaryFailure
-      default: self = .inputOutput
-      }
-    }
-
-    /// Says in one line what went wrong, and gives the exit code.
-    static func report(_ error: any Error) -> ExitCode {
-      say(description(of: error))
-      return ExitCode(ToolExit(error).rawValue)
-    }
-
-    /// Writes one line to standard error, whatever line ends the text has.
-    static func say(_ text: String) {
-      let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-      StandardStream.error.writeLine("headway: \(sentence(line))")
-    }
-
-    /// The text with a full stop, if it does not end a sentence yet.
-    static func sentence(_ text: String) -> String {
-      [".", "?", "!", "…"].contains { text.hasSuffix($0) || text.hasSuffix("\($0))") } ? text : "\(text)."
-    }
-
-    /// The error for a person: without the statement that SQLite was executing and the innards of Foundation's errors.
-    static func description(of error: any Error) -> String {
-      if let error = error as? ImportError, error.code == .foreignRows {
-        return "\(error) Use --append to add to them, --replace to put the file's rows in their place, or --key."
-      }
-      if let error = error as? SampleFeedError { return description(of: error) }
-      guard let error = error as? ImportError, let underlying = error.underlying else { return "\(error)" }
-      let reason =
-        switch underlying {
-        case let underlying as DatabaseError: underlying.message ?? "SQLite error \(underlying.resultCode.rawValue)"
-        case is CocoaError, is POSIXError: systemReason(underlying as NSError)
-        default: "\(underlying)"
-        }
-      let text = ImportError(error.code, path: error.path, line: error.line, message: error.message).description
-      guard ToolExit(error) == .temporaryFailure else { return "\(text) (\(reason))" }
-      return "\(text) (\(reason)) Another program is writing to it: run the same command when that has ended; what was "
-        + "committed stays."
-    }
-
-    private static func description(of error: SampleFeedError) -> String {
-      let texts: [SampleFeedError.Code: String] = [
-        .cannotCreateFolder: "The folder can't be created", .fileExists: "This file exists already",
-        .cannotCreateFile: "The file can't be created", .cannotWrite: "The file can't be written",
-      ]
-      guard let text = texts[error.code], let path = error.path else { return sentence("\(error)") }
-      return "\(path): \(text)" + (error.systemErrorDescription.map { " (\($0))." } ?? ".")
-    }
-
-    private static func systemReason(_ error: NSError) -> String {
-      // The system's own words, where Foundation kept its number: they are the most exact.
-      let inner = (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError } ?? error
-      guard inner.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
-      return String(cString: strerror(Int32(inner.code)))
+    #if Lab
+    case is LabServer.ListeningError: self = .unavailable
+    #endif
+    default: self = Self(drawingError: error) ?? .software
     }
   }
+
+  private init(writerError error: CSVWriterError) {
+    switch error.code {
+    case .folderNotFound, .isDirectory, .permissionDenied: self = .cannotCreate
+    default: self = .inputOutput
+    }
+  }
+
+  #if Drawing
+  private init?(drawingError error: any Error) {
+    switch (error as? ImageFileError)?.code {
+    case nil: return nil
+    case .fileNotFound?, .isNoFile?, .permissionDenied?, .inputOutput?: self = .noInput
+    case .cannotWrite?: self = .cannotCreate
+    case .outOfMemory?: self = .software
+    default: self = .dataError
+    }
+  }
+  #else
+  private init?(drawingError error: any Error) { return nil }
+  #endif
+
+  private init(databaseResult result: ResultCode?) {
+    switch result {
+    case .SQLITE_CANTOPEN?, .SQLITE_READONLY?, .SQLITE_PERM?: self = .cannotCreate
+    case .SQLITE_NOTADB?, .SQLITE_CORRUPT?: self = .dataError
+    case .SQLITE_BUSY?, .SQLITE_LOCKED?: self = .temporaryFailure
+    default: self = .inputOutput
+    }
+  }
+
+  /// Says in one line what went wrong, and gives the exit code.
+  static func report(_ error: any Error) -> ExitCode {
+    say(description(of: error))
+    return ExitCode(ToolExit(error).rawValue)
+  }
+
+  /// Writes one line to standard error, whatever line ends the text has.
+  static func say(_ text: String) {
+    let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    StandardStream.error.writeLine("headway: \(sentence(line))")
+  }
+
+  /// The text with a full stop, if it does not end a sentence yet.
+  static func sentence(_ text: String) -> String {
+    [".", "?", "!", "…"].contains { text.hasSuffix($0) || text.hasSuffix("\($0))") } ? text : "\(text)."
+  }
+
+  /// The error for a person: without the statement that SQLite was executing and the innards of Foundation's errors.
+  static func description(of error: any Error) -> String {
+    if let error = error as? ImportError, error.code == .foreignRows {
+      return "\(error.text) Use --append to add to them, --replace to put the file's rows in their place, or --key."
+    }
+    if let error = error as? SampleFeedError { return description(of: error) }
+    if let error = error as? ImportError, error.code == .unknownColumn {
+      return "\(error.text) Correct the file, or use --add-columns."
+    }
+    if let error = error as? ImportError, error.code == .unfinishedAppend {
+      return "\(error.text) Use --from-start to add all rows of the file."
+    }
+    guard let error = error as? ImportError, let underlying = error.underlyingOutsideMessage else { return "\(error)" }
+    let reason =
+      switch underlying {
+      case let underlying as DatabaseError: underlying.message ?? "SQLite error \(underlying.resultCode.rawValue)"
+      case is CocoaError, is POSIXError: systemReason(underlying as NSError)
+      default: "\(underlying)"
+      }
+    guard ToolExit(error) == .temporaryFailure else { return "\(error.text) (\(reason))" }
+    return "\(error.text) (\(reason)) Another program is writing to it: run the same command when that has ended; "
+      + "what was committed stays."
+  }
+
+  private static func description(of error: SampleFeedError) -> String {
+    let texts: [SampleFeedError.Code: String] = [
+      .cannotCreateFolder: "The folder can't be created", .fileExists: "This file exists already",
+      .cannotCreateFile: "The file can't be created", .cannotWrite: "The file can't be written",
+    ]
+    guard let text = texts[error.code], let path = error.path else { return sentence("\(error)") }
+    return "\(path): \(text)" + (error.systemErrorDescription.map { " (\($0))." } ?? ".")
+  }
+
+  private static func systemReason(_ error: NSError) -> String {
+    // The system's own words, where Foundation kept its number: they are the most exact.
+    let inner = (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError } ?? error
+    guard inner.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
+    return String(cString: strerror(Int32(inner.code)))
+  }
+}
 #endif

@@ -31,6 +31,10 @@ import Testing
         "a text longer than a machine word", "\"0123456789, \"\"0123456789\"\"\n0123456789\",abcdefghijklmnop\n",
         [["0123456789, \"0123456789\"\n0123456789", "abcdefghijklmnop"]]),
       CSVCase(
+        "apostrophes in words", "'it's, not';can't;'x''y'\n'Men's ''shoes''';'kids' shoes'\n",
+        [["it's, not", "can't", "x'y"], ["Men's 'shoes'", "kids' shoes"]],
+        dialect: CSVDialect(delimiter: UInt8(ascii: ";"), quote: UInt8(ascii: "'"))),
+      CSVCase(
         "other dialect", "'a;b';c,d;\"e\"\n'it''s'\n", [["a;b", "c,d", "\"e\""], ["it's"]],
         dialect: CSVDialect(delimiter: UInt8(ascii: ";"), quote: UInt8(ascii: "'"))),
       CSVCase("tabs", "a\t\"b\tc\"\n", [["a", "b\tc"]], dialect: CSVDialect(delimiter: UInt8(ascii: "\t"))),

@@ -47,6 +47,13 @@ import Testing
       ("a,b\n'x',2\n'y',3\n'z',3\n", CSVDialect(quote: UInt8(ascii: "'"))),
       ("a,b\n't Hoen,2\nit's,3\n'x',4\n", CSVDialect()),
       ("a,b\n'v, w, x',2\n'it's, y',3\n'x, y',4\n'y, z, a',5\n", CSVDialect(quote: UInt8(ascii: "'"))),
+      ("a,b\n'kids' shoes, x',2\n'it's, y',3\n'can't',4\n", CSVDialect(quote: UInt8(ascii: "'"))),
+      (
+        "a,b\n'it\\'s, x',2\n'y',3\n'z\\' ',4\n", CSVDialect(quote: UInt8(ascii: "'"), escape: UInt8(ascii: "\\"))
+      ),
+      (
+        "a b c\n1 \"x, y\" z\n2 \"x, y\" p q\n3 \"z\" r\n4 \"w\" s\n", CSVDialect(delimiter: UInt8(ascii: " "))
+      ),
       ("a,b\n\"x\",'2'\n\"y\",'3'\n\"z\",'4'\n", CSVDialect()),
       ("a,b\n\"x \\\"y\\\"\",2\n", CSVDialect(escape: UInt8(ascii: "\\"))),
       ("a,b\n\"C:\\\",2\n\"x\",3\n", CSVDialect()),

@@ -1,5 +1,6 @@
 import Foundation
 import HeadwayCSV
+import HeadwayTestSupport
 import Testing
 
 /// The collection csv-spectrum, where it is at hand.

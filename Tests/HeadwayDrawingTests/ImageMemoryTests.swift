@@ -1,51 +1,51 @@
 #if Drawing && canImport(Glibc)
-  import HeadwayTestSupport
-  import Testing
+import HeadwayTestSupport
+import Testing
 
-  @testable import HeadwayDrawing
+@testable import HeadwayDrawing
 
-  // In processes of their own, in which nothing else takes memory.
-  @Suite("Memory of image files", .hangLimit, .enabled(if: isHeapMeasurable)) struct ImageMemoryTests {
-    /// The most memory that a thumbnail takes while it is made.
-    private static func growth(_ bytes: [UInt8]) throws -> Int {
-      var growth = HeapGrowth()
-      _ = try Image(thumbnailOf: .bytes(bytes), fitting: 64, limits: .default) {
-        growth.sample()
-        return false
-      }
-      return growth.largest
+// In processes of their own, in which nothing else takes memory.
+@Suite("Memory of image files", .hangLimit, .enabled(if: isHeapMeasurable)) struct ImageMemoryTests {
+  /// The most memory that a thumbnail takes while it is made.
+  private static func growth(_ bytes: [UInt8]) throws -> Int {
+    var growth = HeapGrowth()
+    _ = try Image(thumbnailOf: .bytes(bytes), fitting: 64, limits: .default) {
+      growth.sample()
+      return false
     }
+    return growth.largest
+  }
 
-    @Test("R3: a thumbnail takes the memory of some rows, whatever the size of the picture") func rows() async {
-      await #expect(processExitsWith: .success) {
-        let picture = try scenery(2_000, 1_000)  // 8 MB of pixels.
-        for bytes in [try picture.pngBytes(), try picture.jpegBytes()] {
-          let growth = try Self.growth(bytes)
-          // If not even a row was seen, something else was measured.
-          #expect(growth < 500_000 && growth > 8_000)
-        }
-      }
-    }
-
-    @Test("R3: bombs take no memory") func bombs() async {
-      await #expect(processExitsWith: .success) {
-        let jpeg = JPEGFixture.encode(try cornered(), .progressive)
-        for bomb in [
-          PNGFixture.declaring(width: 100_000, height: 100_000), PNGFixture.declaring(width: 200_000_000, height: 1),
-          JPEGFixture.declaring(jpeg, width: 65_000, height: 65_000),
-          JPEGFixture.declaring(jpeg, width: 16_000, height: 16_000),
-        ] {
-          var growth = HeapGrowth()
-          #expect(throws: ImageFileError.self) {
-            try Image(thumbnailOf: .bytes(bomb), fitting: 64, limits: ImageLimits(maximumDecodingMemory: 64 << 20)) {
-              growth.sample()
-              return false
-            }
-          }
-          growth.sample()
-          #expect(growth.largest < 10_000_000)
-        }
+  @Test("R3: a thumbnail takes the memory of some rows, whatever the size of the picture") func rows() async {
+    await #expect(processExitsWith: .success) {
+      let picture = try scenery(2_000, 1_000)  // 8 MB of pixels.
+      for bytes in [try picture.pngBytes(), try picture.jpegBytes()] {
+        let growth = try Self.growth(bytes)
+        // If not even a row was seen, something else was measured.
+        #expect(growth < 500_000 && growth > 8_000)
       }
     }
   }
+
+  @Test("R3: bombs take no memory") func bombs() async {
+    await #expect(processExitsWith: .success) {
+      let jpeg = JPEGFixture.encode(try cornered(), .progressive)
+      for bomb in [
+        PNGFixture.declaring(width: 100_000, height: 100_000), PNGFixture.declaring(width: 200_000_000, height: 1),
+        JPEGFixture.declaring(jpeg, width: 65_000, height: 65_000),
+        JPEGFixture.declaring(jpeg, width: 16_000, height: 16_000),
+      ] {
+        var growth = HeapGrowth()
+        #expect(throws: ImageFileError.self) {
+          try Image(thumbnailOf: .bytes(bomb), fitting: 64, limits: ImageLimits(maximumDecodingMemory: 64 << 20)) {
+            growth.sample()
+            return false
+          }
+        }
+        growth.sample()
+        #expect(growth.largest < 10_000_000)
+      }
+    }
+  }
+}
 #endif

@@ -5,20 +5,20 @@ import Testing
 /// What code for Foundation expects of objects.
 @Suite("Objects", .hangLimit) struct ObjectsTests {
   #if !canImport(ObjectiveC)
-    private protocol Listening: NSObjectProtocol { func hear() }
+  private protocol Listening: NSObjectProtocol { func hear() }
 
-    @Test("O1: operations and queues are objects that can be delegates") func delegates() {
-      final class Ear: Operation, Listening, @unchecked Sendable { func hear() {} }
-      final class EarQueue: OperationQueue, Listening, @unchecked Sendable { func hear() {} }
-      let (ear, queue) = (Ear(), EarQueue())
-      let listeners: [any Listening] = [ear, queue]
-      #expect(listeners[0].isEqual(ear) && !listeners[0].isEqual(queue) && listeners[1].isEqual(queue))
-      #expect(listeners[0].hash == ear.hash && !listeners[1].isProxy())
-      #expect(listeners[1].debugDescription == queue.description)
-      #expect(ear.isKind(of: Operation.self) && ear.isMember(of: Ear.self))
-      #expect(!ear.isMember(of: Operation.self) && !ear.isKind(of: OperationQueue.self))
-      #expect(queue.isKind(of: OperationQueue.self) && !queue.isMember(of: OperationQueue.self))
-    }
+  @Test("O1: operations and queues are objects that can be delegates") func delegates() {
+    final class Ear: Operation, Listening, @unchecked Sendable { func hear() {} }
+    final class EarQueue: OperationQueue, Listening, @unchecked Sendable { func hear() {} }
+    let (ear, queue) = (Ear(), EarQueue())
+    let listeners: [any Listening] = [ear, queue]
+    #expect(listeners[0].isEqual(ear) && !listeners[0].isEqual(queue) && listeners[1].isEqual(queue))
+    #expect(listeners[0].hash == ear.hash && !listeners[1].isProxy())
+    #expect(listeners[1].debugDescription == queue.description)
+    #expect(ear.isKind(of: Operation.self) && ear.isMember(of: Ear.self))
+    #expect(!ear.isMember(of: Operation.self) && !ear.isKind(of: OperationQueue.self))
+    #expect(queue.isKind(of: OperationQueue.self) && !queue.isMember(of: OperationQueue.self))
+  }
   #endif
 
   @Test("B1: super.main() in a subclass of BlockOperation needs no try, and runs the blocks") func superMain() {

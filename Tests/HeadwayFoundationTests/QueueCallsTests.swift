@@ -22,6 +22,19 @@ import Testing
     center.removeObserver(plain)
   }
 
+  @Test("Q9: the underlying queue of the main queue is the main dispatch queue, by identity and equality")
+  func mainDispatchQueue() {
+    let (queue, own) = (OperationQueue(), DispatchQueue(label: "own"))
+    #expect(OperationQueue.main.underlyingQueue === DispatchQueue.main)
+    #expect(OperationQueue.main.underlyingQueue == .main && !(OperationQueue.main.underlyingQueue != .main))
+    #expect(queue.underlyingQueue == nil && queue.underlyingQueue !== DispatchQueue.main)
+    queue.underlyingQueue = own
+    #expect(queue.underlyingQueue === own && queue.underlyingQueue == own && queue.underlyingQueue != .main)
+    #expect(queue.underlyingQueue !== DispatchQueue(label: "own"))
+    queue.underlyingQueue = OperationQueue.main.underlyingQueue
+    #expect(queue.underlyingQueue === DispatchQueue.main)
+  }
+
   @Test("Q1: the queue of a notification may be optional, the current one, or none") func optionalQueues() {
     let queue = OperationQueue()
     queue.name = "listeners"

@@ -1,188 +1,281 @@
 #if HTTP
-  import Foundation
-  import Headway
-  import HeadwayHTTP
-  import HeadwayTestSupport
-  import NIOHTTP1
-  import Synchronization
-  import Testing
+import Foundation
+import Headway
+import HeadwayHTTP
+import HeadwayTestKit
+import HeadwayTestSupport
+import NIOHTTP1
+import Synchronization
+import Testing
 
-  @Suite("HTTP: connections", .hangLimit) struct ConnectionTests {
-    /// An answer whose body comes some milliseconds after its head.
-    private static func late(_ status: HTTPResponseStatus, _ headers: HTTPHeaders = [:]) -> [Server.Step] {
-      let polls = Atomic(20)
-      var headers = headers
-      headers.add(name: "Content-Length", value: "2")
-      return [
-        .head(status, headers), .wait { polls.subtract(1, ordering: .relaxed).newValue <= 0 }, .bytes([1, 2]), .end,
-      ]
-    }
+@Suite("HTTP: connections", .hangLimit) struct ConnectionTests {
+  /// An answer whose body comes some milliseconds after its head.
+  private static func late(_ status: HTTPResponseStatus, _ headers: HTTPHeaders = [:]) -> [Server.Step] {
+    let polls = Atomic(20)
+    var headers = headers
+    headers.add(name: "Content-Length", value: "2")
+    return [
+      .head(status, headers), .wait { polls.subtract(1, ordering: .relaxed).newValue <= 0 }, .bytes([1, 2]), .end,
+    ]
+  }
 
-    @Test("H1: a redirect is followed by its own connection, so that none is left behind when it is cancelled")
-    func redirects() async throws {
-      try await withServer { question in
-        question.path == "/" ? Self.late(.found, ["Location": "/next"]) : Server.answer(.ok, [:], [7])
-      } _: { server in
-        let connections = try HTTPConnections(HTTPConnections.Configuration())
-        for _ in 0..<5 {
-          let request = RequestOperation(server.url(), connections: connections)
-          try await request.run()
-          #expect(request.response?.body == [7])
-        }
-        #expect(server.questions.count == 10 && server.connectionCount == 1)
-      }
-    }
-
-    @Test("H3: an answer with a status that is an error keeps its connection for the next request")
-    func errors() async throws {
-      try await withServer { _ in
-        Self.late(.notFound)
-      } _: { server in
-        let connections = try HTTPConnections(HTTPConnections.Configuration())
-        for _ in 0..<5 {
-          let request = RequestOperation(server.url(), limits: .once, connections: connections)
-          try await request.run()
-          #expect(request.httpError?.status == .notFound)
-        }
-        #expect(server.connectionCount == 1)
-      }
-    }
-
-    @Test("H3: a large body that is not wanted is not read") func largeBody() async throws {
-      try await withServer { _ in
-        [.head(.notFound, ["Content-Length": "1000000"]), .hang]
-      } _: { server in
-        let request = RequestOperation(server.url(), limits: .once)
-        try await request.run()
-        #expect(request.httpError?.status == .notFound)
-        await until { server.openConnectionCount == 0 }
-      }
-    }
-
-    @Test("H2: time limits without end are none") func endless() async throws {
-      try await withServer { _ in
-        Server.answer(.ok, [:], [7])
-      } _: { server in
-        var configuration = HTTPConnections.Configuration()
-        configuration.connectTime = .seconds(Int64.max)
-        configuration.idleTime = .seconds(Int64.max)
-        var limits = HTTPLimits()
-        limits.totalTime = .seconds(Int64.max)
-        limits.retries.firstDelay = .seconds(Int64.max)
-        let request = RequestOperation(server.url(), limits: limits, connections: try HTTPConnections(configuration))
+  @Test("H1: a redirect is followed by its own connection, so that none is left behind when it is cancelled")
+  func redirects() async throws {
+    try await withServer { question in
+      question.path == "/" ? Self.late(.found, ["Location": "/next"]) : Server.answer(.ok, [:], [7])
+    } _: { server in
+      let connections = try HTTPConnections(HTTPConnections.Configuration())
+      for _ in 0..<5 {
+        let request = RequestOperation(server.url(), limits: .once, connections: connections)
         try await request.run()
         #expect(request.response?.body == [7])
       }
+      #expect(server.questions.count == 10 && server.connectionCount == 1)
     }
+  }
 
-    @Test("H2: a connection that is reset while the answer comes is broken, and there was one") func reset()
-      async throws
-    {
-      try await withServer { _ in
-        [.head(.ok, ["Content-Length": "10"]), .bytes([1]), .resetConnection]
-      } _: { server in
-        let request = RequestOperation(server.url(), limits: .once)
+  @Test("H3: an answer with a status that is an error keeps its connection for the next request")
+  func errors() async throws {
+    try await withServer { _ in
+      Self.late(.notFound)
+    } _: { server in
+      let connections = try HTTPConnections(HTTPConnections.Configuration())
+      for _ in 0..<5 {
+        let request = RequestOperation(server.url(), limits: .once, connections: connections)
         try await request.run()
-        #expect(request.httpError?.code == .connectionBroken, "\(String(describing: request.error))")
+        #expect(request.httpError?.status == .notFound)
       }
+      #expect(server.connectionCount == 1)
     }
+  }
 
-    @Test("H2: what can't be sent as it is, is an error at once") func unsendable() async throws {
+  @Test("H2: the beginning of an error's content is kept, however large it is") func largeBody() async throws {
+    let page = content(1_000_000)
+    try await withServer { _ in
+      Server.answer(.notFound, [:], page)
+    } _: { server in
+      var limits = HTTPLimits.once
+      limits.maximumErrorBodyBytes = 1_000
+      let request = RequestOperation(server.url(), limits: limits)
+      try await request.run()
+      #expect(request.httpError?.status == .notFound && request.httpError?.body == Array(page.prefix(1_000)))
+      await until { server.openConnectionCount == 0 }
+    }
+  }
+
+  @Test(
+    "H2: an error is told when its content has stood still for a limited time", arguments: ["/error", "/redirect"])
+  func stalledBody(path: String) async throws {
+    try await withServer { question in
+      switch question.path {
+      case "/error": [.head(.notFound, ["Content-Length": "100"]), .bytes([1, 2, 3]), .hang]
+      case "/redirect": [.head(.found, ["Content-Length": "100", "Location": "/error"]), .bytes([1]), .hang]
+      default: Server.answer()
+      }
+    } _: { server in
+      let clock = ManualClock()
+      var limits = HTTPLimits.once
+      limits.errorBodyTime = .seconds(1)
+      let request = RequestOperation(server.url(path), limits: limits)
+      request.clock = clock
+      OperationQueue().addOperation(request)
+      for _ in 0..<(path == "/error" ? 1 : 2) {
+        await until { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+        await until { clock.sleeperCount == 0 }
+      }
+      try await request.finished()
+      #expect(request.httpError?.status == .notFound, "\(String(describing: request.error))")
+    }
+  }
+
+  @Test("H2: time limits without end are none") func endless() async throws {
+    try await withServer { _ in
+      Server.answer(.ok, [:], [7])
+    } _: { server in
+      var configuration = HTTPConnections.Configuration()
+      configuration.connectTime = .seconds(Int64.max)
+      configuration.idleTime = .seconds(Int64.max)
+      var limits = HTTPLimits()
+      limits.totalTime = .seconds(Int64.max)
+      limits.retries.firstDelay = .seconds(Int64.max)
+      let request = RequestOperation(server.url(), limits: limits, connections: try HTTPConnections(configuration))
+      try await request.run()
+      #expect(request.response?.body == [7])
+    }
+  }
+
+  @Test("H2: a connection that is reset while the answer comes is broken, and there was one") func reset()
+    async throws
+  {
+    try await withServer { _ in
+      [.head(.ok, ["Content-Length": "10"]), .bytes([1]), .resetConnection]
+    } _: { server in
+      let request = RequestOperation(server.url(), limits: .once)
+      try await request.run()
+      #expect(request.httpError?.code == .connectionBroken, "\(String(describing: request.error))")
+    }
+  }
+
+  @Test("H2: what can't be sent as it is, is an error at once, whichever part of a request it is in")
+  func unsendable() async throws {
+    try await withServer { _ in
+      Server.answer()
+    } _: { server in
+      let url = server.url()
+      let injection = "GET /injected HTTP/1.1\r\nA: b\r\n\r\nGET"
+      var requests = ["", " ", "GET ", "G\u{E9}T", "GET\u{0}", injection, "CONNECT"].map {
+        HTTPRequest(url: url, method: .RAW(value: $0))
+      }
+      for (name, value) in [
+        ("X-Test", "a\r\nb: c"), ("X-Test", "a\nb"), ("X-Test", "a\u{0}"), ("X-Test", "a\u{1B}"), ("", "a"),
+        ("X Test", "a"), ("X-Test:", "a"), ("X\r\nY", "a"), ("Ü", "a"), ("Host", "a\r\nb"),
+        ("Content-Length", "0\r\nA: b"), ("Authorization", "a\r"),
+      ] {
+        requests.append(HTTPRequest(url: url, headers: [name: value]))
+      }
+      requests.append(HTTPRequest(url: url, headers: ["Host": "a", "host": "b"]))
+      requests.append(HTTPRequest(url: url, method: .TRACE, body: .bytes([1])))
+      for request in requests {
+        let operation = RequestOperation(request)
+        try await operation.run()
+        #expect(operation.httpError?.code == .invalidRequest, "\(request): \(String(describing: operation.error))")
+      }
+      let host = "127.0.0.1:\(server.port)"
+      for url in [
+        // AsyncHTTPClient knows addresses of local sockets.
+        "http+unix://%2Ftmp%2Fsocket/", "https+unix://%2Ftmp%2Fsocket/", "unix:///tmp/socket",
+        "http://\(host)/a\r\nA: b", "http://\(host)/\u{0}", "http://\(host)/?a=\tb", "http://\(host)\r\n/",
+        "http://a%0d%0aA:%20b/", "http://a%00b/", "http://a%20b/", "http://a%2Fb/", "http:///a", "http://",
+      ] {
+        let operation = RequestOperation(url)
+        try await operation.run()
+        #expect(operation.httpError?.code == .invalidURL, "\(url): \(String(describing: operation.error))")
+      }
+      #expect(server.connectionCount == 0)
+    }
+    for proxy in ["http://a%0d%0ab:80", "http://a\r\nb", "http://", "https://a", "http://a%20b", "http://a:0"] {
+      var configuration = HTTPConnections.Configuration()
+      configuration.proxy = proxy
+      #expect(throws: HTTPError.self, "\(proxy)") { try HTTPConnections(configuration) }
+    }
+  }
+
+  @Test("H2: no host of a redirect adds to the request that follows, nor to what a proxy is asked")
+  func unsendableRedirect() async throws {
+    try await withServer { _ in
+      Server.answer(.found, ["Location": "http://a%0d%0aA:%20b/"])
+    } _: { server in
+      let sent = RequestOperation(server.url(), limits: .once)
+      try await sent.run()
+      #expect(sent.httpError?.code == .refusedRedirect)
+      var configuration = HTTPConnections.Configuration()
+      configuration.proxy = server.url()
+      let request = RequestOperation(
+        "http://a%0d%0aA:%20b/", limits: .once, connections: try HTTPConnections(configuration))
+      try await request.run()
+      #expect(request.httpError?.code == .invalidURL && server.questions.count == 1)
+    }
+  }
+
+  @Test("H2: an error's text has the reason once, in words, and no control characters") func texts() async throws {
+    try await withServer { _ in
+      [.raw(Array("HTTP/1.1 404 Gone\u{1B}[2J\r\nContent-Length: 0\r\n\r\n".utf8))]
+    } _: { server in
+      let request = RequestOperation(server.url(), limits: .once)
+      try await request.run()
+      #expect(!"\(try #require(request.error))".unicodeScalars.contains("\u{1B}"))
+    }
+    for host in ["127.0.0.1", "localhost"] {
+      let request = RequestOperation("http://\(host):1/", limits: .once)
+      try await request.run()
+      let text = "\(try #require(request.error))"
+      #expect(text == "http://\(host):1/: Could not connect to the server. (Connection refused)")
+    }
+    let unknown = RequestOperation("http://name.invalid/", limits: .once)
+    try await unknown.run()
+    #expect("\(try #require(unknown.error))" == "http://name.invalid/: Could not resolve the host name.invalid.")
+  }
+
+  @Test(
+    "H2: a number that is no port is an error, in an address, a redirect and a proxy", arguments: [0, 65_536, 99_999])
+  func ports(port: Int) async throws {
+    try await withServer { _ in
+      Server.answer(.found, ["Location": "http://127.0.0.1:\(port)/"])
+    } _: { server in
+      let request = RequestOperation("http://127.0.0.1:\(port)/", limits: .once)
+      try await request.run()
+      #expect(request.httpError?.code == .invalidURL)
+      let sent = RequestOperation(server.url(), limits: .once)
+      try await sent.run()
+      #expect(sent.httpError?.code == .refusedRedirect)
+    }
+    var configuration = HTTPConnections.Configuration()
+    configuration.proxy = "http://127.0.0.1:\(port)"
+    #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
+  }
+
+  @Test("H3: there is one connection to a host at least") func atLeastOne() async throws {
+    try await withServer { _ in
+      Server.answer(.ok, [:], [7])
+    } _: { server in
+      var configuration = HTTPConnections.Configuration()
+      configuration.maximumConnectionsPerHost = 0
+      let request = RequestOperation(server.url(), connections: try HTTPConnections(configuration))
+      try await request.run()
+      #expect(request.response?.body == [7])
+    }
+  }
+
+  @Test("H2: an answer that can't be decompressed is broken, not too large") func corrupt() async throws {
+    try await withServer { _ in
+      Server.answer(.ok, ["Content-Encoding": "gzip"], content(100))
+    } _: { server in
+      let request = RequestOperation(server.url(), limits: .once)
+      try await request.run()
+      #expect(request.httpError?.code == .connectionBroken, "\(String(describing: request.error))")
+    }
+  }
+
+  @Test("H2: a file that is replaced while it is sent does not mix with the other") func replacedBody() async throws {
+    try await withFolder { folder in
+      let (path, size) = ("\(folder)/body", 24 << 20)
+      #expect(FileManager.default.createFile(atPath: path, contents: Data(repeating: 1, count: size)))
+      #expect(FileManager.default.createFile(atPath: "\(folder)/other", contents: Data(repeating: 2, count: size)))
       try await withServer { _ in
         Server.answer()
       } _: { server in
-        let request = RequestOperation(HTTPRequest(url: server.url(), headers: ["X-Test": "a\r\nb: c"]))
-        try await request.run()
-        #expect(request.httpError.map { "\($0.code)" } == "invalidRequest")
-        // AsyncHTTPClient knows addresses of local sockets.
-        for url in ["http+unix://%2Ftmp%2Fsocket/", "https+unix://%2Ftmp%2Fsocket/", "unix:///tmp/socket"] {
-          let local = RequestOperation(url)
-          try await local.run()
-          #expect(local.httpError?.code == .invalidURL, "\(url): \(String(describing: local.error))")
-        }
-        #expect(server.questions.isEmpty)
-      }
-    }
-
-    @Test(
-      "H2: a number that is no port is an error, in an address, a redirect and a proxy", arguments: [0, 65_536, 99_999])
-    func ports(port: Int) async throws {
-      try await withServer { _ in
-        Server.answer(.found, ["Location": "http://127.0.0.1:\(port)/"])
-      } _: { server in
-        let request = RequestOperation("http://127.0.0.1:\(port)/", limits: .once)
-        try await request.run()
-        #expect(request.httpError?.code == .invalidURL)
-        let sent = RequestOperation(server.url(), limits: .once)
-        try await sent.run()
-        #expect(sent.httpError?.code == .refusedRedirect)
-      }
-      var configuration = HTTPConnections.Configuration()
-      configuration.proxy = "http://127.0.0.1:\(port)"
-      #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
-    }
-
-    @Test("H3: there is one connection to a host at least") func atLeastOne() async throws {
-      try await withServer { _ in
-        Server.answer(.ok, [:], [7])
-      } _: { server in
-        var configuration = HTTPConnections.Configuration()
-        configuration.maximumConnectionsPerHost = 0
-        let request = RequestOperation(server.url(), connections: try HTTPConnections(configuration))
-        try await request.run()
-        #expect(request.response?.body == [7])
-      }
-    }
-
-    @Test("H2: an answer that can't be decompressed is broken, not too large") func corrupt() async throws {
-      try await withServer { _ in
-        Server.answer(.ok, ["Content-Encoding": "gzip"], content(100))
-      } _: { server in
-        let request = RequestOperation(server.url(), limits: .once)
-        try await request.run()
-        #expect(request.httpError?.code == .connectionBroken, "\(String(describing: request.error))")
-      }
-    }
-
-    @Test("H2: a file that is replaced while it is sent does not mix with the other") func replacedBody() async throws {
-      try await withFolder { folder in
-        let (path, size) = ("\(folder)/body", 24 << 20)
-        #expect(FileManager.default.createFile(atPath: path, contents: Data(repeating: 1, count: size)))
-        #expect(FileManager.default.createFile(atPath: "\(folder)/other", contents: Data(repeating: 2, count: size)))
-        try await withServer { _ in
-          Server.answer()
-        } _: { server in
-          let request = RequestOperation(HTTPRequest(url: server.url(), method: .PUT, body: .file(path: path)))
-          request.start()
-          await until { isOpen(path) || request.isFinished }
-          #expect(rename("\(folder)/other", path) == 0)
-          try await request.finished()
-          #expect(request.error == nil && server.questions.first?.body.count == size)
-          #expect(server.questions.first?.body.allSatisfy { $0 == 1 } == true)
-        }
-      }
-    }
-
-    @Test("H2: what is added to a file while it is sent is not sent") func grownBody() async throws {
-      try await withFolder { folder in
-        let (path, size) = ("\(folder)/body", 24 << 20)
-        #expect(FileManager.default.createFile(atPath: path, contents: Data(repeating: 1, count: size)))
-        let observer = Server.HeadObserver { _ in
-          let file = FileHandle(forWritingAtPath: path)
-          _ = try? file?.seekToEnd()
-          try? file?.write(contentsOf: Data(repeating: 2, count: 1 << 20))
-          try? file?.close()
-        }
-        try await withServer(observer: observer) { _ in
-          Server.answer()
-        } _: { server in
-          let request = RequestOperation(
-            HTTPRequest(url: server.url(), method: .PUT, body: .file(path: path)), limits: .once)
-          try await request.run()
-          #expect(request.error == nil)
-          #expect(server.questions.first?.body.count == size)
-        }
+        let request = RequestOperation(HTTPRequest(url: server.url(), method: .PUT, body: .file(path: path)))
+        request.start()
+        await until { isOpen(path) || request.isFinished }
+        #expect(rename("\(folder)/other", path) == 0)
+        try await request.finished()
+        #expect(request.error == nil && server.questions.first?.body.count == size)
+        #expect(server.questions.first?.body.allSatisfy { $0 == 1 } == true)
       }
     }
   }
+
+  @Test("H2: what is added to a file while it is sent is not sent") func grownBody() async throws {
+    try await withFolder { folder in
+      let (path, size) = ("\(folder)/body", 24 << 20)
+      #expect(FileManager.default.createFile(atPath: path, contents: Data(repeating: 1, count: size)))
+      let observer = Server.HeadObserver { _ in
+        let file = FileHandle(forWritingAtPath: path)
+        _ = try? file?.seekToEnd()
+        try? file?.write(contentsOf: Data(repeating: 2, count: 1 << 20))
+        try? file?.close()
+      }
+      try await withServer(observer: observer) { _ in
+        Server.answer()
+      } _: { server in
+        let request = RequestOperation(
+          HTTPRequest(url: server.url(), method: .PUT, body: .file(path: path)), limits: .once)
+        try await request.run()
+        #expect(request.error == nil)
+        #expect(server.questions.first?.body.count == size)
+      }
+    }
+  }
+}
 #endif

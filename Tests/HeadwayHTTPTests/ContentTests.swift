@@ -1,26 +1,220 @@
 #if HTTP && Compression
-  import Headway
-  import HeadwayHTTP
-  import HeadwayTestSupport
-  import NIOHTTP1
-  import Testing
+import Headway
+import HeadwayHTTP
+import HeadwayTestSupport
+import NIOHTTP1
+import Testing
 
-  @Suite("HTTP: compressed content", .hangLimit) struct ContentTests {
-    @Test("H2: compressed content is decompressed, unless it expands boundlessly") func decompressing() async throws {
-      let text = Array(String(repeating: "a text that comes again, ", count: 40).utf8)
-      let small = compressed(text, by: "gzip")
-      let bomb = compressed([UInt8](repeating: 0, count: 20_000_000), by: "gzip")
-      try await withServer { question in
-        LoopbackServer.answer(.ok, ["Content-Encoding": "gzip"], question.path == "/bomb" ? bomb : small)
-      } _: { server in
-        let request = RequestOperation(server.url(), limits: .once)
-        try await request.run()
-        #expect(request.response?.body == text)
-        #expect(server.questions.first?.header("Accept-Encoding") == "gzip, deflate")
-        let large = RequestOperation(server.url("/bomb"), limits: .once)
-        try await large.run()
-        #expect(large.httpError?.code == .bodyTooLarge, "\(String(describing: large.error))")
+@Suite("HTTP: compressed content", .hangLimit) struct ContentTests {
+  private static let text = Array(String(repeating: "a text that comes again, ", count: 40).utf8)
+
+  /// The format of gzip without its header and its end: what many servers call `deflate`.
+  private static func raw(_ bytes: [UInt8]) -> [UInt8] {
+    Array(compressed(bytes, by: "gzip").dropFirst(10).dropLast(8))
+  }
+
+  /// The format of zlib.
+  private static func zlib(_ bytes: [UInt8]) -> [UInt8] {
+    let (low, high) = bytes.reduce((UInt32(1), UInt32(0))) { sums, byte in
+      let low = (sums.0 + UInt32(byte)) % 65_521
+      return (low, (sums.1 + low) % 65_521)
+    }
+    return [0x78, 0x9C] + raw(bytes) + [high >> 8, high & 255, low >> 8, low & 255].map { UInt8($0) }
+  }
+
+  /// What a request for an answer gets.
+  private func request(
+    _ headers: HTTPHeaders, _ body: [UInt8], status: HTTPResponseStatus = .ok, method: HTTPMethod = .GET,
+    accepting: String? = nil
+  ) async throws -> Result<[UInt8], HTTPError> {
+    var result: Result<[UInt8], HTTPError>?
+    try await withServer { _ in
+      Server.answer(status, headers, body)
+    } _: { server in
+      var limits = HTTPLimits.once
+      limits.allowedStatuses = [304]
+      var request = HTTPRequest(url: server.url(), method: method)
+      if let accepting { request.headers.add(name: "Accept-Encoding", value: accepting) }
+      let operation = RequestOperation(request, limits: limits)
+      try await operation.run()
+      #expect(server.questions.first?.header("Accept-Encoding") == accepting ?? "gzip, deflate")
+      result =
+        if let error = operation.httpError { .failure(error) } else { .success(try await operation.value.body) }
+    }
+    return try #require(result)
+  }
+
+  @Test(
+    "H2: a message that the server compressed is decompressed, or it is an error, though no TE was sent",
+    arguments: ["gzip, chunked", "gzip", "br, chunked"])
+  func messageCodings(name: String) async throws {
+    try await withServer { _ in
+      var body = compressed(Self.text, by: "gzip")
+      if name.hasSuffix("chunked") {
+        body = Array("\(String(body.count, radix: 16))\r\n".utf8) + body + Array("\r\n0\r\n\r\n".utf8)
+      }
+      return [.raw(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: \(name)\r\n\r\n".utf8) + body), .closeConnection]
+    } _: { server in
+      let code: HTTPError.Code? = name.hasPrefix("br") ? .unsupportedCoding : nil
+      let request = RequestOperation(server.url(), limits: .once)
+      try await request.run()
+      #expect(request.httpError?.code == code && request.response?.body == (code == nil ? Self.text : nil))
+      // The coding is not the content's, so a download does not keep it.
+      try await withFolder { folder in
+        let download = DownloadOperation(server.url(), to: "\(folder)/file", limits: .once)
+        try await download.run()
+        #expect(download.httpError?.code == code && bytes("\(folder)/file") == (code == nil ? Self.text : nil))
       }
     }
   }
+
+  @Test(
+    "H2: content is decompressed by its codings, as curl does",
+    arguments: [
+      "gzip", "x-gzip", "GZIP", " gzip ", "gzip, identity", "identity,gzip", "gzip,", "deflate", "zlib-deflate",
+      "gzip, gzip", "deflate, gzip", "none", "",
+    ])
+  func codings(name: String) async throws {
+    let zipped = compressed(Self.text, by: "gzip")
+    let (coding, body) =
+      switch name {
+      case "deflate": (name, Self.raw(Self.text))
+      case "zlib-deflate": ("deflate", Self.zlib(Self.text))
+      case "gzip, gzip": (name, compressed(zipped, by: "gzip"))
+      case "deflate, gzip": (name, compressed(Self.raw(Self.text), by: "gzip"))
+      case "none", "": (name, Self.text)
+      default: (name, zipped)
+      }
+    let result = try await request(["Content-Encoding": coding], body)
+    #expect(try result.get() == Self.text)
+  }
+
+  @Test("H2: codings in several header fields are one list") func severalFields() async throws {
+    let body = compressed(Self.raw(Self.text), by: "gzip")
+    let result = try await request(["Content-Encoding": "deflate", "content-encoding": "gzip"], body)
+    #expect(try result.get() == Self.text)
+  }
+
+  @Test(
+    "H2: members of gzip follow each other, and other bytes behind them are ignored",
+    arguments: [[], [0, 0], [0x1F, 0x8B, 9]])
+  func members(end: [UInt8]) async throws {
+    let body = compressed(Self.text, by: "gzip") + compressed([1, 2, 3], by: "gzip") + end
+    let result = try await request(["Content-Encoding": "gzip"], body)
+    #expect(try result.get() == Self.text + [1, 2, 3])
+  }
+
+  @Test(
+    "H2: there is nothing to decompress where there is no content",
+    arguments: [("GET", 200), ("HEAD", 200), ("GET", 204), ("GET", 304), ("HEAD", 304), ("POST", 200)],
+    ["gzip", "deflate", "gzip, gzip"])
+  func nothing(asked: (method: String, status: Int), coding: String) async throws {
+    var headers: HTTPHeaders = ["Content-Encoding": coding]
+    if asked.method == "HEAD" { headers.add(name: "Content-Length", value: "1000") }
+    let result = try await request(
+      headers, [], status: HTTPResponseStatus(statusCode: asked.status), method: HTTPMethod(rawValue: asked.method))
+    #expect(try result.get() == [])
+  }
+
+  @Test(
+    "H2: no bytes are decompressed of an answer that has none, whatever length it announces",
+    arguments: [
+      ("HEAD", "200 OK", "Transfer-Encoding: chunked"), ("HEAD", "200 OK", "Content-Length: 100"),
+      ("GET", "304 Not Modified", "Content-Length: 100"), ("GET", "304 Not Modified", "Transfer-Encoding: chunked"),
+      ("GET", "204 No Content", "Content-Length: 100"), ("GET", "200 OK", "Content-Length: 0"),
+      ("GET", "200 OK", "Transfer-Encoding: chunked\r\n\r\n0"),
+    ])
+  func announced(method: String, status: String, field: String) async throws {
+    try await withServer { _ in
+      [.raw(Array("HTTP/1.1 \(status)\r\nContent-Encoding: gzip\r\n\(field)\r\n\r\n".utf8))]
+    } _: { server in
+      var limits = HTTPLimits.once
+      limits.allowedStatuses = [304]
+      let request = RequestOperation(
+        HTTPRequest(url: server.url(), method: HTTPMethod(rawValue: method)), limits: limits)
+      try await request.run()
+      #expect(request.response?.body == [], "\(String(describing: request.error))")
+      #expect(request.progress.totalUnitCount == 0)
+    }
+  }
+
+  @Test("H2: compressed content may be empty, and come byte by byte") func bytewise() async throws {
+    // What `gzip` makes of an empty file.
+    let empty: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    for (coding, body, content) in [
+      ("gzip", empty, []), ("gzip", empty + compressed([1, 2], by: "gzip") + empty, [1, 2]), ("deflate", [3, 0], []),
+      ("gzip", compressed(Self.text, by: "gzip"), Self.text), ("deflate", Self.zlib(Self.text), Self.text),
+      ("gzip, gzip", compressed(compressed(Self.text, by: "gzip"), by: "gzip"), Self.text),
+    ] {
+      try await withServer { _ in
+        [.head(.ok, ["Content-Encoding": coding, "Transfer-Encoding": "chunked"])] + body.map { .bytes([$0]) }
+          + [.end]
+      } _: { server in
+        let request = RequestOperation(server.url(), limits: .once)
+        try await request.run()
+        #expect(request.response?.body == content, "\(coding): \(String(describing: request.error))")
+      }
+    }
+  }
+
+  @Test("H2: small content may expand as far as it does, large content is limited") func expanding() async throws {
+    let rows = [UInt8](repeating: 0, count: 3_000_000)
+    let small = try await request(["Content-Encoding": "gzip"], compressed(rows, by: "gzip"))
+    #expect(try small.get() == rows)
+    let bomb = compressed([UInt8](repeating: 0, count: 20_000_000), by: "gzip")
+    for (coding, body) in [("gzip", bomb), ("gzip, gzip", compressed(bomb, by: "gzip"))] {
+      let large = try await request(["Content-Encoding": coding], body)
+      #expect(throws: HTTPError.self) { try large.get() }
+      if case .failure(let error) = large { #expect(error.code == .bodyTooLarge) }
+    }
+  }
+
+  @Test("H2: the limit of the size holds for what is decompressed") func size() async throws {
+    let body = compressed([UInt8](repeating: 0, count: 5_000), by: "gzip")
+    try await withServer { _ in
+      Server.answer(.ok, ["Content-Encoding": "gzip"], body)
+    } _: { server in
+      for (most, code) in [(5_000, nil), (4_999, HTTPError.Code.bodyTooLarge)] {
+        var limits = HTTPLimits.once
+        limits.maximumBodyBytes = most
+        let request = RequestOperation(server.url(), limits: limits)
+        try await request.run()
+        #expect(request.httpError?.code == code)
+      }
+    }
+  }
+
+  @Test("H2: content that ends too early, or is damaged, is an error", arguments: ["gzip", "deflate"])
+  func damaged(coding: String) async throws {
+    let whole = coding == "gzip" ? compressed(Self.text, by: "gzip") : Self.zlib(Self.text)
+    var wrong = whole
+    wrong[whole.count - 6] ^= 1
+    for body in [Array(whole.dropLast()), Array(whole.prefix(1)), wrong] {
+      let result = try await request(["Content-Encoding": coding], body)
+      #expect(throws: HTTPError.self) { try result.get() }
+      if case .failure(let error) = result { #expect(error.code == .connectionBroken) }
+    }
+  }
+
+  @Test("H2: an unknown coding is an error, unless the request accepts it by name") func unknown() async throws {
+    let result = try await request(["Content-Encoding": "br"], [1, 2])
+    #expect(throws: HTTPError.self) { try result.get() }
+    if case .failure(let error) = result { #expect(error.code == .unsupportedCoding) }
+    let wanted = try await request(["Content-Encoding": "br"], [1, 2], accepting: "gzip, br;q=0.5")
+    #expect(try wanted.get() == [1, 2])
+    let outer = try await request(["Content-Encoding": "br, gzip"], compressed([1, 2], by: "gzip"), accepting: "br")
+    #expect(try outer.get() == [1, 2])
+  }
+
+  @Test("H2: the content of an error is decompressed, and kept as it is where it can't be") func errors() async throws {
+    let zipped = compressed(Self.text, by: "gzip")
+    for (coding, body, kept) in [("gzip", zipped, Self.text), ("br", [1, 2], [1, 2]), ("gzip", [1, 2, 3], [])] {
+      let result = try await request(["Content-Encoding": coding], body, status: .badRequest)
+      guard case .failure(let error) = result else { throw POSIXErrorNotExpected() }
+      #expect(error.status == .badRequest && error.body == kept)
+    }
+  }
+
+  private struct POSIXErrorNotExpected: Error {}
+}
 #endif

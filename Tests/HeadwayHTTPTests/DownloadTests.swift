@@ -1,213 +1,211 @@
 #if HTTP
-  import Crypto
-  import Foundation
-  import Headway
-  import HeadwayHTTP
-  import HeadwayTestSupport
-  import NIOHTTP1
-  import Synchronization
-  import Testing
+import Crypto
+import Foundation
+import Headway
+import HeadwayHTTP
+import HeadwayTestSupport
+import NIOHTTP1
+import Synchronization
+import Testing
 
-  @Suite("HTTP: downloads", .hangLimit) struct DownloadTests {
-    private static let whole = content(700_001)
+@Suite("HTTP: downloads", .hangLimit) struct DownloadTests {
+  private static let whole = content(700_001)
 
-    private static func digest(_ bytes: [UInt8]) -> String {
-      SHA256.hash(data: bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  private static func digest(_ bytes: [UInt8]) -> String {
+    SHA256.hash(data: bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
+  /// Answers with the rest of the content that was asked for, if the tag is still the same; up to `end`, where it
+  /// breaks off, once the file has what comes before that.
+  private static func rest(
+    _ question: Server.Question, of whole: [UInt8], tag: String, to path: String, upTo end: Int? = nil
+  ) -> [Server.Step] {
+    var (start, headers): (Int, HTTPHeaders) = (0, ["ETag": tag])
+    if let range = question.header("Range"), question.header("If-Range") == tag {
+      start = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
+      guard start < whole.count else { return Server.answer(.rangeNotSatisfiable) }
+      headers.add(name: "Content-Range", value: "bytes \(start)-\(whole.count - 1)/\(whole.count)")
     }
+    headers.add(name: "Content-Length", value: "\(whole.count - start)")
+    let status = start > 0 ? HTTPResponseStatus.partialContent : .ok
+    guard let end, end > start else { return [.head(status, headers), .bytes(Array(whole[start...])), .end] }
+    return [
+      .head(status, headers), .bytes(Array(whole[start..<end])), .wait { bytes("\(path).headway-part")?.count == end },
+      .closeConnection,
+    ]
+  }
 
-    /// Answers with the rest of the content that was asked for, if the tag is still the same; up to `end`, where it
-    /// breaks off, once the file has what comes before that.
-    private static func rest(
-      _ question: Server.Question, of whole: [UInt8], tag: String, to path: String, upTo end: Int? = nil
-    ) -> [Server.Step] {
-      var (start, headers): (Int, HTTPHeaders) = (0, ["ETag": tag])
-      if let range = question.header("Range"), question.header("If-Range") == tag {
-        start = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
-        guard start < whole.count else { return Server.answer(.rangeNotSatisfiable) }
-        headers.add(name: "Content-Range", value: "bytes \(start)-\(whole.count - 1)/\(whole.count)")
-      }
-      headers.add(name: "Content-Length", value: "\(whole.count - start)")
-      let status = start > 0 ? HTTPResponseStatus.partialContent : .ok
-      guard let end, end > start else { return [.head(status, headers), .bytes(Array(whole[start...])), .end] }
-      return [
-        .head(status, headers), .bytes(Array(whole[start..<end])), .wait { bytes("\(path).part")?.count == end },
-        .closeConnection,
-      ]
-    }
-
-    @Test("H2: what is there and is no file is not replaced") func noFile() async throws {
-      try await withFolder { folder in
-        try await withServer { _ in
-          Server.answer(.ok, [:], [7])
-        } _: { server in
-          #expect(mkfifo("\(folder)/pipe", 0o600) == 0)
-          try FileManager.default.createDirectory(atPath: "\(folder)/folder", withIntermediateDirectories: false)
-          for name in ["pipe", "folder"] {
-            let download = DownloadOperation(server.url(), to: "\(folder)/\(name)")
-            try await download.run()
-            #expect(download.httpError?.code == .cannotWriteFile)
-          }
-          #expect(files(folder) == ["folder", "pipe"] && server.questions.isEmpty)
-        }
-      }
-    }
-
-    @Test("H2: a download is a file when it is complete, and not before") func download() async throws {
-      try await withFolder { folder in
-        let path = "\(folder)/file"
-        let seen = Mutex<[String]>([])
-        try await withServer { _ in
-          [
-            .head(.ok, ["Content-Length": "\(Self.whole.count)"]), .bytes(Array(Self.whole.prefix(1_000))),
-            .call { seen.withLock { $0 = files(folder) } }, .bytes(Array(Self.whole.dropFirst(1_000))), .end,
-          ]
-        } _: { server in
-          let download = DownloadOperation(server.url(), to: path)
-          try await download.run()
-          #expect(download.error == nil)
-          #expect(bytes(path) == Self.whole && files(folder) == ["file"])
-          #expect(seen.withLock { !$0.contains("file") })
-          #expect(download.progress.completedUnitCount == 700_001 && download.progress.totalUnitCount == 700_001)
-        }
-      }
-    }
-
-    @Test("H3: the checksum is verified before the file has its name") func checksum() async throws {
-      try await withFolder { folder in
-        try await withServer { _ in
-          Server.answer(.ok, [:], Self.whole)
-        } _: { server in
-          let right = try SHA256Checksum("sha256:" + Self.digest(Self.whole))
-          let good = DownloadOperation(server.url(), to: "\(folder)/good", checksum: right)
-          try await good.run()
-          #expect(good.error == nil && bytes("\(folder)/good") == Self.whole)
-          let wrong = try SHA256Checksum(Self.digest([1]))
-          let bad = DownloadOperation(server.url(), to: "\(folder)/bad", checksum: wrong, keepsPartialFile: true)
-          try await bad.run()
-          #expect(bad.httpError?.code == .checksumMismatch && files(folder) == ["good"])
-        }
-      }
-      for text in ["", "12", String(repeating: "+1", count: 32), String(repeating: "ü", count: 32)] {
-        #expect(throws: HTTPError.self) { try SHA256Checksum(text) }
-      }
-    }
-
-    @Test("H3: after a broken connection it goes on where it was") func resuming() async throws {
-      try await withFolder { folder in
-        let pieces = Mutex([200_000, 500_000, nil])
-        try await withServer { question in
-          Self.rest(
-            question, of: Self.whole, tag: "\"1\"", to: "\(folder)/file", upTo: pieces.withLock { $0.removeFirst() })
-        } _: { server in
-          let checksum = try SHA256Checksum(Self.digest(Self.whole))
-          let download = DownloadOperation(
-            server.url(), to: "\(folder)/file", checksum: checksum, limits: .attempts(3))
-          try await download.run()
-          #expect(download.error == nil && bytes("\(folder)/file") == Self.whole && files(folder) == ["file"])
-          #expect(server.questions.map { $0.header("Range") } == [nil, "bytes=200000-", "bytes=500000-"])
-        }
-      }
-    }
-
-    @Test("H3: a later download goes on with what an earlier one has left", arguments: [true, false])
-    func later(isSame: Bool) async throws {
-      try await withFolder { folder in
-        let path = "\(folder)/file"
-        let tag = Mutex("\"1\"")
-        let changed = content(40_000).reversed() as [UInt8]
-        let end = Mutex<Int?>(300_000)
-        try await withServer { question in
-          let tag = tag.withLock { $0 }
-          return Self.rest(
-            question, of: tag == "\"1\"" ? Self.whole : changed, tag: tag, to: path, upTo: end.withLock { $0.take() })
-        } _: { server in
-          let first = DownloadOperation(server.url(), to: path, keepsPartialFile: true, limits: .once)
-          try await first.run()
-          #expect(first.httpError?.code == .connectionBroken)
-          #expect(files(folder) == ["file.part", "file.part.json"] && bytes("\(path).part")?.count == 300_000)
-          if !isSame { tag.withLock { $0 = "\"2\"" } }
-          let second = DownloadOperation(server.url(), to: path, keepsPartialFile: true, limits: .once)
-          try await second.run()
-          #expect(second.error == nil && files(folder) == ["file"])
-          #expect(bytes(path) == (isSame ? Self.whole : changed))
-          #expect(server.questions.last?.header("Range") == "bytes=300000-")
-        }
-      }
-    }
-
-    @Test("H3: a server that ignores ranges, or has none to give, is asked for the whole", arguments: [200, 416, 206])
-    func ignoredRanges(status: Int) async throws {
-      try await withFolder { folder in
-        let path = "\(folder)/file"
-        let isFirst = Atomic(true)
-        try await withServer { question in
-          if isFirst.exchange(false, ordering: .relaxed) {
-            return Self.rest(question, of: Self.whole, tag: "\"1\"", to: path, upTo: 1_000)
-          }
-          guard question.header("Range") != nil, status != 200 else {
-            return Server.answer(.ok, ["ETag": "\"1\""], Self.whole)
-          }
-          // Another part than was asked for.
-          let headers: HTTPHeaders = status == 206 ? ["Content-Range": "bytes 5-9/700001"] : [:]
-          return Server.answer(HTTPResponseStatus(statusCode: status), headers, status == 206 ? [1, 2, 3, 4, 5] : [])
-        } _: { server in
-          let download = DownloadOperation(server.url(), to: path, limits: .attempts(2))
-          try await download.run()
-          #expect(download.error == nil && bytes(path) == Self.whole && files(folder) == ["file"])
-        }
-      }
-    }
-
-    @Test("H2: what can't be kept is a typed error, and a failure leaves nothing") func failures() async throws {
-      try await withFolder { folder in
-        try await withServer { question in
-          question.path == "/short"
-            ? [.head(.ok, ["Content-Length": "10"]), .bytes([1]), .closeConnection]
-            : Server.answer(.ok, [:], [1, 2, 3])
-        } _: { server in
-          let nowhere = DownloadOperation(server.url(), to: "\(folder)/none/file")
-          try await nowhere.run()
-          #expect(nowhere.httpError?.code == .cannotWriteFile)
-          // The reason is said once.
-          let text = nowhere.error.map { "\($0)" } ?? ""
-          #expect(text.hasSuffix("file.part can't be written: \(String(cString: strerror(ENOENT)))."), "\(text)")
-          var limits = HTTPLimits.once
-          limits.maximumBodyBytes = 2
-          let large = DownloadOperation(server.url(), to: "\(folder)/file", limits: limits)
-          try await large.run()
-          #expect(large.httpError?.code == .bodyTooLarge)
-          let short = DownloadOperation(server.url("/short"), to: "\(folder)/file", limits: .once)
-          try await short.run()
-          #expect(short.httpError?.code == .connectionBroken)
-          #expect(files(folder) == [])
-        }
-      }
-    }
-
-    @Test("H2: two downloads to one file do not mix") func sameFile() async throws {
-      try await withFolder { folder in
-        let path = "\(folder)/file"
-        let second = Mutex<DownloadOperation?>(nil)
-        let finished = DispatchSemaphore(value: 0)
-        try await withServer { question in
-          [
-            .head(.ok, ["Content-Length": "3"]), .bytes([1]),
-            .call {
-              guard let other = second.withLock({ $0.take() }) else { return }
-              other.completionBlock = { finished.signal() }
-              OperationQueue().addOperation(other)
-              finished.wait()
-            }, .bytes([2, 3]), .end,
-          ]
-        } _: { server in
-          let other = DownloadOperation(server.url(), to: path)
-          second.withLock { $0 = other }
-          let first = DownloadOperation(server.url(), to: path)
-          try await first.run()
-          #expect(first.error == nil && bytes(path) == [1, 2, 3])
-          #expect(other.httpError?.code == .fileInUse)
-        }
+  @Test("H2: a folder is not replaced") func noFile() async throws {
+    try await withFolder { folder in
+      try await withServer { _ in
+        Server.answer(.ok, [:], [7])
+      } _: { server in
+        try FileManager.default.createDirectory(atPath: "\(folder)/folder", withIntermediateDirectories: false)
+        let download = DownloadOperation(server.url(), to: "\(folder)/folder")
+        try await download.run()
+        #expect(download.httpError?.code == .cannotWriteFile)
+        #expect(files(folder) == ["folder"] && server.questions.isEmpty)
       }
     }
   }
+
+  @Test("H2: a download is a file when it is complete, and not before") func download() async throws {
+    try await withFolder { folder in
+      let path = "\(folder)/file"
+      let seen = Mutex<[String]>([])
+      try await withServer { _ in
+        [
+          .head(.ok, ["Content-Length": "\(Self.whole.count)"]), .bytes(Array(Self.whole.prefix(1_000))),
+          .call { seen.withLock { $0 = files(folder) } }, .bytes(Array(Self.whole.dropFirst(1_000))), .end,
+        ]
+      } _: { server in
+        let download = DownloadOperation(server.url(), to: path)
+        try await download.run()
+        #expect(download.error == nil)
+        #expect(bytes(path) == Self.whole && files(folder) == ["file"])
+        #expect(seen.withLock { !$0.contains("file") })
+        #expect(download.progress.completedUnitCount == 700_001 && download.progress.totalUnitCount == 700_001)
+      }
+    }
+  }
+
+  @Test("H3: the checksum is verified before the file has its name") func checksum() async throws {
+    try await withFolder { folder in
+      try await withServer { _ in
+        Server.answer(.ok, [:], Self.whole)
+      } _: { server in
+        let right = try SHA256Checksum("sha256:" + Self.digest(Self.whole))
+        let good = DownloadOperation(server.url(), to: "\(folder)/good", checksum: right)
+        try await good.run()
+        #expect(good.error == nil && bytes("\(folder)/good") == Self.whole)
+        let wrong = try SHA256Checksum(Self.digest([1]))
+        let bad = DownloadOperation(server.url(), to: "\(folder)/bad", checksum: wrong, keepsPartialFile: true)
+        try await bad.run()
+        #expect(bad.httpError?.code == .checksumMismatch && files(folder) == ["good"])
+      }
+    }
+    for text in ["", "12", String(repeating: "+1", count: 32), String(repeating: "ü", count: 32)] {
+      #expect(throws: HTTPError.self) { try SHA256Checksum(text) }
+    }
+  }
+
+  @Test("H3: after a broken connection it goes on where it was") func resuming() async throws {
+    try await withFolder { folder in
+      let pieces = Mutex([200_000, 500_000, nil])
+      try await withServer { question in
+        Self.rest(
+          question, of: Self.whole, tag: "\"1\"", to: "\(folder)/file", upTo: pieces.withLock { $0.removeFirst() })
+      } _: { server in
+        let checksum = try SHA256Checksum(Self.digest(Self.whole))
+        let download = DownloadOperation(
+          server.url(), to: "\(folder)/file", checksum: checksum, limits: .attempts(3))
+        try await download.run()
+        #expect(download.error == nil && bytes("\(folder)/file") == Self.whole && files(folder) == ["file"])
+        #expect(server.questions.map { $0.header("Range") } == [nil, "bytes=200000-", "bytes=500000-"])
+      }
+    }
+  }
+
+  @Test("H3: a later download goes on with what an earlier one has left", arguments: [true, false])
+  func later(isSame: Bool) async throws {
+    try await withFolder { folder in
+      let path = "\(folder)/file"
+      let tag = Mutex("\"1\"")
+      let changed = content(40_000).reversed() as [UInt8]
+      let end = Mutex<Int?>(300_000)
+      try await withServer { question in
+        let tag = tag.withLock { $0 }
+        return Self.rest(
+          question, of: tag == "\"1\"" ? Self.whole : changed, tag: tag, to: path, upTo: end.withLock { $0.take() })
+      } _: { server in
+        let first = DownloadOperation(server.url(), to: path, keepsPartialFile: true, limits: .once)
+        try await first.run()
+        #expect(first.httpError?.code == .connectionBroken)
+        #expect(files(folder) == ["file.headway-part", "file.headway-part.json"])
+        #expect(bytes("\(path).headway-part")?.count == 300_000)
+        if !isSame { tag.withLock { $0 = "\"2\"" } }
+        let second = DownloadOperation(server.url(), to: path, keepsPartialFile: true, limits: .once)
+        try await second.run()
+        #expect(second.error == nil && files(folder) == ["file"])
+        #expect(bytes(path) == (isSame ? Self.whole : changed))
+        #expect(server.questions.last?.header("Range") == "bytes=300000-")
+      }
+    }
+  }
+
+  @Test("H3: a server that ignores ranges, or has none to give, is asked for the whole", arguments: [200, 416, 206])
+  func ignoredRanges(status: Int) async throws {
+    try await withFolder { folder in
+      let path = "\(folder)/file"
+      let isFirst = Atomic(true)
+      try await withServer { question in
+        if isFirst.exchange(false, ordering: .relaxed) {
+          return Self.rest(question, of: Self.whole, tag: "\"1\"", to: path, upTo: 1_000)
+        }
+        guard question.header("Range") != nil, status != 200 else {
+          return Server.answer(.ok, ["ETag": "\"1\""], Self.whole)
+        }
+        // Another part than was asked for.
+        let headers: HTTPHeaders = status == 206 ? ["Content-Range": "bytes 5-9/700001"] : [:]
+        return Server.answer(HTTPResponseStatus(statusCode: status), headers, status == 206 ? [1, 2, 3, 4, 5] : [])
+      } _: { server in
+        let download = DownloadOperation(server.url(), to: path, limits: .attempts(2))
+        try await download.run()
+        #expect(download.error == nil && bytes(path) == Self.whole && files(folder) == ["file"])
+      }
+    }
+  }
+
+  @Test("H2: what can't be kept is a typed error, and a failure leaves nothing") func failures() async throws {
+    try await withFolder { folder in
+      try await withServer { question in
+        question.path == "/short"
+          ? [.head(.ok, ["Content-Length": "10"]), .bytes([1]), .closeConnection]
+          : Server.answer(.ok, [:], [1, 2, 3])
+      } _: { server in
+        let nowhere = DownloadOperation(server.url(), to: "\(folder)/none/file")
+        try await nowhere.run()
+        #expect(nowhere.httpError?.code == .cannotWriteFile)
+        // The reason is said once.
+        let text = nowhere.error.map { "\($0)" } ?? ""
+        #expect(text.hasSuffix("file.headway-part can't be written: \(String(cString: strerror(ENOENT)))."), "\(text)")
+        var limits = HTTPLimits.once
+        limits.maximumBodyBytes = 2
+        let large = DownloadOperation(server.url(), to: "\(folder)/file", limits: limits)
+        try await large.run()
+        #expect(large.httpError?.code == .bodyTooLarge)
+        let short = DownloadOperation(server.url("/short"), to: "\(folder)/file", limits: .once)
+        try await short.run()
+        #expect(short.httpError?.code == .connectionBroken)
+        #expect(files(folder) == [])
+      }
+    }
+  }
+
+  @Test("H2: two downloads to one file do not mix") func sameFile() async throws {
+    try await withFolder { folder in
+      let path = "\(folder)/file"
+      let second = Mutex<DownloadOperation?>(nil)
+      let finished = DispatchSemaphore(value: 0)
+      try await withServer { question in
+        [
+          .head(.ok, ["Content-Length": "3"]), .bytes([1]),
+          .call {
+            guard let other = second.withLock({ $0.take() }) else { return }
+            other.completionBlock = { finished.signal() }
+            OperationQueue().addOperation(other)
+            finished.wait()
+          }, .bytes([2, 3]), .end,
+        ]
+      } _: { server in
+        let other = DownloadOperation(server.url(), to: path)
+        second.withLock { $0 = other }
+        let first = DownloadOperation(server.url(), to: path)
+        try await first.run()
+        #expect(first.error == nil && bytes(path) == [1, 2, 3])
+        #expect(other.httpError?.code == .fileInUse)
+      }
+    }
+  }
+}
 #endif

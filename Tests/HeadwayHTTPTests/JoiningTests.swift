@@ -1,163 +1,163 @@
 #if HTTP
-  import Headway
-  import HeadwayHTTP
-  import HeadwayTestKit
-  import HeadwayTestSupport
-  import NIOHTTP1
-  import Synchronization
-  import Testing
+import Headway
+import HeadwayHTTP
+import HeadwayTestKit
+import HeadwayTestSupport
+import NIOHTTP1
+import Synchronization
+import Testing
 
-  @Suite("HTTP: joining", .hangLimit) struct JoiningTests {
-    private static func joining(_ url: String, _ headers: HTTPHeaders = [:]) -> HTTPRequest {
-      var request = HTTPRequest(url: url, headers: headers)
-      request.joinsEqualRequests = true
-      return request
+@Suite("HTTP: joining", .hangLimit) struct JoiningTests {
+  private static func joining(_ url: String, _ headers: HTTPHeaders = [:]) -> HTTPRequest {
+    var request = HTTPRequest(url: url, headers: headers)
+    request.joinsEqualRequests = true
+    return request
+  }
+
+  /// Begins a request, and returns when the server has been asked.
+  private static func first(_ server: LoopbackServer, _ connections: HTTPConnections) async -> RequestOperation {
+    let count = server.questions.count
+    let request = RequestOperation(joining(server.url()), connections: connections)
+    request.start()
+    await until { server.questions.count == count + 1 }
+    return request
+  }
+
+  /// Begins requests that join one under way.
+  private static func others(
+    _ count: Int, _ server: LoopbackServer, _ connections: HTTPConnections
+  ) async -> [RequestOperation] {
+    let before = connections.participantCount
+    let requests = (0..<count).map { _ in RequestOperation(joining(server.url()), connections: connections) }
+    for request in requests { request.start() }
+    await until { connections.participantCount == before + count }
+    return requests
+  }
+
+  @Test("H3: equal GET requests are joined, and each has the answer and its progress") func joined() async throws {
+    let isOpen = Atomic(false)
+    try await withServer { _ in
+      [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, ["X-Test": "1"], content(100_000))
+    } _: { server in
+      let connections = try HTTPConnections(HTTPConnections.Configuration())
+      let first = await Self.first(server, connections)
+      let requests = [first] + (await Self.others(4, server, connections))
+      isOpen.store(true, ordering: .releasing)
+      for request in requests {
+        let response = try await request.value
+        #expect(response.body == content(100_000) && response.headers["X-Test"] == ["1"])
+        #expect(request.progress.completedUnitCount == 100_000 && request.progress.totalUnitCount == 100_000)
+      }
+      #expect(server.questions.count == 1 && connections.participantCount == 0)
+      // One that comes later asks for itself.
+      let later = RequestOperation(Self.joining(server.url()), connections: connections)
+      try await later.run()
+      #expect(later.error == nil && server.questions.count == 2)
     }
+  }
 
-    /// Begins a request, and returns when the server has been asked.
-    private static func first(_ server: LoopbackServer, _ connections: HTTPConnections) async -> RequestOperation {
-      let count = server.questions.count
-      let request = RequestOperation(joining(server.url()), connections: connections)
-      request.start()
-      await until { server.questions.count == count + 1 }
-      return request
+  @Test("H3: joined requests are cancelled each for itself, and the connection ends with the last")
+  func cancelling() async throws {
+    let isOpen = Atomic(false)
+    try await withServer { _ in
+      [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, [:], [7])
+    } _: { server in
+      let connections = try HTTPConnections(HTTPConnections.Configuration())
+      let first = await Self.first(server, connections)
+      let others = await Self.others(2, server, connections)
+      // The one that began it does not end it.
+      first.cancel()
+      others[0].cancel()
+      try await first.finished()
+      try await others[0].finished()
+      #expect(first.response == nil && first.error == nil && server.openConnectionCount == 1)
+      isOpen.store(true, ordering: .releasing)
+      let response = try await others[1].value
+      #expect(response.body == [7] && server.questions.count == 1)
+
+      isOpen.store(false, ordering: .releasing)
+      let next = await Self.first(server, connections)
+      let last = await Self.others(1, server, connections)
+      next.cancel()
+      last[0].cancel()
+      try await last[0].finished()
+      await until { server.openConnectionCount == 0 }
+      #expect(server.questions.count == 2 && connections.participantCount == 0)
     }
+  }
 
-    /// Begins requests that join one under way.
-    private static func others(
-      _ count: Int, _ server: LoopbackServer, _ connections: HTTPConnections
-    ) async -> [RequestOperation] {
-      let before = connections.participantCount
-      let requests = (0..<count).map { _ in RequestOperation(joining(server.url()), connections: connections) }
+  @Test("H3: a failure is that of all that joined, and each tries again as its limits say")
+  func failing() async throws {
+    let isOpen = Atomic(false)
+    try await withServer { _ in
+      [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.serviceUnavailable)
+    } _: { server in
+      let connections = try HTTPConnections(HTTPConnections.Configuration())
+      let once = RequestOperation(Self.joining(server.url()), limits: .once, connections: connections)
+      let twice = RequestOperation(Self.joining(server.url()), limits: .attempts(2), connections: connections)
+      once.start()
+      twice.start()
+      await until { connections.participantCount == 2 && server.questions.count == 1 }
+      isOpen.store(true, ordering: .releasing)
+      for request in [once, twice] {
+        try await request.finished()
+        #expect(request.httpError?.status == .serviceUnavailable)
+      }
+      #expect(server.questions.count == 2)
+    }
+  }
+
+  @Test("H3: only what is equal and says so is joined") func notJoined() async throws {
+    let isOpen = Atomic(false)
+    try await withServer { _ in
+      [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, [:], [7])
+    } _: { server in
+      let connections = try HTTPConnections(HTTPConnections.Configuration())
+      var small = HTTPLimits()
+      small.maximumBodyBytes = 10
+      var head = Self.joining(server.url())
+      head.method = .HEAD
+      let requests = [
+        RequestOperation(Self.joining(server.url()), connections: connections),
+        RequestOperation(Self.joining(server.url("/other")), connections: connections),
+        RequestOperation(Self.joining(server.url(), ["Accept": "text/plain"]), connections: connections),
+        RequestOperation(Self.joining(server.url()), limits: small, connections: connections),
+        RequestOperation(head, connections: connections),
+        RequestOperation(server.url(), connections: connections),
+      ]
       for request in requests { request.start() }
-      await until { connections.participantCount == before + count }
-      return requests
-    }
-
-    @Test("H3: equal GET requests are joined, and each has the answer and its progress") func joined() async throws {
-      let isOpen = Atomic(false)
-      try await withServer { _ in
-        [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, ["X-Test": "1"], content(100_000))
-      } _: { server in
-        let connections = try HTTPConnections(HTTPConnections.Configuration())
-        let first = await Self.first(server, connections)
-        let requests = [first] + (await Self.others(4, server, connections))
-        isOpen.store(true, ordering: .releasing)
-        for request in requests {
-          let response = try await request.value
-          #expect(response.body == content(100_000) && response.headers["X-Test"] == ["1"])
-          #expect(request.progress.completedUnitCount == 100_000 && request.progress.totalUnitCount == 100_000)
-        }
-        #expect(server.questions.count == 1 && connections.participantCount == 0)
-        // One that comes later asks for itself.
-        let later = RequestOperation(Self.joining(server.url()), connections: connections)
-        try await later.run()
-        #expect(later.error == nil && server.questions.count == 2)
-      }
-    }
-
-    @Test("H3: joined requests are cancelled each for itself, and the connection ends with the last")
-    func cancelling() async throws {
-      let isOpen = Atomic(false)
-      try await withServer { _ in
-        [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, [:], [7])
-      } _: { server in
-        let connections = try HTTPConnections(HTTPConnections.Configuration())
-        let first = await Self.first(server, connections)
-        let others = await Self.others(2, server, connections)
-        // The one that began it does not end it.
-        first.cancel()
-        others[0].cancel()
-        try await first.finished()
-        try await others[0].finished()
-        #expect(first.response == nil && first.error == nil && server.openConnectionCount == 1)
-        isOpen.store(true, ordering: .releasing)
-        let response = try await others[1].value
-        #expect(response.body == [7] && server.questions.count == 1)
-
-        isOpen.store(false, ordering: .releasing)
-        let next = await Self.first(server, connections)
-        let last = await Self.others(1, server, connections)
-        next.cancel()
-        last[0].cancel()
-        try await last[0].finished()
-        await until { server.openConnectionCount == 0 }
-        #expect(server.questions.count == 2 && connections.participantCount == 0)
-      }
-    }
-
-    @Test("H3: a failure is that of all that joined, and each tries again as its limits say")
-    func failing() async throws {
-      let isOpen = Atomic(false)
-      try await withServer { _ in
-        [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.serviceUnavailable)
-      } _: { server in
-        let connections = try HTTPConnections(HTTPConnections.Configuration())
-        let once = RequestOperation(Self.joining(server.url()), limits: .once, connections: connections)
-        let twice = RequestOperation(Self.joining(server.url()), limits: .attempts(2), connections: connections)
-        once.start()
-        twice.start()
-        await until { connections.participantCount == 2 && server.questions.count == 1 }
-        isOpen.store(true, ordering: .releasing)
-        for request in [once, twice] {
-          try await request.finished()
-          #expect(request.httpError?.status == .serviceUnavailable)
-        }
-        #expect(server.questions.count == 2)
-      }
-    }
-
-    @Test("H3: only what is equal and says so is joined") func notJoined() async throws {
-      let isOpen = Atomic(false)
-      try await withServer { _ in
-        [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, [:], [7])
-      } _: { server in
-        let connections = try HTTPConnections(HTTPConnections.Configuration())
-        var small = HTTPLimits()
-        small.maximumBodyBytes = 10
-        var head = Self.joining(server.url())
-        head.method = .HEAD
-        let requests = [
-          RequestOperation(Self.joining(server.url()), connections: connections),
-          RequestOperation(Self.joining(server.url("/other")), connections: connections),
-          RequestOperation(Self.joining(server.url(), ["Accept": "text/plain"]), connections: connections),
-          RequestOperation(Self.joining(server.url()), limits: small, connections: connections),
-          RequestOperation(head, connections: connections),
-          RequestOperation(server.url(), connections: connections),
-        ]
-        for request in requests { request.start() }
-        await until { server.questions.count == requests.count }
-        isOpen.store(true, ordering: .releasing)
-        for request in requests {
-          try await request.finished()
-          #expect(request.error == nil)
-        }
-      }
-    }
-
-    @Test("H3: a storm of joined requests, each cancelled at some moment, leaves nothing") func storm() async throws {
-      let seed = UInt64.random(in: 0...UInt64.max)
-      try await withServer { question in
-        question.path == "/0"
-          ? [.head(.ok, ["Content-Length": "9"]), .bytes([1]), .hang] : Server.answer(.ok, [:], [7])
-      } _: { server in
-        var random = SeededGenerator(seed: seed)
-        let connections = try HTTPConnections(HTTPConnections.Configuration())
-        let queue = OperationQueue()
-        var requests: [RequestOperation] = []
-        for _ in 0..<1_000 {
-          let url = server.url("/\(random.next() % 5)")
-          requests.append(RequestOperation(Self.joining(url), connections: connections))
-          queue.addOperation(requests[requests.count - 1])
-          if random.next() % 3 == 0 { requests[Int(random.next() % UInt64(requests.count))].cancel() }
-        }
-        for request in requests where request.request.url == server.url("/0") { request.cancel() }
-        try await queue.finished()
-        #expect(
-          requests.allSatisfy { $0.isFinished && $0.error == nil && ($0.isCancelled || $0.response?.body == [7]) },
-          "seed \(seed)")
-        #expect(connections.participantCount == 0, "seed \(seed)")
+      await until { server.questions.count == requests.count }
+      isOpen.store(true, ordering: .releasing)
+      for request in requests {
+        try await request.finished()
+        #expect(request.error == nil)
       }
     }
   }
+
+  @Test("H3: a storm of joined requests, each cancelled at some moment, leaves nothing") func storm() async throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    try await withServer { question in
+      question.path == "/0"
+        ? [.head(.ok, ["Content-Length": "9"]), .bytes([1]), .hang] : Server.answer(.ok, [:], [7])
+    } _: { server in
+      var random = SeededGenerator(seed: seed)
+      let connections = try HTTPConnections(HTTPConnections.Configuration())
+      let queue = OperationQueue()
+      var requests: [RequestOperation] = []
+      for _ in 0..<1_000 {
+        let url = server.url("/\(random.next() % 5)")
+        requests.append(RequestOperation(Self.joining(url), connections: connections))
+        queue.addOperation(requests[requests.count - 1])
+        if random.next() % 3 == 0 { requests[Int(random.next() % UInt64(requests.count))].cancel() }
+      }
+      for request in requests where request.request.url == server.url("/0") { request.cancel() }
+      try await queue.finished()
+      #expect(
+        requests.allSatisfy { $0.isFinished && $0.error == nil && ($0.isCancelled || $0.response?.body == [7]) },
+        "seed \(seed)")
+      #expect(connections.participantCount == 0, "seed \(seed)")
+    }
+  }
+}
 #endif

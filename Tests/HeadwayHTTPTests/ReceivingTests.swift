@@ -1,76 +1,76 @@
 #if HTTP
-  import Foundation
-  import Headway
-  import HeadwayHTTP
-  import HeadwayTestKit
-  import HeadwayTestSupport
-  import NIOHTTP1
-  import Synchronization
-  import Testing
+import Foundation
+import Headway
+import HeadwayHTTP
+import HeadwayTestKit
+import HeadwayTestSupport
+import NIOHTTP1
+import Synchronization
+import Testing
 
-  @Suite("HTTP: receiving an answer", .hangLimit) struct ReceivingTests {
-    /// Calls a closure with the answer.
-    private final class Receiver: RequestOperation, @unchecked Sendable {
-      let calls = Atomic(0)
-      private let body: Mutex<@Sendable (Receiver) async throws -> Void>
+@Suite("HTTP: receiving an answer", .hangLimit) struct ReceivingTests {
+  /// Calls a closure with the answer.
+  private final class Receiver: RequestOperation, @unchecked Sendable {
+    let calls = Atomic(0)
+    private let body: Mutex<@Sendable (Receiver) async throws -> Void>
 
-      init(
-        _ url: String, limits: HTTPLimits = HTTPLimits(), _ body: @escaping @Sendable (Receiver) async throws -> Void
-      ) {
-        self.body = Mutex(body)
-        super.init(HTTPRequest(url: url), limits: limits)
-      }
-
-      override func receive(_ response: HTTPResponse) async throws {
-        calls.add(1, ordering: .relaxed)
-        try await body.withLock { $0 }(self)
-      }
+    init(
+      _ url: String, limits: HTTPLimits = HTTPLimits(), _ body: @escaping @Sendable (Receiver) async throws -> Void
+    ) {
+      self.body = Mutex(body)
+      super.init(HTTPRequest(url: url), limits: limits)
     }
 
-    @Test("H1: what a subclass makes of the answer is made once, whatever it throws") func once() async throws {
-      try await withServer { _ in
-        Server.answer(.ok, [:], [7])
-      } _: { server in
-        let request = Receiver(server.url(), limits: .attempts(3)) { request in
-          throw HTTPError(.timedOut, url: request.request.url, message: "Another request of its own.")
-        }
-        try await request.run()
-        #expect(request.calls.load(ordering: .relaxed) == 1 && server.questions.count == 1)
-        #expect(request.httpError?.code == .timedOut && request.response == nil)
-      }
-    }
-
-    @Test("H1: one that is cancelled while a subclass receives the answer has none") func cancelled() async throws {
-      try await withServer { _ in
-        Server.answer(.ok, [:], [7])
-      } _: { server in
-        let request = Receiver(server.url()) { request in
-          #expect(request.response == nil)
-          request.cancel()
-        }
-        try await request.run()
-        #expect(request.isCancelled && request.error == nil && request.response == nil)
-        await #expect(throws: CancellationError.self) { try await request.value }
-      }
-    }
-
-    @Test("H2: one whose time passes while a subclass receives the answer has none") func late() async throws {
-      try await withServer { _ in
-        Server.answer(.ok, [:], [7])
-      } _: { server in
-        let clock = ManualClock()
-        var limits = HTTPLimits.once
-        limits.totalTime = .seconds(1)
-        let request = Receiver(server.url(), limits: limits) { _ in
-          await until { clock.sleeperCount == 1 }
-          clock.advance(by: .seconds(1))
-          // It does not look whether its task is cancelled, until it is.
-          while !Task.isCancelled { await Task.yield() }
-        }
-        request.clock = clock
-        try await request.run()
-        #expect(request.httpError?.code == .timedOut && request.response == nil)
-      }
+    override func receive(_ response: HTTPResponse) async throws {
+      calls.add(1, ordering: .relaxed)
+      try await body.withLock { $0 }(self)
     }
   }
+
+  @Test("H1: what a subclass makes of the answer is made once, whatever it throws") func once() async throws {
+    try await withServer { _ in
+      Server.answer(.ok, [:], [7])
+    } _: { server in
+      let request = Receiver(server.url(), limits: .attempts(3)) { request in
+        throw HTTPError(.timedOut, url: request.request.url, message: "Another request of its own.")
+      }
+      try await request.run()
+      #expect(request.calls.load(ordering: .relaxed) == 1 && server.questions.count == 1)
+      #expect(request.httpError?.code == .timedOut && request.response == nil)
+    }
+  }
+
+  @Test("H1: one that is cancelled while a subclass receives the answer has none") func cancelled() async throws {
+    try await withServer { _ in
+      Server.answer(.ok, [:], [7])
+    } _: { server in
+      let request = Receiver(server.url()) { request in
+        #expect(request.response == nil)
+        request.cancel()
+      }
+      try await request.run()
+      #expect(request.isCancelled && request.error == nil && request.response == nil)
+      await #expect(throws: CancellationError.self) { try await request.value }
+    }
+  }
+
+  @Test("H2: one whose time passes while a subclass receives the answer has none") func late() async throws {
+    try await withServer { _ in
+      Server.answer(.ok, [:], [7])
+    } _: { server in
+      let clock = ManualClock()
+      var limits = HTTPLimits.once
+      limits.totalTime = .seconds(1)
+      let request = Receiver(server.url(), limits: limits) { _ in
+        await until { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+        // It does not look whether its task is cancelled, until it is.
+        while !Task.isCancelled { await Task.yield() }
+      }
+      request.clock = clock
+      try await request.run()
+      #expect(request.httpError?.code == .timedOut && request.response == nil)
+    }
+  }
+}
 #endif

@@ -1,208 +1,216 @@
 #if HTTP
-  import Foundation
-  import Headway
-  import HeadwayHTTP
-  import HeadwayTestKit
-  import HeadwayTestSupport
-  import NIOHTTP1
-  import Testing
+import Foundation
+import Headway
+import HeadwayHTTP
+import HeadwayTestKit
+import HeadwayTestSupport
+import NIOHTTP1
+import Testing
 
-  @Suite("HTTP: requests", .hangLimit) struct RequestTests {
-    @Test("H1, H2: an answer is kept with its status, header fields and body") func answer() async throws {
+@Suite("HTTP: requests", .hangLimit) struct RequestTests {
+  @Test("H1, H2: an answer is kept with its status, header fields and body") func answer() async throws {
+    try await withServer { _ in
+      Server.answer(.ok, ["X-Test": "1"], Array("Grüße".utf8))
+    } _: { server in
+      let request = RequestOperation(server.url("/a?b=c"))
+      try await request.run()
+      #expect(request.error == nil)
+      let response = try await request.value
+      #expect(response.status == .ok && response.text == "Grüße" && response.headers["X-Test"] == ["1"])
+      #expect(response.url == server.url("/a?b=c"))
+      #expect(server.questions.map(\.path) == ["/a?b=c"])
+      #expect(request.progress.completedUnitCount == 7 && request.progress.totalUnitCount == 7)
+    }
+  }
+
+  @Test("H1: an operation that depends on a request finds the answer") func dependency() async throws {
+    try await withServer { _ in
+      Server.answer(.ok, [:], [1, 2, 3])
+    } _: { server in
+      let request = RequestOperation(server.url())
+      let parse = TaskOperation { request.response?.body.count }
+      parse.addDependency(request)
+      let queue = OperationQueue()
+      queue.addOperations([request, parse], waitUntilFinished: false)
+      let count = try await parse.value
+      #expect(count == 3)
+    }
+  }
+
+  @Test("H1: method, header fields and body are sent", arguments: [true, false])
+  func sending(fromFile: Bool) async throws {
+    let body = content(300_000)
+    try await withFolder { folder in
+      let path = "\(folder)/body"
+      #expect(FileManager.default.createFile(atPath: path, contents: Data(body)))
       try await withServer { _ in
-        Server.answer(.ok, ["X-Test": "1"], Array("Grüße".utf8))
+        Server.answer(.created)
       } _: { server in
-        let request = RequestOperation(server.url("/a?b=c"))
+        let request = RequestOperation(
+          HTTPRequest(
+            url: server.url(), method: .POST, headers: ["X-Test": "1"],
+            body: fromFile ? .file(path: path) : .bytes(body)))
         try await request.run()
-        #expect(request.error == nil)
-        let response = try await request.value
-        #expect(response.status == .ok && response.text == "Grüße" && response.headers["X-Test"] == ["1"])
-        #expect(response.url == server.url("/a?b=c"))
-        #expect(server.questions.map(\.path) == ["/a?b=c"])
-        #expect(request.progress.completedUnitCount == 7 && request.progress.totalUnitCount == 7)
-      }
-    }
-
-    @Test("H1: an operation that depends on a request finds the answer") func dependency() async throws {
-      try await withServer { _ in
-        Server.answer(.ok, [:], [1, 2, 3])
-      } _: { server in
-        let request = RequestOperation(server.url())
-        let parse = TaskOperation { request.response?.body.count }
-        parse.addDependency(request)
-        let queue = OperationQueue()
-        queue.addOperations([request, parse], waitUntilFinished: false)
-        let count = try await parse.value
-        #expect(count == 3)
-      }
-    }
-
-    @Test("H1: method, header fields and body are sent", arguments: [true, false])
-    func sending(fromFile: Bool) async throws {
-      let body = content(300_000)
-      try await withFolder { folder in
-        let path = "\(folder)/body"
-        #expect(FileManager.default.createFile(atPath: path, contents: Data(body)))
-        try await withServer { _ in
-          Server.answer(.created)
-        } _: { server in
-          let request = RequestOperation(
-            HTTPRequest(
-              url: server.url(), method: .POST, headers: ["X-Test": "1"],
-              body: fromFile ? .file(path: path) : .bytes(body)))
-          try await request.run()
-          #expect(request.response?.status == .created)
-          let question = try #require(server.questions.first)
-          #expect(question.head.method == .POST && question.header("X-Test") == "1")
-          #expect(question.header("Content-Length") == "300000")
-          #expect(question.body == body)
-        }
-      }
-    }
-
-    @Test("H2: a proxy is asked for a connection to the server") func proxy() async throws {
-      try await withServer { _ in
-        [.closeConnection]
-      } _: { proxy in
-        var configuration = HTTPConnections.Configuration()
-        configuration.proxy = "http://me:secret@127.0.0.1:\(proxy.port)"
-        let connections = try HTTPConnections(configuration)
-        let request = RequestOperation("http://example.invalid/a", limits: .once, connections: connections)
-        try await request.run()
-        #expect(request.error != nil)
-        #expect(proxy.questions.map(\.path) == ["example.invalid:80"])
-        #expect(proxy.questions.first?.head.method == .CONNECT)
-        #expect(proxy.questions.first?.header("Proxy-Authorization") == "Basic bWU6c2VjcmV0")
-        configuration.proxy = "nonsense"
-        #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
-      }
-    }
-
-    @Test("H2: credentials in an address are sent as a header field, and shown nowhere") func credentials() async throws
-    {
-      try await withServer { question in
-        question.path == "/sent" ? Server.answer(.unauthorized) : Server.answer(.found, ["Location": "/sent"])
-      } _: { server in
-        let url = server.url("/first").replacing("127.0.0.1", with: "me:s%3Acret@127.0.0.1")
-        let request = RequestOperation(url, limits: .once)
-        try await request.run()
-        // me:s:cret
-        #expect(server.questions.map { $0.header("Authorization") } == Array(repeating: "Basic bWU6czpjcmV0", count: 2))
-        #expect(request.request.url == server.url("/first") && request.name == server.url("/first"))
-        #expect(!"\(try #require(request.error))".contains("cret"))
-      }
-    }
-
-    @Test("H2: a status that is not from 200 to 299 is an error, unless it is allowed") func statuses() async throws {
-      try await withServer { question in
-        Server.answer(HTTPResponseStatus(statusCode: Int(question.path.dropFirst()) ?? 200))
-      } _: { server in
-        for status in [200, 204, 299, 304, 400, 404, 500] as [UInt] {
-          let request = RequestOperation(server.url("/\(status)"), limits: .once)
-          try await request.run()
-          #expect(request.httpError?.code == ((200...299).contains(status) ? nil : .unexpectedStatus))
-          #expect(request.httpError?.status?.code == ((200...299).contains(status) ? nil : status))
-        }
-        var limits = HTTPLimits.once
-        limits.allowedStatuses = [404]
-        let request = RequestOperation(server.url("/404"), limits: limits)
-        try await request.run()
-        #expect(request.error == nil && request.response?.status == .notFound)
-      }
-    }
-
-    @Test("H2: a body that is too large is an error, whether its length is announced or not", arguments: [true, false])
-    func largeBody(isAnnounced: Bool) async throws {
-      try await withServer { _ in
-        Server.answer(.ok, isAnnounced ? [:] : ["Transfer-Encoding": "chunked"], content(5_000))
-      } _: { server in
-        for (most, code) in [(5_000, nil), (4_999, HTTPError.Code.bodyTooLarge)] {
-          var limits = HTTPLimits.once
-          limits.maximumBodyBytes = most
-          let request = RequestOperation(server.url(), limits: limits)
-          try await request.run()
-          #expect(request.httpError?.code == code)
-          #expect(request.response?.body.count == (code == nil ? 5_000 : nil))
-        }
-      }
-    }
-
-    @Test("H2: a broken connection, one that nobody listens at, and no address are typed errors")
-    func failures() async throws {
-      try await withServer { question in
-        switch question.path {
-        case "/closes": [.closeConnection]
-        case "/short": [.head(.ok, ["Content-Length": "10"]), .bytes([1, 2, 3]), .closeConnection]
-        default: [.raw(Array("nonsense\r\n\r\n".utf8)), .closeConnection]
-        }
-      } _: { server in
-        for path in ["/closes", "/short", "/nonsense"] {
-          let request = RequestOperation(server.url(path), limits: .once)
-          try await request.run()
-          #expect(request.httpError?.code == .connectionBroken, "\(path): \(String(describing: request.error))")
-          #expect(request.response == nil)
-        }
-        let port = server.port
-        try await server.stop()
-        let nobody = RequestOperation("http://127.0.0.1:\(port)/", limits: .once)
-        try await nobody.run()
-        #expect(nobody.httpError?.code == .cannotConnect, "\(String(describing: nobody.error))")
-        #expect(
-          nobody.httpError?.description
-            == "http://127.0.0.1:\(port)/: There is no connection to the server. (Connection refused)")
-      }
-      for url in ["", "nonsense", "ftp://example.org/", "http://"] {
-        let request = RequestOperation(url, limits: .once)
-        try await request.run()
-        #expect(request.httpError?.code == .invalidURL, "\(url): \(String(describing: request.error))")
-      }
-    }
-
-    @Test("H2: a connection that stands still, and one that takes too long in all, are given up") func time()
-      async throws
-    {
-      try await withServer { _ in
-        [.head(.ok, ["Content-Length": "10"]), .bytes([1]), .hang]
-      } _: { server in
-        var configuration = HTTPConnections.Configuration()
-        configuration.idleTime = .milliseconds(20)
-        let idle = RequestOperation(server.url(), limits: .once, connections: try HTTPConnections(configuration))
-        try await idle.run()
-        #expect(idle.httpError?.code == .timedOut, "\(String(describing: idle.error))")
-        var limits = HTTPLimits.once
-        limits.totalTime = .seconds(1)
-        let total = RequestOperation(server.url(), limits: limits)
-        let clock = ManualClock()
-        total.clock = clock
-        OperationQueue().addOperation(total)
-        // Once it has a connection, which would be kept if nothing was asked on it.
-        await until { server.questions.count == 2 && clock.sleeperCount == 1 }
-        clock.advance(by: .seconds(1))
-        try await total.finished()
-        #expect(total.httpError?.code == .timedOut, "\(String(describing: total.error))")
-        await until { server.openConnectionCount == 0 }
-      }
-    }
-
-    @Test("H1: a subclass makes something of the answer, or fails") func subclass() async throws {
-      final class Count: RequestOperation, @unchecked Sendable {
-        nonisolated(unsafe) var count = 0
-        override func receive(_ response: HTTPResponse) async throws {
-          guard response.body.count > 2 else { throw POSIXError(.EINVAL) }
-          count = response.body.count
-        }
-      }
-      try await withServer { question in
-        Server.answer(.ok, [:], content(Int(question.path.dropFirst()) ?? 0))
-      } _: {
-        server in
-        let good = Count(HTTPRequest(url: server.url("/5")))
-        try await good.run()
-        #expect(good.count == 5 && good.error == nil)
-        let bad = Count(HTTPRequest(url: server.url("/2")))
-        try await bad.run()
-        #expect(bad.error is POSIXError && bad.response == nil)
+        #expect(request.response?.status == .created)
+        let question = try #require(server.questions.first)
+        #expect(question.head.method == .POST && question.header("X-Test") == "1")
+        #expect(question.header("Content-Length") == "300000")
+        #expect(question.body == body)
       }
     }
   }
+
+  @Test("H2: a proxy is asked for a connection to the server") func proxy() async throws {
+    try await withServer { _ in
+      [.closeConnection]
+    } _: { proxy in
+      var configuration = HTTPConnections.Configuration()
+      configuration.proxy = "http://me:secret@127.0.0.1:\(proxy.port)"
+      let connections = try HTTPConnections(configuration)
+      let request = RequestOperation("http://example.invalid/a", limits: .once, connections: connections)
+      try await request.run()
+      #expect(request.error != nil)
+      #expect(proxy.questions.map(\.path) == ["example.invalid:80"])
+      #expect(proxy.questions.first?.head.method == .CONNECT)
+      #expect(proxy.questions.first?.header("Proxy-Authorization") == "Basic bWU6c2VjcmV0")
+      configuration.proxy = "nonsense"
+      #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
+    }
+  }
+
+  @Test("H2: credentials in an address are sent as a header field, and shown nowhere") func credentials() async throws {
+    try await withServer { question in
+      question.path == "/sent" ? Server.answer(.unauthorized) : Server.answer(.found, ["Location": "/sent"])
+    } _: { server in
+      let url = server.url("/first").replacing("127.0.0.1", with: "me:s%3Acret@127.0.0.1")
+      let request = RequestOperation(url, limits: .once)
+      try await request.run()
+      // me:s:cret
+      #expect(server.questions.map { $0.header("Authorization") } == Array(repeating: "Basic bWU6czpjcmV0", count: 2))
+      #expect(request.request.url == server.url("/first") && request.name == server.url("/first"))
+      #expect(!"\(try #require(request.error))".contains("cret"))
+    }
+  }
+
+  @Test("H2: a status that is not from 200 to 299 is an error, unless it is allowed") func statuses() async throws {
+    try await withServer { question in
+      Server.answer(HTTPResponseStatus(statusCode: Int(question.path.dropFirst()) ?? 200))
+    } _: { server in
+      for status in [200, 204, 299, 304, 400, 404, 500] as [UInt] {
+        let request = RequestOperation(server.url("/\(status)"), limits: .once)
+        try await request.run()
+        #expect(request.httpError?.code == ((200...299).contains(status) ? nil : .unexpectedStatus))
+        #expect(request.httpError?.status?.code == ((200...299).contains(status) ? nil : status))
+      }
+      var limits = HTTPLimits.once
+      limits.allowedStatuses = [404]
+      let request = RequestOperation(server.url("/404"), limits: limits)
+      try await request.run()
+      #expect(request.error == nil && request.response?.status == .notFound)
+    }
+  }
+
+  @Test("H2: a body that is too large is an error, whether its length is announced or not", arguments: [true, false])
+  func largeBody(isAnnounced: Bool) async throws {
+    try await withServer { _ in
+      Server.answer(.ok, isAnnounced ? [:] : ["Transfer-Encoding": "chunked"], content(5_000))
+    } _: { server in
+      for (most, code) in [(5_000, nil), (4_999, HTTPError.Code.bodyTooLarge)] {
+        var limits = HTTPLimits.once
+        limits.maximumBodyBytes = most
+        let request = RequestOperation(server.url(), limits: limits)
+        try await request.run()
+        #expect(request.httpError?.code == code)
+        #expect(request.response?.body.count == (code == nil ? 5_000 : nil))
+      }
+    }
+  }
+
+  @Test("H2: a broken connection, one that nobody listens at, and no address are typed errors")
+  func failures() async throws {
+    try await withServer { question in
+      switch question.path {
+      case "/closes": [.closeConnection]
+      case "/short": [.head(.ok, ["Content-Length": "10"]), .bytes([1, 2, 3]), .closeConnection]
+      case "/cut":
+        [.raw(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n".utf8)), .closeConnection]
+      case "/lengths":
+        [.raw(Array("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab".utf8)), .closeConnection]
+      default: [.raw(Array("nonsense\r\n\r\n".utf8)), .closeConnection]
+      }
+    } _: { server in
+      for (path, code) in [
+        ("/closes", HTTPError.Code.connectionBroken), ("/short", .connectionBroken), ("/cut", .connectionBroken),
+        ("/nonsense", .invalidResponse), ("/lengths", .invalidResponse),
+      ] {
+        let request = RequestOperation(server.url(path), limits: .once)
+        try await request.run()
+        #expect(request.httpError?.code == code, "\(path): \(String(describing: request.error))")
+        // Only what is no HTTP is called so.
+        #expect(request.httpError?.message.contains("not HTTP") == (code == .invalidResponse))
+        #expect(request.response == nil)
+      }
+      let port = server.port
+      try await server.stop()
+      let nobody = RequestOperation("http://127.0.0.1:\(port)/", limits: .once)
+      try await nobody.run()
+      #expect(nobody.httpError?.code == .cannotConnect, "\(String(describing: nobody.error))")
+      #expect(
+        nobody.httpError?.description
+          == "http://127.0.0.1:\(port)/: Could not connect to the server. (Connection refused)")
+    }
+    for url in ["", "nonsense", "ftp://example.org/", "http://"] {
+      let request = RequestOperation(url, limits: .once)
+      try await request.run()
+      #expect(request.httpError?.code == .invalidURL, "\(url): \(String(describing: request.error))")
+    }
+  }
+
+  @Test("H2: a connection that stands still, and one that takes too long in all, are given up") func time()
+    async throws
+  {
+    try await withServer { _ in
+      [.head(.ok, ["Content-Length": "10"]), .bytes([1]), .hang]
+    } _: { server in
+      var configuration = HTTPConnections.Configuration()
+      configuration.idleTime = .milliseconds(20)
+      let idle = RequestOperation(server.url(), limits: .once, connections: try HTTPConnections(configuration))
+      try await idle.run()
+      #expect(idle.httpError?.code == .timedOut, "\(String(describing: idle.error))")
+      var limits = HTTPLimits.once
+      limits.totalTime = .seconds(1)
+      let total = RequestOperation(server.url(), limits: limits)
+      let clock = ManualClock()
+      total.clock = clock
+      OperationQueue().addOperation(total)
+      // Once it has a connection, which would be kept if nothing was asked on it.
+      await until { server.questions.count == 2 && clock.sleeperCount == 1 }
+      clock.advance(by: .seconds(1))
+      try await total.finished()
+      #expect(total.httpError?.code == .timedOut, "\(String(describing: total.error))")
+      await until { server.openConnectionCount == 0 }
+    }
+  }
+
+  @Test("H1: a subclass makes something of the answer, or fails") func subclass() async throws {
+    final class Count: RequestOperation, @unchecked Sendable {
+      nonisolated(unsafe) var count = 0
+      override func receive(_ response: HTTPResponse) async throws {
+        guard response.body.count > 2 else { throw POSIXError(.EINVAL) }
+        count = response.body.count
+      }
+    }
+    try await withServer { question in
+      Server.answer(.ok, [:], content(Int(question.path.dropFirst()) ?? 0))
+    } _: {
+      server in
+      let good = Count(HTTPRequest(url: server.url("/5")))
+      try await good.run()
+      #expect(good.count == 5 && good.error == nil)
+      let bad = Count(HTTPRequest(url: server.url("/2")))
+      try await bad.run()
+      #expect(bad.error is POSIXError && bad.response == nil)
+    }
+  }
+}
 #endif

@@ -1,71 +1,71 @@
 #if HTTP
-  import Headway
-  import HeadwayHTTP
-  import HeadwayTestSupport
-  import HeadwayTestKit
-  import NIOHTTP1
-  import Synchronization
-  import Testing
+import Headway
+import HeadwayHTTP
+import HeadwayTestSupport
+import HeadwayTestKit
+import NIOHTTP1
+import Synchronization
+import Testing
 
-  @Suite("HTTP: retries", .hangLimit) struct RetryTests {
-    @Test("H3: what may pass is asked again, as often as is said", arguments: [500, 503, 429, 0])
-    func again(status: Int) async throws {
-      let failures = Mutex(2)
+@Suite("HTTP: retries", .hangLimit) struct RetryTests {
+  @Test("H3: what may pass is asked again, as often as is said", arguments: [500, 503, 429, 0])
+  func again(status: Int) async throws {
+    let failures = Mutex(2)
+    try await withServer { _ in
+      let fails = failures.withLock { left in
+        defer { left -= 1 }
+        return left > 0
+      }
+      guard fails else { return Server.answer(.ok, [:], [1]) }
+      return status == 0 ? [.closeConnection] : Server.answer(HTTPResponseStatus(statusCode: status))
+    } _: { server in
+      let failing = RequestOperation(server.url(), limits: .attempts(2))
+      try await failing.run()
+      #expect(failing.httpError != nil && server.questions.count == 2)
+      failures.withLock { $0 = 2 }
+      let request = RequestOperation(server.url(), limits: .attempts(3))
+      try await request.run()
+      #expect(request.error == nil && request.response?.body == [1] && server.questions.count == 5)
+    }
+  }
+
+  @Test("H3: what can't pass, and what must not be asked twice, is asked once") func once() async throws {
+    try await withServer { question in
+      Server.answer(question.head.method == .POST ? .internalServerError : .notFound)
+    } _: { server in
+      let lost = RequestOperation(server.url(), limits: .attempts(3))
+      try await lost.run()
+      #expect(server.questions.count == 1)
+      let post = RequestOperation(HTTPRequest(url: server.url(), method: .POST), limits: .attempts(3))
+      try await post.run()
+      #expect(post.httpError?.status == .internalServerError && server.questions.count == 2)
+    }
+  }
+
+  @Test("H3: a server that says when to come back is asked then; one that wants too long is not asked again")
+  func retryAfter() async throws {
+    for (delay, isAskedAgain) in [("7", true), ("31", false)] {
+      let isFirst = Atomic(true)
       try await withServer { _ in
-        let fails = failures.withLock { left in
-          defer { left -= 1 }
-          return left > 0
-        }
-        guard fails else { return Server.answer(.ok, [:], [1]) }
-        return status == 0 ? [.closeConnection] : Server.answer(HTTPResponseStatus(statusCode: status))
+        isFirst.exchange(false, ordering: .relaxed)
+          ? Server.answer(.serviceUnavailable, ["Retry-After": delay]) : Server.answer()
       } _: { server in
-        let failing = RequestOperation(server.url(), limits: .attempts(2))
-        try await failing.run()
-        #expect(failing.httpError != nil && server.questions.count == 2)
-        failures.withLock { $0 = 2 }
-        let request = RequestOperation(server.url(), limits: .attempts(3))
-        try await request.run()
-        #expect(request.error == nil && request.response?.body == [1] && server.questions.count == 5)
-      }
-    }
-
-    @Test("H3: what can't pass, and what must not be asked twice, is asked once") func once() async throws {
-      try await withServer { question in
-        Server.answer(question.head.method == .POST ? .internalServerError : .notFound)
-      } _: { server in
-        let lost = RequestOperation(server.url(), limits: .attempts(3))
-        try await lost.run()
-        #expect(server.questions.count == 1)
-        let post = RequestOperation(HTTPRequest(url: server.url(), method: .POST), limits: .attempts(3))
-        try await post.run()
-        #expect(post.httpError?.status == .internalServerError && server.questions.count == 2)
-      }
-    }
-
-    @Test("H3: a server that says when to come back is asked then; one that wants too long is not asked again")
-    func retryAfter() async throws {
-      for (delay, isAskedAgain) in [("7", true), ("31", false)] {
-        let isFirst = Atomic(true)
-        try await withServer { _ in
-          isFirst.exchange(false, ordering: .relaxed)
-            ? Server.answer(.serviceUnavailable, ["Retry-After": delay]) : Server.answer()
-        } _: { server in
-          let clock = ManualClock()
-          let request = RequestOperation(server.url(), limits: .attempts(2))
-          request.clock = clock
-          let queue = OperationQueue()
-          queue.addOperation(request)
-          if isAskedAgain {
-            await until { clock.sleeperCount == 1 }
-            clock.advance(by: .seconds(6))
-            #expect(server.questions.count == 1 && !request.isFinished)
-            clock.advance(by: .seconds(1))
-          }
-          try await request.finished()
-          #expect(server.questions.count == (isAskedAgain ? 2 : 1))
-          #expect((request.error == nil) == isAskedAgain)
+        let clock = ManualClock()
+        let request = RequestOperation(server.url(), limits: .attempts(2))
+        request.clock = clock
+        let queue = OperationQueue()
+        queue.addOperation(request)
+        if isAskedAgain {
+          await until { clock.sleeperCount == 1 }
+          clock.advance(by: .seconds(6))
+          #expect(server.questions.count == 1 && !request.isFinished)
+          clock.advance(by: .seconds(1))
         }
+        try await request.finished()
+        #expect(server.questions.count == (isAskedAgain ? 2 : 1))
+        #expect((request.error == nil) == isAskedAgain)
       }
     }
   }
+}
 #endif

@@ -1,75 +1,129 @@
 #if HTTP
-  import Foundation
-  import Headway
-  import HeadwayHTTP
-  import HeadwayTestSupport
-  import NIOHTTP1
-  import Testing
+import Foundation
+import Headway
+import HeadwayHTTP
+import HeadwayTestSupport
+import NIOHTTP1
+import Testing
 
-  @Suite("HTTP: secure connections", .hangLimit) struct SecureConnectionTests {
-    private func trusting() throws -> HTTPConnections {
-      var configuration = HTTPConnections.Configuration()
-      configuration.trustedCertificates = LoopbackCertificate.certificate
-      return try HTTPConnections(configuration)
+@Suite("HTTP: secure connections", .hangLimit) struct SecureConnectionTests {
+  private func trusting(_ certificate: LoopbackCertificate? = .usual) throws -> HTTPConnections {
+    var configuration = HTTPConnections.Configuration()
+    configuration.trustedCertificates = certificate?.text
+    // A busy machine may take its time.
+    configuration.connectTime = .seconds(3_600)
+    return try HTTPConnections(configuration)
+  }
+
+  @Test("H1: a server is trusted by its certificate, and no other") func trust() async throws {
+    try await withServer(certificate: .usual) { _ in
+      Server.answer(.ok, [:], [1])
+    } _: { server in
+      let trusted = RequestOperation(server.url(), limits: .once, connections: try trusting())
+      try await trusted.run()
+      #expect(trusted.response?.body == [1], "\(String(describing: trusted.error))")
+      let unknown = RequestOperation(server.url(), limits: .attempts(3), connections: try trusting(nil))
+      try await unknown.run()
+      #expect(unknown.httpError?.code == .secureConnectionFailed, "\(String(describing: unknown.error))")
+      #expect("\(try #require(unknown.error))" == "\(server.url()): The certificate is not trusted: self-signed.")
+      #expect(server.questions.count == 1)
     }
+    var configuration = HTTPConnections.Configuration()
+    configuration.trustedCertificates = "none"
+    #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
+  }
 
-    @Test("H1: a server is trusted by its certificate, and no other") func trust() async throws {
-      try await withServer(isSecure: true) { _ in
-        Server.answer(.ok, [:], [1])
-      } _: { server in
-        let trusted = RequestOperation(server.url(), limits: .once, connections: try trusting())
-        try await trusted.run()
-        #expect(trusted.response?.body == [1], "\(String(describing: trusted.error))")
-        let unknown = RequestOperation(server.url(), limits: .once)
-        try await unknown.run()
-        #expect(unknown.httpError?.code == .cannotConnect, "\(String(describing: unknown.error))")
-      }
-      var configuration = HTTPConnections.Configuration()
-      configuration.trustedCertificates = "none"
-      #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
-    }
-
-    @Test("H2: no redirect leads from https to http") func downgrade() async throws {
-      try await withServer { _ in
-        Server.answer()
-      } _: { plain in
-        let place = plain.url()
-        try await withServer(isSecure: true) { _ in
-          Server.answer(.found, ["Location": place])
-        } _: { server in
-          let request = RequestOperation(server.url(), connections: try trusting())
-          try await request.run()
-          #expect(request.httpError?.code == .refusedRedirect, "\(String(describing: request.error))")
-          #expect(plain.questions.isEmpty)
-        }
-      }
-    }
-
-    @Test("H1: cancelled while TLS waits for the server, it finishes") func handshake() async throws {
-      // The kernel takes the connection, and nobody says anything.
-      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      defer { close(listener) }
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-          bind(listener, pointer, length) == 0 && listen(listener, 1) == 0
-            && getsockname(listener, pointer, &length) == 0
-        }
-      }
-      try #require(isListening)
-      let request = RequestOperation("https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/")
-      OperationQueue().addOperation(request)
-      // Its first bytes have come.
-      let connection = accept(listener, nil, nil)
-      defer { close(connection) }
-      var byte: UInt8 = 0
-      #expect(recv(connection, &byte, 1, Int32(MSG_PEEK)) == 1)
-      request.cancel()
-      try await request.finished()
-      #expect(request.isCancelled && request.error == nil && request.response == nil)
+  @Test("H3: a failure of TLS is told in words, once, and the request is not repeated") func words() async throws {
+    try await withServer { _ in
+      Server.answer()
+    } _: { plain in
+      let url = plain.url().replacing("http:", with: "https:")
+      let request = RequestOperation(url, limits: .attempts(3))
+      try await request.run()
+      #expect(request.httpError?.code == .secureConnectionFailed)
+      let text = "\(try #require(request.error))"
+      #expect(text == "\(url): The server's answer is not TLS. Use http:// if the server does not support TLS.")
+      #expect(plain.connectionCount == 1)
     }
   }
+
+  @Test(
+    "H3: the error says what is wrong with a certificate",
+    arguments: [
+      (LoopbackCertificate.expired, false, "self-signed, and it expired on 2020-12-31"),
+      (.expired, true, "it expired on 2020-12-31"),
+      (.ofOtherHosts, false, "self-signed, and it is not for 127.0.0.1"),
+      (.ofOtherHosts, true, "it is not for 127.0.0.1"),
+      (.issued, false, "its chain ends in a self-signed certificate (CN=Headway Test)"),
+    ])
+  func certificates(certificate: LoopbackCertificate, isTrusted: Bool, reason: String) async throws {
+    try await withServer(certificate: certificate) { _ in
+      Server.answer()
+    } _: { server in
+      let request = RequestOperation(
+        server.url(), limits: .attempts(3), connections: try trusting(isTrusted ? certificate : nil))
+      try await request.run()
+      #expect(request.httpError?.code == .secureConnectionFailed)
+      #expect("\(try #require(request.error))" == "\(server.url()): The certificate is not trusted: \(reason).")
+      #expect(server.questions.isEmpty)
+    }
+  }
+
+  @Test("H2: a certificate for another host is not trusted") func otherHost() async throws {
+    try await withServer(certificate: .usual) { _ in
+      Server.answer()
+    } _: { server in
+      // An address of the same machine that the certificate does not name.
+      let url = server.url().replacing("127.0.0.1", with: "[::ffff:127.0.0.1]")
+      let request = RequestOperation(url, limits: .once, connections: try trusting())
+      try await request.run()
+      #expect(request.httpError?.code == .secureConnectionFailed, "\(String(describing: request.error))")
+      #expect(request.httpError?.message == "The certificate is not trusted: it is not for ::ffff:127.0.0.1.")
+      #expect(server.questions.isEmpty)
+    }
+  }
+
+  @Test("H2: no redirect leads from https to http") func downgrade() async throws {
+    try await withServer { _ in
+      Server.answer()
+    } _: { plain in
+      let place = plain.url()
+      try await withServer(certificate: .usual) { _ in
+        Server.answer(.found, ["Location": place])
+      } _: { server in
+        let request = RequestOperation(server.url(), connections: try trusting())
+        try await request.run()
+        #expect(request.httpError?.code == .refusedRedirect, "\(String(describing: request.error))")
+        #expect(plain.questions.isEmpty)
+      }
+    }
+  }
+
+  @Test("H1: cancelled while TLS waits for the server, it finishes") func handshake() async throws {
+    // The kernel takes the connection, and nobody says anything.
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(listener) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(listener, pointer, length) == 0 && listen(listener, 1) == 0
+          && getsockname(listener, pointer, &length) == 0
+      }
+    }
+    try #require(isListening)
+    let request = RequestOperation("https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/")
+    OperationQueue().addOperation(request)
+    // Its first bytes have come.
+    let connection = accept(listener, nil, nil)
+    defer { close(connection) }
+    var byte: UInt8 = 0
+    #expect(recv(connection, &byte, 1, Int32(MSG_PEEK)) == 1)
+    request.cancel()
+    try await request.finished()
+    #expect(request.isCancelled && request.error == nil && request.response == nil)
+  }
+}
 #endif

@@ -1,84 +1,84 @@
 #if SQLite
-  import GRDB
-  import Headway
-  import HeadwayImport
-  import HeadwayTestSupport
-  import Testing
+import GRDB
+import Headway
+import HeadwayImport
+import HeadwayTestSupport
+import Testing
 
-  /// Batches that wait for the database are committed together.
-  @Suite("Import: batches that are committed together", .hangLimit)
-  struct BatchGroupTests {
-    /// An import that stands still after its first commit, with as many batches behind that as there may be.
-    private struct Halted {
-      let operation: ImportOperation
-      let queue = Headway.OperationQueue()
-      let gate = Gate()
-      let commits = Recorder<Int>()
-      let token: AnyDatabaseCancellable
+/// Batches that wait for the database are committed together.
+@Suite("Import: batches that are committed together", .hangLimit)
+struct BatchGroupTests {
+  /// An import that stands still after its first commit, with as many batches behind that as there may be.
+  private struct Halted {
+    let operation: ImportOperation
+    let queue = Headway.OperationQueue()
+    let gate = Gate()
+    let commits = Recorder<Int>()
+    let token: AnyDatabaseCancellable
 
-      init(
-        _ lines: [String], in database: ImportDatabase, _ workspace: Workspace, isStrict: Bool = false
-      ) throws {
-        try database.pool.write { try $0.execute(sql: "CREATE TABLE people (id TEXT PRIMARY KEY, name TEXT UNIQUE)") }
-        operation = try workspace.operation(
-          lines, into: database, options: ImportOptions(batchSize: 10, isStrict: isStrict))
-        let observation = DatabaseRegionObservation(tracking: Table("people"))
-        token = observation.start(in: database.pool) { error in
-          Issue.record(error)
-        } onChange: { [commits, gate] connection in
-          commits.append((try? Int.fetchOne(connection, sql: "SELECT COUNT(*) FROM people")) ?? -1)
-          if commits.all.count == 1 { gate.pass() }
-        }
-        queue.addOperation(operation)
-        gate.awaitArrival()
-        // Its thread waits for the oldest batch only when no other may be filled.
-        while !queue.diagnose(operation).contains("waits for") { yieldProcessor() }
+    init(
+      _ lines: [String], in database: ImportDatabase, _ workspace: Workspace, isStrict: Bool = false
+    ) throws {
+      try database.pool.write { try $0.execute(sql: "CREATE TABLE people (id TEXT PRIMARY KEY, name TEXT UNIQUE)") }
+      operation = try workspace.operation(
+        lines, into: database, options: ImportOptions(batchSize: 10, isStrict: isStrict))
+      let observation = DatabaseRegionObservation(tracking: Table("people"))
+      token = observation.start(in: database.pool) { error in
+        Issue.record(error)
+      } onChange: { [commits, gate] connection in
+        commits.append((try? Int.fetchOne(connection, sql: "SELECT COUNT(*) FROM people")) ?? -1)
+        if commits.all.count == 1 { gate.pass() }
       }
-    }
-
-    @Test("I1: batches that wait are committed together, whole and in order, and none is lost") func together() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let halted = try Halted(people(1...400), in: database, workspace)
-        let first = halted.commits.all[0]
-        halted.gate.open()
-        halted.queue.waitUntilAllOperationsAreFinished()
-        #expect(halted.operation.error == nil && halted.operation.report.rows == 400)
-        // Eight batches at once, of those that waited.
-        #expect(halted.commits.all[1] == first + 80)
-        #expect(halted.commits.all.allSatisfy { $0.isMultiple(of: 10) } && halted.commits.all.last == 400)
-        #expect(try database.strings("SELECT id FROM people ORDER BY rowid") == (1...400).map { "\($0)" })
-      }
-    }
-
-    @Test("I2: cancelling leaves what was committed, and takes back all that is written together") func cancelled()
-      throws
-    {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let halted = try Halted(people(1...400), in: database, workspace)
-        let first = halted.commits.all[0]
-        halted.operation.cancel()
-        halted.gate.open()
-        halted.queue.waitUntilAllOperationsAreFinished()
-        #expect(try database.count("people") == first)
-        #expect(halted.operation.report.rows == first)
-      }
-    }
-
-    @Test("I3: a row that a strict import does not take ends it in the middle of what is written together")
-    func strict() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        // A name that is there twice, which only the database finds.
-        let lines = people(1...400)
-        let halted = try Halted(
-          Array(lines[0..<135]) + ["1000,name 7"] + Array(lines[135...]), in: database, workspace, isStrict: true)
-        halted.gate.open()
-        halted.queue.waitUntilAllOperationsAreFinished()
-        #expect((halted.operation.error as? ImportError)?.line == 137)
-        #expect(try database.count("people") == 135 && halted.operation.report.rows == 135)
-      }
+      queue.addOperation(operation)
+      gate.awaitArrival()
+      // Its thread waits for the oldest batch only when no other may be filled.
+      while !queue.diagnose(operation).contains("waits for") { yieldProcessor() }
     }
   }
+
+  @Test("I1: batches that wait are committed together, whole and in order, and none is lost") func together() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let halted = try Halted(people(1...400), in: database, workspace)
+      let first = halted.commits.all[0]
+      halted.gate.open()
+      halted.queue.waitUntilAllOperationsAreFinished()
+      #expect(halted.operation.error == nil && halted.operation.report.rows == 400)
+      // Eight batches at once, of those that waited.
+      #expect(halted.commits.all[1] == first + 80)
+      #expect(halted.commits.all.allSatisfy { $0.isMultiple(of: 10) } && halted.commits.all.last == 400)
+      #expect(try database.strings("SELECT id FROM people ORDER BY rowid") == (1...400).map { "\($0)" })
+    }
+  }
+
+  @Test("I2: cancelling leaves what was committed, and takes back all that is written together") func cancelled()
+    throws
+  {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let halted = try Halted(people(1...400), in: database, workspace)
+      let first = halted.commits.all[0]
+      halted.operation.cancel()
+      halted.gate.open()
+      halted.queue.waitUntilAllOperationsAreFinished()
+      #expect(try database.count("people") == first)
+      #expect(halted.operation.report.rows == first)
+    }
+  }
+
+  @Test("I3: a row that a strict import does not take ends it in the middle of what is written together")
+  func strict() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      // A name that is there twice, which only the database finds.
+      let lines = people(1...400)
+      let halted = try Halted(
+        Array(lines[0..<135]) + ["1000,name 7"] + Array(lines[135...]), in: database, workspace, isStrict: true)
+      halted.gate.open()
+      halted.queue.waitUntilAllOperationsAreFinished()
+      #expect((halted.operation.error as? ImportError)?.line == 137)
+      #expect(try database.count("people") == 135 && halted.operation.report.rows == 135)
+    }
+  }
+}
 #endif

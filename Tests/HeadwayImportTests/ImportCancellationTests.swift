@@ -1,202 +1,202 @@
 #if SQLite
-  import GRDB
-  import Headway
-  import HeadwayImport
-  import Testing
+import GRDB
+import Headway
+import HeadwayImport
+import Testing
 
-  @Suite("Import: cancelling", .hangLimit)
-  struct ImportCancellationTests {
-    @Test(
-      "I2: cancelling leaves exactly the batches committed so far, with and without a key",
-      arguments: [1, 2, 3, 7], [1, 10, 32, 64, 100])
-    func inTheMiddle(batches: Int, size: Int) throws {
-      for table in [TableSchema.people, .log] {
-        try withWorkspace { workspace in
-          let database = try workspace.database()
-          let operation = try workspace.operation(
-            people(1...1_000), table: table, into: database, options: ImportOptions(batchSize: size))
-          let commits = Recorder<Int>()
-          operation.onCommit { [weak operation] report in
-            commits.append(report.rows)
-            if report.rows == batches * size { operation?.cancel() }
-          }
-          run(operation)
-          #expect(operation.isFinished)
-          #expect(operation.isCancelled)
-          #expect(operation.error == nil)
-          #expect(commits.all == (1...batches).map { $0 * size })
-          #expect(operation.report.rows == batches * size)
-          #expect(!operation.report.isComplete)
-          #expect(operation.progress.fractionCompleted < 1)
-          let rows = try database.strings("SELECT id, name FROM \(table.name) ORDER BY rowid")
-          #expect(rows == (1...(batches * size)).map { "\($0)|name \($0)" })
-        }
-      }
-    }
-
-    @Test("I2: cancelling while a batch is being written takes that batch back", arguments: [1, 2, 3])
-    func insideABatch(statement: Int) throws {
+@Suite("Import: cancelling", .hangLimit)
+struct ImportCancellationTests {
+  @Test(
+    "I2: cancelling leaves exactly the batches committed so far, with and without a key",
+    arguments: [1, 2, 3, 7], [1, 10, 32, 64, 100])
+  func inTheMiddle(batches: Int, size: Int) throws {
+    for table in [TableSchema.people, .log] {
       try withWorkspace { workspace in
         let database = try workspace.database()
-        let operation = try workspace.operation(people(1...500), into: database, options: ImportOptions(batchSize: 100))
+        let operation = try workspace.operation(
+          people(1...1_000), table: table, into: database, options: ImportOptions(batchSize: size))
         let commits = Recorder<Int>()
-        operation.onCommit { commits.append($0.rows) }
-        // A batch of 100 is written by three statements of 32 rows and one of four.
-        cancel(operation, before: "INSERT", number: 4 + statement, in: database)
-        run(operation)
-        #expect(operation.isCancelled)
-        #expect(operation.error == nil)
-        #expect(commits.all == [100])
-        #expect(try database.count("people") == 100)
-        #expect(operation.report.rows == 100)
-      }
-    }
-
-    @Test("I2: an operation that is cancelled before it starts leaves nothing, not even a table")
-    func beforeTheStart() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let queue = Headway.OperationQueue()
-        queue.isSuspended = true
-        let first = try workspace.operation(people(1...10), into: database)
-        let second = try workspace.operation(people(1...10), into: database)
-        first.cancel()
-        queue.addOperations([first, second], waitUntilFinished: false)
-        second.cancel()
-        queue.isSuspended = false
-        queue.waitUntilAllOperationsAreFinished()
-        for operation in [first, second] {
-          #expect(operation.isFinished)
-          #expect(operation.error == nil)
-          #expect(operation.report.rows == 0)
-          #expect(!operation.report.isComplete)
+        operation.onCommit { [weak operation] report in
+          commits.append(report.rows)
+          if report.rows == batches * size { operation?.cancel() }
         }
-        #expect(try !database.hasTable("people"))
-      }
-    }
-
-    @Test("I2: cancelling while an index is made gives it up; the rows stay")
-    func whileIndexing() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let table = TableSchema(
-          name: "people", columns: TableSchema.people.columns, key: ["id"], indices: [["name"], ["name", "id"]])
-        func importAll() throws -> ImportOperation {
-          try workspace.operation(
-            people(1...3_000), table: table, into: database, options: ImportOptions(batchSize: 1_000))
-        }
-        let operation = try importAll()
-        cancel(operation, before: "CREATE INDEX", number: 1, in: database)
         run(operation)
         #expect(operation.isFinished)
         #expect(operation.isCancelled)
         #expect(operation.error == nil)
+        #expect(commits.all == (1...batches).map { $0 * size })
+        #expect(operation.report.rows == batches * size)
         #expect(!operation.report.isComplete)
-        #expect(operation.report.rows == 3_000)
-        #expect(try database.count("people") == 3_000)
-        let indices = "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
-        #expect(try database.strings(indices) == [])
-
-        // The connection is as good as before.
-        let again = try importAll()
-        run(again)
-        #expect(again.error == nil)
-        #expect(try database.strings(indices) == ["people_name", "people_name_id"])
-        #expect(try database.isIntact())
-      }
-    }
-
-    @Test("I2: cancelling after the last batch keeps all rows, and the import is not complete")
-    func afterTheLastBatch() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let operation = try workspace.operation(people(1...20), into: database, options: ImportOptions(batchSize: 10))
-        operation.onCommit { [weak operation] in if $0.rows == 20 { operation?.cancel() } }
-        run(operation)
-        #expect(operation.error == nil)
-        #expect(!operation.report.isComplete)
-        #expect(try database.count("people") == 20)
-      }
-    }
-
-    @Test("I2: rejects of batches that were not committed are neither written nor counted")
-    func rejects() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        var lines = people(1...60)
-        for line in [5, 15, 25, 35] { lines[line] = "broken" }
-        let operation = try workspace.operation(
-          lines, into: database, options: ImportOptions(batchSize: 8), rejects: workspace.rejects())
-        operation.onCommit { [weak operation] in if $0.rows == 16 { operation?.cancel() } }
-        run(operation)
-        let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-        #expect(operation.report.rows == 16)
-        #expect(operation.report.rejected == rejects.count)
-        #expect(rejects.map(\.line) == [7, 17])
-      }
-    }
-
-    @Test("I2: cancelling through the progress, of one import and of a feed", arguments: [false, true])
-    func throughProgress(isWhole: Bool) throws {
-      try withWorkspace { workspace in
-        try SampleFeed(stopTimes: 300, seed: 4).write(to: workspace.path("feed"))
-        let database = try workspace.database()
-        let feed = try FeedImport(
-          folder: workspace.path("feed"), into: database, options: ImportOptions(batchSize: 5))
-        let stops = try #require(feed.operations.first { $0.table.name == "stops" })
-        let whole = feed.progress
-        stops.onCommit { [weak stops] report in
-          guard report.rows == 10 else { return }
-          if isWhole { whole.cancel() } else { stops?.progress.cancel() }
-        }
-        run(feed.operations)
-        #expect(stops.isCancelled)
-        #expect(stops.report.rows == 10)
-        #expect(try database.count("stops") == 10)
-        #expect(feed.operations.allSatisfy { $0.isFinished && $0.error == nil })
-        let last = try #require(feed.operations.first { $0.table.name == "stop_times" })
-        #expect(last.isCancelled == isWhole)
-        #expect(last.report.rows == (isWhole ? 0 : 300))
-      }
-    }
-
-    @Test("I2: several batches wait to be written when it is cancelled; none of them is, and nothing hangs")
-    func withAFullLine() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let other = try workspace.operation(people(1...10), table: .log, into: database)
-        let gate = Gate()
-        let operation = try workspace.operation(
-          people(1...2_000), into: database, options: ImportOptions(batchSize: 10))
-        let commits = Recorder<Int>()
-        operation.onCommit { report in
-          commits.append(report.rows)
-          if report.rows == 30 { gate.pass() }
-        }
-        let queue = Headway.OperationQueue()
-        queue.addOperations([operation, other], waitUntilFinished: false)
-        gate.awaitArrival()
-        operation.cancel()
-        gate.open()
-        queue.waitUntilAllOperationsAreFinished()
-        #expect(commits.all == [10, 20, 30])
-        #expect(try database.count("people") == 30)
-        #expect(try database.count("log") == 10)
-      }
-    }
-
-    /// Cancels when SQLite begins the statement that starts so, for the given time.
-    private func cancel(
-      _ operation: ImportOperation, before start: String, number: Int, in database: ImportDatabase
-    ) {
-      let seen = Recorder<String>()
-      database.pool.writeWithoutTransaction { connection in
-        connection.trace { [weak operation] event in
-          guard case .statement(let statement) = event, statement.sql.hasPrefix(start) else { return }
-          seen.append(statement.sql)
-          if seen.all.count == number { operation?.cancel() }
-        }
+        #expect(operation.progress.fractionCompleted < 1)
+        let rows = try database.strings("SELECT id, name FROM \(table.name) ORDER BY rowid")
+        #expect(rows == (1...(batches * size)).map { "\($0)|name \($0)" })
       }
     }
   }
+
+  @Test("I2: cancelling while a batch is being written takes that batch back", arguments: [1, 2, 3])
+  func insideABatch(statement: Int) throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let operation = try workspace.operation(people(1...500), into: database, options: ImportOptions(batchSize: 100))
+      let commits = Recorder<Int>()
+      operation.onCommit { commits.append($0.rows) }
+      // A batch of 100 is written by three statements of 32 rows and one of four.
+      cancel(operation, before: "INSERT", number: 4 + statement, in: database)
+      run(operation)
+      #expect(operation.isCancelled)
+      #expect(operation.error == nil)
+      #expect(commits.all == [100])
+      #expect(try database.count("people") == 100)
+      #expect(operation.report.rows == 100)
+    }
+  }
+
+  @Test("I2: an operation that is cancelled before it starts leaves nothing, not even a table")
+  func beforeTheStart() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let queue = Headway.OperationQueue()
+      queue.isSuspended = true
+      let first = try workspace.operation(people(1...10), into: database)
+      let second = try workspace.operation(people(1...10), into: database)
+      first.cancel()
+      queue.addOperations([first, second], waitUntilFinished: false)
+      second.cancel()
+      queue.isSuspended = false
+      queue.waitUntilAllOperationsAreFinished()
+      for operation in [first, second] {
+        #expect(operation.isFinished)
+        #expect(operation.error == nil)
+        #expect(operation.report.rows == 0)
+        #expect(!operation.report.isComplete)
+      }
+      #expect(try !database.hasTable("people"))
+    }
+  }
+
+  @Test("I2: cancelling while an index is made gives it up; the rows stay")
+  func whileIndexing() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let table = TableSchema(
+        name: "people", columns: TableSchema.people.columns, key: ["id"], indices: [["name"], ["name", "id"]])
+      func importAll() throws -> ImportOperation {
+        try workspace.operation(
+          people(1...3_000), table: table, into: database, options: ImportOptions(batchSize: 1_000))
+      }
+      let operation = try importAll()
+      cancel(operation, before: "CREATE INDEX", number: 1, in: database)
+      run(operation)
+      #expect(operation.isFinished)
+      #expect(operation.isCancelled)
+      #expect(operation.error == nil)
+      #expect(!operation.report.isComplete)
+      #expect(operation.report.rows == 3_000)
+      #expect(try database.count("people") == 3_000)
+      let indices = "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
+      #expect(try database.strings(indices) == [])
+
+      // The connection is as good as before.
+      let again = try importAll()
+      run(again)
+      #expect(again.error == nil)
+      #expect(try database.strings(indices) == ["people_name", "people_name_id"])
+      #expect(try database.isIntact())
+    }
+  }
+
+  @Test("I2: cancelling after the last batch keeps all rows, and the import is not complete")
+  func afterTheLastBatch() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let operation = try workspace.operation(people(1...20), into: database, options: ImportOptions(batchSize: 10))
+      operation.onCommit { [weak operation] in if $0.rows == 20 { operation?.cancel() } }
+      run(operation)
+      #expect(operation.error == nil)
+      #expect(!operation.report.isComplete)
+      #expect(try database.count("people") == 20)
+    }
+  }
+
+  @Test("I2: rejects of batches that were not committed are neither written nor counted")
+  func rejects() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      var lines = people(1...60)
+      for line in [5, 15, 25, 35] { lines[line] = "broken" }
+      let operation = try workspace.operation(
+        lines, into: database, options: ImportOptions(batchSize: 8), rejects: workspace.rejects())
+      operation.onCommit { [weak operation] in if $0.rows == 16 { operation?.cancel() } }
+      run(operation)
+      let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
+      #expect(operation.report.rows == 16)
+      #expect(operation.report.rejected == rejects.count)
+      #expect(rejects.map(\.line) == [7, 17])
+    }
+  }
+
+  @Test("I2: cancelling through the progress, of one import and of a feed", arguments: [false, true])
+  func throughProgress(isWhole: Bool) throws {
+    try withWorkspace { workspace in
+      try SampleFeed(stopTimes: 300, seed: 4).write(to: workspace.path("feed"))
+      let database = try workspace.database()
+      let feed = try FeedImport(
+        folder: workspace.path("feed"), into: database, options: ImportOptions(batchSize: 5))
+      let stops = try #require(feed.operations.first { $0.table.name == "stops" })
+      let whole = feed.progress
+      stops.onCommit { [weak stops] report in
+        guard report.rows == 10 else { return }
+        if isWhole { whole.cancel() } else { stops?.progress.cancel() }
+      }
+      run(feed.operations)
+      #expect(stops.isCancelled)
+      #expect(stops.report.rows == 10)
+      #expect(try database.count("stops") == 10)
+      #expect(feed.operations.allSatisfy { $0.isFinished && $0.error == nil })
+      let last = try #require(feed.operations.first { $0.table.name == "stop_times" })
+      #expect(last.isCancelled == isWhole)
+      #expect(last.report.rows == (isWhole ? 0 : 300))
+    }
+  }
+
+  @Test("I2: several batches wait to be written when it is cancelled; none of them is, and nothing hangs")
+  func withAFullLine() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let other = try workspace.operation(people(1...10), table: .log, into: database)
+      let gate = Gate()
+      let operation = try workspace.operation(
+        people(1...2_000), into: database, options: ImportOptions(batchSize: 10))
+      let commits = Recorder<Int>()
+      operation.onCommit { report in
+        commits.append(report.rows)
+        if report.rows == 30 { gate.pass() }
+      }
+      let queue = Headway.OperationQueue()
+      queue.addOperations([operation, other], waitUntilFinished: false)
+      gate.awaitArrival()
+      operation.cancel()
+      gate.open()
+      queue.waitUntilAllOperationsAreFinished()
+      #expect(commits.all == [10, 20, 30])
+      #expect(try database.count("people") == 30)
+      #expect(try database.count("log") == 10)
+    }
+  }
+
+  /// Cancels when SQLite begins the statement that starts so, for the given time.
+  private func cancel(
+    _ operation: ImportOperation, before start: String, number: Int, in database: ImportDatabase
+  ) {
+    let seen = Recorder<String>()
+    database.pool.writeWithoutTransaction { connection in
+      connection.trace { [weak operation] event in
+        guard case .statement(let statement) = event, statement.sql.hasPrefix(start) else { return }
+        seen.append(statement.sql)
+        if seen.all.count == number { operation?.cancel() }
+      }
+    }
+  }
+}
 #endif

@@ -1,154 +1,163 @@
 #if SQLite
-  import Dispatch
-  import GRDB
-  import Headway
-  import HeadwayImport
-  import Testing
+import Dispatch
+import GRDB
+import Headway
+import HeadwayCSV
+import HeadwayImport
+import Testing
 
-  @Suite("Import: failures", .hangLimit)
-  struct ImportFailureTests {
-    // MARK: Strict
+@Suite("Import: failures", .hangLimit)
+struct ImportFailureTests {
+  // MARK: Strict
 
-    @Test(
-      "I3: a strict import stops at the first malformed row, names it, and keeps the rows before it",
-      arguments: RejectsTests.Case.all)
-    func strict(malformed: RejectsTests.Case) throws {
-      for isAgain in [false, true] {
-        for (position, batchSize) in [(1, 10), (10, 10), (11, 10), (40, 250)] {
-          try withWorkspace { workspace in
-            let database = try workspace.database()
-            if isAgain { run(try workspace.operation(["1,name 1", "900,old"], into: database)) }
-            let before = people(1...position).map { $0 + "\n" }.joined()
-            let text = Array("id,name\n\(before)".utf8) + malformed.record + Array("\n100,a\nbroken\n".utf8)
-            let operation = ImportOperation(
-              file: try workspace.write(text, to: "people.csv"), table: .people, into: database,
-              options: ImportOptions(batchSize: batchSize, isStrict: true), rejects: workspace.rejects())
-            run(operation)
-            let error = try importError(operation)
-            #expect(error.code == .malformedRow)
-            #expect(error.path == operation.file)
-            #expect(error.line == position + 2)
-            #expect(error.message.contains(malformed.reason))
-            #expect("\(error)".hasPrefix("\(operation.file), line \(position + 2): "))
-            #expect(operation.report.rows == position)
-            #expect(operation.report.rejected == 1)
-            #expect(!operation.report.isComplete)
-            #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [position + 2])
-            let rows = try database.strings("SELECT id FROM people WHERE id <> '900' ORDER BY rowid")
-            #expect(rows == (1...position).map(String.init))
-          }
-        }
-      }
-    }
-
-    @Test("I3: a strict import takes what is only reported")
-    func strictAndReported() throws {
-      try withWorkspace { workspace in
-        let table = TableSchema(name: "t", columns: [ColumnSchema(name: "n", type: .integer)])
-        let operation = try workspace.operation(
-          ["1", "many", "3"], header: "n", table: table, into: try workspace.database(),
-          options: ImportOptions(isStrict: true))
-        run(operation)
-        #expect(operation.error == nil)
-        #expect(operation.report.rows == 3)
-        #expect(operation.report.reported == 1)
-      }
-    }
-
-    // MARK: Failures
-
-    @Test("I3: rejects that can't be written end the import with a typed error")
-    func unwritableRejects() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let operation = try workspace.operation(
-          people(1...20) + ["broken"] + people(21...100), into: database, options: ImportOptions(batchSize: 10),
-          rejects: RejectsFile(path: workspace.path("nowhere/nowhere/rejects.csv")))
-        run(operation)
-        #expect(try importError(operation).code == .cannotWriteRejects)
-        #expect(!operation.report.isComplete)
-        // The batch is in the database, and so it is reported.
-        #expect(operation.report.rows == (try database.count("people")) && operation.report.rejected == 1)
-      }
-    }
-
-    @Test("I1: a batch that the database refuses ends the import, those behind it are not written, and nothing hangs")
-    func refusedBatch() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        run(try workspace.operation(["0,old"], into: database))
-        try database.pool.write { connection in
-          try connection.execute(
-            sql: "CREATE TRIGGER refuse BEFORE INSERT ON people WHEN NEW.id = '25' BEGIN SELECT RAISE(ABORT, 'no'); END"
-          )
-        }
-        let operation = try workspace.operation(
-          people(1...2_000), into: database, options: ImportOptions(batchSize: 10))
-        let commits = Recorder<Int>()
-        operation.onCommit { commits.append($0.rows) }
-        run(operation)
-        let error = try importError(operation)
-        #expect(error.code == .database)
-        #expect(error.path == database.path)
-        #expect("\(error)".contains("no"))
-        #expect(commits.all == [10, 20])
-        #expect(try database.count("people") == 21)
-        #expect(operation.report.rows == 20)
-      }
-    }
-
-    @Test(
-      "I1: a row that a trigger ignores is rejected, and one that is there already is not", arguments: [true, false])
-    func ignoredRows(hasKey: Bool) throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        try database.pool.write { connection in
-          try connection.execute(
-            sql: """
-              CREATE TABLE t (id TEXT NOT NULL\(hasKey ? " PRIMARY KEY" : ""), name TEXT);
-              CREATE TRIGGER ignore BEFORE INSERT ON t WHEN NEW.id % 10 = 5 BEGIN SELECT RAISE(IGNORE); END
-              """)
-        }
-        let path = try workspace.write("id,name\n" + (1...100).map { "\($0),n\n" }.joined(), to: "t.csv")
-        for _ in 1...2 {
-          let operation = ImportOperation(file: path, into: database)
+  @Test(
+    "I3: a strict import stops at the first malformed row, names it, and keeps the rows before it",
+    arguments: RejectsTests.Case.all)
+  func strict(malformed: RejectsTests.Case) throws {
+    for isAgain in [false, true] {
+      for (position, batchSize) in [(1, 10), (10, 10), (11, 10), (40, 250)] {
+        try withWorkspace { workspace in
+          let database = try workspace.database()
+          if isAgain { run(try workspace.operation(["1,name 1", "900,old"], into: database)) }
+          let before = people(1...position).map { $0 + "\n" }.joined()
+          let text = Array("id,name\n\(before)".utf8) + malformed.record + Array("\n100,a\nbroken\n".utf8)
+          let operation = ImportOperation(
+            file: try workspace.write(text, to: "people.csv"), table: .people, into: database,
+            options: ImportOptions(batchSize: batchSize, isStrict: true, encoding: .utf8),
+            rejects: workspace.rejects())
           run(operation)
-          #expect(operation.error == nil)
-          #expect(operation.report.rows == 90 && operation.report.rejected == 10)
-          #expect(try database.count("t") == 90)
+          let error = try importError(operation)
+          #expect(error.code == .malformedRow)
+          #expect(error.path == operation.file)
+          #expect(error.line == position + 2)
+          #expect(error.message.contains(malformed.reason))
+          #expect("\(error)".hasPrefix("\(operation.file), line \(position + 2): "))
+          #expect(operation.report.rows == position)
+          #expect(operation.report.rejected == 1)
+          #expect(!operation.report.isComplete)
+          #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [position + 2])
+          let rows = try database.strings("SELECT id FROM people WHERE id <> '900' ORDER BY rowid")
+          #expect(rows == (1...position).map(String.init))
         }
-      }
-    }
-
-    @Test("I1: a file that becomes shorter while it is read is an error, after which nothing is written any more")
-    func truncatedFile() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        // Three batches and a part of the fourth fit into what is read at once.
-        let operation = try workspace.operation(
-          (1...40_000).map { "\($0),some name for \($0)" }, into: database, options: ImportOptions(batchSize: 3_000))
-        // While the table is prepared, the parser waits with what it has read.
-        database.pool.writeWithoutTransaction { connection in
-          connection.trace { event in
-            guard case .statement(let statement) = event, statement.sql.hasPrefix("SELECT 1 FROM") else { return }
-            truncate(workspace.path("people.csv"))
-          }
-        }
-        let ended = DispatchSemaphore(value: 0)
-        operation.completionBlock = { ended.signal() }
-        let endedEarly = Recorder<Bool>()
-        operation.onCommit { report in
-          guard report.rows == 3_000 else { return }
-          // The one wait of these tests for what must not come.
-          endedEarly.append(ended.wait(timeout: .now() + .milliseconds(200)) == .success)
-        }
-        run(operation)
-        #expect(endedEarly.all == [false])
-        let rows = try database.count("people")
-        #expect(rows == 9_000)
-        #expect(operation.report.rows == rows)
-        #expect(try importError(operation).code == .cannotReadFile)
       }
     }
   }
+
+  @Test("I3: a strict import takes what is only reported")
+  func strictAndReported() throws {
+    try withWorkspace { workspace in
+      let table = TableSchema(name: "t", columns: [ColumnSchema(name: "n", type: .integer)])
+      let operation = try workspace.operation(
+        ["1", "many", "3"], header: "n", table: table, into: try workspace.database(),
+        options: ImportOptions(isStrict: true))
+      run(operation)
+      #expect(operation.error == nil)
+      #expect(operation.report.rows == 3)
+      #expect(operation.report.reported == 1)
+    }
+  }
+
+  // MARK: Failures
+
+  @Test("I3: rejects that can't be written end the import with a typed error")
+  func unwritableRejects() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let operation = try workspace.operation(
+        people(1...20) + ["broken"] + people(21...100), into: database, options: ImportOptions(batchSize: 10),
+        rejects: RejectsFile(path: workspace.path("nowhere/nowhere/rejects.csv")))
+      run(operation)
+      #expect(try importError(operation).code == .cannotWriteRejects)
+      #expect(!operation.report.isComplete)
+      // The batch is in the database, and so it is reported.
+      #expect(operation.report.rows == (try database.count("people")) && operation.report.rejected == 1)
+    }
+  }
+
+  @Test("I1: a batch that the database refuses ends the import, those behind it are not written, and nothing hangs")
+  func refusedBatch() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      run(try workspace.operation(["0,old"], into: database))
+      // As on a disk that becomes full.
+      try database.pool.writeWithoutTransaction { connection in
+        let pages = try #require(try Int.fetchOne(connection, sql: "PRAGMA page_count"))
+        try connection.execute(sql: "PRAGMA max_page_count = \(pages + 6)")
+      }
+      let operation = try workspace.operation(
+        people(1...2_000), into: database, options: ImportOptions(batchSize: 10))
+      let commits = Recorder<Int>()
+      operation.onCommit { commits.append($0.rows) }
+      run(operation)
+      let error = try importError(operation)
+      #expect(error.code == .database)
+      #expect(error.path == database.path)
+      #expect((error.underlying as? DatabaseError)?.resultCode == .SQLITE_FULL)
+      let rows = operation.report.rows
+      #expect(rows > 0 && rows < 2_000 && commits.all == Array(stride(from: 10, through: rows, by: 10)))
+      #expect(try database.count("people") == rows + 1)
+      #expect(try database.isIntact())
+      // With room, the same import completes it.
+      try database.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+      let again = try workspace.operation(people(1...2_000), into: database)
+      run(again)
+      #expect(again.error == nil)
+      #expect(try database.count("people") == 2_001)
+    }
+  }
+
+  @Test(
+    "I1: a row that a trigger ignores is rejected, and one that is there already is not", arguments: [true, false])
+  func ignoredRows(hasKey: Bool) throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      try database.pool.write { connection in
+        try connection.execute(
+          sql: """
+            CREATE TABLE t (id TEXT NOT NULL\(hasKey ? " PRIMARY KEY" : ""), name TEXT);
+            CREATE TRIGGER ignore BEFORE INSERT ON t WHEN NEW.id % 10 = 5 BEGIN SELECT RAISE(IGNORE); END
+            """)
+      }
+      let path = try workspace.write("id,name\n" + (1...100).map { "\($0),n\n" }.joined(), to: "t.csv")
+      for _ in 1...2 {
+        let operation = ImportOperation(file: path, into: database)
+        run(operation)
+        #expect(operation.error == nil)
+        #expect(operation.report.rows == 90 && operation.report.rejected == 10)
+        #expect(try database.count("t") == 90)
+      }
+    }
+  }
+
+  @Test("I1: a file that becomes shorter while it is read is an error, after which nothing is written any more")
+  func truncatedFile() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      // Three batches and a part of the fourth fit into what is read at once.
+      let operation = try workspace.operation(
+        (1...40_000).map { "\($0),some name for \($0)" }, into: database, options: ImportOptions(batchSize: 3_000))
+      // While the table is prepared, the parser waits with what it has read.
+      database.pool.writeWithoutTransaction { connection in
+        connection.trace { event in
+          guard case .statement(let statement) = event, statement.sql.hasPrefix("SELECT 1 FROM") else { return }
+          truncate(workspace.path("people.csv"))
+        }
+      }
+      let ended = DispatchSemaphore(value: 0)
+      operation.completionBlock = { ended.signal() }
+      let endedEarly = Recorder<Bool>()
+      operation.onCommit { report in
+        guard report.rows == 3_000 else { return }
+        // The one wait of these tests for what must not come.
+        endedEarly.append(ended.wait(timeout: .now() + .milliseconds(200)) == .success)
+      }
+      run(operation)
+      #expect(endedEarly.all == [false])
+      let rows = try database.count("people")
+      #expect(rows == 9_000)
+      #expect(operation.report.rows == rows)
+      #expect(try importError(operation).code == .cannotReadFile)
+    }
+  }
+}
 #endif

@@ -1,110 +1,192 @@
 #if SQLite
-  import Foundation
-  import GRDB
-  import Headway
-  import HeadwayImport
-  import Testing
+import Foundation
+import GRDB
+import Headway
+import HeadwayImport
+import Testing
 
-  @Suite("Import: JSON Lines", .hangLimit)
-  struct JSONLinesTests {
-    private func imported(
-      _ text: String, as name: String = "file.jsonl", table: TableSchema? = nil,
-      options: ImportOptions = ImportOptions(), _ body: (ImportDatabase, ImportOperation) throws -> Void
-    ) throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let operation = ImportOperation(
-          file: try workspace.write(text, to: name), table: table, into: database, options: options)
-        run(operation)
-        try body(database, operation)
-      }
-    }
-
-    @Test("I7: the names of members are the columns, those of later objects too") func columns() throws {
-      let text = """
-        {"id": 1, "name": "Zoo \\"x\\"", "ok": true}
-
-        {"name": "", "id": 2, "ok": false, "tags": ["a", {"b": null}]}
-        {"id": 3, "name": null, "last": "one\\ntwo"}
-        """
-      try imported(text) { (database, operation) throws in
-        #expect(operation.error == nil && operation.report.rejected == 0)
-        #expect(operation.report.form?.isJSONLines == true)
-        #expect(try database.columns("file") == ["id", "name", "ok", "tags", "last"])
-        #expect(
-          try database.strings("SELECT quote(id), quote(name), quote(ok), quote(tags), quote(last) FROM file") == [
-            "1|'Zoo \"x\"'|1|NULL|NULL", "2|''|0|'[\"a\", {\"b\": null}]'|NULL", "3|NULL|NULL|NULL|'one\ntwo'",
-          ])
-      }
-    }
-
-    @Test("I7: lines that are no object are rejected with their number, and every other line is a row")
-    func rejects() throws {
-      let lines = ["{\"a\":1}", "", "[1]", "{\"a\":2,\"a\":3}", "{\"a\":", "{\"a\":4}", "{\"a\":5} {\"a\":6}"]
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let file = try workspace.write(lines.joined(separator: "\r\n"), to: "file.jsonl")
-        let operation = ImportOperation(file: file, into: database, rejects: workspace.rejects())
-        run(operation)
-        #expect(operation.report.rows == 2 && operation.report.rejected == 4)
-        #expect(try database.strings("SELECT a FROM file ORDER BY rowid") == ["1", "4"])
-        let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-        #expect(rejects.map(\.line) == [3, 4, 5, 7])
-        #expect(rejects.map { String(decoding: $0.record, as: UTF8.self) } == [2, 3, 4, 6].map { lines[$0] })
-      }
-    }
-
-    @Test("I7: no member is lost of what can be read only once: one that comes late is a reject") func pipes() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let count = 30_000
-        let text = (0..<count).map { "{\"id\":\($0),\"name\":\"a name that takes some room\"}\n" }.joined()
-        let pipe = Pipe()
-        let operation = ImportOperation(
-          file: "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)", table: TableSchema(name: "t", columns: []),
-          into: database)
-        let writer = Headway.BlockOperation {
-          try? pipe.fileHandleForWriting.write(contentsOf: Data((text + "{\"id\":1,\"late\":2}\n").utf8))
-          try? pipe.fileHandleForWriting.close()
-        }
-        let queue = Headway.OperationQueue()
-        queue.addOperation(writer)
-        run(operation)
-        #expect(operation.report.rows == count && operation.report.rejected == 1)
-        #expect(try database.strings("SELECT count(*), sum(id) FROM t") == ["\(count)|\(count * (count - 1) / 2)"])
-      }
-    }
-
-    @Test("I7: importing again updates in place by key") func again() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let table = TableSchema(name: "t", columns: [], key: ["id"])
-        let file = try workspace.write("{\"id\":\"a\",\"n\":1}\n{\"id\":\"b\",\"n\":2}\n", to: "t.jsonl")
-        run(ImportOperation(file: file, table: table, into: database))
-        _ = try workspace.write("{\"n\":3,\"id\":\"b\"}\n{\"id\":\"c\",\"n\":4}\n", to: "t.jsonl")
-        let second = ImportOperation(file: file, table: table, into: database)
-        run(second)
-        #expect(second.error == nil)
-        #expect(try database.strings("SELECT id, n FROM t ORDER BY id") == ["a|1", "b|3", "c|4"])
-      }
-    }
-
-    @Test(
-      "I7: JSON that is not one object per line is an error that says how to convert it",
-      arguments: ["{\n  \"a\": 1\n}\n", "[{\"a\": 1}]\n"])
-    func otherJSON(text: String) throws {
-      try imported(text) { (_, operation) throws in
-        let error = try #require(operation.error as? ImportError)
-        #expect(error.code == .foreignContent && error.message.contains("jq"))
-      }
-    }
-
-    @Test("I7: a line over the limit is rejected whole, and reading goes on behind it") func longLine() throws {
-      let long = "{\"a\":\"\(String(repeating: "x", count: 17 << 20))\"}"
-      try imported("{\"a\":\"1\"}\n\(long)\n{\"a\":\"2\"}\n") { (database, operation) throws in
-        #expect(operation.report.rows == 2 && operation.report.rejected == 1)
-        #expect(try database.strings("SELECT a FROM file ORDER BY rowid") == ["1", "2"])
-      }
+@Suite("Import: JSON Lines", .hangLimit)
+struct JSONLinesTests {
+  private func imported(
+    _ text: String, as name: String = "file.jsonl", table: TableSchema? = nil,
+    options: ImportOptions = ImportOptions(), _ body: (ImportDatabase, ImportOperation) throws -> Void
+  ) throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let operation = ImportOperation(
+        file: try workspace.write(text, to: name), table: table, into: database, options: options)
+      run(operation)
+      try body(database, operation)
     }
   }
+
+  @Test("I7: the names of members are the columns, those of later objects too") func columns() throws {
+    let text = """
+      {"id": 1, "name": "Zoo \\"x\\"", "ok": true}
+
+      {"name": "", "id": 2, "ok": false, "tags": ["a", {"b": null}]}
+      {"id": 3, "name": null, "last": "one\\ntwo"}
+      """
+    try imported(text) { (database, operation) throws in
+      #expect(operation.error == nil && operation.report.rejected == 0)
+      #expect(operation.report.form?.isJSONLines == true)
+      #expect(try database.columns("file") == ["id", "name", "ok", "tags", "last"])
+      #expect(
+        try database.strings("SELECT quote(id), quote(name), quote(ok), quote(tags), quote(last) FROM file") == [
+          "1|'Zoo \"x\"'|1|NULL|NULL", "2|''|0|'[\"a\", {\"b\": null}]'|NULL", "3|NULL|NULL|NULL|'one\ntwo'",
+        ])
+    }
+  }
+
+  @Test("I7: lines that are no object are rejected with their number, and every other line is a row")
+  func rejects() throws {
+    let lines = ["{\"a\":1}", "", "[1]", "{\"a\":2,\"a\":3}", "{\"a\":", "{\"a\":4}", "{\"a\":5} {\"a\":6}"]
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let file = try workspace.write(lines.joined(separator: "\r\n"), to: "file.jsonl")
+      let operation = ImportOperation(file: file, into: database, rejects: workspace.rejects())
+      run(operation)
+      #expect(operation.report.rows == 2 && operation.report.rejected == 4)
+      #expect(try database.strings("SELECT a FROM file ORDER BY rowid") == ["1", "4"])
+      let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
+      #expect(rejects.map(\.line) == [3, 4, 5, 7])
+      #expect(rejects.map { String(decoding: $0.record, as: UTF8.self) } == [2, 3, 4, 6].map { lines[$0] })
+    }
+  }
+
+  @Test("I7: no member is lost of what can be read only once: one that comes late is a reject") func pipes() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let count = 30_000
+      let text = (0..<count).map { "{\"id\":\($0),\"name\":\"a name that takes some room\"}\n" }.joined()
+      let pipe = Pipe()
+      let operation = ImportOperation(
+        file: "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)", table: TableSchema(name: "t", columns: []),
+        into: database)
+      let writer = Headway.BlockOperation {
+        try? pipe.fileHandleForWriting.write(contentsOf: Data((text + "{\"id\":1,\"late\":2}\n").utf8))
+        try? pipe.fileHandleForWriting.close()
+      }
+      let queue = Headway.OperationQueue()
+      queue.addOperation(writer)
+      run(operation)
+      #expect(operation.report.rows == count && operation.report.rejected == 1)
+      #expect(try database.strings("SELECT count(*), sum(id) FROM t") == ["\(count)|\(count * (count - 1) / 2)"])
+    }
+  }
+
+  @Test("I7: a byte order mark is no part of the first line", arguments: [1, 2])
+  func byteOrderMark(count: Int) throws {
+    let lines = ["{\"a\":1,\"b\":2}\n", "{\"a\":2}\n"]
+    try imported("\u{FEFF}" + lines[..<count].joined()) { (database, operation) throws in
+      #expect(operation.error == nil && operation.report.rejected == 0)
+      #expect(try database.strings("SELECT a, coalesce(b, '') FROM file") == Array(["1|2", "2|"][..<count]))
+      #expect(operation.report.bytes == operation.report.size)
+    }
+  }
+
+  @Test(
+    "I7: a first line that is no object is rejected as any other, if the lines or the name show what the file is",
+    arguments: [
+      ("{\"a\":01}", "file.json"), ("{\"a\":\"\\ud800\"}", "file"), ("{\"a\":1,", "file"), ("[1]", "file.jsonl"),
+      ("a,b", "FILE.NDJSON"), ("{", "file.jsonl"),
+    ])
+  func badFirstLine(line: String, name: String) throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let file = try workspace.write("\(line)\n{\"a\":1}\n{\"a\":2}\n", to: name)
+      let operation = ImportOperation(
+        file: file, table: TableSchema(name: "t", columns: []), into: database, rejects: workspace.rejects())
+      run(operation)
+      #expect(operation.error == nil && operation.report.form?.isJSONLines == true)
+      #expect(try database.strings("SELECT a FROM t ORDER BY rowid") == ["1", "2"])
+      #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [1])
+    }
+  }
+
+  @Test("I7: importing again updates in place by key") func again() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let table = TableSchema(name: "t", columns: [], key: ["id"])
+      let file = try workspace.write("{\"id\":\"a\",\"n\":1}\n{\"id\":\"b\",\"n\":2}\n", to: "t.jsonl")
+      run(ImportOperation(file: file, table: table, into: database))
+      _ = try workspace.write("{\"n\":3,\"id\":\"b\"}\n{\"id\":\"c\",\"n\":4}\n", to: "t.jsonl")
+      let second = ImportOperation(file: file, table: table, into: database)
+      run(second)
+      #expect(second.error == nil)
+      #expect(try database.strings("SELECT id, n FROM t ORDER BY id") == ["a|1", "b|3", "c|4"])
+    }
+  }
+
+  @Test(
+    "I7: JSON that is not one object per line is an error that says how to convert it",
+    arguments: [
+      "{\n  \"a\": 1\n}\n", "[{\"a\": 1}]\n", "{\"rows\": [\n  {\"a\": 1},\n  {\"a\": 2}\n]}\n", "{\"a\": 01}\n",
+    ])
+  func otherJSON(text: String) throws {
+    try imported(text, as: "file.json") { (_, operation) throws in
+      let error = try #require(operation.error as? ImportError)
+      #expect(error.code == .foreignContent && error.message.contains("jq"))
+    }
+  }
+
+  @Test("I7: a JSON number has a decimal point whatever the number format is, and a string has the format")
+  func numberFormat() throws {
+    let format = NumberFormat(decimalSeparator: ",", groupSeparator: ".")
+    let typed = TableSchema(name: "file", columns: [ColumnSchema(name: "price", type: .real)])
+    let text = "{\"price\": 1.500}\n{\"price\": \"1.500\"}\n{\"price\": \"2.000,25\"}\n{\"price\": 1e3}\n"
+    try imported(text, table: typed, options: ImportOptions(numberFormat: format)) { (database, operation) throws in
+      #expect(operation.error == nil && operation.report.reported == 0)
+      #expect(try database.strings("SELECT price FROM file") == ["1.5", "1500.0", "2000.25", "1000.0"])
+    }
+    let found = String(text.split(separator: "\n").dropLast().joined(separator: "\n"))
+    try imported(found, options: ImportOptions(numberFormat: format)) { (database, operation) throws in
+      #expect(try database.strings("SELECT type FROM pragma_table_info('file')") == ["NUMERIC"])
+      #expect(try database.strings("SELECT price FROM file") == ["1.5", "1500", "2000.25"])
+    }
+  }
+
+  @Test("I7: a note on a mixed column names no character that has another meaning already") func mixedNotes() throws {
+    let text = "{\"price\": \"1.500,25\"}\n{\"price\": 1.5}\n"
+    for (format, advice) in [
+      (NumberFormat(), "--decimal ',' --thousands '.'"), (NumberFormat(decimalSeparator: ","), ": --thousands '.'"),
+    ] {
+      try imported(text, options: ImportOptions(numberFormat: format)) { (_, operation) throws in
+        #expect(operation.report.notes.count == 1)
+        #expect(operation.report.notes.first?.contains(advice) == true, "\(operation.report.notes)")
+      }
+    }
+    // No format reads this value, and the comma separates the decimals already.
+    let odd = "{\"price\": \"1,500,250\"}\n{\"price\": 1.5}\n"
+    try imported(odd, options: ImportOptions(numberFormat: NumberFormat(decimalSeparator: ","))) {
+      (_, operation) throws in
+      #expect(operation.report.notes.isEmpty, "\(operation.report.notes)")
+    }
+  }
+
+  @Test(
+    "I7: the reason of a reject says where a line ends too early, without the rest of the record",
+    arguments: [
+      ("{\"id\":4,\"name\":", "line 2, byte 24: the line ends inside an object"),
+      ("{\"id\":4", "line 2, byte 16: the line ends inside an object"),
+      ("{\"id\":\"open", "line 2, byte 15: a string that is never closed"),
+      ("{\"id\":x}", "line 2, byte 15: not a value: \"x}\""),
+    ])
+  func reasons(line: String, reason: String) throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let file = try workspace.write("{\"id\":1}\n\(line)\n", to: "file.jsonl")
+      run(ImportOperation(file: file, into: database, rejects: workspace.rejects()))
+      #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.reason) == [reason])
+    }
+  }
+
+  @Test("I7: a line over the limit is rejected whole, and reading goes on behind it") func longLine() throws {
+    let long = "{\"a\":\"\(String(repeating: "x", count: 17 << 20))\"}"
+    try imported("{\"a\":\"1\"}\n\(long)\n{\"a\":\"2\"}\n") { (database, operation) throws in
+      #expect(operation.report.rows == 2 && operation.report.rejected == 1)
+      #expect(try database.strings("SELECT a FROM file ORDER BY rowid") == ["1", "2"])
+    }
+  }
+}
 #endif

@@ -1,304 +1,304 @@
 #if SQLite
-  import GRDB
-  import Headway
-  @testable import HeadwayImport
-  import Testing
+import GRDB
+import Headway
+@testable import HeadwayImport
+import Testing
 
-  @Suite("Import: live table", .hangLimit)
-  struct LiveTableTests {
-    private func pictures(_ table: LiveTable, _ clock: SteppingClock = SteppingClock()) -> LiveTable.Iterator {
-      LiveTable.Pictures(table: table, operations: nil, clock: clock).makeAsyncIterator()
-    }
+@Suite("Import: live table", .hangLimit)
+struct LiveTableTests {
+  private func pictures(_ table: LiveTable, _ clock: SteppingClock = SteppingClock()) -> LiveTable.Iterator {
+    LiveTable.Pictures(table: table, operations: nil, clock: clock).makeAsyncIterator()
+  }
 
-    // MARK: What is delivered
+  // MARK: What is delivered
 
-    @Test("I6: the count, the columns and the newest rows of the window")
-    func picture() async throws {
-      try await withWorkspace { workspace in
-        let database = try workspace.database()
-        let table = TableSchema(
-          name: "t",
-          columns: [
-            ColumnSchema(name: "id"), ColumnSchema(name: "n", type: .integer), ColumnSchema(name: "r", type: .real),
-          ],
-          key: ["id"])
-        run(
-          try workspace.operation(
-            (1...30).map { "k\($0),\($0),\($0).5" } + ["e,,"], header: "id,n,r", table: table, into: database))
+  @Test("I6: the count, the columns and the newest rows of the window")
+  func picture() async throws {
+    try await withWorkspace { workspace in
+      let database = try workspace.database()
+      let table = TableSchema(
+        name: "t",
+        columns: [
+          ColumnSchema(name: "id"), ColumnSchema(name: "n", type: .integer), ColumnSchema(name: "r", type: .real),
+        ],
+        key: ["id"])
+      run(
+        try workspace.operation(
+          (1...30).map { "k\($0),\($0),\($0).5" } + ["e,,"], header: "id,n,r", table: table, into: database))
 
-        func picture(_ window: Range<Int>, _ columns: [String] = []) async throws -> LiveTable.Picture {
-          try await LiveTable(path: database.path, table: "t", columns: columns, window: window).picture()
-        }
-        let newest = try await picture(0..<3)
-        #expect(newest.count == 31)
-        #expect(newest.columns == ["id", "n", "r"])
-        #expect(newest.rows == [["e", nil, nil], ["k30", "30", "30.5"], ["k29", "29", "29.5"]])
-        #expect(try await picture(29..<40).rows == [["k2", "2", "2.5"], ["k1", "1", "1.5"]])
-        #expect(try await picture(31..<50).rows == [])
-        #expect(try await picture(5..<5).rows == [])
-        let some = try await picture(1..<2, ["r", "id"])
-        #expect(some.columns == ["r", "id"])
-        #expect(some.rows == [["30.5", "k30"]])
-        #expect(some.count == 31)
-        #expect(LiveTable(path: "", table: "").window == 0..<20)
+      func picture(_ window: Range<Int>, _ columns: [String] = []) async throws -> LiveTable.Picture {
+        try await LiveTable(path: database.path, table: "t", columns: columns, window: window).picture()
       }
+      let newest = try await picture(0..<3)
+      #expect(newest.count == 31)
+      #expect(newest.columns == ["id", "n", "r"])
+      #expect(newest.rows == [["e", nil, nil], ["k30", "30", "30.5"], ["k29", "29", "29.5"]])
+      #expect(try await picture(29..<40).rows == [["k2", "2", "2.5"], ["k1", "1", "1.5"]])
+      #expect(try await picture(31..<50).rows == [])
+      #expect(try await picture(5..<5).rows == [])
+      let some = try await picture(1..<2, ["r", "id"])
+      #expect(some.columns == ["r", "id"])
+      #expect(some.rows == [["30.5", "k30"]])
+      #expect(some.count == 31)
+      #expect(LiveTable(path: "", table: "").window == 0..<20)
     }
+  }
 
-    @Test("I6: a name may be anything, also that of SQLite's row number")
-    func names() async throws {
-      try await withWorkspace { workspace in
-        let database = try workspace.database()
-        let table = TableSchema(name: "a \"b\"", columns: [])
-        run(try workspace.operation(["9,x", "1,y", "5,z"], header: "rowid,select", table: table, into: database))
-        let picture = try await LiveTable(path: database.path, table: "A \"b\"", columns: ["select"]).picture()
-        #expect(picture.rows == [["z"], ["y"], ["x"]])
-      }
+  @Test("I6: a name may be anything, also that of SQLite's row number")
+  func names() async throws {
+    try await withWorkspace { workspace in
+      let database = try workspace.database()
+      let table = TableSchema(name: "a \"b\"", columns: [])
+      run(try workspace.operation(["9,x", "1,y", "5,z"], header: "rowid,select", table: table, into: database))
+      let picture = try await LiveTable(path: database.path, table: "A \"b\"", columns: ["select"]).picture()
+      #expect(picture.rows == [["z"], ["y"], ["x"]])
     }
+  }
 
-    @Test("I6: until operations have finished, the last picture is of what they have left", arguments: [false, true])
-    func untilFinished(fails: Bool) async throws {
-      try await withWorkspace { workspace in
-        let database = try workspace.database()
-        let operation = try workspace.operation(
-          people(1...5_000) + (fails ? ["broken"] : []), into: database,
-          options: ImportOptions(batchSize: 50, isStrict: fails))
-        let queue = Headway.OperationQueue()
-        queue.addOperation(operation)
-        var counts: [Int] = []
-        let table = LiveTable(path: database.path, table: "people")
-        for try await picture in table.pictures(until: [operation]) { counts.append(picture.count) }
-        #expect(counts.last == 5_000 && counts == counts.sorted())
-        #expect((operation.error != nil) == fails)
-        // Again, when all is over; and without a database, of which there is none.
-        for try await picture in table.pictures(until: [operation]) { counts.append(picture.count) }
-        #expect(counts.suffix(2) == [5_000, 5_000])
-        let none = LiveTable(path: workspace.path("none"), table: "people")
-        for try await _ in none.pictures(until: [operation]) { Issue.record("a picture of nothing") }
-      }
+  @Test("I6: until operations have finished, the last picture is of what they have left", arguments: [false, true])
+  func untilFinished(fails: Bool) async throws {
+    try await withWorkspace { workspace in
+      let database = try workspace.database()
+      let operation = try workspace.operation(
+        people(1...5_000) + (fails ? ["broken"] : []), into: database,
+        options: ImportOptions(batchSize: 50, isStrict: fails))
+      let queue = Headway.OperationQueue()
+      queue.addOperation(operation)
+      var counts: [Int] = []
+      let table = LiveTable(path: database.path, table: "people")
+      for try await picture in table.pictures(until: [operation]) { counts.append(picture.count) }
+      #expect(counts.last == 5_000 && counts == counts.sorted())
+      #expect((operation.error != nil) == fails)
+      // Again, when all is over; and without a database, of which there is none.
+      for try await picture in table.pictures(until: [operation]) { counts.append(picture.count) }
+      #expect(counts.suffix(2) == [5_000, 5_000])
+      let none = LiveTable(path: workspace.path("none"), table: "people")
+      for try await _ in none.pictures(until: [operation]) { Issue.record("a picture of nothing") }
     }
+  }
 
-    @Test("I6: without a database the iteration waits, without the table it is empty, and then it is there")
-    func notYet() async throws {
-      try await withWorkspace { workspace in
-        let path = workspace.path("test.sqlite")
-        let stages = Recorder<ImportDatabase>()
-        let clock = SteppingClock { number in
-          switch number {
-          case 3: stages.append(try workspace.database())
-          case 6: run(try workspace.operation([], into: try #require(stages.all.first)))
-          case 9: run(try workspace.operation(people(1...2), into: try #require(stages.all.first)))
-          default: break
-          }
-        }
-        let table = LiveTable(path: path, table: "people")
-        let absent = try await table.picture()
-        #expect(absent == LiveTable.Picture(count: 0, columns: [], rows: []))
-        #expect(!workspace.exists("test.sqlite"))
-
-        var iterator = pictures(table, clock)
-        let first = try await iterator.next()
-        #expect(first == LiveTable.Picture(count: 0, columns: [], rows: []))
-        #expect(clock.sleeps.count >= 3)
-        let second = try await iterator.next()
-        #expect(second == LiveTable.Picture(count: 0, columns: ["id", "name"], rows: []))
-        var third = try await iterator.next()
-        while let picture = third, picture.count == 0 { third = try await iterator.next() }
-        #expect(third?.rows == [["2", "name 2"], ["1", "name 1"]])
-      }
-    }
-
-    @Test("I6: each change is told, and nothing when there is none")
-    func changes() async throws {
-      try await withWorkspace { workspace in
-        let database = try workspace.database()
-        run(try workspace.operation(people(1...3), into: database))
-        let clock = SteppingClock { number in
-          // Nothing happens in nine of ten intervals.
-          guard number % 10 == 0 else { return }
-          try await database.pool.write {
-            try $0.execute(sql: "INSERT INTO people VALUES (?, ?)", arguments: ["n\(number)", nil])
-          }
-        }
-        var iterator = pictures(LiveTable(path: database.path, table: "people", window: 0..<1), clock)
-        for step in 0...5 {
-          let picture = try await iterator.next()
-          #expect(picture?.count == 3 + step)
-          if step > 0 { #expect(picture?.rows == [["n\(step * 10)", nil]]) }
-          #expect(clock.sleeps.count == step * 10)
+  @Test("I6: without a database the iteration waits, without the table it is empty, and then it is there")
+  func notYet() async throws {
+    try await withWorkspace { workspace in
+      let path = workspace.path("test.sqlite")
+      let stages = Recorder<ImportDatabase>()
+      let clock = SteppingClock { number in
+        switch number {
+        case 3: stages.append(try workspace.database())
+        case 6: run(try workspace.operation([], into: try #require(stages.all.first)))
+        case 9: run(try workspace.operation(people(1...2), into: try #require(stages.all.first)))
+        default: break
         }
       }
-    }
+      let table = LiveTable(path: path, table: "people")
+      let absent = try await table.picture()
+      #expect(absent == LiveTable.Picture(count: 0, columns: [], rows: []))
+      #expect(!workspace.exists("test.sqlite"))
 
-    @Test("I6: it looks at most 30 times a second, however fast the changes come")
-    func rate() async throws {
-      try await withWorkspace { workspace in
-        let database = try workspace.database()
-        run(try workspace.operation(people(1...3), into: database))
-        let clock = SteppingClock { number in
-          for half in 0...1 {
-            try await database.pool.write {
-              try $0.execute(sql: "INSERT INTO people VALUES (?, ?)", arguments: ["\(number) \(half)", nil])
-            }
-          }
+      var iterator = pictures(table, clock)
+      let first = try await iterator.next()
+      #expect(first == LiveTable.Picture(count: 0, columns: [], rows: []))
+      #expect(clock.sleeps.count >= 3)
+      let second = try await iterator.next()
+      #expect(second == LiveTable.Picture(count: 0, columns: ["id", "name"], rows: []))
+      var third = try await iterator.next()
+      while let picture = third, picture.count == 0 { third = try await iterator.next() }
+      #expect(third?.rows == [["2", "name 2"], ["1", "name 1"]])
+    }
+  }
+
+  @Test("I6: each change is told, and nothing when there is none")
+  func changes() async throws {
+    try await withWorkspace { workspace in
+      let database = try workspace.database()
+      run(try workspace.operation(people(1...3), into: database))
+      let clock = SteppingClock { number in
+        // Nothing happens in nine of ten intervals.
+        guard number % 10 == 0 else { return }
+        try await database.pool.write {
+          try $0.execute(sql: "INSERT INTO people VALUES (?, ?)", arguments: ["n\(number)", nil])
         }
-        var iterator = pictures(LiveTable(path: database.path, table: "people"), clock)
-        for step in 0..<90 {
-          // Two changes between two pictures are told as one.
-          let picture = try await iterator.next()
-          #expect(picture?.count == 3 + 2 * step)
-        }
-        #expect(clock.sleeps.count == 89)
-        #expect(clock.sleeps.allSatisfy { $0 >= .seconds(1) / 30 })
-        #expect(clock.now.offset >= .seconds(1) / 30 * 89)
       }
-    }
-
-    @Test("I6: a picture is of one moment: its count and its rows belong together, while many batches are committed")
-    func consistency() async throws {
-      try await withWorkspace { workspace in
-        let database = try workspace.database()
-        let operation = try workspace.operation(
-          (1...1_000).map { "\($0)" }, header: "number", table: .log, into: database,
-          options: ImportOptions(batchSize: 10))
-        let queue = Headway.OperationQueue()
-        queue.addOperation(operation)
-        var iterator = pictures(LiveTable(path: database.path, table: "log", window: 0..<1))
-        var last = 0
-        while last < 1_000, let picture = try await iterator.next() {
-          #expect(picture.count % 10 == 0)
-          #expect(picture.count >= last)
-          if picture.count > 0 { #expect(picture.rows == [["\(picture.count)"]]) }
-          last = picture.count
-        }
-        try await queue.finished()
-        #expect(last == 1_000)
-      }
-    }
-
-    // MARK: Blocking
-
-    @Test("I6: pictures arrive while the import stands still between two batches")
-    func whileImporting() async throws {
-      try await withWorkspace { workspace in
-        let database = try workspace.database()
-        let operation = try workspace.operation(people(1...40), into: database, options: ImportOptions(batchSize: 10))
-        let gate = Gate()
-        operation.stop(at: gate)
-        let queue = Headway.OperationQueue()
-        queue.addOperation(operation)
-        var iterator = pictures(LiveTable(path: database.path, table: "people", columns: ["id"], window: 0..<2))
-        for batch in 1...4 {
-          gate.awaitArrival()
-          var picture = try await iterator.next()
-          while let earlier = picture, earlier.count < batch * 10 { picture = try await iterator.next() }
-          #expect(picture?.count == batch * 10)
-          #expect(picture?.rows == [["\(batch * 10)"], ["\(batch * 10 - 1)"]])
-          #expect(!operation.isFinished)
-          gate.open()
-        }
-        try await queue.finished()
-      }
-    }
-
-    @Test("I6: an open transaction of a writer neither blocks it nor shows")
-    func whileWriting() async throws {
-      try await withWorkspace { workspace in
-        let database = try workspace.database()
-        run(try workspace.operation(people(1...3), into: database))
-        let table = LiveTable(path: database.path, table: "people")
-        var iterator = pictures(table)
-        var configuration = GRDB.Configuration()
-        configuration.allowsUnsafeTransactions = true  // Ones that stay open from one access to the next.
-        let elsewhere = try DatabaseQueue(path: database.path, configuration: configuration)
-        try await elsewhere.writeWithoutTransaction { connection in
-          try connection.execute(
-            sql: "BEGIN IMMEDIATE; INSERT INTO people VALUES ('x', 'y'); DELETE FROM people WHERE id = '1'")
-        }
-        let during = try await iterator.next()
-        #expect(during?.count == 3)
-        let another = try await table.picture()
-        #expect(another.count == 3)
-        #expect(another.rows.last == ["1", "name 1"])
-        try await elsewhere.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM people; COMMIT") }
-        let after = try await iterator.next()
-        #expect(after?.count == 0)
-      }
-    }
-
-    @Test("I6: an iteration that stands still does not hold up the import, and goes on where the table is then")
-    func slowReader() async throws {
-      try await withWorkspace { workspace in
-        let database = try workspace.database()
-        run(try workspace.operation(people(1...3), into: database))
-        var iterator = pictures(LiveTable(path: database.path, table: "people", window: 0..<1))
-        let first = try await iterator.next()
-        #expect(first?.count == 3)
-        let operation = try workspace.operation(people(1...500), into: database)
-        run(operation)
-        #expect(operation.report.isComplete)
-        let next = try await iterator.next()
-        #expect(next?.count == 500)
-        #expect(next?.rows == [["500", "name 500"]])
-        // Nor does it keep the log from being tidied away.
-        let busy = try await database.pool.writeWithoutTransaction {
-          try Int.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-        }
-        #expect(busy == 0)
-      }
-    }
-
-    // MARK: The end
-
-    @Test(
-      "I6: the iteration ends, without an error, when its task is cancelled, wherever it is then", arguments: [0, 1, 2])
-    func cancellation(place: Int) async throws {
-      try await withWorkspace { workspace in
-        let database = try workspace.database()
-        run(try workspace.operation(people(1...3), into: database))
-        let clock = SteppingClock { number in
-          guard number == 3 else { return }
-          withUnsafeCurrentTask { $0?.cancel() }
-          // A clock may notice, or not: then the database is asked by a cancelled task.
-          if place == 1 { try Task.checkCancellation() }
-          if place == 2 { try await Task.detached { try await Self.change(database) }.value }
-        }
-        let table = LiveTable(path: database.path, table: "people")
-        let watching = Task {
-          var seen = 0
-          for try await picture in LiveTable.Pictures(table: table, operations: nil, clock: clock) {
-            seen += picture.count
-          }
-          return seen
-        }
-        #expect(try await watching.value == 3)
-        #expect(clock.sleeps.count == 3)
-      }
-    }
-
-    private static func change(_ database: ImportDatabase) async throws {
-      try await database.pool.write { try $0.execute(sql: "INSERT INTO people VALUES ('more', NULL)") }
-    }
-
-    @Test("I6: a task that is cancelled before it begins sees nothing")
-    func cancelledBefore() async throws {
-      try await withWorkspace { workspace in
-        let table = LiveTable(path: workspace.path("test.sqlite"), table: "people")
-        let watching = Task {
-          withUnsafeCurrentTask { $0?.cancel() }
-          var iterator = table.pictures.makeAsyncIterator()
-          return try await iterator.next()
-        }
-        let picture = try await watching.value
-        #expect(picture == nil)
-      }
-    }
-
-    @Test("I6: what is no database is an error")
-    func noDatabase() async throws {
-      try await withWorkspace { workspace in
-        let path = try workspace.write(String(repeating: "This is no database. ", count: 100), to: "text.sqlite")
-        await #expect(throws: DatabaseError.self) { try await LiveTable(path: path, table: "people").picture() }
+      var iterator = pictures(LiveTable(path: database.path, table: "people", window: 0..<1), clock)
+      for step in 0...5 {
+        let picture = try await iterator.next()
+        #expect(picture?.count == 3 + step)
+        if step > 0 { #expect(picture?.rows == [["n\(step * 10)", nil]]) }
+        #expect(clock.sleeps.count == step * 10)
       }
     }
   }
+
+  @Test("I6: it looks at most 30 times a second, however fast the changes come")
+  func rate() async throws {
+    try await withWorkspace { workspace in
+      let database = try workspace.database()
+      run(try workspace.operation(people(1...3), into: database))
+      let clock = SteppingClock { number in
+        for half in 0...1 {
+          try await database.pool.write {
+            try $0.execute(sql: "INSERT INTO people VALUES (?, ?)", arguments: ["\(number) \(half)", nil])
+          }
+        }
+      }
+      var iterator = pictures(LiveTable(path: database.path, table: "people"), clock)
+      for step in 0..<90 {
+        // Two changes between two pictures are told as one.
+        let picture = try await iterator.next()
+        #expect(picture?.count == 3 + 2 * step)
+      }
+      #expect(clock.sleeps.count == 89)
+      #expect(clock.sleeps.allSatisfy { $0 >= .seconds(1) / 30 })
+      #expect(clock.now.offset >= .seconds(1) / 30 * 89)
+    }
+  }
+
+  @Test("I6: a picture is of one moment: its count and its rows belong together, while many batches are committed")
+  func consistency() async throws {
+    try await withWorkspace { workspace in
+      let database = try workspace.database()
+      let operation = try workspace.operation(
+        (1...1_000).map { "\($0)" }, header: "number", table: .log, into: database,
+        options: ImportOptions(batchSize: 10))
+      let queue = Headway.OperationQueue()
+      queue.addOperation(operation)
+      var iterator = pictures(LiveTable(path: database.path, table: "log", window: 0..<1))
+      var last = 0
+      while last < 1_000, let picture = try await iterator.next() {
+        #expect(picture.count % 10 == 0)
+        #expect(picture.count >= last)
+        if picture.count > 0 { #expect(picture.rows == [["\(picture.count)"]]) }
+        last = picture.count
+      }
+      try await queue.finished()
+      #expect(last == 1_000)
+    }
+  }
+
+  // MARK: Blocking
+
+  @Test("I6: pictures arrive while the import stands still between two batches")
+  func whileImporting() async throws {
+    try await withWorkspace { workspace in
+      let database = try workspace.database()
+      let operation = try workspace.operation(people(1...40), into: database, options: ImportOptions(batchSize: 10))
+      let gate = Gate()
+      operation.stop(at: gate)
+      let queue = Headway.OperationQueue()
+      queue.addOperation(operation)
+      var iterator = pictures(LiveTable(path: database.path, table: "people", columns: ["id"], window: 0..<2))
+      for batch in 1...4 {
+        gate.awaitArrival()
+        var picture = try await iterator.next()
+        while let earlier = picture, earlier.count < batch * 10 { picture = try await iterator.next() }
+        #expect(picture?.count == batch * 10)
+        #expect(picture?.rows == [["\(batch * 10)"], ["\(batch * 10 - 1)"]])
+        #expect(!operation.isFinished)
+        gate.open()
+      }
+      try await queue.finished()
+    }
+  }
+
+  @Test("I6: an open transaction of a writer neither blocks it nor shows")
+  func whileWriting() async throws {
+    try await withWorkspace { workspace in
+      let database = try workspace.database()
+      run(try workspace.operation(people(1...3), into: database))
+      let table = LiveTable(path: database.path, table: "people")
+      var iterator = pictures(table)
+      var configuration = GRDB.Configuration()
+      configuration.allowsUnsafeTransactions = true  // Ones that stay open from one access to the next.
+      let elsewhere = try DatabaseQueue(path: database.path, configuration: configuration)
+      try await elsewhere.writeWithoutTransaction { connection in
+        try connection.execute(
+          sql: "BEGIN IMMEDIATE; INSERT INTO people VALUES ('x', 'y'); DELETE FROM people WHERE id = '1'")
+      }
+      let during = try await iterator.next()
+      #expect(during?.count == 3)
+      let another = try await table.picture()
+      #expect(another.count == 3)
+      #expect(another.rows.last == ["1", "name 1"])
+      try await elsewhere.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM people; COMMIT") }
+      let after = try await iterator.next()
+      #expect(after?.count == 0)
+    }
+  }
+
+  @Test("I6: an iteration that stands still does not hold up the import, and goes on where the table is then")
+  func slowReader() async throws {
+    try await withWorkspace { workspace in
+      let database = try workspace.database()
+      run(try workspace.operation(people(1...3), into: database))
+      var iterator = pictures(LiveTable(path: database.path, table: "people", window: 0..<1))
+      let first = try await iterator.next()
+      #expect(first?.count == 3)
+      let operation = try workspace.operation(people(1...500), into: database)
+      run(operation)
+      #expect(operation.report.isComplete)
+      let next = try await iterator.next()
+      #expect(next?.count == 500)
+      #expect(next?.rows == [["500", "name 500"]])
+      // Nor does it keep the log from being tidied away.
+      let busy = try await database.pool.writeWithoutTransaction {
+        try Int.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+      }
+      #expect(busy == 0)
+    }
+  }
+
+  // MARK: The end
+
+  @Test(
+    "I6: the iteration ends, without an error, when its task is cancelled, wherever it is then", arguments: [0, 1, 2])
+  func cancellation(place: Int) async throws {
+    try await withWorkspace { workspace in
+      let database = try workspace.database()
+      run(try workspace.operation(people(1...3), into: database))
+      let clock = SteppingClock { number in
+        guard number == 3 else { return }
+        withUnsafeCurrentTask { $0?.cancel() }
+        // A clock may notice, or not: then the database is asked by a cancelled task.
+        if place == 1 { try Task.checkCancellation() }
+        if place == 2 { try await Task.detached { try await Self.change(database) }.value }
+      }
+      let table = LiveTable(path: database.path, table: "people")
+      let watching = Task {
+        var seen = 0
+        for try await picture in LiveTable.Pictures(table: table, operations: nil, clock: clock) {
+          seen += picture.count
+        }
+        return seen
+      }
+      #expect(try await watching.value == 3)
+      #expect(clock.sleeps.count == 3)
+    }
+  }
+
+  private static func change(_ database: ImportDatabase) async throws {
+    try await database.pool.write { try $0.execute(sql: "INSERT INTO people VALUES ('more', NULL)") }
+  }
+
+  @Test("I6: a task that is cancelled before it begins sees nothing")
+  func cancelledBefore() async throws {
+    try await withWorkspace { workspace in
+      let table = LiveTable(path: workspace.path("test.sqlite"), table: "people")
+      let watching = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        var iterator = table.pictures.makeAsyncIterator()
+        return try await iterator.next()
+      }
+      let picture = try await watching.value
+      #expect(picture == nil)
+    }
+  }
+
+  @Test("I6: what is no database is an error")
+  func noDatabase() async throws {
+    try await withWorkspace { workspace in
+      let path = try workspace.write(String(repeating: "This is no database. ", count: 100), to: "text.sqlite")
+      await #expect(throws: DatabaseError.self) { try await LiveTable(path: path, table: "people").picture() }
+    }
+  }
+}
 #endif

@@ -1,109 +1,109 @@
 #if SQLite
-  import Headway
-  @testable import HeadwayImport
-  import Testing
+import Headway
+@testable import HeadwayImport
+import Testing
 
-  @Suite("Import: progress", .hangLimit)
-  struct ProgressTests {
-    @Test("I2: progress grows, is told at most 100 times, and ends at 1", arguments: [1, 7, 100, 1_000, 5_000])
-    func telling(batchSize: Int) throws {
+@Suite("Import: progress", .hangLimit)
+struct ProgressTests {
+  @Test("I2: progress grows, is told at most 100 times, and ends at 1", arguments: [1, 7, 100, 1_000, 5_000])
+  func telling(batchSize: Int) throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let operation = try workspace.operation(
+        people(1...1_000), into: database, options: ImportOptions(batchSize: batchSize))
+      let told = Recorder<Double>()
+      let token = operation.progress.observe { told.append($0.fractionCompleted) }
+      run(operation)
+      token.invalidate()
+      #expect(told.all.count <= 100)
+      #expect(told.all.count >= min(100, 1_000 / batchSize))
+      #expect(told.all == told.all.sorted())
+      #expect(told.all.last == 1)
+    }
+  }
+
+  @Test(
+    "I2: progress ends at 1 whatever stands at the end of the file, and however the batches divide",
+    arguments: ["1,a", "1,a\n", "1,a\n\n\n", "1,a\n2,b", "1,a\n2,b\n", "1,a\n2,b\r\n\r\n", "", "\n", "1,a\n2"])
+  func ends(lines: String) throws {
+    for batchSize in [1, 2, 3] {
       try withWorkspace { workspace in
-        let database = try workspace.database()
-        let operation = try workspace.operation(
-          people(1...1_000), into: database, options: ImportOptions(batchSize: batchSize))
+        let file = try workspace.write("id,name\n" + lines, to: "people.csv")
+        let operation = ImportOperation(
+          file: file, table: .people, into: try workspace.database(), options: ImportOptions(batchSize: batchSize))
         let told = Recorder<Double>()
         let token = operation.progress.observe { told.append($0.fractionCompleted) }
         run(operation)
         token.invalidate()
-        #expect(told.all.count <= 100)
-        #expect(told.all.count >= min(100, 1_000 / batchSize))
-        #expect(told.all == told.all.sorted())
+        #expect(operation.error == nil)
+        #expect(operation.progress.fractionCompleted == 1)
         #expect(told.all.last == 1)
-      }
-    }
-
-    @Test(
-      "I2: progress ends at 1 whatever stands at the end of the file, and however the batches divide",
-      arguments: ["1,a", "1,a\n", "1,a\n\n\n", "1,a\n2,b", "1,a\n2,b\n", "1,a\n2,b\r\n\r\n", "", "\n", "1,a\n2"])
-    func ends(lines: String) throws {
-      for batchSize in [1, 2, 3] {
-        try withWorkspace { workspace in
-          let file = try workspace.write("id,name\n" + lines, to: "people.csv")
-          let operation = ImportOperation(
-            file: file, table: .people, into: try workspace.database(), options: ImportOptions(batchSize: batchSize))
-          let told = Recorder<Double>()
-          let token = operation.progress.observe { told.append($0.fractionCompleted) }
-          run(operation)
-          token.invalidate()
-          #expect(operation.error == nil)
-          #expect(operation.progress.fractionCompleted == 1)
-          #expect(told.all.last == 1)
-          #expect(operation.report.bytes == operation.report.size)
-        }
-      }
-    }
-
-    @Test("I2: progress counts the bytes whose rows are committed")
-    func bytes() throws {
-      try withWorkspace { workspace in
-        // Eight bytes a line, the header too, of which the last is the line end.
-        let lines = (100_000..<100_050).map { "\($0 - 90_000),b" }
-        let operation = try workspace.operation(
-          lines, header: "id,text", into: try workspace.database(), options: ImportOptions(batchSize: 10))
-        let gate = Gate()
-        operation.stop(at: gate)
-        let queue = Headway.OperationQueue()
-        queue.addOperation(operation)
-        for batch in 1...5 {
-          gate.awaitArrival()
-          let bytes = 8 + batch * 80
-          #expect([bytes - 1, bytes].contains(operation.report.bytes))
-          #expect([bytes - 1, bytes].contains(Int(operation.progress.completedUnitCount)))
-          #expect(operation.progress.totalUnitCount == 408)
-          #expect(operation.report.size == 408)
-          gate.open()
-        }
-        queue.waitUntilAllOperationsAreFinished()
-        #expect(operation.progress.completedUnitCount == 408)
-      }
-    }
-
-    @Test("I2: the progress of a feed counts the bytes of its files, is told at most 100 times, and ends at 1")
-    func feed() throws {
-      try withWorkspace { workspace in
-        try SampleFeed(stopTimes: 300, seed: 4).write(to: workspace.path("feed"))
-        let feed = try FeedImport(
-          folder: workspace.path("feed"), into: try workspace.database(), options: ImportOptions(batchSize: 5))
-        let size = try SampleFeed.fileNames.reduce(0) { try $0 + workspace.bytes(of: "feed/\($1)").count }
-        #expect(feed.progress.totalUnitCount == Int64(size))
-        let told = Recorder<Double>()
-        let token = feed.progress.observe { told.append($0.fractionCompleted) }
-        run(feed.operations)
-        token.invalidate()
-        #expect(feed.operations.allSatisfy { $0.error == nil })
-        #expect((20...100).contains(told.all.count))
-        #expect(told.all.max() == 1)
-        #expect(feed.progress.fractionCompleted == 1)
-        #expect(feed.progress.isFinished)
-      }
-    }
-
-    @Test("I2: a report has what its table, file and time are")
-    func reports() throws {
-      try withWorkspace { workspace in
-        let operation = try workspace.operation(people(1...10) + ["broken"], into: try workspace.database())
-        #expect(operation.report.duration == .zero)
-        #expect(operation.report.size == nil)
-        run(operation)
-        let report = operation.report
-        #expect(report.table == "people")
-        #expect(report.file == operation.file)
-        #expect(report.rows == 10)
-        #expect(report.rejected == 1)
-        #expect(report.duration > .zero)
-        #expect(report.rowsPerSecond > 0)
-        #expect(operation.report == report)  // It does not go on after the end.
+        #expect(operation.report.bytes == operation.report.size)
       }
     }
   }
+
+  @Test("I2: progress counts the bytes whose rows are committed")
+  func bytes() throws {
+    try withWorkspace { workspace in
+      // Eight bytes a line, the header too, of which the last is the line end.
+      let lines = (100_000..<100_050).map { "\($0 - 90_000),b" }
+      let operation = try workspace.operation(
+        lines, header: "id,text", into: try workspace.database(), options: ImportOptions(batchSize: 10))
+      let gate = Gate()
+      operation.stop(at: gate)
+      let queue = Headway.OperationQueue()
+      queue.addOperation(operation)
+      for batch in 1...5 {
+        gate.awaitArrival()
+        let bytes = 8 + batch * 80
+        #expect([bytes - 1, bytes].contains(operation.report.bytes))
+        #expect([bytes - 1, bytes].contains(Int(operation.progress.completedUnitCount)))
+        #expect(operation.progress.totalUnitCount == 408)
+        #expect(operation.report.size == 408)
+        gate.open()
+      }
+      queue.waitUntilAllOperationsAreFinished()
+      #expect(operation.progress.completedUnitCount == 408)
+    }
+  }
+
+  @Test("I2: the progress of a feed counts the bytes of its files, is told at most 100 times, and ends at 1")
+  func feed() throws {
+    try withWorkspace { workspace in
+      try SampleFeed(stopTimes: 300, seed: 4).write(to: workspace.path("feed"))
+      let feed = try FeedImport(
+        folder: workspace.path("feed"), into: try workspace.database(), options: ImportOptions(batchSize: 5))
+      let size = try SampleFeed.fileNames.reduce(0) { try $0 + workspace.bytes(of: "feed/\($1)").count }
+      #expect(feed.progress.totalUnitCount == Int64(size))
+      let told = Recorder<Double>()
+      let token = feed.progress.observe { told.append($0.fractionCompleted) }
+      run(feed.operations)
+      token.invalidate()
+      #expect(feed.operations.allSatisfy { $0.error == nil })
+      #expect((20...100).contains(told.all.count))
+      #expect(told.all.max() == 1)
+      #expect(feed.progress.fractionCompleted == 1)
+      #expect(feed.progress.isFinished)
+    }
+  }
+
+  @Test("I2: a report has what its table, file and time are")
+  func reports() throws {
+    try withWorkspace { workspace in
+      let operation = try workspace.operation(people(1...10) + ["broken"], into: try workspace.database())
+      #expect(operation.report.duration == .zero)
+      #expect(operation.report.size == nil)
+      run(operation)
+      let report = operation.report
+      #expect(report.table == "people")
+      #expect(report.file == operation.file)
+      #expect(report.rows == 10)
+      #expect(report.rejected == 1)
+      #expect(report.duration > .zero)
+      #expect(report.rowsPerSecond > 0)
+      #expect(operation.report == report)  // It does not go on after the end.
+    }
+  }
+}
 #endif

@@ -1,302 +1,302 @@
 #if SQLite
-  import GRDB
-  import Headway
-  import HeadwayImport
-  import Testing
+import GRDB
+import Headway
+import HeadwayCSV
+import HeadwayImport
+import Testing
 
-  /// Every kind of row that can't be taken.
-  @Suite("Import: rejects", .hangLimit)
-  struct RejectsTests {
-    struct Case: CustomTestStringConvertible, Sendable {
-      let testDescription: String
-      let record: [UInt8]
-      let reason: String
+/// Every kind of row that can't be taken.
+@Suite("Import: rejects", .hangLimit)
+struct RejectsTests {
+  struct Case: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let record: [UInt8]
+    let reason: String
 
-      init(_ name: String, _ record: String, _ reason: String) {
-        (testDescription, self.record, self.reason) = (name, Array(record.utf8), reason)
-      }
-
-      init(_ name: String, bytes: [UInt8], _ reason: String) {
-        (testDescription, record, self.reason) = (name, bytes, reason)
-      }
-
-      static let all = [
-        Case("too few fields", "8", "expected 2 fields, found 1"),
-        Case("too many fields", "8,a,", "expected 2 fields, found 3"),
-        Case("text behind a quote", "8,\"a\"b", "text after a closing quote"),
-        Case("invalid UTF-8", bytes: [0x38, 0x2C, 0xFF, 0x41], "not valid UTF-8"),
-        Case("UTF-8 that is cut", bytes: [0x38, 0x2C, 0xC3], "not valid UTF-8"),
-        Case("a surrogate in UTF-8", bytes: [0x38, 0x2C, 0xED, 0xA0, 0x80], "not valid UTF-8"),
-        Case("nothing where something is required", ",a", "id is empty"),
-        Case("nothing in quotes", "\"\",a", "id is empty"),
-        Case("a key that was there", "1,again", "a row with this key stands above (id)"),
-        Case("a key that was there, in quotes", "\"1\",\"a\ngain\"", "a row with this key stands above (id)"),
-      ]
+    init(_ name: String, _ record: String, _ reason: String) {
+      (testDescription, self.record, self.reason) = (name, Array(record.utf8), reason)
     }
 
-    @Test(
-      "I3: a malformed row goes to the rejects with its line and reason and is counted, good rows around it are there",
-      arguments: Case.all, [1, 32, 250])
-    func eachKind(malformed: Case, batchSize: Int) throws {
-      for isAgain in [false, true] {
-        try withWorkspace { workspace in
-          let database = try workspace.database()
-          if isAgain { run(try workspace.operation(people(1...50), into: database)) }
-          for position in [1, 31, 32, 50] {
-            let before = people(1...position).map { $0 + "\n" }.joined()
-            let after = people(100...150).map { $0 + "\n" }.joined()
-            let text = Array("id,name\n\(before)".utf8) + malformed.record + Array("\n\(after)".utf8)
-            let operation = ImportOperation(
-              file: try workspace.write(text, to: "people.csv"), table: .people, into: database,
-              options: ImportOptions(batchSize: batchSize), rejects: workspace.rejects())
-            run(operation)
-            #expect(operation.error == nil)
-            #expect(operation.report.isComplete)
-            #expect(operation.report.rows == position + 51)
-            #expect(operation.report.rejected == 1)
-            #expect(operation.report.reported == 0)
-            let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-            #expect(rejects.map(\.line) == [position + 2])
-            #expect(rejects.map(\.record) == [malformed.record])
-            #expect(rejects.first?.status == .rejected)
-            #expect(rejects.first?.table == "people")
-            #expect(rejects.first?.reason.contains(malformed.reason) == true, "\(rejects.first?.reason ?? "")")
-            let rows = try database.strings(
-              "SELECT * FROM people WHERE id + 0 <= \(position) OR id + 0 >= 100 ORDER BY id + 0")
-            #expect(rows == (Array(1...position) + Array(100...150)).map { "\($0)|name \($0)" })
-            if !isAgain { try database.pool.write { try $0.execute(sql: "DROP TABLE people") } }
-          }
-        }
-      }
+    init(_ name: String, bytes: [UInt8], _ reason: String) {
+      (testDescription, record, self.reason) = (name, bytes, reason)
     }
 
-    @Test("I3: a quote that is never closed costs its line and no other")
-    func unclosedQuote() throws {
+    static let all = [
+      Case("too few fields", "8", "expected 2 fields, found 1"),
+      Case("too many fields", "8,a,", "expected 2 fields, found 3"),
+      Case("text behind a quote", "8,\"a\"b", "text after a closing quote"),
+      Case("invalid UTF-8", bytes: [0x38, 0x2C, 0xFF, 0x41], "not valid UTF-8"),
+      Case("UTF-8 that is cut", bytes: [0x38, 0x2C, 0xC3], "not valid UTF-8"),
+      Case("a surrogate in UTF-8", bytes: [0x38, 0x2C, 0xED, 0xA0, 0x80], "not valid UTF-8"),
+      Case("nothing where something is required", ",a", "id is empty"),
+      Case("nothing in quotes", "\"\",a", "id is empty"),
+      Case("a key that was there", "1,again", "an earlier row has this key (id)"),
+      Case("a key that was there, in quotes", "\"1\",\"a\ngain\"", "an earlier row has this key (id)"),
+    ]
+  }
+
+  @Test(
+    "I3: a malformed row goes to the rejects with its line and reason and is counted, good rows around it are there",
+    arguments: Case.all, [1, 32, 250])
+  func eachKind(malformed: Case, batchSize: Int) throws {
+    for isAgain in [false, true] {
       try withWorkspace { workspace in
         let database = try workspace.database()
-        let operation = try workspace.operation(
-          people(1...3) + ["4,\"open"] + people(5...400), into: database, rejects: workspace.rejects())
-        run(operation)
-        let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-        #expect(rejects.map(\.line) == [5])
-        #expect(rejects.map(\.record) == [Array("4,\"open".utf8)])
-        #expect(rejects.first?.reason.contains("never closed") == true)
-        #expect(operation.report.rows == 399)
-        #expect(operation.report.rejected == 1)
-      }
-    }
-
-    @Test("I3: lines are counted as an editor does, whatever the rows before hold")
-    func lines() throws {
-      try withWorkspace { workspace in
-        let lines = ["1,\"a\nb\r\nc\"", "broken", "", "2,\"x\n\"", "", "broken again,,"]
-        let operation = try workspace.operation(
-          lines, into: try workspace.database(), rejects: workspace.rejects())
-        run(operation)
-        #expect(operation.report.rows == 2)
-        #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [5, 10])
-      }
-    }
-
-    @Test("I3: nothing but malformed rows, more than a batch of them")
-    func onlyMalformed() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let operation = try workspace.operation(
-          Array(repeating: "broken", count: 1_000), into: database, options: ImportOptions(batchSize: 30),
-          rejects: workspace.rejects())
-        run(operation)
-        #expect(operation.error == nil)
-        #expect(operation.report.isComplete)
-        #expect(operation.report.rejected == 1_000)
-        #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == Array(2...1_001))
-        #expect(try database.count("people") == 0)
-      }
-    }
-
-    @Test("I3: rows are counted when nobody keeps them")
-    func withoutAFile() throws {
-      try withWorkspace { workspace in
-        let operation = try workspace.operation(["1,a", "x", "1,b", "2,c"], into: try workspace.database())
-        run(operation)
-        #expect(operation.report.rejected == 2)
-        #expect(operation.report.rows == 2)
-      }
-    }
-
-    // MARK: Keys
-
-    @Test(
-      "I3: of rows with one key the first stays, in first and later imports, wherever in a batch the others are",
-      arguments: [1, 5, 32, 33, 100, 250])
-    func duplicates(batchSize: Int) throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        var lines = people(1...200)
-        // In the first statement of a batch, the last of one, beside each other, the very last, and of a far row.
-        let places = [1, 31, 32, 33, 64, 65, 99, 100, 101, 160, 199]
-        for place in places { lines[place] = "\(1 + place / 3),duplicate at \(place)" }
-        let isFirst = (1...200).map { number in !places.contains(number - 1) }
-        for _ in 1...2 {
-          let operation = try workspace.operation(
-            lines, into: database, options: ImportOptions(batchSize: batchSize), rejects: workspace.rejects())
+        if isAgain { run(try workspace.operation(people(1...50), into: database)) }
+        for position in [1, 31, 32, 50] {
+          let before = people(1...position).map { $0 + "\n" }.joined()
+          let after = people(100...150).map { $0 + "\n" }.joined()
+          let text = Array("id,name\n\(before)".utf8) + malformed.record + Array("\n\(after)".utf8)
+          let operation = ImportOperation(
+            file: try workspace.write(text, to: "people.csv"), table: .people, into: database,
+            options: ImportOptions(batchSize: batchSize, encoding: .utf8), rejects: workspace.rejects())
           run(operation)
           #expect(operation.error == nil)
-          #expect(operation.report.rows == 200 - places.count + keptDuplicates(lines).count)
-          let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-          #expect(rejects.map { Int($0.line) } == expectedDuplicateLines(lines))
-          #expect(rejects.allSatisfy { $0.reason == "a row with this key stands above (id)" })
-          #expect(operation.report.rejected == rejects.count)
-          let rows = try database.strings("SELECT name FROM people ORDER BY rowid")
-          #expect(rows == firstOfEachKey(lines))
-          #expect(isFirst.count { $0 } == 200 - places.count)
-        }
-      }
-    }
-
-    private func key(_ line: String) -> Substring { line.prefix { $0 != "," } }
-
-    private func expectedDuplicateLines(_ lines: [String]) -> [Int] {
-      var seen: Set<Substring> = []
-      return lines.indices.filter { !seen.insert(key(lines[$0])).inserted }.map { $0 + 2 }
-    }
-
-    private func firstOfEachKey(_ lines: [String]) -> [String] {
-      var seen: Set<Substring> = []
-      return lines.filter { seen.insert(key($0)).inserted }.map { String($0.drop { $0 != "," }.dropFirst()) }
-    }
-
-    private func keptDuplicates(_ lines: [String]) -> [String] {
-      firstOfEachKey(lines).filter { $0.hasPrefix("duplicate") }
-    }
-
-    @Test("I3: keys of several columns, empty ones among them, are the same when all columns are")
-    func compositeKeys() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let table = TableSchema(
-          name: "pairs",
-          columns: [ColumnSchema(name: "a"), ColumnSchema(name: "n", type: .integer), ColumnSchema(name: "v")],
-          key: ["a", "n", "absent"].dropLast())
-        for _ in 1...2 {
-          let operation = try workspace.operation(
-            ["x,1,first", "x,2,second", "x,01,again", ",1,third", "x,,fourth", ",1,again", "\"x\",,again", ",,fifth"],
-            header: "a,n,v", table: table, into: database, rejects: workspace.rejects())
-          run(operation)
-          #expect(operation.error == nil)
-          #expect(
-            try database.strings("SELECT v FROM pairs ORDER BY rowid") == [
-              "first", "second", "third", "fourth", "fifth",
-            ])
-          #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [4, 7, 8])
-        }
-      }
-    }
-
-    @Test("I3: a key that is a whole number must be one: other rows are rejected, the import goes on")
-    func rowIdentifierKeys() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let table = TableSchema(
-          name: "numbers", columns: [ColumnSchema(name: "id", type: .integer), ColumnSchema(name: "name")], key: ["id"])
-        for _ in 1...2 {
-          let operation = try workspace.operation(
-            ["5,a", "x,b", ",c", "1.5,d", "7,e", "007,f", "99999999999999999999,g", "-3,h"], table: table,
-            into: database, rejects: workspace.rejects())
-          run(operation)
-          #expect(operation.error == nil)
-          #expect(
-            try database.strings("SELECT id, name, typeof(id) FROM numbers ORDER BY id") == [
-              "-3|h|integer", "5|a|integer", "7|e|integer",
-            ])
-          let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-          #expect(rejects.map(\.line) == [3, 4, 5, 7, 8])
-          #expect(rejects.allSatisfy { $0.status == .rejected })
-          #expect(operation.report.reported == 0)
-          #expect(operation.report.rejected == 5)
-        }
-      }
-    }
-
-    @Test("I3: a row that is rejected is not said to be in the database as well")
-    func rejectedAndReported() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let table = TableSchema(
-          name: "t", columns: [ColumnSchema(name: "id"), ColumnSchema(name: "n", type: .integer)], key: ["id"])
-        for _ in 1...2 {
-          let operation = try workspace.operation(
-            ["a,1", "b,many", "a,few"], header: "id,n", table: table, into: database, rejects: workspace.rejects())
-          run(operation)
-          let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-          #expect(rejects.map(\.line) == [3, 4])
-          #expect(rejects.map(\.status) == [.reported, .rejected])
-          #expect(operation.report.reported == 1)
+          #expect(operation.report.isComplete)
+          #expect(operation.report.rows == position + 51)
           #expect(operation.report.rejected == 1)
-        }
-      }
-    }
-
-    // MARK: Types
-
-    @Test("I3: values that do not fit their type are kept as text and reported; numbers are kept as numbers")
-    func types() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let table = TableSchema(
-          name: "t",
-          columns: [
-            ColumnSchema(name: "id"), ColumnSchema(name: "i", type: .integer), ColumnSchema(name: "r", type: .real),
-          ], key: ["id"])
-        let lines = [
-          "1,12,1.5", "2,many,near", "3,,", "4,0x10,0x10", "5,inf,nan", "6, 7 , 7 ", "7,-0,-0.0", "8,1_0,1_0",
-          "9,9223372036854775807,9223372036854775807", "10,\t7,\t7",
-        ]
-        let operation = try workspace.operation(
-          lines, header: "id,i,r", table: table, into: database, rejects: workspace.rejects())
-        run(operation)
-        #expect(operation.report.rejected == 0)
-        #expect(operation.report.rows == lines.count)
-        #expect(
-          try database.strings("SELECT i, typeof(i), r, typeof(r) FROM t ORDER BY rowid") == [
-            "12|integer|1.5|real", "many|text|near|text", "NULL|null|NULL|null", "0x10|text|0x10|text",
-            "inf|text|nan|text", "7|integer|7.0|real", "0|integer|0.0|real", "1_0|text|1_0|text",
-            "9223372036854775807|integer|9.223372036854776e+18|real", "7|integer|7.0|real",
-          ])
-        let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-        #expect(rejects.map(\.line) == [3, 3, 5, 5, 6, 6, 9, 9])
-        #expect(rejects.allSatisfy { $0.status == .reported })
-        #expect(rejects.first?.reason == "i: ‘many’ is not a whole number; kept as text")
-        #expect(rejects.dropFirst().first?.reason == "r: ‘near’ is not a number; kept as text")
-        #expect(rejects.first?.record == Array("2,many,near".utf8))
-        #expect(operation.report.reported == 8)
-      }
-    }
-
-    @Test("I3: a decimal number where a whole one is expected is reported as what SQLite makes of it")
-    func decimalsForIntegers() throws {
-      try withWorkspace { workspace in
-        let database = try workspace.database()
-        let table = TableSchema(
-          name: "t", columns: [ColumnSchema(name: "i", type: .integer), ColumnSchema(name: "name")], key: ["name", "i"])
-        for _ in 1...2 {
-          let operation = try workspace.operation(
-            ["1.5,a", "1.0,b", "1e3,c", "99999999999999999999,d", "1,b"], header: "i,name", table: table,
-            into: database,
-            rejects: workspace.rejects())
-          run(operation)
-          #expect(operation.error == nil)
-          #expect(
-            try database.strings("SELECT i, typeof(i) FROM t ORDER BY rowid") == [
-              "1.5|real", "1|integer", "1000|integer", "1e+20|real",
-            ])
+          #expect(operation.report.reported == 0)
           let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-          // Also, the last row has the key of the second: 1.0 is 1.
-          #expect(rejects.map(\.line) == [2, 3, 4, 5, 6])
-          #expect(rejects.map(\.status) == [.reported, .reported, .reported, .reported, .rejected])
-          #expect(rejects.allSatisfy { !$0.reason.contains("as text") })
+          #expect(rejects.map(\.line) == [position + 2])
+          #expect(rejects.map(\.record) == [malformed.record])
+          #expect(rejects.first?.status == .rejected)
+          #expect(rejects.first?.table == "people")
+          #expect(rejects.first?.reason.contains(malformed.reason) == true, "\(rejects.first?.reason ?? "")")
+          let rows = try database.strings(
+            "SELECT * FROM people WHERE id + 0 <= \(position) OR id + 0 >= 100 ORDER BY id + 0")
+          #expect(rows == (Array(1...position) + Array(100...150)).map { "\($0)|name \($0)" })
+          if !isAgain { try database.pool.write { try $0.execute(sql: "DROP TABLE people") } }
         }
       }
     }
   }
+
+  @Test("I3: a quote that is never closed costs its line and no other")
+  func unclosedQuote() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let operation = try workspace.operation(
+        people(1...3) + ["4,\"open"] + people(5...400), into: database, rejects: workspace.rejects())
+      run(operation)
+      let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
+      #expect(rejects.map(\.line) == [5])
+      #expect(rejects.map(\.record) == [Array("4,\"open".utf8)])
+      #expect(rejects.first?.reason.hasSuffix(": a quote that is never closed") == true)
+      #expect(operation.report.rows == 399)
+      #expect(operation.report.rejected == 1)
+    }
+  }
+
+  @Test("I3: lines are counted as an editor does, whatever the rows before hold")
+  func lines() throws {
+    try withWorkspace { workspace in
+      let lines = ["1,\"a\nb\r\nc\"", "broken", "", "2,\"x\n\"", "", "broken again,,"]
+      let operation = try workspace.operation(
+        lines, into: try workspace.database(), rejects: workspace.rejects())
+      run(operation)
+      #expect(operation.report.rows == 2)
+      #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [5, 10])
+    }
+  }
+
+  @Test("I3: nothing but malformed rows, more than a batch of them")
+  func onlyMalformed() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let operation = try workspace.operation(
+        Array(repeating: "broken", count: 1_000), into: database, options: ImportOptions(batchSize: 30),
+        rejects: workspace.rejects())
+      run(operation)
+      #expect(try importError(operation).code == .noRows)
+      #expect(operation.report.rejected == 1_000)
+      #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == Array(2...1_001))
+      #expect(try database.columns("people") == [])
+    }
+  }
+
+  @Test("I3: rows are counted when nobody keeps them")
+  func withoutAFile() throws {
+    try withWorkspace { workspace in
+      let operation = try workspace.operation(["1,a", "x", "1,b", "2,c"], into: try workspace.database())
+      run(operation)
+      #expect(operation.report.rejected == 2)
+      #expect(operation.report.rows == 2)
+    }
+  }
+
+  // MARK: Keys
+
+  @Test(
+    "I3: of rows with one key the first stays, in first and later imports, wherever in a batch the others are",
+    arguments: [1, 5, 32, 33, 100, 250])
+  func duplicates(batchSize: Int) throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      var lines = people(1...200)
+      // In the first statement of a batch, the last of one, beside each other, the very last, and of a far row.
+      let places = [1, 31, 32, 33, 64, 65, 99, 100, 101, 160, 199]
+      for place in places { lines[place] = "\(1 + place / 3),duplicate at \(place)" }
+      let isFirst = (1...200).map { number in !places.contains(number - 1) }
+      for _ in 1...2 {
+        let operation = try workspace.operation(
+          lines, into: database, options: ImportOptions(batchSize: batchSize), rejects: workspace.rejects())
+        run(operation)
+        #expect(operation.error == nil)
+        #expect(operation.report.rows == 200 - places.count + keptDuplicates(lines).count)
+        let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
+        #expect(rejects.map { Int($0.line) } == expectedDuplicateLines(lines))
+        #expect(rejects.allSatisfy { $0.reason == "an earlier row has this key (id)" })
+        #expect(operation.report.rejected == rejects.count)
+        let rows = try database.strings("SELECT name FROM people ORDER BY rowid")
+        #expect(rows == firstOfEachKey(lines))
+        #expect(isFirst.count { $0 } == 200 - places.count)
+      }
+    }
+  }
+
+  private func key(_ line: String) -> Substring { line.prefix { $0 != "," } }
+
+  private func expectedDuplicateLines(_ lines: [String]) -> [Int] {
+    var seen: Set<Substring> = []
+    return lines.indices.filter { !seen.insert(key(lines[$0])).inserted }.map { $0 + 2 }
+  }
+
+  private func firstOfEachKey(_ lines: [String]) -> [String] {
+    var seen: Set<Substring> = []
+    return lines.filter { seen.insert(key($0)).inserted }.map { String($0.drop { $0 != "," }.dropFirst()) }
+  }
+
+  private func keptDuplicates(_ lines: [String]) -> [String] {
+    firstOfEachKey(lines).filter { $0.hasPrefix("duplicate") }
+  }
+
+  @Test("I3: keys of several columns, empty ones among them, are the same when all columns are")
+  func compositeKeys() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let table = TableSchema(
+        name: "pairs",
+        columns: [ColumnSchema(name: "a"), ColumnSchema(name: "n", type: .integer), ColumnSchema(name: "v")],
+        key: ["a", "n", "absent"].dropLast())
+      for _ in 1...2 {
+        let operation = try workspace.operation(
+          ["x,1,first", "x,2,second", "x,01,again", ",1,third", "x,,fourth", ",1,again", "\"x\",,again", ",,fifth"],
+          header: "a,n,v", table: table, into: database, rejects: workspace.rejects())
+        run(operation)
+        #expect(operation.error == nil)
+        #expect(
+          try database.strings("SELECT v FROM pairs ORDER BY rowid") == [
+            "first", "second", "third", "fourth", "fifth",
+          ])
+        #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [4, 7, 8])
+      }
+    }
+  }
+
+  @Test("I3: a key that is a whole number must be one: other rows are rejected, the import goes on")
+  func rowIdentifierKeys() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let table = TableSchema(
+        name: "numbers", columns: [ColumnSchema(name: "id", type: .integer), ColumnSchema(name: "name")], key: ["id"])
+      for _ in 1...2 {
+        let operation = try workspace.operation(
+          ["5,a", "x,b", ",c", "1.5,d", "7,e", "007,f", "99999999999999999999,g", "-3,h"], table: table,
+          into: database, rejects: workspace.rejects())
+        run(operation)
+        #expect(operation.error == nil)
+        #expect(
+          try database.strings("SELECT id, name, typeof(id) FROM numbers ORDER BY id") == [
+            "-3|h|integer", "5|a|integer", "7|e|integer",
+          ])
+        let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
+        #expect(rejects.map(\.line) == [3, 4, 5, 7, 8])
+        #expect(rejects.allSatisfy { $0.status == .rejected })
+        #expect(operation.report.reported == 0)
+        #expect(operation.report.rejected == 5)
+      }
+    }
+  }
+
+  @Test("I3: a row that is rejected is not said to be in the database as well")
+  func rejectedAndReported() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let table = TableSchema(
+        name: "t", columns: [ColumnSchema(name: "id"), ColumnSchema(name: "n", type: .integer)], key: ["id"])
+      for _ in 1...2 {
+        let operation = try workspace.operation(
+          ["a,1", "b,many", "a,few"], header: "id,n", table: table, into: database, rejects: workspace.rejects())
+        run(operation)
+        let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
+        #expect(rejects.map(\.line) == [3, 4])
+        #expect(rejects.map(\.status) == [.reported, .rejected])
+        #expect(operation.report.reported == 1)
+        #expect(operation.report.rejected == 1)
+      }
+    }
+  }
+
+  // MARK: Types
+
+  @Test("I3: values that do not fit their type are kept as text and reported; numbers are kept as numbers")
+  func types() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let table = TableSchema(
+        name: "t",
+        columns: [
+          ColumnSchema(name: "id"), ColumnSchema(name: "i", type: .integer), ColumnSchema(name: "r", type: .real),
+        ], key: ["id"])
+      let lines = [
+        "1,12,1.5", "2,many,near", "3,,", "4,0x10,0x10", "5,inf,nan", "6, 7 , 7 ", "7,-0,-0.0", "8,1_0,1_0",
+        "9,9223372036854775807,9223372036854775807", "10,\t7,\t7",
+      ]
+      let operation = try workspace.operation(
+        lines, header: "id,i,r", table: table, into: database, rejects: workspace.rejects())
+      run(operation)
+      #expect(operation.report.rejected == 0)
+      #expect(operation.report.rows == lines.count)
+      #expect(
+        try database.strings("SELECT i, typeof(i), r, typeof(r) FROM t ORDER BY rowid") == [
+          "12|integer|1.5|real", "many|text|near|text", "NULL|null|NULL|null", "0x10|text|0x10|text",
+          "inf|text|nan|text", "7|integer|7.0|real", "0|integer|0.0|real", "1_0|text|1_0|text",
+          "9223372036854775807|integer|9.223372036854776e+18|real", "7|integer|7.0|real",
+        ])
+      let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
+      #expect(rejects.map(\.line) == [3, 3, 5, 5, 6, 6, 9, 9])
+      #expect(rejects.allSatisfy { $0.status == .reported })
+      #expect(rejects.first?.reason == "i: ‘many’ is not a whole number; kept as text")
+      #expect(rejects.dropFirst().first?.reason == "r: ‘near’ is not a number; kept as text")
+      #expect(rejects.first?.record == Array("2,many,near".utf8))
+      #expect(operation.report.reported == 8)
+    }
+  }
+
+  @Test("I3: a decimal number where a whole one is expected is reported as what SQLite makes of it")
+  func decimalsForIntegers() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let table = TableSchema(
+        name: "t", columns: [ColumnSchema(name: "i", type: .integer), ColumnSchema(name: "name")], key: ["name", "i"])
+      for _ in 1...2 {
+        let operation = try workspace.operation(
+          ["1.5,a", "1.0,b", "1e3,c", "99999999999999999999,d", "1,b"], header: "i,name", table: table,
+          into: database,
+          rejects: workspace.rejects())
+        run(operation)
+        #expect(operation.error == nil)
+        #expect(
+          try database.strings("SELECT i, typeof(i) FROM t ORDER BY rowid") == [
+            "1.5|real", "1|integer", "1000|integer", "1e+20|real",
+          ])
+        let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
+        // Also, the last row has the key of the second: 1.0 is 1.
+        #expect(rejects.map(\.line) == [2, 3, 4, 5, 6])
+        #expect(rejects.map(\.status) == [.reported, .reported, .reported, .reported, .rejected])
+        #expect(rejects.allSatisfy { !$0.reason.contains("as text") })
+      }
+    }
+  }
+}
 #endif

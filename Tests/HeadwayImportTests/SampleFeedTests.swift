@@ -238,18 +238,18 @@ struct SampleFeedTests {
   }
 
   #if os(Linux)
-    @Test("I4: a full disk is a typed error")
-    func fullDisk() throws {
-      try withFolder { folder in
-        try FileManager.default.createSymbolicLink(atPath: folder + "/trips.txt", withDestinationPath: "/dev/full")
-        let error = #expect(throws: SampleFeedError.self) {
-          try SampleFeed(stopTimes: 500).write(to: folder, replacesFiles: true)
-        }
-        #expect(error?.code == .cannotWrite)
-        #expect(error?.path == folder + "/trips.txt")
-        #expect(error?.systemError == ENOSPC)
+  @Test("I4: a full disk is a typed error")
+  func fullDisk() throws {
+    try withFolder { folder in
+      try FileManager.default.createSymbolicLink(atPath: folder + "/trips.txt", withDestinationPath: "/dev/full")
+      let error = #expect(throws: SampleFeedError.self) {
+        try SampleFeed(stopTimes: 500).write(to: folder, replacesFiles: true)
       }
+      #expect(error?.code == .cannotWrite)
+      #expect(error?.path == folder + "/trips.txt")
+      #expect(error?.systemError == ENOSPC)
     }
+  }
   #endif
 }
 

@@ -1,222 +1,220 @@
 #if Lab
-  import AsyncHTTPClient
-  import Foundation
-  import HeadwayLab
-  import HeadwayTestKit
-  import HeadwayTestSupport
-  import NIOCore
-  import NIOHTTP1
-  import NIOPosix
-  import Synchronization
-  import Testing
+import AsyncHTTPClient
+import Foundation
+import HeadwayLab
+import HeadwayTestKit
+import HeadwayTestSupport
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+import Testing
 
-  @Suite("The lab's server", .hangLimit) struct ServerTests {
-    @Test("Z2: a viewer sees the items in their order, each with its line of the log, and the heart beating")
-    func view() async throws {
-      try await RunningLab.with { lab in
-        var viewer = try await lab.viewer()
-        expect(try await viewer.next()?.name, is: "reset")
-        expect(try await lab.post("api/run", #"{"techniques": ["custom"]}"#), is: 202)
-        let (events, _) = try await viewer.events(through: "finished")
-        #expect(items(events) == allItems)
-        let lines = events.compactMap { $0["line"] as? String }
-        #expect(lines.count == 50)
-        #expect(lines.last?.hasSuffix("] OpQ Custom Added 5-10") == true)
-        while let message = try await viewer.next() {
-          guard message.name == "beats" else { continue }
-          #expect(message.data.hasPrefix("["))
-          return
-        }
-        Issue.record("No beats came.")
+@Suite("The lab's server", .hangLimit) struct ServerTests {
+  @Test("Z2: a viewer sees the items in their order, each with its line of the log, and the heart beating")
+  func view() async throws {
+    try await RunningLab.with { lab in
+      var viewer = try await lab.viewer()
+      expect(try await viewer.next()?.name, is: "reset")
+      expect(try await lab.post("api/run", #"{"techniques": ["custom"]}"#), is: 202)
+      let (events, _) = try await viewer.events(through: "finished")
+      #expect(items(events) == allItems)
+      let lines = events.compactMap { $0["line"] as? String }
+      #expect(lines.count == 50)
+      #expect(lines.last?.hasSuffix("] OpQ Custom Added 5-10") == true)
+      while let message = try await viewer.next() {
+        guard message.name == "beats" else { continue }
+        #expect(message.data.hasPrefix("["))
+        return
       }
+      Issue.record("No beats came.")
     }
+  }
 
-    @Test("Z2: a page's head is asked for by itself, too") func head() async throws {
-      try await RunningLab.with { lab in
-        let page = try await lab.get("")
-        let head = try await lab.get("", .HEAD)
-        expect(head.status, is: .ok)
-        #expect(head.headers.first(name: "Content-Type") == page.headers.first(name: "Content-Type"))
-        #expect(head.headers.first(name: "Content-Length") == page.headers.first(name: "Content-Length"))
-      }
+  @Test("Z2: a page's head is asked for by itself, too") func head() async throws {
+    try await RunningLab.with { lab in
+      let page = try await lab.get("")
+      let head = try await lab.get("", .HEAD)
+      expect(head.status, is: .ok)
+      #expect(head.headers.first(name: "Content-Type") == page.headers.first(name: "Content-Type"))
+      #expect(head.headers.first(name: "Content-Length") == page.headers.first(name: "Content-Length"))
     }
+  }
 
-    @Test("Z2: the gap of the main queue is as long as technique 1 holds it up, and viewers are served meanwhile")
-    func freeze() async throws {
-      let entered = Gate()
-      let goesOn = Gate()
-      let blocked = Mutex(Duration.zero)
-      try await RunningLab.with {
-        entered.open()
-        goesOn.wait()
-      } _: { lab in
-        var viewer = try await lab.viewer()
-        expect(try await lab.post("api/run", #"{"techniques": ["main"]}"#), is: 202)
-        await entered.opened()
-        let start = ContinuousClock.now
-        // The main queue is held up: this is all the server's.
-        for _ in 0..<10 { expect(try await lab.get("").status, is: .ok) }
-        _ = try await viewer.events(through: "began")
-        blocked.withLock { $0 = .now - start }
-        goesOn.open()
-        let events = try await viewer.events(through: "finished").events
-        let gap = try #require(events.last { $0["type"] as? String == "finished" }?["gap"] as? Double)
-        let least = blocked.withLock { $0 } / .milliseconds(1)
-        #expect(gap >= least)
-      }
+  @Test("Z2: the gap of the main queue is as long as technique 1 holds it up, and viewers are served meanwhile")
+  func freeze() async throws {
+    let entered = Gate()
+    let goesOn = Gate()
+    let blocked = Mutex(Duration.zero)
+    try await RunningLab.with {
+      entered.open()
+      goesOn.wait()
+    } _: { lab in
+      var viewer = try await lab.viewer()
+      expect(try await lab.post("api/run", #"{"techniques": ["main"]}"#), is: 202)
+      await entered.opened()
+      let start = ContinuousClock.now
+      // The main queue is held up: this is all the server's.
+      for _ in 0..<10 { expect(try await lab.get("").status, is: .ok) }
+      _ = try await viewer.events(through: "began")
+      blocked.withLock { $0 = .now - start }
+      goesOn.open()
+      let events = try await viewer.events(through: "finished").events
+      let gap = try #require(events.last { $0["type"] as? String == "finished" }?["gap"] as? Double)
+      let least = blocked.withLock { $0 } / .milliseconds(1)
+      #expect(gap >= least)
     }
+  }
 
-    @Test("Z2: a viewer that was away gets what it missed, and nothing twice; one of another process begins anew")
-    func resumption() async throws {
-      try await RunningLab.with { lab in
-        var viewer = try await lab.viewer()
-        try await lab.post("api/run", #"{"techniques": ["serial"]}"#)
-        let identifier = try #require(try await viewer.events(through: "finished").identifier)
-        try await lab.post("api/run", #"{"techniques": ["dispatch-serial"]}"#)
-        var again = try await lab.viewer(after: identifier)
-        let events = try await again.events(through: "finished").events
-        #expect(items(events) == allItems)
-        #expect(!events.contains { $0["technique"] as? String == "serial" })
-        // A page that was hidden makes a new stream, for which it can set no header.
-        var shown = EventStream(try await lab.get("events?after=\(identifier)"))
-        expect(items(try await shown.events(through: "finished").events), is: allItems)
-        // What has not happened yet can't have been seen: it is of an earlier process, if its epoch is the same.
-        let epoch = identifier.split(separator: "-")[0]
-        var later = try await lab.viewer(after: "\(epoch)-1000000")
-        expect(try await later.next()?.name, is: "reset")
-        var other = try await lab.viewer(after: "of-another-process-7")
-        expect(try await other.next()?.name, is: "reset")
-      }
+  @Test("Z2: a viewer that was away gets what it missed, and nothing twice; one of another process begins anew")
+  func resumption() async throws {
+    try await RunningLab.with { lab in
+      var viewer = try await lab.viewer()
+      try await lab.post("api/run", #"{"techniques": ["serial"]}"#)
+      let identifier = try #require(try await viewer.events(through: "finished").identifier)
+      try await lab.post("api/run", #"{"techniques": ["dispatch-serial"]}"#)
+      var again = try await lab.viewer(after: identifier)
+      let events = try await again.events(through: "finished").events
+      #expect(items(events) == allItems)
+      #expect(!events.contains { $0["technique"] as? String == "serial" })
+      // A page that was hidden makes a new stream, for which it can set no header.
+      var shown = EventStream(try await lab.get("events?after=\(identifier)"))
+      expect(items(try await shown.events(through: "finished").events), is: allItems)
+      // What has not happened yet can't have been seen: it is of an earlier process, if its epoch is the same.
+      let epoch = identifier.split(separator: "-")[0]
+      var later = try await lab.viewer(after: "\(epoch)-1000000")
+      expect(try await later.next()?.name, is: "reset")
+      var other = try await lab.viewer(after: "of-another-process-7")
+      expect(try await other.next()?.name, is: "reset")
     }
+  }
 
-    @Test("Z2, Z4: a late viewer gets the last run of each technique, and no older one") func lateViewer() async throws
-    {
-      try await RunningLab.with { lab in
-        var viewer = try await lab.viewer()
-        for technique in ["custom", "serial", "custom"] {
-          try await lab.post("api/run", #"{"techniques": ["\#(technique)"]}"#)
-          _ = try await viewer.events(through: "finished")
-        }
-        var late = try await lab.viewer()
-        _ = try await late.next()
-        let message = try #require(try await late.next())
-        let events = try message.events()
-        #expect(events.filter { $0["type"] as? String == "started" }.compactMap { $0["run"] as? Int } == [2, 3])
-        #expect(items(events).count == 100)
-      }
-    }
-
-    @Test("Z2: a hundred viewers, of which some take nothing, all see a run to its end") func manyViewers() async throws
-    {
-      try await RunningLab.with { lab in
-        // These are connected, and never read.
-        var sleeping: [EventStream] = []
-        for _ in 0..<5 { sleeping.append(try await lab.viewer()) }
-        try await withThrowingTaskGroup(of: [[Int]].self) { group in
-          for _ in 0..<95 {
-            var viewer = try await lab.viewer()
-            group.addTask { items(try await viewer.events(through: "finished").events) }
-          }
-          try await lab.post("api/run", #"{"techniques": ["custom"]}"#)
-          for try await seen in group { #expect(seen == allItems) }
-        }
-        #expect(sleeping.allSatisfy { $0.status == 200 })
-      }
-    }
-
-    @Test("Z3: cancel, suspend, resume and the maximum are asked for by POST") func control() async throws {
-      try await RunningLab.with { lab in
-        var viewer = try await lab.viewer()
-        expect(try await lab.post("api/settings", #"{"isSuspended": true, "maximum": 2}"#), is: 202)
-        try await lab.post("api/run", #"{"techniques": ["concurrent"]}"#)
-        _ = try await viewer.events(through: "dependencies")
-        expect(try await lab.post("api/priority", #"{"task": 5, "priority": 8}"#), is: 202)
-        expect(try await lab.post("api/dependency", #"{"task": 2, "other": 4}"#), is: 202)
-        expect(try await lab.post("api/dependency", #"{"task": 4, "other": 2}"#), is: 409)
-        let sentence = try await lab.get("api/diagnosis/2").body.collect(upTo: 10_000)
-        #expect(String(buffer: sentence).contains("‘2’ waits for ‘4’"))
-        try await lab.post("api/cancel", #"{"task": 1}"#)
-        try await lab.post("api/settings", #"{"isSuspended": false}"#)
-        let events = try await viewer.events(through: "finished").events
-        #expect(Set(items(events).map { $0[0] }) == [2, 3, 4, 5])
-        for maximum in [-7, 0, 101] {
-          expect(try await lab.post("api/settings", #"{"maximum": \#(maximum)}"#), is: 422)
-        }
-        expect(try await lab.post("api/run", #"{"techniques": ["unheard"]}"#), is: 422)
-        expect(try await lab.post("api/run", "{"), is: 400)
-      }
-    }
-
-    @Test(
-      "Z3: what was cancelled is not held back any more, and ends",
-      arguments: ["concurrent", "serial", "custom", "dispatch-concurrent", "dispatch-serial"])
-    func suspensionAfterCancelling(technique: String) async throws {
-      let entered = Gate()
-      let goesOn = Gate()
-      try await RunningLab.with {
-        entered.open()
-        goesOn.wait()
-      } _: { lab in
-        var viewer = try await lab.viewer()
+  @Test("Z2, Z4: a late viewer gets the last run of each technique, and no older one") func lateViewer() async throws {
+    try await RunningLab.with { lab in
+      var viewer = try await lab.viewer()
+      for technique in ["custom", "serial", "custom"] {
         try await lab.post("api/run", #"{"techniques": ["\#(technique)"]}"#)
-        await entered.opened()
-        try await lab.post("api/cancel", "{}")
-        try await lab.post("api/settings", #"{"isSuspended": true}"#)
-        goesOn.open()
-        let end = try await viewer.events(through: "finished").events.last { $0["type"] as? String == "finished" }
-        #expect(end?["isCancelled"] as? Bool == true)
+        _ = try await viewer.events(through: "finished")
       }
+      var late = try await lab.viewer()
+      _ = try await late.next()
+      let message = try #require(try await late.next())
+      let events = try message.events()
+      #expect(events.filter { $0["type"] as? String == "started" }.compactMap { $0["run"] as? Int } == [2, 3])
+      #expect(items(events).count == 100)
     }
+  }
 
-    @Test("Z3: once it is stopped, what runs is cancelled, and nothing starts") func stopping() async throws {
-      let entered = Gate()
-      let goesOn = Gate()
-      try await RunningLab.with {
-        entered.open()
-        goesOn.wait()
-      } _: { lab in
-        var viewer = try await lab.viewer()
-        try await lab.post("api/run", #"{"techniques": ["serial", "custom"]}"#)
-        await entered.opened()
-        lab.lab.stop()
-        goesOn.open()
-        let events = try await viewer.events(through: "finished").events
-        #expect(items(events) == [[1, 1]])
-        try await lab.post("api/run", #"{"techniques": ["main"]}"#)
-        #expect(!lab.lab.isRunning)
-      }
-    }
-
-    @Test("Z3: connections that come while it stops are closed") func connectionsAtTheEnd() async throws {
-      for _ in 0..<100 {
-        let connections = Mutex<[any Channel]>([])
-        try await RunningLab.with { lab in
-          let port = try #require(lab.origin.split(separator: ":").last.flatMap { Int($0) })
-          // They are under way when this ends, and the server with it.
-          for _ in 0..<16 {
-            ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: port)
-              .whenSuccess { connection in connections.withLock { $0.append(connection) } }
-          }
+  @Test("Z2: a hundred viewers, of which some take nothing, all see a run to its end") func manyViewers() async throws {
+    try await RunningLab.with { lab in
+      // These are connected, and never read.
+      var sleeping: [EventStream] = []
+      for _ in 0..<5 { sleeping.append(try await lab.viewer()) }
+      try await withThrowingTaskGroup(of: [[Int]].self) { group in
+        for _ in 0..<95 {
+          var viewer = try await lab.viewer()
+          group.addTask { items(try await viewer.events(through: "finished").events) }
         }
-        for connection in connections.withLock({ $0 }) {
-          // One that was never accepted learns of the end by the answer to what it sends.
-          connection.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1"), promise: nil)
-          try await connection.closeFuture.get()
-        }
+        try await lab.post("api/run", #"{"techniques": ["custom"]}"#)
+        for try await seen in group { #expect(seen == allItems) }
       }
+      #expect(sleeping.allSatisfy { $0.status == 200 })
     }
+  }
 
-    @Test("A port that is taken is passed over") func takenPort() async throws {
+  @Test("Z3: cancel, suspend, resume and the maximum are asked for by POST") func control() async throws {
+    try await RunningLab.with { lab in
+      var viewer = try await lab.viewer()
+      expect(try await lab.post("api/settings", #"{"isSuspended": true, "maximum": 2}"#), is: 202)
+      try await lab.post("api/run", #"{"techniques": ["concurrent"]}"#)
+      _ = try await viewer.events(through: "dependencies")
+      expect(try await lab.post("api/priority", #"{"task": 5, "priority": 8}"#), is: 202)
+      expect(try await lab.post("api/dependency", #"{"task": 2, "other": 4}"#), is: 202)
+      expect(try await lab.post("api/dependency", #"{"task": 4, "other": 2}"#), is: 409)
+      let sentence = try await lab.get("api/diagnosis/2").body.collect(upTo: 10_000)
+      #expect(String(buffer: sentence).contains("‘2’ waits for ‘4’"))
+      try await lab.post("api/cancel", #"{"task": 1}"#)
+      try await lab.post("api/settings", #"{"isSuspended": false}"#)
+      let events = try await viewer.events(through: "finished").events
+      #expect(Set(items(events).map { $0[0] }) == [2, 3, 4, 5])
+      for maximum in [-7, 0, 101] {
+        expect(try await lab.post("api/settings", #"{"maximum": \#(maximum)}"#), is: 422)
+      }
+      expect(try await lab.post("api/run", #"{"techniques": ["unheard"]}"#), is: 422)
+      expect(try await lab.post("api/run", "{"), is: 400)
+    }
+  }
+
+  @Test(
+    "Z3: what was cancelled is not held back any more, and ends",
+    arguments: ["concurrent", "serial", "custom", "dispatch-concurrent", "dispatch-serial"])
+  func suspensionAfterCancelling(technique: String) async throws {
+    let entered = Gate()
+    let goesOn = Gate()
+    try await RunningLab.with {
+      entered.open()
+      goesOn.wait()
+    } _: { lab in
+      var viewer = try await lab.viewer()
+      try await lab.post("api/run", #"{"techniques": ["\#(technique)"]}"#)
+      await entered.opened()
+      try await lab.post("api/cancel", "{}")
+      try await lab.post("api/settings", #"{"isSuspended": true}"#)
+      goesOn.open()
+      let end = try await viewer.events(through: "finished").events.last { $0["type"] as? String == "finished" }
+      #expect(end?["isCancelled"] as? Bool == true)
+    }
+  }
+
+  @Test("Z3: once it is stopped, what runs is cancelled, and nothing starts") func stopping() async throws {
+    let entered = Gate()
+    let goesOn = Gate()
+    try await RunningLab.with {
+      entered.open()
+      goesOn.wait()
+    } _: { lab in
+      var viewer = try await lab.viewer()
+      try await lab.post("api/run", #"{"techniques": ["serial", "custom"]}"#)
+      await entered.opened()
+      lab.lab.stop()
+      goesOn.open()
+      let events = try await viewer.events(through: "finished").events
+      #expect(items(events) == [[1, 1]])
+      try await lab.post("api/run", #"{"techniques": ["main"]}"#)
+      #expect(!lab.lab.isRunning)
+    }
+  }
+
+  @Test("Z3: connections that come while it stops are closed") func connectionsAtTheEnd() async throws {
+    for _ in 0..<100 {
+      let connections = Mutex<[any Channel]>([])
       try await RunningLab.with { lab in
         let port = try #require(lab.origin.split(separator: ":").last.flatMap { Int($0) })
-        let (addresses, continuation) = AsyncStream.makeStream(of: String.self)
-        let other = LabServer(LabServer.Options(port: port), lab: Lab(work: {}))
-        let serving = Task.detached { try await other.run { continuation.yield($0) } }
-        let address = await addresses.first { _ in true }
-        #expect(address != nil && address != lab.address)
-        serving.cancel()
-        _ = await serving.result
+        // They are under way when this ends, and the server with it.
+        for _ in 0..<16 {
+          ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: port)
+            .whenSuccess { connection in connections.withLock { $0.append(connection) } }
+        }
+      }
+      for connection in connections.withLock({ $0 }) {
+        // One that was never accepted learns of the end by the answer to what it sends.
+        connection.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1"), promise: nil)
+        try await connection.closeFuture.get()
       }
     }
   }
+
+  @Test("A port that is taken is passed over") func takenPort() async throws {
+    try await RunningLab.with { lab in
+      let port = try #require(lab.origin.split(separator: ":").last.flatMap { Int($0) })
+      let (addresses, continuation) = AsyncStream.makeStream(of: String.self)
+      let other = LabServer(LabServer.Options(port: port), lab: Lab(work: {}))
+      let serving = Task.detached { try await other.run { continuation.yield($0) } }
+      let address = await addresses.first { _ in true }
+      #expect(address != nil && address != lab.address)
+      serving.cancel()
+      _ = await serving.result
+    }
+  }
+}
 #endif

@@ -1,11 +1,12 @@
 import Headway
 import HeadwayLines
+import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct BatchTests {
   private func reader(_ folder: TemporaryFolder, queue: OperationQueue? = nil) throws -> LineReader {
     let text = (1...4_000).map { "line \($0)\n" }.joined()
-    return LineReader(path: try folder.file(text.utf8), options: .init(chunkSize: 4_096), queue: queue)
+    return LineReader(path: try folder.write(text.utf8), options: .init(chunkSize: 4_096), queue: queue)
   }
 
   @Test("L3: a batch knows its lines' numbers and places, by position and in order")

@@ -1,5 +1,6 @@
 import Headway
 import HeadwayLines
+import HeadwayTestSupport
 import Synchronization
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
   private let chunk = 4_096
 
   private func largeFile(_ folder: TemporaryFolder) throws -> String {
-    try folder.file(repeating: Array("1234567\n".utf8), times: 20 * 512)
+    try folder.write(repeating: Array("1234567\n".utf8), times: 20 * 512)
   }
 
   @Test("L5: a cancelled task gets CancellationError from the next batch, and nothing more is read")

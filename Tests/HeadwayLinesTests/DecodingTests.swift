@@ -1,4 +1,5 @@
 import HeadwayLines
+import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct DecodingTests {
@@ -7,7 +8,7 @@ import Testing
   private func read(_ bytes: [UInt8], _ options: LineReader.Options) throws -> [SeenLine] {
     let folder = try TemporaryFolder()
     var lines: [SeenLine] = []
-    try LineReader(path: folder.file(bytes), anyChunkSize: options).forEachLine { lines.append(SeenLine($0)) }
+    try LineReader(path: folder.write(bytes), anyChunkSize: options).forEachLine { lines.append(SeenLine($0)) }
     return lines
   }
 
@@ -21,7 +22,7 @@ import Testing
   func nulInString() throws {
     let folder = try TemporaryFolder()
     var lines: [String] = []
-    try LineReader(path: folder.file("a\0b\n".utf8)).forEachLine { lines.append(try $0.string) }
+    try LineReader(path: folder.write("a\0b\n".utf8)).forEachLine { lines.append(try $0.string) }
     #expect(lines == ["a\0b"])
   }
 
@@ -38,7 +39,7 @@ import Testing
         }
       }
     }
-    let path = try folder.file((expected.joined(separator: "\n") + "\n").utf8)
+    let path = try folder.write((expected.joined(separator: "\n") + "\n").utf8)
     var lines: [String] = []
     try LineReader(path: path).forEachLine { lines.append(try $0.string) }
     #expect(lines == expected)
@@ -56,7 +57,7 @@ import Testing
   func reported(bytes: [UInt8], valid: Int) async throws {
     let folder = try TemporaryFolder()
     let before = Array("erste Zeile\nzweite, größer\r\n".utf8)
-    let path = try folder.file(before + bytes + Array("\nlast\n".utf8))
+    let path = try folder.write(before + bytes + Array("\nlast\n".utf8))
     for form in Form.allCases {
       for chunkSize in [1, 3, 7, 4096] {
         let reader = LineReader(path: path, anyChunkSize: .init(chunkSize: chunkSize))
@@ -73,7 +74,7 @@ import Testing
   @Test("L3: invalid UTF-8 is repaired by option, and the lines after it are read", arguments: invalid)
   func repaired(bytes: [UInt8], valid: Int) async throws {
     let folder = try TemporaryFolder()
-    let path = try folder.file(bytes + Array("\nlast\n".utf8))
+    let path = try folder.write(bytes + Array("\nlast\n".utf8))
     for form in Form.allCases {
       let reading = await form.read(LineReader(path: path, options: .init(invalidUTF8: .repair)), asStrings: true)
       let strings = reading.lines.map { String(decoding: $0.bytes, as: UTF8.self) }
@@ -86,7 +87,7 @@ import Testing
   @Test("L3: after a line that is not UTF-8, a consumer of batches may go on")
   func goingOn() async throws {
     let folder = try TemporaryFolder()
-    let reader = LineReader(path: try folder.file([0xFF, 0x0A, 0x61, 0x0A]))
+    let reader = LineReader(path: try folder.write([0xFF, 0x0A, 0x61, 0x0A]))
     var strings: [String?] = []
     for try await batch in reader.batches {
       for position in batch.indices { strings.append(try? batch.string(at: position)) }

@@ -1,5 +1,6 @@
 import HeadwayLines
 import HeadwayTestKit
+import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct DifferentialTests {
@@ -22,7 +23,7 @@ import Testing
       // Sometimes enough for a chunk of which only the first lines are a sample of the others.
       let isLarge = random.next() % 4 == 0
       let bytes = randomBytes(&random, count: Int(random.next() % (isLarge ? 12_000 : 2_000)))
-      let path = try folder.file(bytes)
+      let path = try folder.write(bytes)
       for ends in [LineReader.Options.LineEnds.lfOrCRLF, .any, .lf] {
         let chunkSize = 1 + Int(random.next() % (isLarge ? 8_000 : 700))
         let reader = LineReader(path: path, anyChunkSize: .init(lineEnds: ends, chunkSize: chunkSize))
@@ -39,7 +40,7 @@ import Testing
     let folder = try TemporaryFolder()
     for _ in 0..<25 {
       let bytes = randomBytes(&random, count: Int(random.next() % 600))
-      let path = try folder.file(bytes)
+      let path = try folder.write(bytes)
       for ends in [LineReader.Options.LineEnds.lfOrCRLF, .any, .lf] {
         let limit = 1 + Int(random.next() % 80)
         let options = LineReader.Options(

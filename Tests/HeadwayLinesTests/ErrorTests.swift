@@ -1,5 +1,6 @@
 import Foundation
 import HeadwayLines
+import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct ErrorTests {
@@ -25,7 +26,7 @@ import Testing
   @Test("L5: a path that goes through a file, a loop of links, a path with a NUL")
   func unusualPaths() async throws {
     let folder = try TemporaryFolder()
-    let file = try folder.file("a\n".utf8)
+    let file = try folder.write("a\n".utf8)
     #expect(await Form.lines.read(LineReader(path: file + "/b")).readerError?.code == .fileNotFound)
     try FileManager.default.createSymbolicLink(atPath: folder.path + "/loop", withDestinationPath: "loop")
     let loop = await Form.lines.read(LineReader(path: folder.path + "/loop")).readerError
@@ -39,7 +40,7 @@ import Testing
   func permission() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
-      let path = try folder.file("a\n".utf8)
+      let path = try folder.write("a\n".utf8)
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
       try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
       let root = geteuid() == 0
@@ -52,22 +53,22 @@ import Testing
   }
 
   #if os(Linux)
-    // The first page of the address space is never mapped, so the first read fails, and with EIO.
-    @Test("L5: an input/output error, in every form", arguments: Form.allCases)
-    func inputOutput(form: Form) async throws {
-      let error = await form.read(LineReader(path: "/proc/self/mem")).readerError
-      #expect(error?.code == .inputOutput)
-      #expect(error?.errorNumber == EIO)
-      #expect(error?.lineNumber == 1)
-      #expect(error?.byteOffset == 0)
-    }
+  // The first page of the address space is never mapped, so the first read fails, and with EIO.
+  @Test("L5: an input/output error, in every form", arguments: Form.allCases)
+  func inputOutput(form: Form) async throws {
+    let error = await form.read(LineReader(path: "/proc/self/mem")).readerError
+    #expect(error?.code == .inputOutput)
+    #expect(error?.errorNumber == EIO)
+    #expect(error?.lineNumber == 1)
+    #expect(error?.byteOffset == 0)
+  }
   #endif
 
   @Test("L5: truncation between two batches: whole lines are delivered, the cut one is not, and it is an error")
   func truncation() async throws {
     let folder = try TemporaryFolder()
     // Lines of eight bytes, 512 in a chunk.
-    let path = try folder.file(repeating: Array("1234567\n".utf8), times: 4_096)
+    let path = try folder.write(repeating: Array("1234567\n".utf8), times: 4_096)
     var lines = 0
     let error = await #expect(throws: LineReaderError.self) {
       for try await batch in LineReader(path: path, options: .init(chunkSize: 4_096)).batches {
@@ -84,7 +85,7 @@ import Testing
   @Test("L5: truncation in the synchronous form, to less than what was read")
   func truncationBelow() throws {
     let folder = try TemporaryFolder()
-    let path = try folder.file(repeating: Array("1234567\n".utf8), times: 4_096)
+    let path = try folder.write(repeating: Array("1234567\n".utf8), times: 4_096)
     var lines = 0
     let error = #expect(throws: LineReaderError.self) {
       try LineReader(path: path, options: .init(chunkSize: 4_096)).forEachBatch { batch, _ in
@@ -99,7 +100,7 @@ import Testing
   @Test("L5: a file that grows while it is read is read to its new end")
   func growing() throws {
     let folder = try TemporaryFolder()
-    let path = try folder.file("a\n".utf8)
+    let path = try folder.write("a\n".utf8)
     let handle = try #require(FileHandle(forWritingAtPath: path))
     var lines: [String] = []
     try LineReader(path: path).forEachLine { line in

@@ -1,5 +1,6 @@
 import Foundation
 import HeadwayLines
+import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct FileSourceTests {
@@ -12,7 +13,7 @@ import Testing
   @Test("L5: a regular file has a size, is read in order, and ends once and for all")
   func regular() throws {
     let folder = try TemporaryFolder()
-    var source = try FileSource(path: folder.file("abcde".utf8))
+    var source = try FileSource(path: folder.write("abcde".utf8))
     #expect(source.size == 5)
     #expect(try read(&source, 3) == Array("abc".utf8))
     #expect(try read(&source, 3) == Array("de".utf8))
@@ -29,37 +30,37 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("L5: files whose size is not true are read: empty ones in /proc, ones of a page in /sys")
-    func sizesThatAreNotTrue() throws {
-      var version = try FileSource(path: "/proc/version")
-      #expect(version.size == 0)
-      #expect(try !read(&version, 4_096).isEmpty)
-      #expect(try read(&version, 4_096).isEmpty)
-      guard var attribute = try? FileSource(path: "/sys/class/net/lo/mtu") else { return }
-      #expect(attribute.size == 4_096)
-      #expect(try !read(&attribute, 4_096).isEmpty)
-      #expect(try read(&attribute, 4_096).isEmpty)
-    }
+  @Test("L5: files whose size is not true are read: empty ones in /proc, ones of a page in /sys")
+  func sizesThatAreNotTrue() throws {
+    var version = try FileSource(path: "/proc/version")
+    #expect(version.size == 0)
+    #expect(try !read(&version, 4_096).isEmpty)
+    #expect(try read(&version, 4_096).isEmpty)
+    guard var attribute = try? FileSource(path: "/sys/class/net/lo/mtu") else { return }
+    #expect(attribute.size == 4_096)
+    #expect(try !read(&attribute, 4_096).isEmpty)
+    #expect(try read(&attribute, 4_096).isEmpty)
+  }
 
-    @Test("L5: a file is closed when nobody reads it any more, and was not open to child programs")
-    func closing() async throws {
-      let folder = try TemporaryFolder()
-      let path = try folder.file("abc".utf8)
-      func descriptors() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
-          (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
-        }
+  @Test("L5: a file is closed when nobody reads it any more, and was not open to child programs")
+  func closing() async throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("abc".utf8)
+    func descriptors() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
       }
-      do {
-        var source = try FileSource(path: path)
-        _ = try read(&source, 1)
-        let open = try descriptors()
-        #expect(open.count == 1)
-        #expect(fcntl(try #require(Int32(open[0])), F_GETFD) & FD_CLOEXEC != 0)
-      }
-      #expect(try descriptors().isEmpty)
-      for form in Form.allCases { _ = await form.read(LineReader(path: path)) }
-      #expect(try descriptors().isEmpty)
     }
+    do {
+      var source = try FileSource(path: path)
+      _ = try read(&source, 1)
+      let open = try descriptors()
+      #expect(open.count == 1)
+      #expect(fcntl(try #require(Int32(open[0])), F_GETFD) & FD_CLOEXEC != 0)
+    }
+    #expect(try descriptors().isEmpty)
+    for form in Form.allCases { _ = await form.read(LineReader(path: path)) }
+    #expect(try descriptors().isEmpty)
+  }
   #endif
 }

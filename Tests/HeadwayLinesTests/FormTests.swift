@@ -1,6 +1,7 @@
 import Headway
 import HeadwayLines
 import HeadwayTestKit
+import HeadwayTestSupport
 import Synchronization
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
     }
     var expected = referenceLines(bytes, .lfOrCRLF)
     if form == .lines { for position in expected.indices { expected[position].byteOffset = -1 } }
-    let reading = await form.read(LineReader(path: try folder.file(bytes), options: .init(chunkSize: 4_096)))
+    let reading = await form.read(LineReader(path: try folder.write(bytes), options: .init(chunkSize: 4_096)))
     #expect(reading.error == nil)
     #expect(reading.lines == expected)
   }
@@ -22,7 +23,7 @@ import Testing
   @Test("L5: a reader can be used again, and by many at once")
   func reuse() async throws {
     let folder = try TemporaryFolder()
-    let reader = LineReader(path: try folder.file(String(repeating: "line\n", count: 5_000).utf8))
+    let reader = LineReader(path: try folder.write(String(repeating: "line\n", count: 5_000).utf8))
     await withTaskGroup(of: Int.self) { group in
       for form in Form.allCases + Form.allCases { group.addTask { await form.read(reader).lines.count } }
       for await count in group { #expect(count == 5_000) }
@@ -33,7 +34,7 @@ import Testing
   func stopping() throws {
     struct Enough: Error {}
     let folder = try TemporaryFolder()
-    let path = try folder.file(String(repeating: "line\n", count: 5_000).utf8)
+    let path = try folder.write(String(repeating: "line\n", count: 5_000).utf8)
     let reader = LineReader(path: path, options: .init(chunkSize: 4_096))
     var (lines, batches) = (0, 0)
     try reader.forEachLine { line, stop in
@@ -58,7 +59,7 @@ import Testing
   @Test("L5: after the end and after an error, an iterator gives nil")
   func afterTheEnd() async throws {
     let folder = try TemporaryFolder()
-    var lines = LineReader(path: try folder.file("a\n".utf8)).lines.makeAsyncIterator()
+    var lines = LineReader(path: try folder.write("a\n".utf8)).lines.makeAsyncIterator()
     #expect(try await lines.next() == "a")
     #expect(try await lines.next() == nil)
     #expect(try await lines.next() == nil)
@@ -71,7 +72,7 @@ import Testing
   func throwingCallback() async throws {
     struct Enough: Error {}
     let folder = try TemporaryFolder()
-    let reader = LineReader(path: try folder.file("a\nb\nc\n".utf8))
+    let reader = LineReader(path: try folder.write("a\nb\nc\n".utf8))
     let result = await withCheckedContinuation { continuation in
       reader.enumerateLines { line in
         if line.number == 2 { throw Enough() }
@@ -86,7 +87,7 @@ import Testing
   @Test("L5: the completion is called before the operation has finished")
   func completionBeforeFinish() async throws {
     let folder = try TemporaryFolder()
-    let path = try folder.file("a\nb\n".utf8)
+    let path = try folder.write("a\nb\n".utf8)
     let count = await onThread {
       let completed = Completed()
       LineReader(path: path).enumerateLines(on: OperationQueue()) { _ in

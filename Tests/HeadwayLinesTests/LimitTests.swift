@@ -1,4 +1,5 @@
 import HeadwayLines
+import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct LimitTests {
@@ -11,7 +12,7 @@ import Testing
         for chunkSize in [1, 3, limit, limit + 1, limit + 2, 8_192] {
           let options = LineReader.Options(lineEnds: ends, maximumLineLength: limit, chunkSize: chunkSize)
           var lines: Set<String> = []
-          let reader = LineReader(path: try folder.file(text.utf8), anyChunkSize: options)
+          let reader = LineReader(path: try folder.write(text.utf8), anyChunkSize: options)
           try reader.forEachLine { lines.insert(try $0.string) }
           #expect(lines == [line])
         }
@@ -25,7 +26,7 @@ import Testing
     let start = "one\ntwo\n12345678901"
     for (text, chunkSize) in [(start + "\nend\n", 4_096), (start, 4_096), (start + "\n", 2)] {
       let options = LineReader.Options(maximumLineLength: 10, chunkSize: chunkSize)
-      let reading = await form.read(LineReader(path: try folder.file(text.utf8), anyChunkSize: options))
+      let reading = await form.read(LineReader(path: try folder.write(text.utf8), anyChunkSize: options))
       #expect(reading.lines.map { String(decoding: $0.bytes, as: UTF8.self) } == ["one", "two"])
       #expect(reading.readerError?.code == .lineTooLong)
       #expect(reading.readerError?.lineNumber == 3)
@@ -37,7 +38,7 @@ import Testing
   func longerThanChunks() throws {
     let folder = try TemporaryFolder()
     let long = String(repeating: "0123456789", count: 100_000)
-    let path = try folder.file("a\n\(long)\nb\n\(long)\r\nc".utf8)
+    let path = try folder.write("a\n\(long)\nb\n\(long)\r\nc".utf8)
     for chunkSize in [4_096, 128 << 10] {
       var lines: [String] = []
       try LineReader(path: path, options: .init(chunkSize: chunkSize)).forEachLine { lines.append(try $0.string) }

@@ -1,4 +1,5 @@
 import HeadwayLines
+import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct LineEndTests {
@@ -32,7 +33,7 @@ import Testing
   @Test("L2: every line end, split by every chunk size, is found and is not part of the line", arguments: cases)
   func everyChunkSize(_ example: Case) throws {
     let folder = try TemporaryFolder()
-    let path = try folder.file(example.text.utf8)
+    let path = try folder.write(example.text.utf8)
     for chunkSize in 1...(example.text.utf8.count + 2) {
       let reader = LineReader(path: path, anyChunkSize: .init(lineEnds: example.ends, chunkSize: chunkSize))
       var lines: [String] = []
@@ -47,7 +48,7 @@ import Testing
   @Test("L2: batches lie end to end and cover the file, whatever its line ends", arguments: cases)
   func coverage(_ example: Case) throws {
     let folder = try TemporaryFolder()
-    let path = try folder.file(example.text.utf8)
+    let path = try folder.write(example.text.utf8)
     for chunkSize in 1...(example.text.utf8.count + 2) {
       let reader = LineReader(path: path, anyChunkSize: .init(lineEnds: example.ends, chunkSize: chunkSize))
       var end = 0
@@ -70,7 +71,7 @@ import Testing
     let folder = try TemporaryFolder()
     let text = String(repeating: "some line\r\n", count: 20_000)
     for (ending, count) in [("", 20_000), ("end", 20_001), ("end\n", 20_001), ("end\r\n", 20_001)] {
-      let reader = LineReader(path: try folder.file((text + ending).utf8))
+      let reader = LineReader(path: try folder.write((text + ending).utf8))
       var (seen, last) = (0, "")
       try reader.forEachLine { line in
         seen += 1

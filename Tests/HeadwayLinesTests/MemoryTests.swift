@@ -1,113 +1,113 @@
 #if canImport(Glibc)
-  import Headway
-  import HeadwayLines
-  import HeadwayTestSupport
-  import Testing
+import Headway
+import HeadwayLines
+import HeadwayTestSupport
+import Testing
 
-  /// Each in a process of its own, because other tests use the heap too.
-  @Suite(.hangLimit, .enabled(if: isHeapMeasurable, "The thread sanitizer's heap is not the one that mallinfo2 knows."))
-  struct MemoryTests {
-    /// 200 MB of lines of 200 bytes.
-    static func makeFile(_ folder: TemporaryFolder) throws -> String {
-      let line = Array(repeating: UInt8(ascii: "x"), count: 199) + [UInt8(ascii: "\n")]
-      return try folder.file(repeating: Array(repeatElement(line, count: 5_000).joined()), times: 200)
-    }
+/// Each in a process of its own, because other tests use the heap too.
+@Suite(.hangLimit, .enabled(if: isHeapMeasurable, "The thread sanitizer's heap is not the one that mallinfo2 knows."))
+struct MemoryTests {
+  /// 200 MB of lines of 200 bytes.
+  static func makeFile(_ folder: TemporaryFolder) throws -> String {
+    let line = Array(repeating: UInt8(ascii: "x"), count: 199) + [UInt8(ascii: "\n")]
+    return try folder.write(repeating: Array(repeatElement(line, count: 5_000).joined()), times: 200)
+  }
 
-    static let lineCount = 1_000_000
-    static let limit = 800_000
+  static let lineCount = 1_000_000
+  static let limit = 800_000
 
-    @Test("L1: the heap grows by less than 800 KB over a file of 200 MB, synchronously")
-    func synchronous() async {
-      await #expect(processExitsWith: .success) {
-        let folder = try TemporaryFolder()
-        let reader = LineReader(path: try Self.makeFile(folder))
-        var growth = HeapGrowth()
-        var lines = 0
-        try reader.forEachLine { line in
-          lines += 1
-          if lines % 1_000 == 0 { growth.sample() }
-        }
-        #expect(lines == Self.lineCount)
-        #expect(growth.largest < Self.limit)
-        // If not even the chunk was seen, something else was measured.
-        #expect(growth.largest > 128 << 10)
+  @Test("L1: the heap grows by less than 800 KB over a file of 200 MB, synchronously")
+  func synchronous() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      let reader = LineReader(path: try Self.makeFile(folder))
+      var growth = HeapGrowth()
+      var lines = 0
+      try reader.forEachLine { line in
+        lines += 1
+        if lines % 1_000 == 0 { growth.sample() }
       }
+      #expect(lines == Self.lineCount)
+      #expect(growth.largest < Self.limit)
+      // If not even the chunk was seen, something else was measured.
+      #expect(growth.largest > 128 << 10)
     }
+  }
 
-    @Test("L1: the heap grows by less than 800 KB over a file of 200 MB, with a consumer that waits with each batch")
-    func slowBatches() async {
-      await #expect(processExitsWith: .success) {
-        let folder = try TemporaryFolder()
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        let reader = LineReader(path: try Self.makeFile(folder), queue: queue)
-        // What the queue and its threads need is not the reader's.
+  @Test("L1: the heap grows by less than 800 KB over a file of 200 MB, with a consumer that waits with each batch")
+  func slowBatches() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      let queue = OperationQueue()
+      queue.maxConcurrentOperationCount = 1
+      let reader = LineReader(path: try Self.makeFile(folder), queue: queue)
+      // What the queue and its threads need is not the reader's.
+      await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
+      var growth = HeapGrowth()
+      var lines = 0
+      for try await batch in reader.batches {
+        // The gate: it opens when the queue has done all it was given, reading ahead included.
         await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
-        var growth = HeapGrowth()
-        var lines = 0
-        for try await batch in reader.batches {
-          // The gate: it opens when the queue has done all it was given, reading ahead included.
-          await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
-          growth.sample()
-          lines += batch.count
-        }
-        #expect(lines == Self.lineCount)
-        #expect(growth.largest < Self.limit)
-        #expect(growth.largest > 128 << 10)
+        growth.sample()
+        lines += batch.count
       }
+      #expect(lines == Self.lineCount)
+      #expect(growth.largest < Self.limit)
+      #expect(growth.largest > 128 << 10)
     }
+  }
 
-    @Test("L1: the heap grows by less than 800 KB over a file of 200 MB, as strings")
-    func lines() async {
-      await #expect(processExitsWith: .success) {
-        let folder = try TemporaryFolder()
-        let reader = LineReader(path: try Self.makeFile(folder))
-        var growth = HeapGrowth()
-        var lines = 0
-        for try await _ in reader.lines {
-          lines += 1
-          if lines % 1_000 == 0 { growth.sample() }
-        }
-        #expect(lines == Self.lineCount)
-        #expect(growth.largest < Self.limit)
-        #expect(growth.largest > 128 << 10)
+  @Test("L1: the heap grows by less than 800 KB over a file of 200 MB, as strings")
+  func lines() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      let reader = LineReader(path: try Self.makeFile(folder))
+      var growth = HeapGrowth()
+      var lines = 0
+      for try await _ in reader.lines {
+        lines += 1
+        if lines % 1_000 == 0 { growth.sample() }
       }
+      #expect(lines == Self.lineCount)
+      #expect(growth.largest < Self.limit)
+      #expect(growth.largest > 128 << 10)
     }
+  }
 
-    @Test("L1, L4: a file that is one line beyond the limit fails, and takes no more memory than the limit")
-    func oneLine() async {
-      await #expect(processExitsWith: .success) {
-        let folder = try TemporaryFolder()
-        let block = Array(repeating: UInt8(ascii: "x"), count: 1 << 20)
-        for megabytes in [1, 16] {
-          let path = try folder.file(repeating: block, times: megabytes + 64)
-          let before = try peakMemory()
-          let reader = LineReader(path: path, options: .init(maximumLineLength: megabytes << 20))
-          let error = await Form.batches.read(reader).readerError
-          #expect(error?.code == .lineTooLong)
-          #expect(error?.lineNumber == 1)
-          #expect(error?.byteOffset == 0)
-          // The peak of resident memory, which a growth that is over cannot hide from. It counts pages of code that are
-          // first used meanwhile, too; all of the line would be 64 MB more than the limit.
-          let growth = try peakMemory() - before
-          #expect(growth < megabytes << 20 + 12_000_000)
-        }
-      }
-    }
-
-    @Test("L1: the memory that a long line needed is given back when shorter lines follow")
-    func givenBack() async {
-      await #expect(processExitsWith: .success) {
-        let folder = try TemporaryFolder()
-        let long = Array(repeating: UInt8(ascii: "x"), count: 8 << 20)
-        let short = Array("\nshort\n".utf8)
-        let path = try folder.file(repeating: long + Array(repeatElement(short, count: 100_000).joined()), times: 1)
-        var growth = HeapGrowth()
-        try LineReader(path: path).forEachLine { line in
-          if line.number > 100_000, line.number % 1_000 == 0 { growth.sample() }
-        }
-        #expect(growth.largest < Self.limit)
+  @Test("L1, L4: a file that is one line beyond the limit fails, and takes no more memory than the limit")
+  func oneLine() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      let block = Array(repeating: UInt8(ascii: "x"), count: 1 << 20)
+      for megabytes in [1, 16] {
+        let path = try folder.write(repeating: block, times: megabytes + 64)
+        let before = try peakMemory()
+        let reader = LineReader(path: path, options: .init(maximumLineLength: megabytes << 20))
+        let error = await Form.batches.read(reader).readerError
+        #expect(error?.code == .lineTooLong)
+        #expect(error?.lineNumber == 1)
+        #expect(error?.byteOffset == 0)
+        // The peak of resident memory, which a growth that is over cannot hide from. It counts pages of code that are
+        // first used meanwhile, too; all of the line would be 64 MB more than the limit.
+        let growth = try peakMemory() - before
+        #expect(growth < megabytes << 20 + 12_000_000)
       }
     }
   }
+
+  @Test("L1: the memory that a long line needed is given back when shorter lines follow")
+  func givenBack() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      let long = Array(repeating: UInt8(ascii: "x"), count: 8 << 20)
+      let short = Array("\nshort\n".utf8)
+      let path = try folder.write(repeating: long + Array(repeatElement(short, count: 100_000).joined()), times: 1)
+      var growth = HeapGrowth()
+      try LineReader(path: path).forEachLine { line in
+        if line.number > 100_000, line.number % 1_000 == 0 { growth.sample() }
+      }
+      #expect(growth.largest < Self.limit)
+    }
+  }
+}
 #endif

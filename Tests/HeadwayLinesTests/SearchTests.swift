@@ -1,5 +1,6 @@
 import HeadwayLines
 import HeadwayTestKit
+import HeadwayTestSupport
 import Testing
 
 @Suite("Lines: searching and dividing", .hangLimit) struct SearchTests {
@@ -7,7 +8,7 @@ import Testing
   private func look(_ lines: [[UInt8]], _ body: (Int, borrowing LineReader.Line) throws -> Void) throws {
     let folder = try TemporaryFolder()
     let bytes: [UInt8] = lines.flatMap { $0 + [0x0A] }
-    let path = try folder.file(bytes)
+    let path = try folder.write(bytes)
     for chunkSize in [16, 128 << 10] {
       var number = 0
       let reader = LineReader(path: path, anyChunkSize: LineReader.Options(chunkSize: chunkSize))

@@ -1,10 +1,14 @@
 #if HTTP
-  import NIOSSL
+import NIOSSL
 
-  /// A certificate for 127.0.0.1 and localhost, made for tests: nobody else trusts it.
-  package enum LoopbackCertificate {
-    /// It signs itself, until 2126.
-    package static let certificate = """
+/// A certificate of a server on this machine, made for tests: nobody else trusts it.
+package struct LoopbackCertificate: Sendable {
+  /// It and the certificates that vouch for it, in PEM format.
+  package let text: String
+
+  /// For 127.0.0.1 and localhost, self-signed, until 2126.
+  package static let usual = LoopbackCertificate(
+    text: """
       -----BEGIN CERTIFICATE-----
       MIIBnDCCAUGgAwIBAgIUHNshhiNADX90RtuuovOSSHa50mcwCgYIKoZIzj0EAwIw
       FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyMzE5NDkyN1oYDzIxMjYxMDMw
@@ -16,22 +20,79 @@
       zj0EAwIDSQAwRgIhAOv7guCImKR07wblMt9zylAXg294hrO0BO2ftOW1gmdXAiEA
       /PsLnMybVPDcJCcxDF2Pjua32SyiZ+VYv9R3gzHO46g=
       -----END CERTIFICATE-----
-      """
+      """)
 
-    private static let key = """
-      -----BEGIN PRIVATE KEY-----
-      MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgdBfKDmuOTWvNi8kV
-      K0lAr5M4ZB1PxSmK2LyMfcejpTyhRANCAATnuWb82L5LkO/4EcDF8ajCw2mzg0kQ
-      XzFO8Oc8ZNjgU1Gp+dasqFAUQOUaBJEsZtPMR9MfDyggEWRClqRM9ULr
-      -----END PRIVATE KEY-----
-      """
+  /// The same, until the end of 2020.
+  package static let expired = LoopbackCertificate(
+    text: """
+      -----BEGIN CERTIFICATE-----
+      MIIBVzCB/6ADAgECAhRjMbFpw8KBRBKPWAYqAo/77pTjKDAKBggqhkjOPQQDAjAU
+      MRIwEAYDVQQDDAkxMjcuMC4wLjEwHhcNMjAwMTAxMDAwMDAwWhcNMjAxMjMxMDAw
+      MDAwWjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggqhkjOPQMB
+      BwNCAATnuWb82L5LkO/4EcDF8ajCw2mzg0kQXzFO8Oc8ZNjgU1Gp+dasqFAUQOUa
+      BJEsZtPMR9MfDyggEWRClqRM9ULroy8wLTAPBgNVHRMBAf8EBTADAQH/MBoGA1Ud
+      EQQTMBGHBH8AAAGCCWxvY2FsaG9zdDAKBggqhkjOPQQDAgNHADBEAiBbdM7iU9tI
+      WKGmaglx1ILs0641s+lmZgR4LPLhxwER2QIgfEnfwh3XZiW8Ol7Y1PnYa0tWyDrx
+      xAQM+XPnxOZ+hUs=
+      -----END CERTIFICATE-----
+      """)
 
-    static func context() throws -> NIOSSLContext {
-      let certificates = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8))
-      let configuration = TLSConfiguration.makeServerConfiguration(
-        certificateChain: certificates.map { .certificate($0) },
-        privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
-      return try NIOSSLContext(configuration: configuration)
-    }
+  /// For the hosts of example.org, self-signed.
+  package static let ofOtherHosts = LoopbackCertificate(
+    text: """
+      -----BEGIN CERTIFICATE-----
+      MIIBXDCCAQOgAwIBAgIULKjkXEsVu9DAfnhP2U3gKrMiJPkwCgYIKoZIzj0EAwIw
+      FjEUMBIGA1UEAwwLZXhhbXBsZS5vcmcwIBcNMjYwMTAxMDAwMDAwWhgPMjEyNjEw
+      MzAwMDAwMDBaMBYxFDASBgNVBAMMC2V4YW1wbGUub3JnMFkwEwYHKoZIzj0CAQYI
+      KoZIzj0DAQcDQgAE57lm/Ni+S5Dv+BHAxfGowsNps4NJEF8xTvDnPGTY4FNRqfnW
+      rKhQFEDlGgSRLGbTzEfTHw8oIBFkQpakTPVC66MtMCswDwYDVR0TAQH/BAUwAwEB
+      /zAYBgNVHREEETAPgg0qLmV4YW1wbGUub3JnMAoGCCqGSM49BAMCA0cAMEQCIE5w
+      lX+3MYLRLdmvvS2BucehKFnfTLB+ADOUgjWLwnXRAiBW947ocDmAKtgsep5ArvCu
+      r2HpO9ZXRs1ArqW/qTJKhg==
+      -----END CERTIFICATE-----
+      """)
+
+  /// For 127.0.0.1 and localhost, issued by one that signs itself and is sent with it.
+  package static let issued = LoopbackCertificate(
+    text: """
+      -----BEGIN CERTIFICATE-----
+      MIIBWzCCAQGgAwIBAgIUD8IZz0fQPH3fKxj8+t293kq23FMwCgYIKoZIzj0EAwIw
+      FzEVMBMGA1UEAwwMSGVhZHdheSBUZXN0MCAXDTI2MDEwMTAwMDAwMFoYDzIxMjYx
+      MDMwMDAwMDAwWjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggq
+      hkjOPQMBBwNCAATnuWb82L5LkO/4EcDF8ajCw2mzg0kQXzFO8Oc8ZNjgU1Gp+das
+      qFAUQOUaBJEsZtPMR9MfDyggEWRClqRM9ULroywwKjAMBgNVHRMBAf8EAjAAMBoG
+      A1UdEQQTMBGHBH8AAAGCCWxvY2FsaG9zdDAKBggqhkjOPQQDAgNIADBFAiEA5oAA
+      Nz3IfrccacVJVnJu+z6IKpiTRD9oLAvLXstDXgACIHL/Db55u0xW09DE5NfZBN+s
+      jNz+4M6GzAStz/l5oPHA
+      -----END CERTIFICATE-----
+      -----BEGIN CERTIFICATE-----
+      MIIBRTCB66ADAgECAhQA19MObx859lV8NACUujqkZo8uQDAKBggqhkjOPQQDAjAX
+      MRUwEwYDVQQDDAxIZWFkd2F5IFRlc3QwIBcNMjYwMTAxMDAwMDAwWhgPMjEyNjEw
+      MzAwMDAwMDBaMBcxFTATBgNVBAMMDEhlYWR3YXkgVGVzdDBZMBMGByqGSM49AgEG
+      CCqGSM49AwEHA0IABNwlG8QwDKATldgqZoPJq+J9eTzbzlq6mn82bx/0zaf7he8x
+      WmEnk/GHNxNQCWfLVlNQvtx8T8xovCPC8IgJNNOjEzARMA8GA1UdEwEB/wQFMAMB
+      Af8wCgYIKoZIzj0EAwIDSQAwRgIhAN8En13Amu3vf72git762KZdW85zshqEbE48
+      4fLJ/ze6AiEAlFgut2WRWsjOLYpFd+Um4WzaX2JZ9JlHJcI/fV+zVIw=
+      -----END CERTIFICATE-----
+      """)
+
+  private static let key = """
+    -----BEGIN PRIVATE KEY-----
+    MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgdBfKDmuOTWvNi8kV
+    K0lAr5M4ZB1PxSmK2LyMfcejpTyhRANCAATnuWb82L5LkO/4EcDF8ajCw2mzg0kQ
+    XzFO8Oc8ZNjgU1Gp+dasqFAUQOUaBJEsZtPMR9MfDyggEWRClqRM9ULr
+    -----END PRIVATE KEY-----
+    """
+
+  func context() throws -> NIOSSLContext {
+    let configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: try certificates.map { .certificate($0) },
+      privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(Self.key.utf8), format: .pem)))
+    return try NIOSSLContext(configuration: configuration)
   }
+
+  private var certificates: [NIOSSLCertificate] {
+    get throws { try NIOSSLCertificate.fromPEMBytes(Array(text.utf8)) }
+  }
+}
 #endif

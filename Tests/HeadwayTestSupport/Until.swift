@@ -1,7 +1,7 @@
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #else
-  import Glibc
+import Glibc
 #endif
 
 /// Waits until `condition` is true, for what nothing announces: an object that is freed, a connection that is counted.

@@ -2,9 +2,9 @@ import CHeadwayTestSupport
 import Synchronization
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #else
-  import Glibc
+import Glibc
 #endif
 
 /// Ends a process whose tests hang, after printing what everything in it waits for.
@@ -14,8 +14,8 @@ import Synchronization
 /// mistake a process that was stopped, or a machine that slept, for one that hangs. Naps in which the process computes
 /// count a third: a slow machine may need long for one test, and a test that spins for ever is found all the same.
 ///
-/// Exit tests run in processes of their own. Those have a watchdog from the start, with a quarter of the time, so that
-/// the one that hangs is the first to say why.
+/// Exit tests run in processes of their own. Those have a watchdog from the start, with a quarter of the time but at
+/// least 30 seconds, so that the one that hangs is the first to say why.
 package final class Watchdog: Sendable {
   /// The watchdog of this process.
   package static let shared = Watchdog()
@@ -56,6 +56,8 @@ package final class Watchdog: Sendable {
   // Protected by its lock, under which nothing is called.
   private let state = Mutex(State())
   private let limit = getenv("HEADWAY_HANG_SECONDS").flatMap { Double(String(cString: $0)) } ?? 600
+  /// That of an exit test: some wait for seconds until the pool ends its threads.
+  private var exitTestLimit: Double { max(limit / 4, 30) }
 
   /// Notes that a test begins.
   ///
@@ -116,9 +118,9 @@ package final class Watchdog: Sendable {
   /// locks on files included.
   fileprivate func watchExitTest() {
     startRecordingQueues()
-    detachThread { [limit, parent = getppid()] in
+    detachThread { [limit = exitTestLimit, parent = getppid()] in
       var quiet = Quiet()
-      while quiet.seconds < limit / 4 {
+      while quiet.seconds < limit {
         Quiet.takeNap()
         if getppid() != parent { _exit(1) }
         quiet.addNap()
@@ -126,7 +128,7 @@ package final class Watchdog: Sendable {
       // Swift Testing drops what exit tests print, so print where the parent does.
       let output = open("/proc/\(parent)/fd/2", O_WRONLY | O_APPEND | O_CLOEXEC)
       if output >= 0 { dup2(output, STDERR_FILENO) }
-      Watchdog.shared.abort(after: "this exit test has not ended for \(Int(limit / 4)) seconds")
+      Watchdog.shared.abort(after: "this exit test has not ended for \(Int(limit)) seconds")
     }
   }
 
@@ -145,9 +147,9 @@ package final class Watchdog: Sendable {
     print(["What the queues and their threads wait for:", libraryDiagnosis()])
     for child in children { kill(child.identifier, SIGKILL) }
     #if canImport(Darwin)
-      Darwin.abort()
+    Darwin.abort()
     #else
-      Glibc.abort()
+    Glibc.abort()
     #endif
   }
 
@@ -173,22 +175,22 @@ private func detachThread(_ body: @escaping @Sendable () -> Void) {
   }
   let start = Unmanaged.passRetained(Start(body))
   #if canImport(Darwin)
-    var thread: pthread_t?
-    pthread_create(
-      &thread, nil,
-      { argument in
-        Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
-        return nil
-      }, start.toOpaque())
-    if let thread { pthread_detach(thread) }
+  var thread: pthread_t?
+  pthread_create(
+    &thread, nil,
+    { argument in
+      Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+      return nil
+    }, start.toOpaque())
+  if let thread { pthread_detach(thread) }
   #else
-    var thread = pthread_t()
-    pthread_create(
-      &thread, nil,
-      { argument in
-        Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue().body()
-        return nil
-      }, start.toOpaque())
-    pthread_detach(thread)
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    { argument in
+      Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue().body()
+      return nil
+    }, start.toOpaque())
+  pthread_detach(thread)
   #endif
 }

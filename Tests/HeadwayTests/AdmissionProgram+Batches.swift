@@ -78,7 +78,7 @@ extension AdmissionProgram {
 
   /// As `update(collectingBatches:)` does.
   mutating func collect() {
-    admission.collectReadied { $0.release() }
+    admission.noteReadied()
     var count = admission.count
     var isExact = true
     admission.collectFinished(isObserved: true) { admission, operation, isContinued in
@@ -86,6 +86,7 @@ extension AdmissionProgram {
       isExact = isExact && admission.count == count
       if isContinued { operation?.release() }
     }
+    admission.collectReadied { operation, _ in operation.release() }
     isMiscounted = isMiscounted || !isExact
     hasUncollected = false
     noteReclaimed()
@@ -191,15 +192,14 @@ extension AdmissionProgram {
     let wereReady = model.entries.indices.filter { model.isReady($0) }
     let collectsLater = random(0...2) > 0
     for operation in operations where collectsLater { operation.queueLinks.home = .passUnretained(home) }
-    var told: [Headway.Operation] = []
     let next = operations[current].end(
-      in: threads[number].batch, isContinued: threads[number].isContinued, continues: true,
-      tellReady: { ready, _, _ in ready.forEach { told.append($0.takeRetainedValue()) } }, leaving: { $0() })
+      in: threads[number].batch, isContinued: threads[number].isContinued, continues: true)
+    threads[number].batch.effects.perform()
     threads[number].batch.releaseKept()
     // The thread owns what it has run.
     OperationReference(operations[current]).release()
     for operation in operations { operation.queueLinks.home = nil }
-    for operation in told where collectsLater { admission.becameReady(operation) }
+    for operation in home.takeTold() where collectsLater { admission.becameReady(operation) }
     model.entries[current].state = .finished
     if !collectsLater { tellReady(except: wereReady) }
     hasUncollected = true

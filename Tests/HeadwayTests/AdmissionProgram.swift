@@ -29,12 +29,14 @@ struct AdmissionProgram {
   /// Threads that take batches.
   var threads = (0..<3).map { _ in AdmissionThread() }
   /// What operations of batches take for the queue that holds them.
-  let home = OperationQueue()
+  let home = ToldQueue()
   /// Batches have results that were not collected.
   var hasUncollected = false
   /// The count was not exact after each that was collected.
   var isMiscounted = false
   let census: Crowd
+  /// The levels of quality of service of which the state machine has been told.
+  var levels: [Int: Int] = [:]
   private var comparisons = 0
   /// How many are added at first.
   private var added = 5
@@ -67,6 +69,7 @@ struct AdmissionProgram {
       (model.order, admission.order) = (.fifo, .fifo)
       (model.limit, admission.limit) = (1, 1)
     }
+    admission.setPlacement(Placement(quality: .default, hasClasses: false))
     for step in 0..<random(40...80) + (isLong ? 120 : 0) {
       let command = step < added ? "add" : try takeCommand()
       if command == "add" { add(isBarrier: random(0...(isLong ? 40 : 5)) == 0) }
@@ -87,9 +90,12 @@ struct AdmissionProgram {
     case 50..<70:
       if let position = started.indices.randomElement(using: &generator) { finish(started.remove(at: position)) }
       return "finish"
-    case 70..<77:
+    case 70..<75:
       cancel(anyone())
       return "cancel"
+    case 75..<77:
+      setUrgency(of: anyone(), level: random(2...4))
+      return "urgency"
     case 77..<84:
       setPriority(of: anyone())
       return "priority"
@@ -124,6 +130,7 @@ struct AdmissionProgram {
       ? OwnStartOperation(block: block) : hasOwnMain ? OwnMainOperation(block: block) : BlockOperation(block: block)
     let priority = QueuePriority.allCases.randomElement(using: &generator) ?? .normal
     operation.queuePriority = priority
+    operation.qualityOfService = takeQuality()
     operation.isBarrier = isBarrier
     model.entries.append(
       AdmissionModel.Entry(isBarrier: isBarrier, hasCode: hasCode, priority: priority, dependencies: []))
@@ -208,13 +215,15 @@ struct AdmissionProgram {
 
   private mutating func compare() throws {
     if random(0...2) == 0 { collect() }
+    noteUrgency()
+    if let inversion = findInversion() { throw Divergence(description: inversion) }
     if isMiscounted { throw Divergence(description: "operations of batches were collected, and the count is wrong") }
     tickets += admission.issueTickets()[.normal]
     #if DEBUG
-      // Each takes as long as a dozen commands.
-      comparisons += 1
-      if comparisons % 16 == 0 { admission.checkInvariants() }
-      admission.checkTickets()
+    // Each takes as long as a dozen commands.
+    comparisons += 1
+    if comparisons % 16 == 0 { admission.checkInvariants() }
+    admission.checkTickets()
     #endif
     let isFull = model.running >= model.limit && model.running > 0 && !model.isSuspended
     if admission.servesInbox != (isFull || tickets > 0) {
@@ -268,4 +277,22 @@ struct AdmissionProgram {
   private mutating func anyone() -> Int { model.unfinished.randomElement(using: &generator) ?? 0 }
 
   func text(_ number: Int?) -> String { number.map { "number \($0)" } ?? "none" }
+}
+
+/// A queue that keeps what it hears of operations that have become ready.
+final class ToldQueue: OperationQueue, @unchecked Sendable {
+  private var told: [Headway.Operation] = []
+
+  override func operationBecameReady(_ operation: Headway.Operation, leaving effects: inout Effects) {
+    told.append(operation)
+  }
+
+  override func operationsBecameReady(_ references: [OperationReference], leaving effects: inout Effects) {
+    told += references.map { $0.operation }
+  }
+
+  func takeTold() -> [Headway.Operation] {
+    defer { told = [] }
+    return told
+  }
 }

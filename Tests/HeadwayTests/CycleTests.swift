@@ -35,6 +35,27 @@ import Testing
     #expect(operations[0].outcome.isSuccess && outside.outcome.isSuccess)
   }
 
+  @Test("D6, B4: a group that depends on an operation inside itself is a circle") func cycleThroughGroup() {
+    let inner = BlockOperation(name: "inner")
+    let nested = GroupOperation(name: "nested", operations: [inner])
+    let group = GroupOperation(name: "group", operations: [nested])
+    #expect(inner.dependencyCycle() == nil && group.dependencyCycle() == nil)
+    group.addDependency(inner)
+    let queue = executor.queue("import")
+    queue.addOperation(group)
+    executor.run()
+    #expect(group.dependencyCycle() == [group, inner, nested])
+    #expect(inner.dependencyCycle() == [inner, nested, group])
+    #expect(queue.diagnose(group).hasPrefix("‘group’ never runs, since it is part of a cycle"))
+    inner.cancel()
+    // Threads of the pool end the operations of a group that has not started.
+    let hasEnded = eventually {
+      executor.run()
+      return queue.operationCount == 0
+    }
+    #expect(hasEnded && group.outcome.isSuccess)
+  }
+
   @Test("D6: a circle through a barrier is found") func cycleThroughBarrier() {
     let queue = executor.queue("import")
     let (before, after) = (BlockOperation(name: "before"), BlockOperation(name: "after"))

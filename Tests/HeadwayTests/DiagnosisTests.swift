@@ -127,7 +127,7 @@ import Testing
     executor.run()
     #expect(
       recorder.events.map { "\($0)" } == [
-        "added ‘first’", "ready ‘first’", "added ‘second’", "started ‘first’", "ready ‘second’", "finished ‘first’",
+        "added ‘first’", "ready ‘first’", "added ‘second’", "started ‘first’", "finished ‘first’", "ready ‘second’",
         "started ‘second’", "finished ‘second’",
       ])
   }

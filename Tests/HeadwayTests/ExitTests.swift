@@ -5,13 +5,13 @@ import Synchronization
 import Testing
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Android)
-  import Android
+import Android
 #endif
 
 @Suite("Exit and fork", .hangLimit) struct ExitTests {
@@ -25,31 +25,31 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("T5: a child of fork leaves, or becomes another program, while its parent's pool works") func fork() async {
-      await #expect(processExitsWith: .success) {
-        let isOver = Self.keepBusy()
-        // Made before: a child has only the thread that called fork, and what it makes may need a lock of the runtime,
-        // or of the allocator, that another thread of the parent held at that moment.
-        let shell = strdup("/bin/sh")
-        let arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: 4)
-        for (position, argument) in ["/bin/sh", "-c", "exit 7"].enumerated() { arguments[position] = strdup(argument) }
-        arguments[3] = nil
-        for number in 0..<20 {
-          // A fork of a process that ThreadSanitizer watches takes seconds.
-          noteProgress(of: "Forks", "\(number)")
-          let child = forkProcess()
-          if child == 0 {
-            if number % 2 == 0 { _exit(7) }
-            if let shell { execv(shell, arguments) }
-            _exit(1)
-          }
-          #expect(exitStatus(of: child) == 7)
+  @Test("T5: a child of fork leaves, or becomes another program, while its parent's pool works") func fork() async {
+    await #expect(processExitsWith: .success) {
+      let isOver = Self.keepBusy()
+      // Made before: a child has only the thread that called fork, and what it makes may need a lock of the runtime,
+      // or of the allocator, that another thread of the parent held at that moment.
+      let shell = strdup("/bin/sh")
+      let arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: 4)
+      for (position, argument) in ["/bin/sh", "-c", "exit 7"].enumerated() { arguments[position] = strdup(argument) }
+      arguments[3] = nil
+      for number in 0..<20 {
+        // A fork of a process that ThreadSanitizer watches takes seconds.
+        noteProgress(of: "Forks", "\(number)")
+        let child = forkProcess()
+        if child == 0 {
+          if number % 2 == 0 { _exit(7) }
+          if let shell { execv(shell, arguments) }
+          _exit(1)
         }
-        // The parent's pool is as it was.
-        isOver.open()
-        OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true)
+        #expect(exitStatus(of: child) == 7)
       }
+      // The parent's pool is as it was.
+      isOver.open()
+      OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true)
     }
+  }
   #endif
 
   /// Has operations spin, sleep, wait for each other, stand behind others and add more, until the gate is opened.

@@ -97,6 +97,55 @@ import Testing
     #expect(reports.events.filter { $0.error == "by ‘a’" }.map(\.name).sorted() == ["b", "c"])
   }
 
+  @Test("C4, D3: one that is added after its dependency has failed is reported, once", arguments: [true, false])
+  func refused(isAddedBefore: Bool) async throws {
+    let (queue, reports) = reportingQueue()
+    let (failed, dependent) = (BlockOperation(name: "failed") { throw Mishap() }, BlockOperation(name: "dependent"))
+    if !isAddedBefore {
+      queue.addOperation(failed)
+      try await queue.finished()
+    }
+    dependent.addDependency(failed, requiring: .success)
+    queue.addOperation(dependent)
+    if isAddedBefore { queue.addOperation(failed) }
+    try await queue.finished()
+    #expect(reports.events.map(\.name) == ["failed", "dependent"])
+    guard !isAddedBefore else { return }
+    // One that was cancelled is not, and nothing is reported twice.
+    let cancelled = BlockOperation(name: "cancelled")
+    cancelled.cancel()
+    queue.addOperations([cancelled, dependent], waitUntilFinished: true)
+    let (other, others) = reportingQueue()
+    other.addOperation(dependent)
+    try await queue.finished()
+    try await other.finished()
+    #expect(reports.count == 2 && others.count == 0)
+  }
+
+  @Test("C4, B4, D3: such an operation fails its scope, too", arguments: [true, false])
+  func refusedInScope(isGroup: Bool) async throws {
+    let failed = BlockOperation { throw Mishap() }
+    failed.start()
+    let (dependent, reports) = (BlockOperation {}, EventRecorder<String>())
+    dependent.addDependency(failed, requiring: .success)
+    await #expect(throws: DependencyError.self) {
+      if isGroup {
+        let group = GroupOperation { queue in
+          queue.onFailure = { _, _ in reports.record("dependent") }
+          queue.addOperation(dependent)
+        }
+        try await OperationQueue().run(group)
+      } else {
+        try await withOperationQueue { queue in
+          queue.onFailure = { _, _ in reports.record("dependent") }
+          queue.addOperation(dependent)
+        }
+      }
+    }
+    try? await dependent.finished()
+    #expect(reports.count == 1)
+  }
+
   @Test("B5: the handler may call anything: add, wait, cancel, exchange itself") func reentrant() {
     let queue = OperationQueue(limit: 1)
     let calls = EventRecorder<String>()

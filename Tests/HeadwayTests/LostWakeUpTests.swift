@@ -33,7 +33,7 @@ import Testing
 
     admission.redeemTicket(.normal)
     collect(&admission)
-    let next = first.end(in: batch, isContinued: false, continues: true, leaving: { $0() })
+    let next = first.end(in: batch, isContinued: false, continues: true)
     #expect(next == nil, "the thread goes on to what it has taken")
     begin(second, in: batch)
     admission.reclaimBatches()
@@ -51,7 +51,7 @@ import Testing
     for operation in [second, dependent] { operation.queueLinks.home = nil }
     dependent.end()
     admission.finished(dependent)?.release()
-    _ = second.end(in: batch, isContinued: false, continues: false, leaving: { $0() })
+    _ = second.end(in: batch, isContinued: false, continues: false)
     collect(&admission)
     admission.close(batch)
     #expect(admission.count == 0)
@@ -139,7 +139,7 @@ import Testing
       operation.end()
       admission.finished(operation)?.release()
     }
-    _ = operations[0].end(in: batch, isContinued: false, continues: false, leaving: { $0() })
+    _ = operations[0].end(in: batch, isContinued: false, continues: false)
     collect(&admission)
     admission.close(batch)
     #expect(admission.count == 0)
@@ -180,7 +180,8 @@ import Testing
   }
 
   private func collect(_ admission: inout Admission) {
-    admission.collectReadied { $0.release() }
+    admission.noteReadied()
     admission.collectFinished(isObserved: false) { $2 ? $1?.release() : () }
+    admission.collectReadied { operation, _ in operation.release() }
   }
 }

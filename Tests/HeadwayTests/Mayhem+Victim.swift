@@ -115,11 +115,12 @@ final class PostingVictim: Victim, @unchecked Sendable {
   }
 
   private func set(executing: Bool, finished: Bool) {
-    own.withLock { own in
-      guard !own.isFinished else { return }
-      (own.isExecuting, own.isFinished) = (executing, finished)
+    let changes = own.withLock { own in
+      let old = own
+      if !own.isFinished { (own.isExecuting, own.isFinished) = (executing, finished) }
+      return (isExecuting: own.isExecuting != old.isExecuting, isFinished: own.isFinished != old.isFinished)
     }
-    didChangeValue(for: \.isExecuting)
-    didChangeValue(for: \.isFinished)
+    if changes.isExecuting { didChangeValue(for: \.isExecuting) }
+    if changes.isFinished { didChangeValue(for: \.isFinished) }
   }
 }

@@ -36,17 +36,19 @@ import Testing
   @Test("a node's block sees its name, its number and the operation") func context() throws {
     let seen = EventRecorder<String>()
     let operations = Mutex<[ObjectIdentifier]>([])
+    var nodes: [OperationGraph.Node] = []
     let graph = try OperationGraph { graph in
       for name in ["load", nil, "save"] {
-        graph.addNode(name) { context in
+        let node = graph.addNode(name) { context in
           seen.record("\(context.nodeName) \(context.node.number)")
           operations.withLock { $0.append(ObjectIdentifier(context.operation)) }
           #expect(!context.isCancelled)
           try context.checkCancellation()
         }
+        nodes.append(node)
       }
     }
-    #expect(graph.name(of: .init(number: 1)) == "node 1")
+    #expect(graph.name(of: nodes[1]) == "node 1")
     let operation = run(graph.operation(maxConcurrentNodeCount: 1))
     #expect(Set(seen.events) == ["load 0", "node 1 1", "save 2"])
     #expect(operations.withLock { $0 } == Array(repeating: ObjectIdentifier(operation), count: 3))
@@ -263,5 +265,36 @@ import Testing
       }
       #expect(run(graph.operation(maxConcurrentNodeCount: 2)).outcome.isSuccess)
     }
+  }
+
+  enum ForeignUse: String, CaseIterable, Codable, Sendable { case predecessor, edge, name, description }
+
+  @Test("a node of another graph stops with a message, wherever it is used", arguments: ForeignUse.allCases)
+  func foreignNode(use: ForeignUse) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [use] in
+      var nodes: [OperationGraph.Node] = []
+      let first = try OperationGraph { graph in nodes.append(graph.addNode("load") {}) }
+      let recording = first.operation(recordsTimes: true)
+      recording.start()
+      let second = try OperationGraph { graph in
+        let own = graph.addNode("unrelated") {}
+        switch use {
+        case .predecessor: graph.addNode("use", after: nodes) {}
+        case .edge: graph.addEdge(from: own, to: nodes[0])
+        default: break
+        }
+      }
+      switch use {
+      case .name: _ = second.name(of: nodes[0])
+      default: _ = second.dotDescription(times: recording.nodeTimes)
+      }
+    }
+    #expect(result.message.contains("node 0 of another graph"))
+  }
+
+  @Test("nodes of two graphs are never equal") func nodesOfTwoGraphs() throws {
+    var nodes: Set<OperationGraph.Node> = []
+    for _ in 0..<3 { _ = try OperationGraph { graph in nodes.insert(graph.addNode {}) } }
+    #expect(nodes.count == 3)
   }
 }

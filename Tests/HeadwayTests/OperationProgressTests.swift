@@ -238,6 +238,17 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
+  @Test("Q10: a negative count counts down; below 0 the progress is indeterminate") func countsDown() {
+    let progress = OperationProgress(totalUnitCount: 10)
+    progress.complete(unitCount: 4)
+    progress.complete(unitCount: -3)
+    #expect(progress.completedUnitCount == 1 && progress.fractionCompleted == 0.1)
+    progress.complete(unitCount: -4)
+    #expect(progress.completedUnitCount == -3 && progress.fractionCompleted == 0 && progress.isIndeterminate)
+    progress.complete(unitCount: 5)
+    #expect(progress.fractionCompleted == 0.2 && !progress.isIndeterminate)
+  }
+
   @Test("Q10, Q15: jobs of tasks are no units") func jobs() async throws {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1

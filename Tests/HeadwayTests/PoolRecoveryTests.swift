@@ -1,162 +1,162 @@
 #if os(Linux)
-  import Glibc
-  import HeadwayTestKit
-  import Synchronization
-  import Testing
+import Glibc
+import HeadwayTestKit
+import Synchronization
+import Testing
 
-  @testable import Headway
+@testable import Headway
 
-  /// What the pool does when threads, or files, can't be had.
-  ///
-  /// Each in a process of its own; what fails hangs.
-  @Suite("Recovery of the pool", .hangLimit) struct PoolRecoveryTests {
-    @Test("T1, T2: a thread that can't be made for a moment is made later") func refusedThread() async throws {
-      await #expect(processExitsWith: .success) {
-        let queue = OperationQueue()
-        let (entered, goOn, waits) = (Gate(), Gate(), Gate())
-        let second = BlockOperation {}
-        let first = BlockOperation {
-          entered.open()
-          goOn.wait()
-          waits.open()
-          second.waitUntilFinished()
-        }
-        queue.addOperation(first)
-        entered.wait()
-        withoutThreads {
-          // Another thread is refused, now and when the first operation waits.
-          queue.addOperation(second)
-          goOn.open()
-          waits.wait()
-          #expect(!second.isFinished)
-        }
-        try await queue.finished()
-        #expect(second.isFinished)
+/// What the pool does when threads, or files, can't be had.
+///
+/// Each in a process of its own; what fails hangs.
+@Suite("Recovery of the pool", .hangLimit) struct PoolRecoveryTests {
+  @Test("T1, T2: a thread that can't be made for a moment is made later") func refusedThread() async throws {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue()
+      let (entered, goOn, waits) = (Gate(), Gate(), Gate())
+      let second = BlockOperation {}
+      let first = BlockOperation {
+        entered.open()
+        goOn.wait()
+        waits.open()
+        second.waitUntilFinished()
       }
-    }
-
-    @Test(
-      "T1: the first thread of a class, or of all, that can't be made does not end the process",
-      arguments: [false, true])
-    func refusedFirstThread(isLow: Bool) async throws {
-      await #expect(processExitsWith: .success) { [isLow] in
-        let queue = OperationQueue()
-        if isLow { queue.qualityOfService = .utility }
-        // A thread of another class, for which those are no replacement.
-        if isLow { OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true) }
-        let operation = BlockOperation {}
-        withoutThreads { queue.addOperation(operation) }
-        block(until: operation)
-        try await queue.finished()
+      queue.addOperation(first)
+      entered.wait()
+      withoutThreads {
+        // Another thread is refused, now and when the first operation waits.
+        queue.addOperation(second)
+        goOn.open()
+        waits.wait()
+        #expect(!second.isFinished)
       }
+      try await queue.finished()
+      #expect(second.isFinished)
     }
+  }
 
-    @Test("T3: idle threads of one class do not keep another from getting one", arguments: [1, 2])
-    func threadLimit(limit: Int) async throws {
-      await #expect(processExitsWith: .success) { [limit] in
-        OperationQueue.maximumThreadCount = limit
-        let (queue, low) = (OperationQueue(), OperationQueue())
-        low.qualityOfService = .utility
-        let meeting = Meeting(of: limit)
-        for _ in 0..<limit { queue.addOperation { meeting.attend() } }
-        try await queue.finished()
-        let hasRun = Atomic<Bool>(false)
-        low.addOperation { hasRun.store(true, ordering: .releasing) }
-        // Work of the other class goes on coming, so that its threads are never idle for long.
-        while !hasRun.load(ordering: .acquiring) {
-          queue.addOperations([BlockOperation {}], waitUntilFinished: true)
-        }
-        // And back, by turns.
-        for _ in 0..<20 {
-          queue.addOperations([BlockOperation {}], waitUntilFinished: true)
-          low.addOperations([BlockOperation {}], waitUntilFinished: true)
-        }
-        try await low.finished()
-      }
+  @Test(
+    "T1: the first thread of a class, or of all, that can't be made does not end the process",
+    arguments: [false, true])
+  func refusedFirstThread(isLow: Bool) async throws {
+    await #expect(processExitsWith: .success) { [isLow] in
+      let queue = OperationQueue()
+      if isLow { queue.qualityOfService = .utility }
+      // A thread of another class, for which those are no replacement.
+      if isLow { OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true) }
+      let operation = BlockOperation {}
+      withoutThreads { queue.addOperation(operation) }
+      block(until: operation)
+      try await queue.finished()
     }
+  }
 
-    @Test(
-      "P3, T3: urgent work does not wait for the backlog of another class that has all threads", arguments: [1, 2, 5])
-    func backlog(limit: Int) async throws {
-      await #expect(processExitsWith: .success) { [limit] in
-        OperationQueue.maximumThreadCount = limit
-        let (low, lower, urgent) = (OperationQueue(), OperationQueue(), OperationQueue())
-        low.qualityOfService = .utility
-        lower.qualityOfService = .background
-        urgent.qualityOfService = .userInteractive
-        let isOver = Atomic<Bool>(false)
-        @Sendable func goOn() {
-          if !isOver.load(ordering: .relaxed) { low.addOperation { goOn() } }
-        }
-        let started = Meeting(of: min(limit, ProcessorCount.usable) + 1)
-        for number in 0..<limit + 8 {
-          low.addOperation {
-            if number < min(limit, ProcessorCount.usable) { started.attend() }
-            goOn()
-          }
-        }
-        started.attend()
-        // The backlog never ends; each of these is refused a thread, and hangs if none is given up.
-        for _ in 0..<5 { urgent.addOperations([BlockOperation {}], waitUntilFinished: true) }
-        isOver.store(true, ordering: .relaxed)
-        try await low.finished()
-        // What has had to wait is served now.
-        lower.addOperations([BlockOperation {}], waitUntilFinished: true)
-      }
-    }
-
-    @Test("P3, T3: a class keeps a thread as long as more urgent ones have some, and may wait for it")
-    func lastThread() async throws {
-      await #expect(processExitsWith: .success) {
-        OperationQueue.maximumThreadCount = 2
-        let (low, urgent) = (OperationQueue(), OperationQueue())
-        low.qualityOfService = .background
-        let end = low.occupy()
-        let awaited = (0..<4).map { _ in BlockOperation {} }
-        low.addOperations(awaited, waitUntilFinished: false)
-        let waiting = Gate()
-        for operation in awaited {
-          urgent.addOperation {
-            waiting.open()
-            operation.waitUntilFinished()
-          }
-        }
-        waiting.wait()
-        // One waits, and the next is refused a thread: if it had the last of the others', nothing could go on.
-        #expect(eventually { ThreadLimit.isHungry(WorkerClass.normal.bit) })
-        end.open()
-        try await urgent.finished()
-        try await low.finished()
-      }
-    }
-
-    @Test("T2: operations that block are found when no file can be opened") func noDescriptors() async throws {
-      await #expect(processExitsWith: .success) {
-        let queue = OperationQueue()
+  @Test("T3: idle threads of one class do not keep another from getting one", arguments: [1, 2])
+  func threadLimit(limit: Int) async throws {
+    await #expect(processExitsWith: .success) { [limit] in
+      OperationQueue.maximumThreadCount = limit
+      let (queue, low) = (OperationQueue(), OperationQueue())
+      low.qualityOfService = .utility
+      let meeting = Meeting(of: limit)
+      for _ in 0..<limit { queue.addOperation { meeting.attend() } }
+      try await queue.finished()
+      let hasRun = Atomic<Bool>(false)
+      low.addOperation { hasRun.store(true, ordering: .releasing) }
+      // Work of the other class goes on coming, so that its threads are never idle for long.
+      while !hasRun.load(ordering: .acquiring) {
         queue.addOperations([BlockOperation {}], waitUntilFinished: true)
-        var limit = rlimit(rlim_cur: 64, rlim_max: 64)
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        var descriptors: [Int32] = []
-        while case let descriptor = dup(STDERR_FILENO), descriptor >= 0 { descriptors.append(descriptor) }
-        #expect(SmallFile.text(at: "/proc/self/stat") == nil)
-        let meeting = Meeting(of: 4 * ProcessorCount.usable)
-        for _ in 0..<4 * ProcessorCount.usable { queue.addOperation { meeting.attend() } }
-        try await queue.finished()
-        // What reports the outcome needs some.
-        for descriptor in descriptors { close(descriptor) }
       }
+      // And back, by turns.
+      for _ in 0..<20 {
+        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+        low.addOperations([BlockOperation {}], waitUntilFinished: true)
+      }
+      try await low.finished()
     }
   }
 
-  /// Runs `body` while no thread can be made, for want of address space for its stack.
-  private func withoutThreads(_ body: () -> Void) {
-    var old = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &old)
-    var none = rlimit(rlim_cur: 1 << 20, rlim_max: old.rlim_max)
-    setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &none)
-    body()
-    setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &old)
+  @Test(
+    "P3, T3: urgent work does not wait for the backlog of another class that has all threads", arguments: [1, 2, 5])
+  func backlog(limit: Int) async throws {
+    await #expect(processExitsWith: .success) { [limit] in
+      OperationQueue.maximumThreadCount = limit
+      let (low, lower, urgent) = (OperationQueue(), OperationQueue(), OperationQueue())
+      low.qualityOfService = .utility
+      lower.qualityOfService = .background
+      urgent.qualityOfService = .userInteractive
+      let isOver = Atomic<Bool>(false)
+      @Sendable func goOn() {
+        if !isOver.load(ordering: .relaxed) { low.addOperation { goOn() } }
+      }
+      let started = Meeting(of: min(limit, ProcessorCount.usable) + 1)
+      for number in 0..<limit + 8 {
+        low.addOperation {
+          if number < min(limit, ProcessorCount.usable) { started.attend() }
+          goOn()
+        }
+      }
+      started.attend()
+      // The backlog never ends; each of these is refused a thread, and hangs if none is given up.
+      for _ in 0..<5 { urgent.addOperations([BlockOperation {}], waitUntilFinished: true) }
+      isOver.store(true, ordering: .relaxed)
+      try await low.finished()
+      // What has had to wait is served now.
+      lower.addOperations([BlockOperation {}], waitUntilFinished: true)
+    }
   }
+
+  @Test("P3, T3: a class keeps a thread as long as more urgent ones have some, and may wait for it")
+  func lastThread() async throws {
+    await #expect(processExitsWith: .success) {
+      OperationQueue.maximumThreadCount = 2
+      let (low, urgent) = (OperationQueue(), OperationQueue())
+      low.qualityOfService = .background
+      let end = low.occupy()
+      let awaited = (0..<4).map { _ in BlockOperation {} }
+      low.addOperations(awaited, waitUntilFinished: false)
+      let waiting = Gate()
+      for operation in awaited {
+        urgent.addOperation {
+          waiting.open()
+          operation.waitUntilFinished()
+        }
+      }
+      waiting.wait()
+      // One waits, and the next is refused a thread: if it had the last of the others', nothing could go on.
+      #expect(eventually { ThreadLimit.isHungry(WorkerClass.normal.bit) })
+      end.open()
+      try await urgent.finished()
+      try await low.finished()
+    }
+  }
+
+  @Test("T2: operations that block are found when no file can be opened") func noDescriptors() async throws {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue()
+      queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+      var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      var descriptors: [Int32] = []
+      while case let descriptor = dup(STDERR_FILENO), descriptor >= 0 { descriptors.append(descriptor) }
+      #expect(SmallFile.text(at: "/proc/self/stat") == nil)
+      let meeting = Meeting(of: 4 * ProcessorCount.usable)
+      for _ in 0..<4 * ProcessorCount.usable { queue.addOperation { meeting.attend() } }
+      try await queue.finished()
+      // What reports the outcome needs some.
+      for descriptor in descriptors { close(descriptor) }
+    }
+  }
+}
+
+/// Runs `body` while no thread can be made, for want of address space for its stack.
+private func withoutThreads(_ body: () -> Void) {
+  var old = rlimit()
+  getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &old)
+  var none = rlimit(rlim_cur: 1 << 20, rlim_max: old.rlim_max)
+  setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &none)
+  body()
+  setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &old)
+}
 #endif
 
 /// Blocks the thread, which so tries again to make threads that are missing.

@@ -42,9 +42,10 @@ import Testing
     #expect(executor.run() == 2)
     #expect(next.isFinished && dependent.isFinished)
     #expect(executing.events == [false, true, false])
-    #expect(finished.events == [false, true])
+    // At the start, it posts that it has not finished.
+    #expect(finished.events == [false, false, true])
     operation.complete()
-    #expect(finished.events == [false, true])
+    #expect(finished.events == [false, false, true])
     try await operation.finished()
   }
 

@@ -42,7 +42,7 @@ import Testing
     operation.set(3)
     operation.set(3)
     operation.set(4)
-    let expected = ["0: before 0 -", "3: after 0 3", "3: before 3 -", "3: before 3 -", "4: after 3 4"]
+    let expected = ["0: before 0 -", "3: after 0 3", "3: before 3 -", "3: after 3 3", "3: before 3 -", "4: after 3 4"]
     #expect(heard.events == expected)
     withExtendedLifetime((token, other)) {}
   }
@@ -69,7 +69,7 @@ import Testing
       operation.heard.record(Self.text(change))
     }
     operation.post()
-    #expect(operation.heard.events == ["before - -", "between"])
+    #expect(operation.heard.events == ["before - -", "between", "after - -"])
     let tokens = [
       queue.observe(\.isSuspended, options: [.prior, .new]) { _, change in heard.record(Self.text(change)) },
       queue.observe(\Named.level, options: [.prior, .new]) { queue, change in

@@ -1,11 +1,11 @@
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Android)
-  import Android
+import Android
 #endif
 
 /// Processor time in nanoseconds.
@@ -22,28 +22,28 @@ func useProcessor(milliseconds: UInt64) {
 }
 
 #if os(Linux)
-  /// How many threads the process has.
-  func processThreadCount() -> Int {
-    guard let folder = opendir("/proc/self/task") else { return 0 }
-    defer { closedir(folder) }
-    var count = 0
-    while let entry = readdir(folder) {
-      if entry.pointee.d_name.0 != UInt8(ascii: ".") { count += 1 }
-    }
-    return count
+/// How many threads the process has.
+func processThreadCount() -> Int {
+  guard let folder = opendir("/proc/self/task") else { return 0 }
+  defer { closedir(folder) }
+  var count = 0
+  while let entry = readdir(folder) {
+    if entry.pointee.d_name.0 != UInt8(ascii: ".") { count += 1 }
   }
+  return count
+}
 
-  /// What fork(2) returns: Swift does not let it be called by its name, since most of what a process has is not there
-  /// in the child.
-  func forkProcess() -> pid_t {
-    typealias Fork = @convention(c) () -> pid_t
-    return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()
-  }
+/// What fork(2) returns: Swift does not let it be called by its name, since most of what a process has is not there
+/// in the child.
+func forkProcess() -> pid_t {
+  typealias Fork = @convention(c) () -> pid_t
+  return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()
+}
 
-  /// The status with which a child has exited; nil if a signal ended it.
-  func exitStatus(of child: pid_t) -> Int32? {
-    var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0, errno == EINTR {}
-    return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
-  }
+/// The status with which a child has exited; nil if a signal ended it.
+func exitStatus(of child: pid_t) -> Int32? {
+  var status: Int32 = 0
+  while waitpid(child, &status, 0) < 0, errno == EINTR {}
+  return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
+}
 #endif

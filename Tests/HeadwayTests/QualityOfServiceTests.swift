@@ -11,143 +11,143 @@ import Testing
   }
 
   #if os(Linux)
-    @Test(
-      "P3: an operation runs at the higher of its own quality of service and its queue's",
-      arguments: [
-        (.default, .default, 0), (.default, .userInteractive, 0), (.default, .utility, 10), (.default, .background, 19),
-        (.background, .default, 19), (.utility, .default, 10), (.background, .utility, 10), (.utility, .background, 10),
-        (.background, .userInitiated, 0), (.userInteractive, .background, 0),
-      ] as [(QualityOfService, QualityOfService, Int32)])
-    func higher(queueQuality: QualityOfService, ownQuality: QualityOfService, nice: Int32) {
-      let queue = OperationQueue()
-      queue.qualityOfService = queueQuality
-      let values = EventRecorder<Int32>()
-      queue.addOperations([operation(ownQuality, values)], waitUntilFinished: true)
-      #expect(values.events == [nice + processNiceValue()])
-    }
+  @Test(
+    "P3: an operation runs at the higher of its own quality of service and its queue's",
+    arguments: [
+      (.default, .default, 0), (.default, .userInteractive, 0), (.default, .utility, 10), (.default, .background, 19),
+      (.background, .default, 19), (.utility, .default, 10), (.background, .utility, 10), (.utility, .background, 10),
+      (.background, .userInitiated, 0), (.userInteractive, .background, 0),
+    ] as [(QualityOfService, QualityOfService, Int32)])
+  func higher(queueQuality: QualityOfService, ownQuality: QualityOfService, nice: Int32) {
+    let queue = OperationQueue()
+    queue.qualityOfService = queueQuality
+    let values = EventRecorder<Int32>()
+    queue.addOperations([operation(ownQuality, values)], waitUntilFinished: true)
+    #expect(values.events == [nice + processNiceValue()])
+  }
 
-    @Test("P3: a thread of a high class made from one of a low class has the nice value of its own class")
-    func inherited() {
-      let values = EventRecorder<Int32>()
-      let low = operation(.background, values)
-      let queue = OperationQueue()
-      let outer = BlockOperation {
-        let others = OperationQueue()
-        let meeting = Meeting(of: 8)
-        for _ in 0..<8 {
-          others.addOperation {
-            meeting.attend()
-            values.record(currentNiceValue())
-          }
+  @Test("P3: a thread of a high class made from one of a low class has the nice value of its own class")
+  func inherited() {
+    let values = EventRecorder<Int32>()
+    let low = operation(.background, values)
+    let queue = OperationQueue()
+    let outer = BlockOperation {
+      let others = OperationQueue()
+      let meeting = Meeting(of: 8)
+      for _ in 0..<8 {
+        others.addOperation {
+          meeting.attend()
+          values.record(currentNiceValue())
         }
-        others.waitUntilAllOperationsAreFinished()
       }
-      outer.qualityOfService = .background
-      queue.addOperations([low, outer], waitUntilFinished: true)
-      #expect(values.events == [19 + processNiceValue()] + Array(repeating: processNiceValue(), count: 8))
+      others.waitUntilAllOperationsAreFinished()
     }
+    outer.qualityOfService = .background
+    queue.addOperations([low, outer], waitUntilFinished: true)
+    #expect(values.events == [19 + processNiceValue()] + Array(repeating: processNiceValue(), count: 8))
+  }
 
-    @Test("P3: a change on the queue acts on what starts from then on") func queueChanged() {
-      let values = EventRecorder<Int32>()
-      let queue = OperationQueue()
-      queue.qualityOfService = .background
-      queue.isSuspended = true
-      queue.addOperations([operation(.default, values)], waitUntilFinished: false)
-      queue.qualityOfService = .userInitiated
-      queue.isSuspended = false
-      queue.waitUntilAllOperationsAreFinished()
-      #expect(values.events == [processNiceValue()])
-    }
+  @Test("P3: a change on the queue acts on what starts from then on") func queueChanged() {
+    let values = EventRecorder<Int32>()
+    let queue = OperationQueue()
+    queue.qualityOfService = .background
+    queue.isSuspended = true
+    queue.addOperations([operation(.default, values)], waitUntilFinished: false)
+    queue.qualityOfService = .userInitiated
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(values.events == [processNiceValue()])
+  }
 
-    @Test("P5: what a more urgent operation waits for, directly or through others, is raised") func raised() {
-      let values = EventRecorder<Int32>()
-      let (queue, other) = (OperationQueue(), OperationQueue())
-      queue.qualityOfService = .background
-      queue.isSuspended = true
-      let first = operation(.default, values)
-      let second = operation(.background, values)
-      second.addDependency(first)
-      queue.addOperations([first, second], waitUntilFinished: false)
-      let urgent = operation(.userInteractive, values)
-      urgent.addDependency(second)
-      other.addOperation(urgent)
-      queue.isSuspended = false
-      other.waitUntilAllOperationsAreFinished()
-      #expect(values.events == Array(repeating: processNiceValue(), count: 3))
-    }
+  @Test("P5: what a more urgent operation waits for, directly or through others, is raised") func raised() {
+    let values = EventRecorder<Int32>()
+    let (queue, other) = (OperationQueue(), OperationQueue())
+    queue.qualityOfService = .background
+    queue.isSuspended = true
+    let first = operation(.default, values)
+    let second = operation(.background, values)
+    second.addDependency(first)
+    queue.addOperations([first, second], waitUntilFinished: false)
+    let urgent = operation(.userInteractive, values)
+    urgent.addDependency(second)
+    other.addOperation(urgent)
+    queue.isSuspended = false
+    other.waitUntilAllOperationsAreFinished()
+    #expect(values.events == Array(repeating: processNiceValue(), count: 3))
+  }
 
-    @Test("P5: the urgency of the queue counts as well, and so does one that is set later") func raisedLater() {
-      let values = EventRecorder<Int32>()
-      let (queue, urgentQueue) = (OperationQueue(), OperationQueue())
-      queue.qualityOfService = .background
-      queue.isSuspended = true
-      urgentQueue.qualityOfService = .userInteractive
-      let (first, second) = (operation(.default, values), operation(.default, values))
-      let (waiting, urgent) = (operation(.default, values), operation(.default, values))
-      waiting.addDependency(first)
-      urgent.addDependency(second)
-      queue.addOperations([first, second], waitUntilFinished: false)
-      urgentQueue.addOperations([waiting], waitUntilFinished: false)
-      OperationQueue().addOperations([urgent], waitUntilFinished: false)
-      urgent.qualityOfService = .utility
-      queue.isSuspended = false
-      waiting.waitUntilFinished()
-      urgent.waitUntilFinished()
-      #expect(values.events.filter { $0 == processNiceValue() }.count == 2)
-      #expect(values.events.filter { $0 == processNiceValue() + 10 }.count == 2)
-    }
+  @Test("P5: the urgency of the queue counts as well, and so does one that is set later") func raisedLater() {
+    let values = EventRecorder<Int32>()
+    let (queue, urgentQueue) = (OperationQueue(), OperationQueue())
+    queue.qualityOfService = .background
+    queue.isSuspended = true
+    urgentQueue.qualityOfService = .userInteractive
+    let (first, second) = (operation(.default, values), operation(.default, values))
+    let (waiting, urgent) = (operation(.default, values), operation(.default, values))
+    waiting.addDependency(first)
+    urgent.addDependency(second)
+    queue.addOperations([first, second], waitUntilFinished: false)
+    urgentQueue.addOperations([waiting], waitUntilFinished: false)
+    OperationQueue().addOperations([urgent], waitUntilFinished: false)
+    urgent.qualityOfService = .utility
+    queue.isSuspended = false
+    waiting.waitUntilFinished()
+    urgent.waitUntilFinished()
+    #expect(values.events.filter { $0 == processNiceValue() }.count == 2)
+    #expect(values.events.filter { $0 == processNiceValue() + 10 }.count == 2)
+  }
 
-    @Test("P5: a raised operation does not wait behind the others of its queue's class") func overtakes() {
-      let queue = OperationQueue()
-      queue.qualityOfService = .background
-      let ends = (0..<64).map { _ in queue.occupy() }
+  @Test("P5: a raised operation does not wait behind the others of its queue's class") func overtakes() {
+    let queue = OperationQueue()
+    queue.qualityOfService = .background
+    let ends = (0..<64).map { _ in queue.occupy() }
+    let values = EventRecorder<Int32>()
+    let waiting = operation(.default, values)
+    // Until it is raised, so that no worker of the queue's class takes it before.
+    let raised = BlockOperation {}
+    waiting.addDependency(raised)
+    queue.addOperation(waiting)
+    let urgent = operation(.userInteractive, values)
+    urgent.addDependency(waiting)
+    OperationQueue().addOperation(urgent)
+    raised.start()
+    urgent.waitUntilFinished()
+    #expect(values.events == [processNiceValue(), processNiceValue()])
+    for end in ends { end.open() }
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("P5: one that is ready is raised too, unless a worker of its queue's class has taken it") func raisedReady() {
+    let queue = OperationQueue()
+    queue.qualityOfService = .background
+    let ends = (0..<8).map { _ in queue.occupy() }
+    for _ in 0..<50 {
       let values = EventRecorder<Int32>()
       let waiting = operation(.default, values)
-      // Until it is raised, so that no worker of the queue's class takes it before.
-      let raised = BlockOperation {}
-      waiting.addDependency(raised)
       queue.addOperation(waiting)
       let urgent = operation(.userInteractive, values)
       urgent.addDependency(waiting)
-      OperationQueue().addOperation(urgent)
-      raised.start()
-      urgent.waitUntilFinished()
-      #expect(values.events == [processNiceValue(), processNiceValue()])
-      for end in ends { end.open() }
-      queue.waitUntilAllOperationsAreFinished()
+      OperationQueue().addOperations([urgent], waitUntilFinished: true)
+      #expect(values.events.last == processNiceValue())
+      #expect([processNiceValue(), min(19, processNiceValue() + 19)].contains(values.events[0]))
     }
+    for end in ends { end.open() }
+    queue.waitUntilAllOperationsAreFinished()
+  }
 
-    @Test("P5: one that is ready is raised too, unless a worker of its queue's class has taken it") func raisedReady() {
-      let queue = OperationQueue()
-      queue.qualityOfService = .background
-      let ends = (0..<8).map { _ in queue.occupy() }
-      for _ in 0..<50 {
-        let values = EventRecorder<Int32>()
-        let waiting = operation(.default, values)
-        queue.addOperation(waiting)
-        let urgent = operation(.userInteractive, values)
-        urgent.addDependency(waiting)
-        OperationQueue().addOperations([urgent], waitUntilFinished: true)
-        #expect(values.events.last == processNiceValue())
-        #expect([processNiceValue(), min(19, processNiceValue() + 19)].contains(values.events[0]))
-      }
-      for end in ends { end.open() }
-      queue.waitUntilAllOperationsAreFinished()
-    }
-
-    @Test("P4: threadPriority applies to main() only") func threadPriority() {
-      let values = EventRecorder<Int32>()
-      let queue = OperationQueue(limit: 1)
-      let slow = BlockOperation { values.record(currentNiceValue()) }
-      #expect(slow.threadPriority == 0.5)
-      slow.threadPriority = 0.25
-      slow.completionBlock = { values.record(currentNiceValue()) }
-      queue.addOperations([slow], waitUntilFinished: true)
-      queue.addOperations(
-        (0..<8).map { _ in BlockOperation { values.record(currentNiceValue()) } }, waitUntilFinished: true)
-      #expect(eventually { values.count == 10 })
-      #expect(values.events.sorted() == Array(repeating: processNiceValue(), count: 9) + [processNiceValue() + 10])
-    }
+  @Test("P4: threadPriority applies to main() only") func threadPriority() {
+    let values = EventRecorder<Int32>()
+    let queue = OperationQueue(limit: 1)
+    let slow = BlockOperation { values.record(currentNiceValue()) }
+    #expect(slow.threadPriority == 0.5)
+    slow.threadPriority = 0.25
+    slow.completionBlock = { values.record(currentNiceValue()) }
+    queue.addOperations([slow], waitUntilFinished: true)
+    queue.addOperations(
+      (0..<8).map { _ in BlockOperation { values.record(currentNiceValue()) } }, waitUntilFinished: true)
+    #expect(eventually { values.count == 10 })
+    #expect(values.events.sorted() == Array(repeating: processNiceValue(), count: 9) + [processNiceValue() + 10])
+  }
   #endif
 
   @Test("P2: with a limit of 1 and qualities of service, a later change of priority counts") func priorityChanged() {

@@ -1,6 +1,7 @@
 import Dispatch
 import Headway
 import HeadwayTestKit
+import HeadwayTestSupport
 import Synchronization
 import Testing
 
@@ -282,6 +283,24 @@ import Testing
     }
     queue.isSuspended = false
     #expect(try await task.value == 10)
+  }
+
+  @Test("Q11: a held-up queue that is let go of keeps its operations until they are cancelled", arguments: [-1, 0])
+  func letGoHeldUp(limit: Int) async throws {
+    weak var freed: OperationQueue?
+    let operations = [BlockOperation {}, BlockOperation {}]
+    do {
+      let queue = OperationQueue()
+      queue.maxConcurrentOperationCount = limit
+      queue.isSuspended = limit != 0
+      queue.addOperations(operations, waitUntilFinished: false)
+      freed = queue
+    }
+    #expect(freed?.operations == operations)
+    for operation in operations { operation.cancel() }
+    for operation in operations { try await operation.finished() }
+    await until { freed == nil }
+    #expect(operations.allSatisfy { $0.isCancelled })
   }
 
   @Test("Q11: a queue let go of by its user runs what it holds to the end and is then freed") func letGo() {

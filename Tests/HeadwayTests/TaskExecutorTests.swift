@@ -124,4 +124,68 @@ import Testing
     #expect(result.message.contains("A block of the main actor was added to queue ‘pages’"))
     #expect(result.message.contains("use OperationQueue.main or addTask"))
   }
+
+  private actor Shared {
+    private var count = 0
+
+    func increment(opening gate: Gate? = nil) -> Int {
+      gate?.open()
+      count += 1
+      return count
+    }
+  }
+
+  private actor OnQueue {
+    private let queue = OperationQueue(order: .fifo)
+    private var count = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+    func increment(opening gate: Gate) -> Int {
+      gate.open()
+      count += 1
+      return count
+    }
+  }
+
+  @Test("Q15: an actor without an executor of its own waits in the suspended queue of a task that calls it")
+  func actorHeldUp() async {
+    let (queue, shared) = (OperationQueue(), Shared())
+    let first = Task(executorPreference: queue) {
+      queue.isSuspended = true
+      return await shared.increment()
+    }
+    // The job of the actor waits in the queue, and the first job of the task has ended.
+    await until { queue.isSuspended && queue.operations.map(\.isExecuting) == [false] }
+    let other = Task.detached { await shared.increment() }
+    queue.isSuspended = false
+    #expect(await first.value == 1)
+    #expect(await other.value == 2)
+  }
+
+  @Test("Q15: an actor with an executor of its own does not wait in the queue of a task that calls it")
+  func actorWithExecutor() async {
+    let (queue, actor, called) = (OperationQueue(), OnQueue(), Gate())
+    let first = Task(executorPreference: queue) {
+      queue.isSuspended = true
+      return await actor.increment(opening: called)
+    }
+    await called.opened()
+    #expect(await actor.increment(opening: called) == 2)
+    queue.isSuspended = false
+    #expect(await first.value == 1)
+  }
+
+  @Test("Q15: an actor that a task calls on the global executor does not wait in the queue of the task")
+  func actorOnGlobalExecutor() async {
+    let (queue, shared, called) = (OperationQueue(), Shared(), Gate())
+    let first = Task(executorPreference: queue) {
+      queue.isSuspended = true
+      return await withTaskExecutorPreference(globalConcurrentExecutor) { await shared.increment(opening: called) }
+    }
+    await called.opened()
+    #expect(await shared.increment() == 2)
+    queue.isSuspended = false
+    #expect(await first.value == 1)
+  }
 }

@@ -166,33 +166,33 @@ import Testing
   }
 
   #if os(Linux)
-    // In a process of its own, whose workers are all at work.
-    @Test("P3, P5: what a task does next gets a thread of the class to which its operation was raised meanwhile")
-    func partMovesToAnotherClass() async {
-      await #expect(processExitsWith: .success) {
-        let queue = OperationQueue(name: "low", qualityOfService: .background)
-        let (begun, goOn, spinning) = (Gate(), Gate(), Counter())
-        // Not a gate: threads that look at it may wait for its lock, and would count as blocked, and make room.
-        let isOver = Atomic<Bool>(false)
-        let operation = queue.addTask {
-          begun.open()
-          await goOn.opened()
-          return currentNiceValue()
-        }
-        await begun.opened()
-        for _ in 0..<ProcessorCount.usable {
-          queue.addOperation {
-            spinning.increment()
-            while !isOver.load(ordering: .acquiring) {}
-          }
-        }
-        while spinning.value < ProcessorCount.usable { await Task.yield() }
-        goOn.open()
-        let nice = try await Task.detached(priority: .high) { try await operation.value }.value
-        isOver.store(true, ordering: .releasing)
-        #expect(nice == processNiceValue())
-        try await queue.finished()
+  // In a process of its own, whose workers are all at work.
+  @Test("P3, P5: what a task does next gets a thread of the class to which its operation was raised meanwhile")
+  func partMovesToAnotherClass() async {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue(name: "low", qualityOfService: .background)
+      let (begun, goOn, spinning) = (Gate(), Gate(), Counter())
+      // Not a gate: threads that look at it may wait for its lock, and would count as blocked, and make room.
+      let isOver = Atomic<Bool>(false)
+      let operation = queue.addTask {
+        begun.open()
+        await goOn.opened()
+        return currentNiceValue()
       }
+      await begun.opened()
+      for _ in 0..<ProcessorCount.usable {
+        queue.addOperation {
+          spinning.increment()
+          while !isOver.load(ordering: .acquiring) {}
+        }
+      }
+      while spinning.value < ProcessorCount.usable { await Task.yield() }
+      goOn.open()
+      let nice = try await Task.detached(priority: .high) { try await operation.value }.value
+      isOver.store(true, ordering: .releasing)
+      #expect(nice == processNiceValue())
+      try await queue.finished()
     }
+  }
   #endif
 }

@@ -7,60 +7,60 @@ import Testing
 @testable import Headway
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Android)
-  import Android
+import Android
 #endif
 
 /// Each in a process of its own, since all queues of a process share the pool.
 @Suite("Thread count", .hangLimit) struct ThreadCountTests {
   #if os(Linux)
-    @Test("T1, T3: busy operations run on about as many threads as there are processors") func busy() async throws {
-      await #expect(processExitsWith: .success) {
-        let before = processThreadCount()
-        let (queue, crowd) = (OperationQueue(), AtomicCrowd())
-        for _ in 0..<8 * ProcessorCount.usable {
-          queue.addOperation { crowd.run { useProcessor(milliseconds: 20) } }
-        }
-        try await queue.finished()
-        #expect(crowd.most.load(ordering: .relaxed) <= ProcessorCount.usable + 1)
-        // Workers, the monitor, and one that the testing library may have made meanwhile.
-        #expect(processThreadCount() <= before + ProcessorCount.usable + 3)
+  @Test("T1, T3: busy operations run on about as many threads as there are processors") func busy() async throws {
+    await #expect(processExitsWith: .success) {
+      let before = processThreadCount()
+      let (queue, crowd) = (OperationQueue(), AtomicCrowd())
+      for _ in 0..<8 * ProcessorCount.usable {
+        queue.addOperation { crowd.run { useProcessor(milliseconds: 20) } }
       }
+      try await queue.finished()
+      #expect(crowd.most.load(ordering: .relaxed) <= ProcessorCount.usable + 1)
+      // Workers, the monitor, and one that the testing library may have made meanwhile.
+      #expect(processThreadCount() <= before + ProcessorCount.usable + 3)
     }
+  }
 
-    @Test("T4: an idle pool ends its threads within seconds, and uses no processor time") func idle() async throws {
-      await #expect(processExitsWith: .success) {
-        let queue = OperationQueue()
-        let meeting = Meeting(of: 20)
-        for _ in 0..<20 { queue.addOperation { meeting.attend() } }
-        try await queue.finished()
-        let threads = processThreadCount()
-        // The rule is about time: some seconds of this thread's own pauses, of which a loaded machine makes more.
-        #expect(eventually(patience: 60_000) { WorkerPool.shared.threadCount == 0 })
-        #expect(eventually { processThreadCount() <= threads - 20 })
-        #expect(eventually { usesNoProcessorTime() })
-        // And it goes on from there.
-        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
-      }
+  @Test("T4: an idle pool ends its threads within seconds, and uses no processor time") func idle() async throws {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue()
+      let meeting = Meeting(of: 20)
+      for _ in 0..<20 { queue.addOperation { meeting.attend() } }
+      try await queue.finished()
+      let threads = processThreadCount()
+      // The rule is about time: some seconds of this thread's own pauses, of which a loaded machine makes more.
+      #expect(eventually(patience: 60_000) { WorkerPool.shared.threadCount == 0 })
+      #expect(eventually { processThreadCount() <= threads - 20 })
+      #expect(eventually { usesNoProcessorTime() })
+      // And it goes on from there.
+      queue.addOperations([BlockOperation {}], waitUntilFinished: true)
     }
+  }
 
-    @Test("T4: a pool whose threads sleep uses no processor time") func sleeping() async {
-      await #expect(processExitsWith: .success) {
-        let queue = OperationQueue()
-        // Again if the threads have ended in the meantime: on a slow machine that can be before this one looks.
-        let sleeps = eventually {
-          for _ in 0..<1_000 { queue.addOperation {} }
-          queue.waitUntilAllOperationsAreFinished()
-          return usesNoProcessorTime() && WorkerPool.shared.threadCount > 0
-        }
-        #expect(sleeps)
+  @Test("T4: a pool whose threads sleep uses no processor time") func sleeping() async {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue()
+      // Again if the threads have ended in the meantime: on a slow machine that can be before this one looks.
+      let sleeps = eventually {
+        for _ in 0..<1_000 { queue.addOperation {} }
+        queue.waitUntilAllOperationsAreFinished()
+        return usesNoProcessorTime() && WorkerPool.shared.threadCount > 0
       }
+      #expect(sleeps)
     }
+  }
   #endif
 
   @Test("T3: reaching the limit of threads is an event, and all finish when blocked ones return") func limit()
@@ -158,15 +158,15 @@ import Testing
 }
 
 #if os(Linux)
-  /// Whether the process uses next to no processor time for a second.
-  ///
-  /// The rule is about time, so the test lets time pass. What it asserts is the same on any machine: that sooner or
-  /// later there is such a second.
-  private func usesNoProcessorTime() -> Bool {
-    let before = processorTime(of: CLOCK_PROCESS_CPUTIME_ID)
-    for _ in 0..<10 { usleep(100_000) }
-    return processorTime(of: CLOCK_PROCESS_CPUTIME_ID) - before < 20_000_000
-  }
+/// Whether the process uses next to no processor time for a second.
+///
+/// The rule is about time, so the test lets time pass. What it asserts is the same on any machine: that sooner or
+/// later there is such a second.
+private func usesNoProcessorTime() -> Bool {
+  let before = processorTime(of: CLOCK_PROCESS_CPUTIME_ID)
+  for _ in 0..<10 { usleep(100_000) }
+  return processorTime(of: CLOCK_PROCESS_CPUTIME_ID) - before < 20_000_000
+}
 #endif
 
 extension WorkerPool {

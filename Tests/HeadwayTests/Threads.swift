@@ -1,13 +1,13 @@
 import Synchronization
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Android)
-  import Android
+import Android
 #endif
 
 func currentThreadIdentifier() -> UInt { UInt(bitPattern: pthread_self().hashValue) }
@@ -28,23 +28,33 @@ func printError(_ text: String) {
 }
 
 /// Runs `body` on `count` threads of their own, with their numbers, and returns when all have.
-func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+///
+/// - Parameters:
+///   - count: How many threads.
+///   - stackSize: The size of each thread's stack in bytes; by default that of the system.
+///   - body: What to run.
+func onThreads(_ count: Int, stackSize: Int? = nil, _ body: @escaping @Sendable (Int) -> Void) {
+  let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+  defer { attributes.deallocate() }
+  pthread_attr_init(attributes)
+  defer { pthread_attr_destroy(attributes) }
+  if let stackSize { pthread_attr_setstacksize(attributes, stackSize) }
   let threads = (0..<count).map { number in
     let start = Unmanaged.passRetained(ThreadStart { body(number) })
     #if canImport(Darwin)
-      var thread: pthread_t?
-      pthread_create(&thread, nil, { ThreadStart.main($0) }, start.toOpaque())
+    var thread: pthread_t?
+    pthread_create(&thread, attributes, { ThreadStart.main($0) }, start.toOpaque())
     #else
-      var thread = pthread_t()
-      pthread_create(&thread, nil, { ThreadStart.main($0!) }, start.toOpaque())
+    var thread = pthread_t()
+    pthread_create(&thread, attributes, { ThreadStart.main($0!) }, start.toOpaque())
     #endif
     return thread
   }
   for thread in threads {
     #if canImport(Darwin)
-      pthread_join(thread!, nil)
+    pthread_join(thread!, nil)
     #else
-      pthread_join(thread, nil)
+    pthread_join(thread, nil)
     #endif
   }
 }
@@ -61,30 +71,30 @@ private final class ThreadStart: Sendable {
 }
 
 #if os(Linux)
-  /// The nice value of the calling thread.
-  func currentNiceValue() -> Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), 0) }
+/// The nice value of the calling thread.
+func currentNiceValue() -> Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), 0) }
 
-  /// The nice value of the process's first thread.
-  func processNiceValue() -> Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid())) }
+/// The nice value of the process's first thread.
+func processNiceValue() -> Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid())) }
 
-  func setCurrentNiceValue(_ value: Int32) { setpriority(Int32(PRIO_PROCESS.rawValue), 0, value) }
+func setCurrentNiceValue(_ value: Int32) { setpriority(Int32(PRIO_PROCESS.rawValue), 0, value) }
 
-  /// Whether threads of this process may lower their nice value.
-  func mayLowerNiceValue() -> Bool {
-    let isAllowed = Mutex(false)
-    onThreads(1) { _ in
-      let value = currentNiceValue()
-      setCurrentNiceValue(value + 1)
-      setCurrentNiceValue(value)
-      isAllowed.withLock { $0 = currentNiceValue() == value }
-    }
-    return isAllowed.withLock { $0 }
+/// Whether threads of this process may lower their nice value.
+func mayLowerNiceValue() -> Bool {
+  let isAllowed = Mutex(false)
+  onThreads(1) { _ in
+    let value = currentNiceValue()
+    setCurrentNiceValue(value + 1)
+    setCurrentNiceValue(value)
+    isAllowed.withLock { $0 = currentNiceValue() == value }
   }
+  return isAllowed.withLock { $0 }
+}
 
-  /// Makes the process one of a user who has no privileges, if it has some.
-  func dropPrivileges() {
-    guard geteuid() == 0 else { return }
-    setgid(65_534)
-    setuid(65_534)
-  }
+/// Makes the process one of a user who has no privileges, if it has some.
+func dropPrivileges() {
+  guard geteuid() == 0 else { return }
+  setgid(65_534)
+  setuid(65_534)
+}
 #endif

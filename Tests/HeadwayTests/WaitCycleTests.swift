@@ -1,17 +1,18 @@
 import HeadwayTestKit
 import HeadwayTestSupport
+import Synchronization
 import Testing
 
 @testable import Headway
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Android)
-  import Android
+import Android
 #endif
 
 @Suite("Waits in a cycle", .hangLimit) struct WaitCycleTests {
@@ -92,6 +93,102 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
+  /// As `cycle(in:cancelling:adding:)`, and blocks no thread.
+  private func asyncCycle(
+    in queue: OperationQueue, cancelling operation: Headway.Operation, adding added: Headway.Operation
+  ) async throws -> String {
+    let (reported, gate) = (EventRecorder<String>(), Gate())
+    let token = queue.listen { event in
+      guard case .waitsInCycle = event else { return }
+      reported.record("\(event)")
+      gate.open()
+    }
+    queue.addOperation(added)
+    await gate.opened()
+    #expect(queue.diagnose(operation).contains("cycle"))
+    operation.cancel()
+    try await queue.finished()
+    token.invalidate()
+    return reported.events.first ?? ""
+  }
+
+  enum AsyncWait: CaseIterable, Sendable { case finished, value, queue, group, outerGroup, outerQueue }
+
+  @Test("W4: a task that awaits its own operation, its queue or its group is reported", arguments: AsyncWait.allCases)
+  func asyncWait(for wait: AsyncWait) async throws {
+    let (queue, group, outer) = (OperationQueue(), GroupOperation(name: "group"), GroupOperation(name: "outer"))
+    let itself = Mutex<TaskOperation<Void>?>(nil)
+    let operation = TaskOperation<Void> {
+      switch wait {
+      case .finished: try await itself.withLock { $0 }?.finished()
+      case .value: try await itself.withLock { $0 }?.value
+      case .queue, .outerQueue: try await queue.finished()
+      case .group: try await group.finished()
+      case .outerGroup: try await outer.finished()
+      }
+    }
+    operation.name = "self"
+    itself.withLock { $0 = operation }
+    var added: Headway.Operation = operation
+    if [.group, .outerGroup, .outerQueue].contains(wait) {
+      group.addOperation(operation)
+      added = group
+    }
+    if [.outerGroup, .outerQueue].contains(wait) {
+      outer.addOperation(group)
+      added = outer
+    }
+    let event = try await asyncCycle(in: queue, cancelling: operation, adding: added)
+    let between =
+      switch wait {
+      case .finished, .value, .queue: ""
+      case .group: "‘group’ waits for "
+      case .outerGroup, .outerQueue: "‘outer’ waits for ‘group’ waits for "
+      }
+    #expect(event.contains("waits in a cycle: ‘self’ waits for \(between)‘self’"))
+    #expect(operation.isCancelled)
+    itself.withLock { $0 = nil }
+  }
+
+  @Test("W4: other waits of a task are not reported") func asyncWaitForOthers() async throws {
+    let (queue, other) = (OperationQueue(), OperationQueue())
+    let events = EventRecorder<OperationQueueEvent>()
+    let tokens = [queue, other].map { $0.listen { if case .waitsInCycle = $0 { events.record($0) } } }
+    let group = GroupOperation(operations: [BlockOperation {}])
+    let waiting = queue.addTask {
+      let part = queue.addTask { 1 }
+      other.addOperation(group)
+      try await group.finished()
+      try await other.finished()
+      return try await part.value
+    }
+    #expect(try await waiting.value == 1)
+    #expect(events.events.isEmpty)
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("W4, B1: a cycle through one block of an operation is found while another block waits for something else")
+  func waitsOfBlocks() {
+    let (queue, held) = (OperationQueue(), OperationQueue())
+    held.isSuspended = true
+    let (dependent, other) = (BlockOperation(name: "dependent"), BlockOperation(name: "other"))
+    held.addOperation(other)
+    let caller = BlockOperation(name: "caller") { dependent.waitUntilFinished() }
+    caller.addExecutionBlock { other.waitUntilFinished() }
+    dependent.addDependency(caller)
+    queue.addOperations([dependent, caller], waitUntilFinished: false)
+    #expect(eventually { caller.waits.count == 2 })
+    #expect(Set(caller.dependencyCycle() ?? []) == [caller, dependent])
+    #expect(["‘dependent’", "‘other’", "in a cycle"].allSatisfy { queue.diagnose(caller).contains($0) })
+    dependent.cancel()
+    #expect(eventually { caller.waits.count == 1 })
+    #expect(caller.dependencyCycle() == nil)
+    #expect(queue.diagnose(caller).hasSuffix("it waits for ‘other’"))
+    held.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(caller.waits.isEmpty)
+  }
+
   @Test("W4: an asynchronous operation that has finished itself may wait for its own queue") func waitAfterFinish() {
     final class Early: AsynchronousOperation, @unchecked Sendable {
       override func main() {
@@ -106,16 +203,16 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("W4: the main queue waited for on the main thread is reported") func waitForMainQueue() async {
-      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-        await Task { @MainActor in
-          let token = OperationQueue.main.listen { if case .waitsInCycle = $0 { exit(1) } }
-          OperationQueue.main.addOperations([BlockOperation(name: "blocked")], waitUntilFinished: true)
-          token.invalidate()
-        }.value
-      }
-      #expect(result.message.contains("The main thread waits for ‘blocked’"))
+  @Test("W4: the main queue waited for on the main thread is reported") func waitForMainQueue() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await Task { @MainActor in
+        let token = OperationQueue.main.listen { if case .waitsInCycle = $0 { exit(1) } }
+        OperationQueue.main.addOperations([BlockOperation(name: "blocked")], waitUntilFinished: true)
+        token.invalidate()
+      }.value
     }
+    #expect(result.message.contains("The main thread waits for ‘blocked’"))
+  }
   #endif
 
   @Test("W4: a long wait that is no cycle goes on") func longWait() {

@@ -57,6 +57,39 @@ import Testing
     #expect(calls.events == [2])
   }
 
+  @Test(
+    "W1: a queue counts the completion blocks of what has left it, until they have returned",
+    arguments: [1, -1], ["plain", "observed", "failed", "cancelled"])
+  func dueCompletions(limit: Int, kind: String) {
+    let queue = OperationQueue(maxConcurrentOperationCount: limit)
+    let (mayReturn, called) = (Gate(), EventRecorder<Int>())
+    let operations = (0..<10).map { _ in SelfAware { _ in if kind == "failed" { throw Mishap() } } }
+    var tokens: [ObservationToken] = []
+    queue.isSuspended = true
+    for (number, operation) in operations.enumerated() {
+      if kind == "observed" { tokens.append(operation.observe(\.isFinished) { _, _ in }) }
+      // Others have details without a completion block.
+      if number.isMultiple(of: 2) {
+        operation.completionBlock = {
+          mayReturn.wait()
+          called.record(number)
+        }
+      } else {
+        operation.name = "\(number)"
+      }
+      queue.addOperation(operation)
+      if kind == "cancelled" { operation.cancel() }
+    }
+    queue.isSuspended = false
+    // It gives them a moment, and does not depend on them.
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(eventually { queue.dueCompletions.load(ordering: .acquiring) == 5 })
+    mayReturn.open()
+    #expect(eventually { queue.dueCompletions.load(ordering: .acquiring) == 0 })
+    #expect(called.events.sorted() == [0, 2, 4, 6, 8])
+    withExtendedLifetime(tokens) {}
+  }
+
   @Test("W1: a completion block that is set after the end is let go of at once", arguments: [true, false])
   func setAfterEnd(isQueued: Bool) {
     let operation = BlockOperation {}

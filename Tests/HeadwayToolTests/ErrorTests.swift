@@ -1,198 +1,207 @@
 #if SQLite
-  import Foundation
-  import GRDB
-  import Testing
+import Foundation
+import GRDB
+import HeadwayTestSupport
+import Testing
 
-  @Suite("Errors of the tool", .hangLimit)
-  struct ErrorTests {
-    private let folder: TemporaryFolder
+@Suite("Errors of the tool", .hangLimit)
+struct ErrorTests {
+  private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
-    /// Runs an import that fails, and expects one line on standard error that begins with `beginning`.
-    private func expectFailure(
-      _ arguments: String..., status: Int32, _ beginning: String, location: SourceLocation = #_sourceLocation
-    ) async throws {
-      let run = try await Tool.run(["import"] + arguments + ["--progress", "none"], in: folder)
-      #expect(run.status == status, sourceLocation: location)
-      #expect(run.errors.count == 1, "\(run.errors)", sourceLocation: location)
-      #expect(
-        run.errors.first?.hasPrefix("headway: \(beginning)") == true, "\(run.errors)", sourceLocation: location)
-    }
+  /// Runs an import that fails, and expects one line on standard error that begins with `beginning`.
+  private func expectFailure(
+    _ arguments: String..., status: Int32, _ beginning: String, location: SourceLocation = #_sourceLocation
+  ) async throws {
+    let run = try await Tool.run(["import"] + arguments + ["--progress", "none"], in: folder)
+    #expect(run.status == status, sourceLocation: location)
+    #expect(run.errors.count == 1, "\(run.errors)", sourceLocation: location)
+    #expect(
+      run.errors.first?.hasPrefix("headway: \(beginning)") == true, "\(run.errors)", sourceLocation: location)
+  }
 
-    @Test("A feed that is not there exits with 66") func noSuchFeed() async throws {
-      try await expectFailure("nothing", "db", status: 66, "nothing: There is no such file or folder.")
-      #expect(!folder.has("db"))
-    }
+  @Test("A feed that is not there exits with 66") func noSuchFeed() async throws {
+    try await expectFailure("nothing", "db", status: 66, "nothing: There is no such file or folder.")
+    #expect(!folder.has("db"))
+  }
 
-    @Test("I4: a folder without the files that a feed must have exits with 66 and names them") func noFeed()
-      async throws
-    {
-      try folder.writeSmallFeed(to: "feed")
-      try FileManager.default.removeItem(atPath: "\(folder.path)/feed/trips.txt")
-      try FileManager.default.removeItem(atPath: "\(folder.path)/feed/calendar.txt")
-      try await expectFailure(
-        "feed", "db", status: 66,
-        "feed: This is not a GTFS feed: there is no trips.txt, calendar.txt or calendar_dates.txt.")
-    }
+  @Test("I4: a folder without the files that a feed must have exits with 66 and names them") func noFeed()
+    async throws
+  {
+    try folder.writeSmallFeed(to: "feed")
+    try FileManager.default.removeItem(atPath: "\(folder.path)/feed/trips.txt")
+    try FileManager.default.removeItem(atPath: "\(folder.path)/feed/calendar.txt")
+    try await expectFailure(
+      "feed", "db", status: 66,
+      "feed: This is not a GTFS feed: there is no trips.txt, calendar.txt or calendar_dates.txt.")
+  }
 
-    @Test("An archive that is damaged exits with 65 and says so") func zip() async throws {
-      try folder.write("PK\u{3}\u{4}\u{14}\u{0}", to: "feed.zip")
-      try await expectFailure("feed.zip", "db", status: 65, "feed.zip: The compressed file is damaged")
-      #expect(!folder.has("db"))
-    }
+  @Test("An archive that is damaged exits with 65 and says so") func zip() async throws {
+    try folder.write("PK\u{3}\u{4}\u{14}\u{0}", to: "feed.zip")
+    try await expectFailure("feed.zip", "db", status: 65, "feed.zip: The compressed file is damaged")
+    #expect(!folder.has("db"))
+  }
 
-    @Test("I5: a table without a key whose rows are another file's is refused with 65, and with the ways out")
-    func foreignRows() async throws {
-      try folder.write("a,b\n1,2\n3,4\n", to: "x.csv")
-      try folder.write("a,b\n9,9\n", to: "y.csv")
-      #expect(try await Tool.run("import", "x.csv", "db", "--progress", "none", in: folder).status == 0)
-      try await expectFailure(
-        "y.csv", "db", "--table", "x", status: 65,
-        "\(folder.path)/y.csv: The table x has rows that this file did not write, and no key by which to update them. "
-          + "Use --append to add to them, --replace to put the file's rows in their place, or --key.")
-      #expect(try folder.rowCount(of: "x", in: "db") == 2)
-      for (option, count) in [("--append", 3), ("--replace", 1)] {
-        let run = try await Tool.run(
-          "import", "y.csv", "db", "--table", "x", option, "--progress", "none", in: folder)
-        #expect(run.status == 0, "\(run.errors)")
-        #expect(try folder.rowCount(of: "x", in: "db") == count)
-      }
-    }
-
-    @Test("A file of which no row can be taken exits with 65, unless that is allowed") func allRejected() async throws {
-      try folder.write("a,b\n1\n2\n", to: "x.csv")
-      try await expectFailure(
-        "x.csv", "db", status: 65, "x.csv: not one of 2 rows could be taken; see db.rejects/x.csv.")
-      let run = try await Tool.run("import", "x.csv", "db", "--allow-rejects", "--progress", "none", in: folder)
-      #expect(run.status == 0)
-    }
-
-    @Test("I3: an empty file exits with 65") func emptyFile() async throws {
-      try folder.write("", to: "empty.csv")
-      try await expectFailure("empty.csv", "db", status: 65, "empty.csv, line 1: The file has no header")
-    }
-
-    @Test("I3: a column of the key that is there twice exits with 65") func duplicateColumn() async throws {
-      try folder.write("a,b,A\n1,2,3\n", to: "twice.csv")
-      try await expectFailure(
-        "twice.csv", "db", "--key", "a", status: 65, "twice.csv, line 1: The column A is twice")
-    }
-
-    @Test("A key that the header does not have exits with 65") func noKeyColumn() async throws {
-      try folder.write("a,b\n1,2\n", to: "x.csv")
-      try await expectFailure("x.csv", "db", "--key", "id", status: 65, "x.csv, line 1: The header has no column id.")
-    }
-
-    @Test("I3: --strict exits with 65 at the first malformed row and names file and line") func strict() async throws {
-      try folder.write("a,b\n1,2\n3,4\n5\n6\n", to: "x.csv")
-      try await expectFailure("x.csv", "db", "--strict", status: 65, "x.csv, line 4: ")
-      try folder.writeSmallFeed(to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,08:05:00,08:05:00\n")
-      try await expectFailure("feed", "db2", "--strict", status: 65, "feed/stop_times.txt, line 3: ")
-    }
-
-    @Test("A line end in the name of a column does not make the error two lines") func lineEndInName() async throws {
-      try folder.write("\"a\r\nb\",c,\"a\r\nb\"\n1,2,3\n", to: "x.csv")
-      try await expectFailure(
-        "x.csv", "db", "--key", "a\r\nb", status: 65, "x.csv, line 1: The column a b is twice")
-    }
-
-    @Test("A database in a folder that is not there exits with 73") func noFolder() async throws {
-      try folder.write("a,b\n1,2\n", to: "x.csv")
-      try await expectFailure("x.csv", "no/db", status: 73, "no/db: The database can't be opened: there is no folder ")
-    }
-
-    @Test("A database that is a folder exits with 73") func databaseIsFolder() async throws {
-      try folder.write("a,b\n1,2\n", to: "x/x.csv")
-      try await expectFailure("x/x.csv", "x", status: 73, "x: The database can't be opened: this is a folder.")
-    }
-
-    @Test("A database that is none exits with 65 and is left as it is") func notADatabase() async throws {
-      let text = "a,b\n" + String(repeating: "1,2\n", count: 100)
-      try folder.write(text, to: "x.csv")
-      try await expectFailure(
-        "x.csv", "x.csv", status: 65, "x.csv: The database can't be opened. (file is not a database)")
-      #expect(try folder.text(of: "x.csv") == text)
-    }
-
-    @Test("I3: rejects that can't be written exit with 73, and why is said in the system's words")
-    func unwritableRejects() async throws {
-      try folder.write("a,b\n1,2\n3\n", to: "x.csv")
-      // Permissions would not stop an administrator; a link that leads nowhere does.
-      try FileManager.default.createSymbolicLink(
-        atPath: "\(folder.path)/db.rejects", withDestinationPath: "\(folder.path)/no/rejects")
-      try await expectFailure(
-        "x.csv", "db", status: 73, "db.rejects/x.csv: The rejected rows can't be written. (")
-    }
-
-    @Test("I3: rejects for which the disk has no room end with a whole row") func fullDisk() async throws {
-      let bad = String(repeating: "\(String(repeating: "x", count: 995)),y,z\n", count: 1_500)
-      try folder.write("id,name\n" + (1...1_000).map { "\($0),name\n" }.joined() + bad, to: "people.csv")
-      // No file of the tool's gets larger than 1 MB.
-      let run = try await Tool(
-        ["import", "people.csv", "--into", "db", "--progress", "none"], in: folder,
-        launcher: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$@\"", "bash"]
-      ).finish()
-      #expect(run.status == 73, "\(run.errors)")
-      let rejects = try folder.text(of: "db.rejects/people.csv").split(
-        separator: "\n", omittingEmptySubsequences: false)
-      #expect(rejects.count > 500 && rejects.last == "")
-      #expect(rejects.dropFirst().dropLast().allSatisfy { $0.hasPrefix("people,") && $0.hasSuffix("x,y,z\"") })
-      #expect(try folder.rowCount(of: "people", in: "db") == 1_000)
-    }
-
-    @Test("I3: a type or a key that the file or the table does not have exits with 65") func unsuitable() async throws {
-      try folder.write("a,b\n1,2\n", to: "x.csv")
-      try await expectFailure(
-        "x.csv", "db", "--column-type", "c:integer", status: 65, "x.csv, line 1: The header has no column c.")
-      #expect(try await Tool.run("import", "x.csv", "db", "--key", "a", "--quiet", in: folder).status == 0)
-      try await expectFailure(
-        "x.csv", "db", "--column-type", "a:integer", status: 65,
-        "\(folder.path)/x.csv: The column a of the table x is TEXT there, which can't become integer.")
-      try await expectFailure(
-        "x.csv", "db", "--key", "b", status: 65, "\(folder.path)/x.csv: The key of the table x can't be b: it is a.")
-      try await expectFailure(
-        "x.csv", "db", "--table", "sqlite_x", status: 65, "\(folder.path)/x.csv: The table can't be called sqlite_x")
-    }
-
-    @Test("A file that is no text exits with 65, says what it is, and leaves no database") func foreign() async throws {
-      try folder.write("%PDF-1.7\n", to: "x.pdf")
-      try await expectFailure("x.pdf", "db", status: 65, "x.pdf: This is a PDF document.")
-      for (text, format) in [
-        ("<!DOCTYPE html>\n<title>Not found</title>", "HTML"), ("\u{FEFF}\n <HTML>", "HTML"),
-        ("<?xml version='1.0'?>", "XML"), ("{\n  \"a\": 1\n}", "JSON"), ("[{\"a\": 1}]", "JSON"),
-      ] {
-        try folder.write(text, to: "x.csv")
-        try await expectFailure("x.csv", "db", status: 65, "x.csv: This is \(format)")
-      }
-      #expect(!folder.has("db"))
-      // Names of columns that begin alike, and an encoding that says that it is text.
-      for (arguments, text) in [([], "[a],{b}\n1,2\n"), (["--encoding", "utf-8"], "{}\n1\n")] {
-        try folder.write(text, to: "x.csv")
-        #expect(try await Tool.run(["import", "x.csv", "db", "--quiet"] + arguments, in: folder).status == 0)
-        try folder.remove("db")
-      }
-    }
-
-    @Test("I1: a database that another program has locked is waited for, which is said after a second") func locked()
-      async throws
-    {
-      try folder.write("a,b\n1,2\n", to: "x.csv")
-      try #require(await Tool.run("import", "x.csv", "db", in: folder).status == 0)
-      var configuration = Configuration()
-      configuration.allowsUnsafeTransactions = true
-      let other = try DatabaseQueue(path: "\(folder.path)/db", configuration: configuration)
-      try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
-      let tool = try Tool(["import", "x.csv", "db"], in: folder)
-      #expect(await tool.errors.contains { $0.contains("db is locked by another program; waiting.") })
-      try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
-      #expect(await tool.finish().status == 0)
-    }
-
-    @Test("What was imported before the error is said on standard output") func summaryBeforeError() async throws {
-      try folder.write("a,b\n1,2\n3\n", to: "x.csv")
-      let run = try await Tool.run("import", "x.csv", "db", "--strict", "--progress", "none", in: folder)
-      #expect(run.output.contains { $0.hasPrefix("x ") && $0.hasSuffix("(not complete)") })
+  @Test("I5: a table without a key whose rows are another file's is refused with 65, and with the ways out")
+  func foreignRows() async throws {
+    try folder.write("a,b\n1,2\n3,4\n", to: "x.csv")
+    try folder.write("a,b\n9,9\n", to: "y.csv")
+    #expect(try await Tool.run("import", "x.csv", "db", "--progress", "none", in: folder).status == 0)
+    try await expectFailure(
+      "y.csv", "db", "--table", "x", status: 65,
+      "y.csv: The table x has rows that were not imported from this file, or were changed later, and it has no key to "
+        + "match them by. Use --append to add to them, --replace to put the file's rows in their place, or --key."
+    )
+    #expect(try folder.rowCount(of: "x", in: "db") == 2)
+    for (option, count) in [("--append", 3), ("--replace", 1)] {
+      let run = try await Tool.run(
+        "import", "y.csv", "db", "--table", "x", option, "--progress", "none", in: folder)
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(try folder.rowCount(of: "x", in: "db") == count)
     }
   }
+
+  @Test("A file of which no row can be taken exits with 65, unless that is allowed") func allRejected() async throws {
+    try folder.write("a,b\n1\n2\n", to: "x.csv")
+    try await expectFailure(
+      "x.csv", "db", status: 65,
+      "x.csv: None of the 2 rows could be imported. The database is unchanged; see db.rejects/x.csv.")
+    let run = try await Tool.run("import", "x.csv", "db", "--allow-rejects", "--progress", "none", in: folder)
+    #expect(run.status == 0)
+  }
+
+  @Test("I3: an empty file exits with 65") func emptyFile() async throws {
+    try folder.write("", to: "empty.csv")
+    try await expectFailure("empty.csv", "db", status: 65, "empty.csv, line 1: The file has no header")
+  }
+
+  @Test("I3: a column of the key that is there twice exits with 65") func duplicateColumn() async throws {
+    try folder.write("a,b,A\n1,2,3\n", to: "twice.csv")
+    try await expectFailure(
+      "twice.csv", "db", "--key", "a", status: 65, "twice.csv, line 1: The column A is twice")
+  }
+
+  @Test("A key that the header does not have exits with 65") func noKeyColumn() async throws {
+    try folder.write("a,b\n1,2\n", to: "x.csv")
+    try await expectFailure(
+      "x.csv", "db", "--key", "id", status: 65,
+      "x.csv, line 1: The header has no column “id”. Its columns are a and b.")
+  }
+
+  @Test("I3: --strict exits with 65 at the first malformed row and names file and line") func strict() async throws {
+    try folder.write("a,b\n1,2\n3,4\n5\n6\n", to: "x.csv")
+    try await expectFailure("x.csv", "db", "--strict", status: 65, "x.csv, line 4: ")
+    try folder.writeSmallFeed(to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,08:05:00,08:05:00\n")
+    try await expectFailure("feed", "db2", "--strict", status: 65, "feed/stop_times.txt, line 3: ")
+  }
+
+  @Test("A line end in the name of a column does not make the error two lines") func lineEndInName() async throws {
+    try folder.write("\"a\r\nb\",c,\"a\r\nb\"\n1,2,3\n", to: "x.csv")
+    try await expectFailure(
+      "x.csv", "db", "--key", "a\r\nb", status: 65, "x.csv, line 1: The column a b is twice")
+  }
+
+  @Test("A database in a folder that is not there exits with 73") func noFolder() async throws {
+    try folder.write("a,b\n1,2\n", to: "x.csv")
+    try await expectFailure("x.csv", "no/db", status: 73, "no/db: The database can't be opened: there is no folder ")
+  }
+
+  @Test("A database that is a folder exits with 73") func databaseIsFolder() async throws {
+    try folder.write("a,b\n1,2\n", to: "x/x.csv")
+    try await expectFailure("x/x.csv", "x", status: 73, "x: The database can't be opened: this is a folder.")
+  }
+
+  @Test("A database that is none exits with 65 and is left as it is") func notADatabase() async throws {
+    let text = "a,b\n" + String(repeating: "1,2\n", count: 100)
+    try folder.write(text, to: "x.csv")
+    try await expectFailure(
+      "x.csv", "x.csv", status: 65, "x.csv: The database can't be opened. (file is not a database)")
+    #expect(try folder.text(of: "x.csv") == text)
+  }
+
+  @Test("I3: rejects that can't be written exit with 73, and why is said in the system's words")
+  func unwritableRejects() async throws {
+    try folder.write("a,b\n1,2\n3\n", to: "x.csv")
+    // Permissions would not stop an administrator; a link that leads nowhere does.
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(folder.path)/db.rejects", withDestinationPath: "\(folder.path)/no/rejects")
+    try await expectFailure(
+      "x.csv", "db", status: 73, "db.rejects/x.csv: The rejected rows can't be written. (")
+  }
+
+  @Test("I3: rejects for which the disk has no room end with a whole row") func fullDisk() async throws {
+    let bad = String(repeating: "\(String(repeating: "x", count: 995)),y,z\n", count: 1_500)
+    try folder.write("id,name\n" + (1...1_000).map { "\($0),name\n" }.joined() + bad, to: "people.csv")
+    // No file of the tool's gets larger than 1 MB.
+    let run = try await Tool(
+      ["import", "people.csv", "--into", "db", "--progress", "none"], in: folder,
+      launcher: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$@\"", "bash"]
+    ).finish()
+    #expect(run.status == 73, "\(run.errors)")
+    let rejects = try folder.text(of: "db.rejects/people.csv").split(
+      separator: "\n", omittingEmptySubsequences: false)
+    #expect(rejects.count > 500 && rejects.last == "")
+    #expect(rejects.dropFirst().dropLast().allSatisfy { $0.hasPrefix("people,") && $0.hasSuffix("x,y,z\"") })
+    #expect(try folder.rowCount(of: "people", in: "db") == 1_000)
+  }
+
+  @Test("I3: a type or a key that the file or the table does not have exits with 65") func unsuitable() async throws {
+    try folder.write("a,b\n1,2\n", to: "x.csv")
+    try await expectFailure(
+      "x.csv", "db", "--column-type", "c:integer", status: 65,
+      "x.csv, line 1: The header has no column “c”. Its columns are a and b.")
+    #expect(try await Tool.run("import", "x.csv", "db", "--key", "a", "--quiet", in: folder).status == 0)
+    try await expectFailure(
+      "x.csv", "db", "--column-type", "a:integer", status: 65,
+      "x.csv: The column a of the table x is TEXT there, which can't become integer.")
+    try await expectFailure(
+      "x.csv", "db", "--key", "b", status: 65, "x.csv: The key of the table x can't be b: it is a.")
+    try await expectFailure(
+      "x.csv", "db", "--table", "sqlite_x", status: 65, "x.csv: The table can't be called sqlite_x")
+  }
+
+  @Test("A file that is no text exits with 65, says what it is, and leaves no database") func foreign() async throws {
+    try folder.write("%PDF-1.7\n", to: "x.pdf")
+    try await expectFailure("x.pdf", "db", status: 65, "x.pdf: This is a PDF document.")
+    for (text, format) in [
+      ("<!DOCTYPE html>\n<title>Not found</title>", "HTML. A server"), ("\u{FEFF}\n <HTML>", "HTML"),
+      ("<?xml version='1.0'?>", "XML"), ("{\n  \"a\": 1\n}", "JSON"), ("[{\"a\": 1}]", "JSON"),
+    ] {
+      try folder.write(text, to: "x.csv")
+      try await expectFailure("x.csv", "db", status: 65, "x.csv: This is \(format)")
+    }
+    let bytes = (1...20_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }
+    try Data(bytes).write(to: URL(fileURLWithPath: "\(folder.path)/random.csv"))
+    try await expectFailure("random.csv", "db", status: 65, "random.csv: This is not a text file.")
+    #expect(!folder.has("db"))
+    // Names of columns that begin alike, and an encoding that says that it is text.
+    for (arguments, text) in [([], "[a],{b}\n1,2\n"), (["--encoding", "utf-8"], "{}\n1\n")] {
+      try folder.write(text, to: "x.csv")
+      #expect(try await Tool.run(["import", "x.csv", "db", "--quiet"] + arguments, in: folder).status == 0)
+      try folder.remove("db")
+    }
+  }
+
+  @Test("I1: a database that another program has locked is waited for, which is said after a second") func locked()
+    async throws
+  {
+    try folder.write("a,b\n1,2\n", to: "x.csv")
+    try #require(await Tool.run("import", "x.csv", "db", in: folder).status == 0)
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: "\(folder.path)/db", configuration: configuration)
+    try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    let tool = try Tool(["import", "x.csv", "db"], in: folder)
+    #expect(await tool.errors.contains { $0.contains("db is locked by another program; waiting.") })
+    try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+    #expect(await tool.finish().status == 0)
+  }
+
+  @Test("What was imported before the error is said on standard output") func summaryBeforeError() async throws {
+    try folder.write("a,b\n1,2\n3\n", to: "x.csv")
+    let run = try await Tool.run("import", "x.csv", "db", "--strict", "--progress", "none", in: folder)
+    #expect(run.output.contains { $0.hasPrefix("x ") && $0.hasSuffix("(not complete)") })
+  }
+}
 #endif

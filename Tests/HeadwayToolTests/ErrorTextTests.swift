@@ -1,19 +1,19 @@
 #if SQLite
-  import GRDB
-  import HeadwayImport
-  @testable import HeadwayTool
-  import Testing
+import GRDB
+import HeadwayImport
+@testable import HeadwayTool
+import Testing
 
-  @Suite("Texts of errors", .hangLimit)
-  struct ErrorTextTests {
-    @Test("I1: a database that stays locked is said to be in use, with what to do") func locked() {
-      let error = ImportError(
-        .database, path: "db", message: "The database refused.",
-        underlying: DatabaseError(resultCode: .SQLITE_BUSY, message: "database is locked"))
-      #expect(
-        ToolExit.description(of: error)
-          == "db: The database refused. (database is locked) Another program is writing to it: run the same command "
-          + "when that has ended; what was committed stays.")
-    }
+@Suite("Texts of errors", .hangLimit)
+struct ErrorTextTests {
+  @Test("I1: a database that stays locked is said to be in use, with what to do") func locked() {
+    let error = ImportError(
+      .database, path: "db", message: "The database refused.",
+      underlying: DatabaseError(resultCode: .SQLITE_BUSY, message: "database is locked"))
+    #expect(
+      ToolExit.description(of: error)
+        == "db: The database refused. (database is locked) Another program is writing to it: run the same command "
+        + "when that has ended; what was committed stays.")
   }
+}
 #endif

@@ -1,186 +1,302 @@
-#if SQLite && HTTP
-  import Foundation
-  import HeadwayTestSupport
-  import NIOHTTP1
-  import Synchronization
-  import Testing
+#if SQLite && HTTP && Compression
+import Foundation
+import HeadwayTestSupport
+import NIOHTTP1
+import Synchronization
+import Testing
 
-  @Suite("Downloads by the tool", .hangLimit) struct FetchTests {
-    private let folder: TemporaryFolder
+@Suite("Downloads by the tool", .hangLimit) struct FetchTests {
+  private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
-    private static let whole = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+  private static let whole = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
-    @Test("H2: several files are downloaded into a folder, and each is said") func several() async throws {
-      try await withServer { question in
-        LoopbackServer.answer(.ok, [:], question.path == "/a%20b.txt?x=/../y" ? [1, 2] : Self.whole)
-      } _: { server in
-        let run = try await Tool.run(
-          "fetch", server.url("/a%20b.txt?x=/../y"), server.url("/large.bin"), "--into", "files", in: folder)
-        #expect(run.status == 0)
-        #expect(try folder.bytes(of: "files/a b.txt") == Data([1, 2]))
-        #expect(try folder.bytes(of: "files/large.bin") == Data(Self.whole))
-        #expect(run.output == ["files/a b.txt: 2 bytes", "files/large.bin: 400.0 kB"])
-        let named = try await Tool.run("fetch", server.url("/x?y"), "--output", "c", "--into", "files", in: folder)
-        #expect(named.output == ["files/c: 400.0 kB"])
-      }
-    }
-
-    @Test("H2: the proxy of the environment is asked, but for hosts that are excepted") func proxy() async throws {
-      try await withServer { _ in
-        [.closeConnection]
-      } _: { proxy in
-        let environment = ["http_proxy": "127.0.0.1:\(proxy.port)", "no_proxy": "other.invalid, .local"]
-        for host in ["example.invalid", "other.invalid", "printer.local"] {
-          let arguments = ["fetch", "http://\(host)/a", "--retry", "0"]
-          let run = try await Tool(arguments, in: folder, environment: environment).finish()
-          #expect(run.status != 0)
-        }
-        #expect(proxy.questions.map(\.path) == ["example.invalid:80"])
-      }
-    }
-
-    @Test("H3: interrupted, the same command goes on where it was") func interrupted() async throws {
-      let isFirst = Atomic(true)
-      try await withServer { question in
-        let headers: HTTPHeaders = ["ETag": "\"1\"", "Content-Length": "400000"]
-        if isFirst.exchange(false, ordering: .relaxed) {
-          return [.head(.ok, headers), .bytes(Array(Self.whole.prefix(200_000))), .hang]
-        }
-        let start = Int(question.header("Range")?.dropFirst(6).dropLast() ?? "") ?? 0
-        let range: HTTPHeaders = ["ETag": "\"1\"", "Content-Range": "bytes \(start)-399999/400000"]
-        return LoopbackServer.answer(.partialContent, range, Array(Self.whole[start...]))
-      } _: { server in
-        let tool = try Tool(["fetch", server.url("/file"), "--progress", "json"], in: folder)
-        // Half of it has come.
-        _ = await tool.output.first { $0.contains("\"percent\":50") }
-        tool.send(SIGINT)
-        let first = await tool.finish()
-        #expect(first.status == 130)
-        #expect(first.output.last?.contains("\"event\":\"cancelled\"") == true)
-        #expect(folder.has("file.part") && !folder.has("file"))
-        let second = try await Tool.run("fetch", server.url("/file"), in: folder)
-        #expect(second.status == 0)
-        #expect(try folder.bytes(of: "file") == Data(Self.whole) && !folder.has("file.part"))
-        #expect(server.questions.last?.header("Range") == "bytes=200000-")
-      }
-    }
-
-    @Test("H2: what goes wrong is said in one line, with a code of sysexits.h") func failures() async throws {
-      try await withServer { question in
-        switch question.path {
-        case "/circle": LoopbackServer.answer(.found, ["Location": "/circle"])
-        case "/file": LoopbackServer.answer(.ok, [:], Self.whole)
-        default: LoopbackServer.answer(.notFound)
-        }
-      } _: { server in
-        let checksum = String(repeating: "0", count: 64)
-        for (arguments, status, message) in [
-          ([server.url("/none")], 69, "The server answered 404 Not Found."),
-          ([server.url("/circle")], 76, "The server sent on more than 10 times."),
-          ([server.url("/file"), "--max-size", "300K"], 65, "The content has more than 307200 bytes."),
-          ([server.url("/file"), "--checksum", checksum], 65, "not \(checksum)."),
-          (["nonsense"], 64, "This is no address of http or https."),
-          (["http://127.0.0.1:1/file", "--retry", "0"], 68, "There is no connection to the server."),
-          ([server.url("/file"), server.url("/a/file")], 64, "Several of these files would be called file"),
-          ([server.url("/file"), "--checksum", "12"], 64, "use 64 hexadecimal digits."),
-          ([server.url("/file"), "--jobs", "0"], 64, "use 1 or more."),
-          ([server.url("/a"), server.url("/b"), "--output", "c"], 64, "--output is for one file"),
-        ] {
-          let run = try await Tool.run(["fetch"] + arguments + ["--quiet"], in: folder)
-          #expect(run.status == Int32(status), "\(arguments): \(run.errors)")
-          #expect(run.errors.count == 1 && run.errors[0].contains(message), "\(arguments): \(run.errors)")
-        }
-        #expect(!folder.has("file") && !folder.has("file.part") && !folder.has("none.part"))
-      }
-    }
-
-    @Test("I3: an address is downloaded and imported; again, its rows are updated in place") func importing()
-      async throws
-    {
-      let text = Mutex("id,name\n1,a\n2,b\n")
-      try await withServer { question in
-        question.path == "/people.csv"
-          ? LoopbackServer.answer(.ok, [:], Array(text.withLock { $0 }.utf8)) : LoopbackServer.answer(.notFound)
-      } _: { server in
-        let first = try await Tool.run("import", server.url("/people.csv"), "db", in: folder)
-        #expect(first.status == 0, "\(first.errors)")
-        #expect(try folder.rowCount(of: "people", in: "db") == 2 && folder.has("db.downloads/people.csv"))
-        text.withLock { $0 = "id,name\n1,a\n2,c\n3,d\n" }
-        let second = try await Tool.run("import", server.url("/people.csv"), "db", in: folder)
-        #expect(second.status == 0, "\(second.errors)")
-        #expect(try folder.query("SELECT name FROM people ORDER BY id", in: "db") == [["a"], ["c"], ["d"]])
-        let none = try await Tool.run("import", server.url("/none.csv"), "other", in: folder)
-        #expect(none.status == 69 && !folder.has("other"))
-      }
-    }
-
-    @Test("H2: where nothing reads its output any more, it ends as others do, and what has come stays")
-    func brokenPipe()
-      async throws
-    {
-      let gone = "\(folder.path)/gone"
-      try await withServer { _ in
-        [.wait { FileManager.default.fileExists(atPath: gone) }]
-          + LoopbackServer.answer(.ok, ["ETag": "\"1\""], Self.whole)
-      } _: { server in
-        let tool = try Tool(
-          ["fetch", server.url("/file"), "--progress", "json"], in: folder,
-          launcher: [
-            "/bin/bash", "-c", "\"$0\" \"$@\" | { exec <&-; touch gone; }; exit ${PIPESTATUS[0]}",
-          ])
-        let run = await tool.finish()
-        #expect(run.status == 128 + SIGPIPE && run.errors.isEmpty, "\(run)")
-        #expect(folder.has("file") || folder.has("file.part"))
-      }
-    }
-
-    @Test(
-      "H2: output that can't be written is said, and one that is closed gets into no file",
-      arguments: [("> /dev/full", 74), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0)])
-    func unwritable(redirection: String, status: Int32) async throws {
-      try await withServer { _ in
-        LoopbackServer.answer(.ok, [:], Self.whole)
-      } _: { server in
-        let tool = try Tool(
-          ["fetch", server.url("/file"), "--progress", "plain"], in: folder,
-          launcher: ["/bin/bash", "-c", "exec \"$0\" \"$@\" \(redirection)"])
-        let run = await tool.finish()
-        #expect(run.status == status, "\(run)")
-        #expect(try folder.bytes(of: "file") == Data(Self.whole))
-        if status != 0 { #expect(run.errors.last?.contains("Standard output can't be written") == true) }
-      }
-    }
-
-    @Test("H2: a name changes no terminal, and is no longer than a file system takes") func strangeNames() async throws
-    {
-      try await withServer { _ in
-        LoopbackServer.answer(.ok, [:], [1])
-      } _: { server in
-        let long = String(repeating: "%C3%BC", count: 200)
-        let run = try await Tool.run(
-          "fetch", server.url("/a%1B%5B2Jb%E2%80%AEc%0A%5Cd"), server.url("/\(long).tar.gz"), in: folder)
-        #expect(run.status == 0, "\(run)")
-        #expect(folder.has("a_[2Jb_c__d"))
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(files.count == 2 && files.contains { $0.hasPrefix("üü") && $0.hasSuffix(".gz") }, "\(files)")
-      }
-    }
-
-    @Test(
-      "H2: no address gives a name that leaves the folder",
-      arguments: ["/..", "/%2e%2e%2fx", "/a/..%2F..%2Fx", "/", "/.x"])
-    func names(path: String) async throws {
-      try await withServer { _ in
-        LoopbackServer.answer(.ok, [:], [1])
-      } _: { server in
-        let run = try await Tool.run("fetch", server.url(path), "--into", "in/here", in: folder)
-        #expect(run.status == 0)
-        let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/in/here")
-        #expect(files.count == 1 && files.allSatisfy { !$0.hasPrefix(".") })
-        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/in") == ["here"])
-      }
+  @Test("H2: several files are downloaded into a folder, and each is said") func several() async throws {
+    try await withServer { question in
+      LoopbackServer.answer(.ok, [:], question.path == "/a%20b.txt?x=/../y" ? [1, 2] : Self.whole)
+    } _: { server in
+      let run = try await Tool.run(
+        "fetch", server.url("/a%20b.txt?x=/../y"), server.url("/large.bin"), "--into", "files", in: folder)
+      #expect(run.status == 0)
+      #expect(try folder.bytes(of: "files/a b.txt") == Data([1, 2]))
+      #expect(try folder.bytes(of: "files/large.bin") == Data(Self.whole))
+      #expect(run.output == ["files/a b.txt: 2 bytes", "files/large.bin: 400.0 kB"])
+      let named = try await Tool.run("fetch", server.url("/x?y"), "--output", "c", "--into", "files", in: folder)
+      #expect(named.output == ["files/c: 400.0 kB"])
     }
   }
+
+  @Test("H2: the proxy of the environment is asked, but for hosts that are excepted") func proxy() async throws {
+    try await withServer { _ in
+      [.closeConnection]
+    } _: { proxy in
+      let environment = ["http_proxy": "127.0.0.1:\(proxy.port)", "no_proxy": "other.invalid, .local"]
+      for host in ["example.invalid", "other.invalid", "printer.local"] {
+        let arguments = ["fetch", "http://\(host)/a", "--retry", "0"]
+        let run = try await Tool(arguments, in: folder, environment: environment).finish()
+        #expect(run.status != 0)
+      }
+      #expect(proxy.questions.map(\.path) == ["example.invalid:80"])
+    }
+  }
+
+  @Test("H3: interrupted, the same command goes on where it was") func interrupted() async throws {
+    let isFirst = Atomic(true)
+    try await withServer { question in
+      let headers: HTTPHeaders = ["ETag": "\"1\"", "Content-Length": "400000"]
+      if isFirst.exchange(false, ordering: .relaxed) {
+        return [.head(.ok, headers), .bytes(Array(Self.whole.prefix(200_000))), .hang]
+      }
+      let start = Int(question.header("Range")?.dropFirst(6).dropLast() ?? "") ?? 0
+      let range: HTTPHeaders = ["ETag": "\"1\"", "Content-Range": "bytes \(start)-399999/400000"]
+      return LoopbackServer.answer(.partialContent, range, Array(Self.whole[start...]))
+    } _: { server in
+      let tool = try Tool(["fetch", server.url("/file"), "--progress", "json"], in: folder)
+      // Half of it has come.
+      _ = await tool.output.first { $0.contains("\"percent\":50") }
+      tool.send(SIGINT)
+      let first = await tool.finish()
+      #expect(first.status == 130)
+      #expect(first.output.last?.contains("\"event\":\"cancelled\"") == true)
+      #expect(folder.has("file.headway-part") && !folder.has("file"))
+      let second = try await Tool.run("fetch", server.url("/file"), in: folder)
+      #expect(second.status == 0)
+      #expect(try folder.bytes(of: "file") == Data(Self.whole) && !folder.has("file.headway-part"))
+      #expect(server.questions.last?.header("Range") == "bytes=200000-")
+    }
+  }
+
+  @Test("H2: the content alone is on standard output, and in what a link leads to") func standardOutput() async throws {
+    try await withServer { _ in
+      LoopbackServer.answer(.ok, ["ETag": "\"1\""], Array("one\ntwo\n".utf8))
+    } _: { server in
+      for options in [[], ["--quiet"], ["--progress", "plain"]] {
+        let run = try await Tool.run(["fetch", server.url("/file"), "-o", "-"] + options, in: folder)
+        #expect(run.status == 0 && run.output == ["one", "two"], "\(run)")
+      }
+      let mixed = try await Tool.run("fetch", server.url("/file"), "-o", "-", "--progress", "json", in: folder)
+      #expect(mixed.status == 64 && mixed.output.isEmpty, "\(mixed)")
+      try folder.write("", to: "target")
+      try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/link", withDestinationPath: "target")
+      let run = try await Tool.run("fetch", server.url("/file"), "-o", "link", in: folder)
+      #expect(run.status == 0, "\(run)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["link", "target"])
+      #expect(try folder.bytes(of: "target") == Data("one\ntwo\n".utf8))
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder.path)/link") == "target")
+    }
+  }
+
+  @Test("H3: no download's partial file is another download, or a file of the user") func partialNames() async throws {
+    try await withServer { question in
+      LoopbackServer.answer(.ok, [:], Array(question.path.utf8))
+    } _: { server in
+      try folder.write("mine", to: "doc.part")
+      try folder.write("mine", to: "doc.part.json")
+      let run = try await Tool.run(
+        "fetch", server.url("/z"), server.url("/z.part"), server.url("/doc"), "--quiet", in: folder)
+      #expect(run.status == 0, "\(run)")
+      for name in ["z", "z.part", "doc"] { #expect(try folder.bytes(of: name) == Data("/\(name)".utf8)) }
+      for name in ["doc.part", "doc.part.json"] { #expect(try folder.bytes(of: name) == Data("mine".utf8)) }
+      let refused = try await Tool.run(
+        "fetch", server.url("/z"), server.url("/z.headway-part"), "--quiet", in: folder)
+      #expect(refused.status == 64, "\(refused)")
+    }
+  }
+
+  @Test("H2: what goes wrong is said in one line, with a code of sysexits.h") func failures() async throws {
+    try await withServer { question in
+      switch question.path {
+      case "/circle": LoopbackServer.answer(.found, ["Location": "/circle"])
+      case "/file": LoopbackServer.answer(.ok, [:], Self.whole)
+      case "/nonsense": [.raw(Array("nonsense\r\n\r\n".utf8)), .closeConnection]
+      default: LoopbackServer.answer(.notFound)
+      }
+    } _: { server in
+      let checksum = String(repeating: "0", count: 64)
+      for (arguments, status, message) in [
+        ([server.url("/none")], 69, "The server answered 404 Not Found."),
+        ([server.url("/circle")], 76, "The server sent on more than 10 times."),
+        ([server.url("/file"), "--max-size", "300K"], 65, "The content has more than 307200 bytes."),
+        ([server.url("/file"), "--checksum", checksum], 65, "not \(checksum)."),
+        ([server.url("/nonsense")], 76, "not HTTP"),
+        (["nonsense"], 64, "This is not an http or https URL."),
+        (["http://127.0.0.1:1/file", "--retry", "0"], 68, "Could not connect to the server."),
+        ([server.url("/file"), server.url("/a/file")], 64, "Several of these files would be called file"),
+        ([server.url("/file"), "--checksum", "12"], 64, "use 64 hexadecimal digits."),
+        ([server.url("/file"), "--jobs", "0"], 64, "use 1 or more."),
+        ([server.url("/a"), server.url("/b"), "--output", "c"], 64, "--output is for one file"),
+      ] {
+        let run = try await Tool.run(["fetch"] + arguments + ["--quiet"], in: folder)
+        #expect(run.status == Int32(status), "\(arguments): \(run.errors)")
+        #expect(run.errors.count == 1 && run.errors[0].contains(message), "\(arguments): \(run.errors)")
+      }
+      #expect(!folder.has("file") && !folder.has("file.headway-part") && !folder.has("none.headway-part"))
+    }
+  }
+
+  @Test("H3: a file that is up to date is not downloaded again", arguments: [true, false])
+  func upToDate(byTag: Bool) async throws {
+    let content = Mutex((tag: "\"1\"", time: "Sun, 06 Nov 1994 08:49:37 GMT", bytes: Self.whole))
+    try await withServer { question in
+      let (tag, time, bytes) = content.withLock { $0 }
+      let headers: HTTPHeaders = byTag ? ["ETag": tag] : ["Last-Modified": time]
+      let isSame = question.header(byTag ? "If-None-Match" : "If-Modified-Since") == (byTag ? tag : time)
+      return isSame ? [.head(.notModified, headers), .end] : LoopbackServer.answer(.ok, headers, bytes)
+    } _: { server in
+      let arguments = ["fetch", server.url("/file")]
+      let condition = byTag ? "If-None-Match" : "If-Modified-Since"
+      func run(_ options: String..., isUpToDate: Bool) async throws {
+        let run = try await Tool.run(arguments + options, in: folder)
+        #expect(run.status == 0, "\(run)")
+        #expect((run.output == ["./file: up to date"]) == isUpToDate, "\(run)")
+        #expect(try folder.bytes(of: "file") == Data(content.withLock { $0.bytes }) && !folder.has("file.headway-part"))
+      }
+      try await run(isUpToDate: false)
+      try await run(isUpToDate: true)
+      #expect(server.questions.map { $0.header(condition) == nil } == [true, false])
+      // Not with --force, not what was changed here, not what lacks its checksum, and not what is new at the server.
+      try await run("--force", isUpToDate: false)
+      try Data([1, 2, 3]).write(to: URL(fileURLWithPath: "\(folder.path)/file"))
+      try await run(isUpToDate: false)
+      #expect(server.questions.last?.header(condition) == nil)
+      try await run(isUpToDate: true)
+      content.withLock { $0 = ("\"2\"", "Sun, 06 Nov 1994 08:49:38 GMT", [1, 2, 3]) }
+      try await run(isUpToDate: false)
+      #expect(server.questions.last?.header(condition) != nil)
+      let wrong = try await Tool.run(arguments + ["--checksum", String(repeating: "0", count: 64)], in: folder)
+      #expect(wrong.status == 65 && server.questions.last?.header(condition) == nil)
+      let right = "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
+      try await run("--checksum", right, isUpToDate: true)
+    }
+  }
+
+  @Test("H2: header fields are sent, and what is none is an error of use") func headerFields() async throws {
+    try await withServer { _ in
+      LoopbackServer.answer(.ok, [:], [1])
+    } _: { server in
+      let run = try await Tool.run(
+        "fetch", server.url("/file"), "-H", "X-Test: a:b", "--header", "Authorization:Bearer c", in: folder)
+      #expect(run.status == 0, "\(run)")
+      #expect(server.questions.first?.header("X-Test") == "a:b")
+      #expect(server.questions.first?.header("Authorization") == "Bearer c")
+      for field in ["X-Test", ": a", "X Test: a", "X-Test: a\r\nb: c"] {
+        let run = try await Tool.run("fetch", server.url("/file"), "-H", field, in: folder)
+        #expect(run.status == 64 && run.errors.first?.contains("use 'NAME: VALUE'") == true, "\(run)")
+      }
+      #expect(server.questions.count == 1)
+    }
+  }
+
+  @Test("H3: an archive that is labelled as compressed content is kept as it is") func labelledArchive() async throws {
+    try await withServer { _ in
+      LoopbackServer.answer(.ok, ["Content-Encoding": "gzip"], [0x1F, 0x8B, 1, 2, 3])
+    } _: { server in
+      let sum = "00e25a5c69702c645cc56e219b40deb8c705148fec49c11ec875d8e11bcbdfa0"
+      let run = try await Tool.run("fetch", server.url("/x.tar.gz"), "--checksum", sum, in: folder)
+      #expect(run.status == 0, "\(run)")
+      #expect(try folder.bytes(of: "x.tar.gz") == Data([0x1F, 0x8B, 1, 2, 3]))
+    }
+  }
+
+  @Test("H3: content that was compressed on its way is imported as what it is") func compressedFeed() async throws {
+    try await withServer { _ in
+      LoopbackServer.answer(
+        .ok, ["Content-Encoding": "gzip", "ETag": "\"1\""], compressed(Array("id,name\n1,a\n".utf8), by: "gzip"))
+    } _: { server in
+      for _ in 0..<2 {
+        let run = try await Tool.run("import", server.url("/people.csv"), "db", in: folder)
+        #expect(run.status == 0, "\(run)")
+        #expect(try folder.rowCount(of: "people", in: "db") == 1)
+      }
+      #expect(server.questions.map { $0.header("If-None-Match") } == [nil, "\"1\""])
+    }
+  }
+
+  @Test("I3: an address is downloaded and imported; again, its rows are updated in place") func importing()
+    async throws
+  {
+    let text = Mutex("id,name\n1,a\n2,b\n")
+    try await withServer { question in
+      question.path == "/people.csv"
+        ? LoopbackServer.answer(.ok, [:], Array(text.withLock { $0 }.utf8)) : LoopbackServer.answer(.notFound)
+    } _: { server in
+      let first = try await Tool.run("import", server.url("/people.csv"), "db", in: folder)
+      #expect(first.status == 0, "\(first.errors)")
+      #expect(try folder.rowCount(of: "people", in: "db") == 2 && folder.has("db.downloads/people.csv"))
+      text.withLock { $0 = "id,name\n1,a\n2,c\n3,d\n" }
+      let second = try await Tool.run("import", server.url("/people.csv"), "db", in: folder)
+      #expect(second.status == 0, "\(second.errors)")
+      #expect(try folder.query("SELECT name FROM people ORDER BY id", in: "db") == [["a"], ["c"], ["d"]])
+      let none = try await Tool.run("import", server.url("/none.csv"), "other", in: folder)
+      #expect(none.status == 69 && !folder.has("other"))
+    }
+  }
+
+  @Test("H2: where nothing reads its output any more, it ends as others do, and what has come stays")
+  func brokenPipe()
+    async throws
+  {
+    let gone = "\(folder.path)/gone"
+    try await withServer { _ in
+      [.wait { FileManager.default.fileExists(atPath: gone) }]
+        + LoopbackServer.answer(.ok, ["ETag": "\"1\""], Self.whole)
+    } _: { server in
+      let tool = try Tool(
+        ["fetch", server.url("/file"), "--progress", "json"], in: folder,
+        launcher: [
+          "/bin/bash", "-c", "\"$0\" \"$@\" | { exec <&-; touch gone; }; exit ${PIPESTATUS[0]}",
+        ])
+      let run = await tool.finish()
+      #expect(run.status == 128 + SIGPIPE && run.errors.isEmpty, "\(run)")
+      #expect(folder.has("file") || folder.has("file.headway-part"))
+    }
+  }
+
+  @Test(
+    "H2: output that can't be written is said, and one that is closed gets into no file",
+    arguments: [("> /dev/full", 74), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0)])
+  func unwritable(redirection: String, status: Int32) async throws {
+    try await withServer { _ in
+      LoopbackServer.answer(.ok, [:], Self.whole)
+    } _: { server in
+      let tool = try Tool(
+        ["fetch", server.url("/file"), "--progress", "plain"], in: folder,
+        launcher: ["/bin/bash", "-c", "exec \"$0\" \"$@\" \(redirection)"])
+      let run = await tool.finish()
+      #expect(run.status == status, "\(run)")
+      #expect(try folder.bytes(of: "file") == Data(Self.whole))
+      if status != 0 { #expect(run.errors.last?.contains("Standard output can't be written") == true) }
+    }
+  }
+
+  @Test("H2: a name changes no terminal, and is no longer than a file system takes") func strangeNames() async throws {
+    try await withServer { _ in
+      LoopbackServer.answer(.ok, [:], [1])
+    } _: { server in
+      let long = String(repeating: "%C3%BC", count: 200)
+      let run = try await Tool.run(
+        "fetch", server.url("/a%1B%5B2Jb%E2%80%AEc%0A%5Cd"), server.url("/\(long).tar.gz"), in: folder)
+      #expect(run.status == 0, "\(run)")
+      #expect(folder.has("a_[2Jb_c__d"))
+      let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      #expect(files.count == 2 && files.contains { $0.hasPrefix("üü") && $0.hasSuffix(".gz") }, "\(files)")
+    }
+  }
+
+  @Test(
+    "H2: no address gives a name that leaves the folder",
+    arguments: ["/..", "/%2e%2e%2fx", "/a/..%2F..%2Fx", "/", "/.x"])
+  func names(path: String) async throws {
+    try await withServer { _ in
+      LoopbackServer.answer(.ok, [:], [1])
+    } _: { server in
+      let run = try await Tool.run("fetch", server.url(path), "--into", "in/here", in: folder)
+      #expect(run.status == 0)
+      let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/in/here")
+      #expect(files.count == 1 && files.allSatisfy { !$0.hasPrefix(".") })
+      #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/in") == ["here"])
+    }
+  }
+}
 #endif

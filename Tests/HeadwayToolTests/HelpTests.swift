@@ -1,69 +1,72 @@
 #if SQLite
-  import Foundation
-  import Testing
+import Foundation
+import HeadwayTestSupport
+import Testing
 
-  @Suite("The tool's help", .hangLimit)
-  struct HelpTests {
-    private let folder: TemporaryFolder
+@Suite("The tool's help", .hangLimit)
+struct HelpTests {
+  private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
-    @Test(
-      "Help goes to standard output, has examples and names every option",
-      arguments: [
-        (["--help"], ["import", "sample", "--version"]),
-        ([], ["import", "sample", "--version"]),
-        (
-          ["import", "--help"],
-          [
-            "<source>", "<database>", "--into", "--prefix", "--batch-size", "--strict", "--durability",
-            "-j, --jobs", "-o, --output", "--delimiter",
-            "--table", "--key", "--column-type", "--no-header", "--progress", "--watch",
-          ]
-        ),
-        (["sample", "--help"], ["<folder>", "--stop-times", "--seed", "--crlf", "--force"]),
-      ]) func help(arguments: [String], names: [String]) async throws
-    {
-      let run = try await Tool.run(arguments, in: folder)
-      #expect(run.status == 0)
-      #expect(run.errors.isEmpty)
-      #expect(run.output.contains("EXAMPLES:"))
-      let text = run.output.joined(separator: "\n")
-      for name in names { #expect(text.contains(name)) }
+  @Test(
+    "Help goes to standard output, has examples and names every option",
+    arguments: [
+      (["--help"], ["import", "sample", "--version"]),
+      ([], ["import", "sample", "--version"]),
+      (
+        ["import", "--help"],
+        [
+          "<source>", "<database>", "--into", "--prefix", "--batch-size", "--strict", "--durability",
+          "-j, --jobs", "-o, --output", "--delimiter",
+          "--table", "--key", "--column-type", "--columns", "--decimal", "--thousands", "--null",
+          "--dry-run", "--without", "--no-header", "--progress", "--watch",
+        ]
+      ),
+      (["sample", "--help"], ["<folder>", "--stop-times", "--seed", "--crlf", "--force"]),
+      (["export", "--help"], ["<database>", "<table>", "EXIT CODES:"]),
+    ]) func help(arguments: [String], names: [String]) async throws
+  {
+    let run = try await Tool.run(arguments, in: folder)
+    #expect(run.status == 0)
+    #expect(run.errors.isEmpty)
+    #expect(run.output.contains("EXAMPLES:"))
+    let text = run.output.joined(separator: "\n")
+    for name in names { #expect(text.contains(name)) }
+  }
+
+  @Test("The examples of the help are commands that the tool accepts, each on a line of its own")
+  func examplesFit() async throws {
+    for command in ["import", "sample"] {
+      let help = try await Tool.run(command, "--help", in: folder)
+      let examples = help.output.drop { $0 != "EXAMPLES:" }.dropFirst().prefix { !$0.isEmpty }
+      #expect(examples.count > 2)
+      for example in examples { #expect(example.hasPrefix("  headway \(command) ")) }
     }
+  }
 
-    @Test("The examples of the help are commands that the tool accepts, each on a line of its own")
-    func examplesFit() async throws {
-      for command in ["import", "sample"] {
-        let help = try await Tool.run(command, "--help", in: folder)
-        let examples = help.output.drop { $0 != "EXAMPLES:" }.dropFirst().prefix { !$0.isEmpty }
-        #expect(examples.count > 2)
-        for example in examples { #expect(example.hasPrefix("  headway \(command) ")) }
-      }
-    }
-
-    @Test("Help of a command is also found by 'help', and no placeholder repeats the name of its option")
-    func placeholders() async throws {
-      let list = try await Tool.run("--help", in: folder).output.drop { $0 != "SUBCOMMANDS:" }
-      let commands = list.compactMap { line in line.firstMatch(of: #/^  (\w+)  /#).map { String($0.1) } }
-      #expect(commands.count > 1)
-      for command in commands where command != "help" {
-        let help = try await Tool.run("help", command, in: folder)
-        #expect(help.status == 0)
-        #expect(help.output == (try await Tool.run(command, "--help", in: folder)).output)
-        for line in help.output {
-          for option in line.matches(of: #/--([a-z-]+)(?:, --[a-z-]+)* <([^>]+)>/#) {
-            #expect(option.1 != option.2, "headway \(command): \(line)")
-          }
+  @Test("Help of a command is also found by 'help', and no placeholder repeats the name of its option")
+  func placeholders() async throws {
+    let list = try await Tool.run("--help", in: folder).output.drop { $0 != "SUBCOMMANDS:" }
+    let commands = list.compactMap { line in line.firstMatch(of: #/^  (\w+)  /#).map { String($0.1) } }
+    #expect(commands.count > 1)
+    for command in commands where command != "help" {
+      let help = try await Tool.run("help", command, in: folder)
+      #expect(help.status == 0)
+      #expect(help.output == (try await Tool.run(command, "--help", in: folder)).output)
+      for line in help.output {
+        for option in line.matches(of: #/--([a-z-]+)(?:, --[a-z-]+)* <([^>]+)>/#) {
+          #expect(option.1 != option.2, "headway \(command): \(line)")
         }
       }
     }
-
-    @Test("--version says a version") func version() async throws {
-      let run = try await Tool.run("--version", in: folder)
-      #expect(run.status == 0)
-      #expect(run.output.count == 1)
-      #expect(run.output.first?.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
-    }
   }
+
+  @Test("--version says a version") func version() async throws {
+    let run = try await Tool.run("--version", in: folder)
+    #expect(run.status == 0)
+    #expect(run.output.count == 1)
+    #expect(run.output.first?.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
+  }
+}
 #endif

@@ -1,23 +1,24 @@
 #if SQLite && Lab
-  import Testing
+import HeadwayTestSupport
+import Testing
 
-  @Suite("The command that serves the lab", .hangLimit)
-  struct LabCommandTests {
-    private let folder: TemporaryFolder
+@Suite("The command that serves the lab", .hangLimit)
+struct LabCommandTests {
+  private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
-    @Test("Where it can't listen, it says so in one line, with exit code 69") func listening() async throws {
-      // An address that is kept for examples: no machine has it (RFC 5737).
-      let run = try await Tool.run("lab", "--listen", "192.0.2.1", "--port", "0", in: folder)
-      #expect(run.status == 69)
-      #expect(run.errors == ["headway: Can't listen on 192.0.2.1:0: Cannot assign requested address."])
-    }
-
-    @Test("A feed that is not there exits with 66") func missingFeed() async throws {
-      let run = try await Tool.run("lab", "--port", "0", "--feed", "nothing", in: folder)
-      #expect(run.status == 66)
-      #expect(run.errors == ["headway: nothing: There is no such folder."])
-    }
+  @Test("Where it can't listen, it says so in one line, with exit code 69") func listening() async throws {
+    // An address that is kept for examples: no machine has it (RFC 5737).
+    let run = try await Tool.run("lab", "--listen", "192.0.2.1", "--port", "0", in: folder)
+    #expect(run.status == 69)
+    #expect(run.errors == ["headway: Can't listen on 192.0.2.1:0: Cannot assign requested address."])
   }
+
+  @Test("A feed that is not there exits with 66") func missingFeed() async throws {
+    let run = try await Tool.run("lab", "--port", "0", "--feed", "nothing", in: folder)
+    #expect(run.status == 66)
+    #expect(run.errors == ["headway: nothing: There is no such folder."])
+  }
+}
 #endif

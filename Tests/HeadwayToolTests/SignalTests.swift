@@ -1,109 +1,110 @@
 #if SQLite
-  import Foundation
-  import Testing
+import Foundation
+import HeadwayTestSupport
+import Testing
 
-  @Suite("Signals to the tool", .hangLimit)
-  struct SignalTests {
-    private let folder: TemporaryFolder
+@Suite("Signals to the tool", .hangLimit)
+struct SignalTests {
+  private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
-    /// Imports a sample feed and sends a signal in the middle.
-    ///
-    /// Whether it arrives in the middle depends on how soon this process gets a processor. If all stop times were
-    /// imported before it did, again with twice as many. `mark` waits for what the tool prints in the middle.
-    private func interrupt(
-      _ signal: Int32, progress: String, at mark: @Sendable (Tool) async -> Void
-    ) async throws -> (run: Tool.Run, stopTimes: Int) {
-      var stopTimes = 200_000
-      while true {
-        let sample = try await Tool.run("sample", "feed", "--stop-times", "\(stopTimes)", "--force", in: folder)
-        try #require(sample.status == 0)
-        let tool = try Tool(["import", "feed", "db", "--progress", progress], in: folder)
-        await mark(tool)
-        tool.send(signal)
-        let run = await tool.finish()
-        let isInTheMiddle = try folder.rowCount(of: "stop_times", in: "db") < stopTimes
-        if isInTheMiddle || stopTimes > 5_000_000 { return (run, stopTimes) }
-        try folder.remove("feed", "db", "db-wal", "db-shm", "db.rejects")
-        stopTimes *= 2
-      }
-    }
-
-    @Test("I2: SIGINT in the middle exits with 130, says what is imported and how to complete it, which then does")
-    func interrupt() async throws {
-      let (run, stopTimes) = try await interrupt(SIGINT, progress: "plain") { tool in
-        _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
-      }
-      #expect(run.status == 130)
-      let line = try #require(run.output.first { $0.hasPrefix("stop_times ") })
-      #expect(line.hasSuffix("(not complete)"))
-      let said = line.split(separator: " ")[1].filter { $0 != "," }
-      let rows = try folder.rowCount(of: "stop_times", in: "db")
-      #expect(Int(said) == rows)
-      #expect(rows > 0 && rows < stopTimes && rows % 250 == 0)
-      #expect(run.output.last == "Cancelled: what is listed is committed. The same command completes it.")
-      #expect(run.errors.contains("Stopping. Once more ends at once."))
-
-      let second = try await Tool.run("import", "feed", "db", "--progress", "plain", in: folder)
-      #expect(second.status == 0)
-      #expect(try folder.rowCount(of: "stop_times", in: "db") == stopTimes)
-      #expect(try folder.query("PRAGMA integrity_check", in: "db") == [["ok"]])
-    }
-
-    @Test("I2: a terminal that is closed does not stop what nohup has begun") func ignoredHangUp() async throws {
-      #expect(try await Tool.run("sample", "feed", "--stop-times", "100000", in: folder).status == 0)
-      let tool = try Tool(
-        ["import", "feed", "db", "--progress", "plain"], in: folder, launcher: ["/usr/bin/env", "nohup"])
-      _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
-      for _ in 1...2 { tool.send(SIGHUP) }
-      #expect(await tool.finish().status == 0)
-      #expect(try folder.rowCount(of: "stop_times", in: "db") == 100_000)
-    }
-
-    @Test("I2: SIGHUP in the middle exits with 129") func hangUp() async throws {
-      // These tests may have been begun by nohup themselves.
-      signal(SIGHUP, SIG_DFL)
-      let (run, _) = try await interrupt(SIGHUP, progress: "plain") { tool in
-        _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
-      }
-      #expect(run.status == 129)
-    }
-
-    @Test("I2: SIGTERM in the middle exits with 143, and json says which tables are not complete")
-    func terminate() async throws {
-      let (run, _) = try await interrupt(SIGTERM, progress: "json") { tool in
-        _ = await tool.output.first { $0.contains("\"stop_times\"") }
-      }
-      #expect(run.status == 143)
-      let tables = try run.objects().filter { $0["event"] as? String == "table" }
-      for object in tables {
-        let table = try #require(object["table"] as? String)
-        let rows = try #require(object["rows"] as? Int)
-        let isComplete = try #require(object["isComplete"] as? Bool)
-        if table == "stop_times" { #expect(!isComplete) }
-        if rows > 0 { #expect(try folder.rowCount(of: table, in: "db") == rows) }
-        if isComplete {
-          #expect(try folder.text(of: "feed/\(table).txt").split(whereSeparator: \.isNewline).count == rows + 1)
-        }
-      }
-      #expect(tables.contains { $0["isComplete"] as? Bool == true })
-      #expect(tables.count == 9)
-    }
-
-    @Test("A second signal ends the tool at once, even while it waits for input that does not come")
-    func secondSignal() async throws {
-      let fifo = try FIFO("\(folder.path)/silent.csv")
-      let tool = try Tool(["import", "silent.csv", "db", "--progress", "plain"], in: folder)
-      // Once it reads, it listens to signals; and then it waits for the end of the first line, for ever.
-      try fifo.fill(with: "column")
-      tool.send(SIGINT)
-      _ = await tool.errors.first { $0 == "Stopping. Once more ends at once." }
-      tool.send(SIGINT)
+  /// Imports a sample feed and sends a signal in the middle.
+  ///
+  /// Whether it arrives in the middle depends on how soon this process gets a processor. If all stop times were
+  /// imported before it did, again with twice as many. `mark` waits for what the tool prints in the middle.
+  private func interrupt(
+    _ signal: Int32, progress: String, at mark: @Sendable (Tool) async -> Void
+  ) async throws -> (run: Tool.Run, stopTimes: Int) {
+    var stopTimes = 200_000
+    while true {
+      let sample = try await Tool.run("sample", "feed", "--stop-times", "\(stopTimes)", "--force", in: folder)
+      try #require(sample.status == 0)
+      let tool = try Tool(["import", "feed", "db", "--progress", progress], in: folder)
+      await mark(tool)
+      tool.send(signal)
       let run = await tool.finish()
-      #expect(run.status == 130)
-      #expect(run.output.isEmpty)
-      withExtendedLifetime(fifo) {}
+      let isInTheMiddle = try folder.rowCount(of: "stop_times", in: "db") < stopTimes
+      if isInTheMiddle || stopTimes > 5_000_000 { return (run, stopTimes) }
+      try folder.remove("feed", "db", "db-wal", "db-shm", "db.rejects")
+      stopTimes *= 2
     }
   }
+
+  @Test("I2: SIGINT in the middle exits with 130, says what is imported and how to complete it, which then does")
+  func interrupt() async throws {
+    let (run, stopTimes) = try await interrupt(SIGINT, progress: "plain") { tool in
+      _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
+    }
+    #expect(run.status == 130)
+    let line = try #require(run.output.first { $0.hasPrefix("stop_times ") })
+    #expect(line.hasSuffix("(not complete)"))
+    let said = line.split(separator: " ")[1].filter { $0 != "," }
+    let rows = try folder.rowCount(of: "stop_times", in: "db")
+    #expect(Int(said) == rows)
+    #expect(rows > 0 && rows < stopTimes && rows % 250 == 0)
+    #expect(run.output.last == "Cancelled: what is listed is committed. The same command completes it.")
+    #expect(run.errors.contains("Stopping. Once more ends at once."))
+
+    let second = try await Tool.run("import", "feed", "db", "--progress", "plain", in: folder)
+    #expect(second.status == 0)
+    #expect(try folder.rowCount(of: "stop_times", in: "db") == stopTimes)
+    #expect(try folder.query("PRAGMA integrity_check", in: "db") == [["ok"]])
+  }
+
+  @Test("I2: a terminal that is closed does not stop what nohup has begun") func ignoredHangUp() async throws {
+    #expect(try await Tool.run("sample", "feed", "--stop-times", "100000", in: folder).status == 0)
+    let tool = try Tool(
+      ["import", "feed", "db", "--progress", "plain"], in: folder, launcher: ["/usr/bin/env", "nohup"])
+    _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
+    for _ in 1...2 { tool.send(SIGHUP) }
+    #expect(await tool.finish().status == 0)
+    #expect(try folder.rowCount(of: "stop_times", in: "db") == 100_000)
+  }
+
+  @Test("I2: SIGHUP in the middle exits with 129") func hangUp() async throws {
+    // These tests may have been begun by nohup themselves.
+    signal(SIGHUP, SIG_DFL)
+    let (run, _) = try await interrupt(SIGHUP, progress: "plain") { tool in
+      _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
+    }
+    #expect(run.status == 129)
+  }
+
+  @Test("I2: SIGTERM in the middle exits with 143, and json says which tables are not complete")
+  func terminate() async throws {
+    let (run, _) = try await interrupt(SIGTERM, progress: "json") { tool in
+      _ = await tool.output.first { $0.contains("\"stop_times\"") }
+    }
+    #expect(run.status == 143)
+    let tables = try run.objects().filter { $0["event"] as? String == "table" }
+    for object in tables {
+      let table = try #require(object["table"] as? String)
+      let rows = try #require(object["rows"] as? Int)
+      let isComplete = try #require(object["isComplete"] as? Bool)
+      if table == "stop_times" { #expect(!isComplete) }
+      if rows > 0 { #expect(try folder.rowCount(of: table, in: "db") == rows) }
+      if isComplete {
+        #expect(try folder.text(of: "feed/\(table).txt").split(whereSeparator: \.isNewline).count == rows + 1)
+      }
+    }
+    #expect(tables.contains { $0["isComplete"] as? Bool == true })
+    #expect(tables.count == 9)
+  }
+
+  @Test("A second signal ends the tool at once, even while it waits for input that does not come")
+  func secondSignal() async throws {
+    let fifo = try FIFO("\(folder.path)/silent.csv")
+    let tool = try Tool(["import", "silent.csv", "db", "--progress", "plain"], in: folder)
+    // Once it reads, it listens to signals; and then it waits for the end of the first line, for ever.
+    try fifo.fill(with: "column")
+    tool.send(SIGINT)
+    _ = await tool.errors.first { $0 == "Stopping. Once more ends at once." }
+    tool.send(SIGINT)
+    let run = await tool.finish()
+    #expect(run.status == 130)
+    #expect(run.output.isEmpty)
+    withExtendedLifetime(fifo) {}
+  }
+}
 #endif

@@ -196,8 +196,6 @@ private func qualified(_ operation: Foundation.Operation) -> Foundation.Operatio
 }
 
 // MARK: qualified and plain names together
-// Compiles: Foundation
-// Why: with HeadwayFoundation the plain name is Headway's.
 
 private func mixed(_ operation: Foundation.Operation, _ queue: OperationQueue) { queue.addOperation(operation) }
 
@@ -215,6 +213,32 @@ private final class AliasedWork: Work, @unchecked Sendable {
 
 private let alone = OperationQueue()
 
+// MARK: names imported one by one
+// Imports: class Foundation.Operation, class Foundation.OperationQueue, enum Foundation.QualityOfService
+
+private final class OneByOne: Operation, @unchecked Sendable {
+  override func main() { print("runs") }
+}
+
+private func addOneByOne(to queue: OperationQueue) {
+  queue.qualityOfService = QualityOfService.utility
+  queue.addOperation(OneByOne())
+}
+
+// MARK: names imported one by one beside the module
+// Imports: class Foundation.Operation, Foundation
+
+private final class Beside: Operation, @unchecked Sendable {
+  override func main() { print(Date()) }
+}
+
+private func addBeside(to queue: OperationQueue) { queue.addOperation(Beside()) }
+
+// MARK: a name of the networking module imported by itself
+// Imports: Foundation, class FoundationNetworking.URLSession
+
+private func session() -> URLSession { URLSession.shared }
+
 // MARK: beside Dispatch and Swift
 // Imports: Dispatch, Foundation
 
@@ -228,4 +252,20 @@ private func both(_ queue: OperationQueue) {
   queue.addOperation { semaphore.signal() }
   semaphore.wait()
   DispatchQueue.global().async { queue.addOperation {} }
+}
+
+// MARK: a subclass and an extension by qualified names
+
+private final class QualifiedWork: Foundation.Operation, @unchecked Sendable {
+  var level = Foundation.Operation.QueuePriority.high
+  override func main() { print(level, Foundation.QualityOfService.utility) }
+}
+
+extension Foundation.Operation {
+  fileprivate func addDependencies(_ others: [Foundation.Operation]) { others.forEach(addDependency) }
+}
+
+private func addQualified(to queue: OperationQueue, after operation: Operation) {
+  operation.addDependencies([QualifiedWork()])
+  queue.addOperations([QualifiedWork(), operation], waitUntilFinished: false)
 }

@@ -151,5 +151,54 @@ private final class ByName: NSObject {
 private final class Dependent: Operation, @unchecked Sendable {
   class func keyPathsForValuesAffectingIsReady() -> Set<String> { ["state"] }
   class func keyPathsForValuesAffectingIsExecuting() -> Set<NSObject> { ["state" as NSString] }
+  class var automaticallyNotifiesObserversOfIsReady: Bool { false }
+  class func automaticallyNotifiesObserversOfState() -> Bool { false }
+}
+
+// MARK: overrides the keys that affect others
+// Compiles: Headway
+// Why: on Linux, Foundation has no key-value observing.
+
+open class CaseDependentOperation: Operation, @unchecked Sendable {
+  override open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+    ["isReady", "isFinished", "isExecuting"].contains(key)
+      ? ["state"] : super.keyPathsForValuesAffectingValue(forKey: key)
+  }
+  override open class func automaticallyNotifiesObservers(forKey key: String) -> Bool {
+    key == "state" ? false : super.automaticallyNotifiesObservers(forKey: key)
+  }
+}
+
+private final class DependentQueue: OperationQueue, @unchecked Sendable {
+  override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+    var paths = super.keyPathsForValuesAffectingValue(forKey: key)
+    if key == "isIdle" { paths.insert("operationCount") }
+    return paths
+  }
+  override class func automaticallyNotifiesObservers(forKey key: String) -> Bool { false }
+}
+
+// MARK: declares without override that keys notify automatically
+// Compiles: Foundation
+// Why: with Headway, as on Apple platforms, the class has that method.
+
+private final class Automatic: Operation, @unchecked Sendable {
   class func automaticallyNotifiesObservers(forKey key: String) -> Bool { key != "isReady" }
+}
+
+// MARK: posts changes of a queue by name
+// Compiles: Headway
+// Why: on Linux, Foundation has no key-value observing.
+
+private func suspend(_ queue: OperationQueue) {
+  queue.willChangeValue(forKey: "isSuspended")
+  queue.isSuspended = true
+  queue.didChangeValue(forKey: "isSuspended")
+}
+
+private final class BusyQueue: OperationQueue, @unchecked Sendable {
+  private(set) var isBusy = false {
+    willSet { willChangeValue(forKey: "isBusy") }
+    didSet { didChangeValue(forKey: "isBusy") }
+  }
 }

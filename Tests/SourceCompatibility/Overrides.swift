@@ -175,10 +175,19 @@ private final class Listing: OperationQueue, @unchecked Sendable {
 
 // MARK: overrides the progress of a queue
 // Compiles: Foundation
-// Why: `progress` of a queue is an OperationProgress and final.
+// Why: `progress` of a queue is an OperationProgress, as the compiler says.
 
 private final class Progressing: OperationQueue, @unchecked Sendable {
   override var progress: Progress { super.progress }
+}
+
+// MARK: overrides the progress of a queue with Headway's type
+// Compiles: Headway
+// Why: Foundation lacks the type.
+
+private final class OwnProgressing: OperationQueue, @unchecked Sendable {
+  private let own = OperationProgress(totalUnitCount: 10)
+  override var progress: OperationProgress { own }
 }
 
 // MARK: overrides isConcurrent

@@ -235,3 +235,105 @@ extension Finishing where Self: Operation {
 private final class Finished: Operation, Finishing, @unchecked Sendable {}
 
 private func end(_ operation: Finished) { operation.finish() }
+
+// MARK: default properties that have names of Headway's
+
+private protocol ErrorHolder: AnyObject { var error: Error? { get } }
+
+extension ErrorHolder { var error: Error? { nil } }
+
+private protocol Reporting {
+  var progress: Double { get }
+  var outcome: Int { get }
+  var states: [String] { get }
+}
+
+extension Reporting {
+  var progress: Double { 0 }
+  var outcome: Int { 1 }
+  var states: [String] { [] }
+}
+
+private class Reporter: Operation, ErrorHolder, Reporting, @unchecked Sendable {
+  override func main() {
+    if error == nil, let error { print(error) }
+    print(progress + 1, outcome + 1, states.joined())
+  }
+}
+
+private func read(_ reporter: Reporter) -> String? {
+  reporter.error.map { "\($0)" } ?? "\(reporter.progress) \(reporter.outcome) \(reporter.states)"
+}
+
+// MARK: a default property that takes and gives
+
+private protocol Failable: AnyObject { var error: Error? { get set } }
+
+extension Failable {
+  var error: Error? {
+    get { nil }
+    set {}
+  }
+}
+
+private final class FailableWork: Operation, Failable, @unchecked Sendable {
+  override func main() { error = CocoaError(.fileNoSuchFile) }
+}
+
+private func clear(_ work: any Failable & Operation) { work.error = nil }
+
+// MARK: default methods that have names of Headway's
+
+private protocol CancellationObserving { func onCancel(_ handler: @escaping () -> Void) }
+
+extension CancellationObserving {
+  func onCancel(_ handler: @escaping () -> Void) {}
+  func finished() {}
+  func recordError(_ error: Error) {}
+  func dependencyCycle() -> Int { 0 }
+}
+
+private protocol ErrorRecording { func recordError(_ error: Error) }
+
+extension ErrorRecording { func recordError(_ error: Error) {} }
+
+private class Cancelled: Operation, CancellationObserving, @unchecked Sendable {
+  override func main() {
+    finished()
+    onCancel {}
+    recordError(CocoaError(.fileNoSuchFile))
+    _ = dependencyCycle() + 1
+  }
+}
+
+private class Recording: Operation, ErrorRecording, @unchecked Sendable {
+  override func main() { recordError(CocoaError(.fileNoSuchFile)) }
+}
+
+// MARK: default members of queues that have names of Headway's
+
+private protocol Draining: AnyObject {
+  var onFailure: ((Error) -> Void)? { get set }
+  func finished()
+}
+
+extension Draining {
+  var onFailure: ((Error) -> Void)? {
+    get { nil }
+    set {}
+  }
+  var events: [String] { [] }
+  var order: Int { 0 }
+  func finished() {}
+  func diagnose(_ operation: Operation) -> Int { 0 }
+  func add(_ operation: Operation) {}
+}
+
+private class DrainingQueue: OperationQueue, Draining, @unchecked Sendable {
+  func drain() {
+    onFailure = { print($0) }
+    finished()
+    add(Operation())
+    print(events.joined(), order + 1, diagnose(Operation()) + 1)
+  }
+}

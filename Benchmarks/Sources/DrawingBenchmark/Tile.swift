@@ -2,9 +2,9 @@ import CTile
 import HeadwayDrawing
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #else
-  import Darwin
+import Darwin
 #endif
 
 /// The tile that `CTile.c` draws, by `HeadwayDrawing`.

@@ -1,9 +1,9 @@
 // `HTTPBenchmark headway|client file URL PATH`, `HTTPBenchmark headway|client small URL COUNT JOBS`: requests by
 // Headway, or by AsyncHTTPClient itself. `script/bench http` takes the time and the memory of the process.
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #else
-  import Darwin
+import Darwin
 #endif
 
 func fail(_ message: String) -> Never {

@@ -3,7 +3,7 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
 func fail(_ message: String) -> Never {

@@ -1,9 +1,9 @@
 // Barriers.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 func cancelledBehindBarrier() -> String {

@@ -1,9 +1,9 @@
 // Blocks, and what is kept.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 func completionBlockReleased() -> String {
@@ -18,6 +18,31 @@ func completionBlockReleased() -> String {
   OperationQueue().addOperations([operation], waitUntilFinished: true)
   let released = becomesTrue(within: 1) { weakToken == nil }
   return released ? "released" : "kept after the end: completionBlock is nil \(operation.completionBlock == nil)"
+}
+
+/// Whether the completion block of an operation has run when a blocking wait for it returns.
+func completionBlockAfterWaiting() -> String {
+  final class Calls: @unchecked Sendable {
+    private let lock = NSLock()
+    private var own = 0
+    var count: Int { lock.withLock { own } }
+    func add() { lock.withLock { own += 1 } }
+  }
+  let (queue, rounds) = (OperationQueue(), 2000)
+  var lateCount = 0
+  for round in 0..<rounds {
+    let calls = Calls()
+    let operation = BlockOperation { if round.isMultiple(of: 2) { Thread.sleep(forTimeInterval: 0.0005) } }
+    operation.completionBlock = { calls.add() }
+    if round < rounds / 2 {
+      queue.addOperations([operation], waitUntilFinished: true)
+    } else {
+      queue.addOperation(operation)
+      queue.waitUntilAllOperationsAreFinished()
+    }
+    if calls.count == 0 { lateCount += 1 }
+  }
+  return String(format: "late in %.1f %% of the runs", 100 * Double(lateCount) / Double(rounds))
 }
 
 func completionBlockCycle() -> String {

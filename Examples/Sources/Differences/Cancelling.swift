@@ -1,9 +1,9 @@
 // Cancelling.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 func cancelledWithoutQueue() -> String {

@@ -1,9 +1,9 @@
 // What building, running and cancelling cost.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// How long `measure` takes for 1,000, 2,000, 4,000 and 8,000.

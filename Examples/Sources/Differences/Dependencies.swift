@@ -1,9 +1,9 @@
 // Dependencies.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 func dependencyRemoved() -> String {

@@ -1,9 +1,9 @@
 // In which order operations start.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 func priorityChangedWithQualityOfService() -> String {

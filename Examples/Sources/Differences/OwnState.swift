@@ -1,9 +1,9 @@
 // Operations with an `isFinished` of their own.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Overrides `isFinished`, and by default announces its end in `main()`.

@@ -1,9 +1,9 @@
 // Queues, threads, waiting and progress.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 func blockedOperations() -> String {

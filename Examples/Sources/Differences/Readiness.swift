@@ -1,9 +1,9 @@
 // Operations with a readiness of their own.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// An operation with a condition of its own.

@@ -1,9 +1,9 @@
 // What the cases use.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A value that threads share.

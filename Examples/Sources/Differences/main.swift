@@ -7,9 +7,9 @@
 //   swift run --package-path Examples -c release Differences NAME…     those with such a name
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 let cases: [(name: String, seconds: Double, run: @Sendable () -> String)] = [
@@ -47,6 +47,7 @@ let cases: [(name: String, seconds: Double, run: @Sendable () -> String)] = [
   ("Q8 barrier, counted", 5, barrierCounted),
   ("W1 completion block", 5, completionBlockReleased),
   ("W1 completion block that names its operation", 5, completionBlockCycle),
+  ("W1 completion block after waiting", 20, completionBlockAfterWaiting),
   ("W1 completion block, end announced in main", 5, completionBlockTwice),
   ("O8 blocks of a block operation", 5, executionBlockReleased),
   ("B1 blocks of one operation", 5, blocksConcurrent),

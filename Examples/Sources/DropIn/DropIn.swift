@@ -1,9 +1,9 @@
 // The background work of a tram app: fetch the departures of a few stops, parse them, save them.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 final class App: Sendable {

@@ -1,9 +1,9 @@
 // The operations and the queue of the tram app.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// An operation whose work goes on after `start()` has returned, until `finish()` is called.

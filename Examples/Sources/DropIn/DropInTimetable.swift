@@ -1,9 +1,9 @@
 // What the tram app works on: the timetable, and the service it comes from.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 struct Departure: Sendable {

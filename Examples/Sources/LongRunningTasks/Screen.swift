@@ -57,11 +57,11 @@ final class Screen: Sendable {
   /// The number that the system gives the thread, as `top -H` shows it.
   private var currentThread: Int32 {
     #if os(Linux)
-      // A link to PROCESS/task/THREAD.
-      let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
-      return path?.split(separator: "/").last.flatMap { Int32($0) } ?? 0
+    // A link to PROCESS/task/THREAD.
+    let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+    return path?.split(separator: "/").last.flatMap { Int32($0) } ?? 0
     #else
-      return Int32(bitPattern: pthread_mach_thread_np(pthread_self()))
+    return Int32(bitPattern: pthread_mach_thread_np(pthread_self()))
     #endif
   }
 }

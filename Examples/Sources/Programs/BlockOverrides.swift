@@ -1,9 +1,9 @@
 // Subclasses that override what takes blocks.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// What a program asks of a queue, so that tests can put another in its place.

@@ -1,9 +1,9 @@
 // Operations that are cancelled in no queue, given a completion block, and then added.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Notes what is called of it.

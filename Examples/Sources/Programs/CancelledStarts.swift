@@ -2,9 +2,9 @@
 // within its limit, and not while it is suspended.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Cleans up in `start()` when it was cancelled.

@@ -1,9 +1,9 @@
 // Operations with conditions, which are evaluated before the operation is ready, and may demand other operations first.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// What has to hold before an operation may run.

@@ -1,9 +1,9 @@
 // Mutual exclusion by dependencies: a controller keeps the operations of each kind, and a new one depends on the last.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Which operations of each kind have not ended.

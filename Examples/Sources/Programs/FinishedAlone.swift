@@ -2,9 +2,9 @@
 // and the operation goes on.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Begins its work in `main()`, and has finished when that has an answer.

@@ -2,9 +2,9 @@
 // that ends it.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Runs the operations that it was given, and others that they add, and finishes when all have.

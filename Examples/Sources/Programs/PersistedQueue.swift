@@ -1,9 +1,9 @@
 // A queue of jobs that are stored until they have been done: cancelled ones are made again from the store.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// What is stored of a job.

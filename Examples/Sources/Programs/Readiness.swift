@@ -1,9 +1,9 @@
 // When an override of `isReady` is asked.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Says what it was asked, and is ready when the program says so.

@@ -1,9 +1,9 @@
 // A serial queue that is a subclass of `OperationQueue`, records what it is given, and tells a delegate.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Hears of operations before they are added, and after they have finished.

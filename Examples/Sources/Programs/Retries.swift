@@ -1,9 +1,9 @@
 // Operations that try again when they fail, up to so many times.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Tries again in a loop, until it says that it has finished; overrides `main()`.

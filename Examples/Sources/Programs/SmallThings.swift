@@ -1,9 +1,9 @@
 // What programs do here and there.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 let smallThings: Program = [

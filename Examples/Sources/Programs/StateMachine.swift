@@ -1,9 +1,9 @@
 // An asynchronous operation with a state of its own behind a lock, which it announces by key.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The base class of such operations.

@@ -1,9 +1,9 @@
 // What the programs use.
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// What happened, in order, from any thread.

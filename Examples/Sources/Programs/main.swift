@@ -8,9 +8,9 @@
 //   swift run --package-path Examples Programs NAME…     those with such a name
 
 #if HEADWAY
-  import HeadwayFoundation
+import HeadwayFoundation
 #else
-  import Foundation
+import Foundation
 #endif
 
 typealias Program = [(name: String, run: @Sendable (Log) -> Void)]

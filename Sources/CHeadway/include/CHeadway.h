@@ -15,6 +15,11 @@ static inline void headway_pause(void) {
 /// moment; then it answers null.
 extern void *swift_tryRetain(void *object);
 
+/// Whether little of the calling thread's stack is left.
+///
+/// Determines the end of the stack once per thread. Where that is not known, the result is 0.
+extern int headway_stack_is_short(void);
+
 #if defined(__linux__)
 #include <sys/prctl.h>
 #include <sys/syscall.h>

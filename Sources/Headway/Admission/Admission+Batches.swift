@@ -20,14 +20,17 @@ extension Admission {
     let share = max(1, indivisible, first.ready.count(workerClass) / (2 * ProcessorCount.usable))
     let most = min(share, mostCount, Batch.capacity)
     let mayEndLater = aloneCount == 0
-    while batch.count < most, limit == .max || firstReadyClass == workerClass,
-      let (operation, level) = first.ready.popFirst(
-        workerClass, where: { isFit($0) && (mayEndLater || !$0.mayEndLater) })
+    while batch.count < most, let list = nextList(for: workerClass),
+      let (operation, level) = first.ready.popFirst(list, where: { isFit($0) && (mayEndLater || !$0.mayEndLater) })
     {
-      operation._withUnsafeGuaranteedRef { members.take($0) }
+      operation._withUnsafeGuaranteedRef { operation in
+        if limit != .max, !first.ready.urgent.isZero { raiseToFloor(operation) }
+        members.take(operation)
+      }
       batch.append(operation, level: level)
     }
     guard batch.count > 0 else { return false }
+    batch.raisedClass = floor
     batch.begin(
       atMost: mostCount,
       mayContinue: order == .priority && first.ready.isEmpty && later.isEmpty && !hasCancelled,
@@ -38,7 +41,7 @@ extension Admission {
 
   /// A thread has come to the end of its batch, or leaves it; to be called by that thread.
   mutating func close(_ batch: Batch) {
-    let unended = batch.remainingEnd.takeUnended()
+    let unended = batch.mainEnd.takeUnended()
     if let unended, unended._withUnsafeGuaranteedRef({ $0.admission.place == .taken }) {
       // The thread's ownership is the queue's from here on.
       unended._withUnsafeGuaranteedRef { detach($0, from: batch) }
@@ -115,20 +118,30 @@ extension Admission {
           body(self, operation, true)
         }
       }
-      if batch.isEnded { batches.remove(batch) }
     }
   }
 
-  /// Puts what became ready by the operations of batches among the ready; ``collectFinished(isObserved:_:)`` follows.
+  /// Takes down what became ready by the operations of batches, for ``collectReadied(_:)``.
   ///
-  /// - Parameter body: Called with each. It is to be released, once no lock is held.
-  mutating func collectReadied(_ body: (OperationReference) -> Void) {
+  /// In between comes ``collectFinished(isObserved:_:)``: a thread publishes that an operation has finished, then what
+  /// became ready by that. So whatever is taken down here has those before it that it waited for.
+  mutating func noteReadied() { batches.forEach { $0.noteReadied() } }
+
+  /// Puts what was taken down as ready among the ready.
+  ///
+  /// - Parameter body: Called with each, and whether it came among the ready by that. It is to be released, once no
+  ///   lock is held.
+  mutating func collectReadied(_ body: (OperationReference, _ isReady: Bool) -> Void) {
     batches.forEach { batch in
-      batch.endIfOutside()
-      while let operation = batch.nextReadied() {
-        operation._withUnsafeGuaranteedRef { becameReady($0) }
-        body(operation)
+      while let reference = batch.nextReadied() {
+        let isReady = reference._withUnsafeGuaranteedRef { operation in
+          let place = operation.admission.place
+          becameReady(operation)
+          return place != operation.admission.place
+        }
+        body(reference, isReady)
       }
+      if batch.isEnded { batches.remove(batch) }
     }
   }
 
@@ -165,7 +178,8 @@ extension Admission {
     var highest = 0
     var last: OperationReference?
     batch.reclaim { operation in
-      let level = readyLevel(of: operation.state.current)
+      let word = operation.state.current
+      let level = readyLevel(of: word)
       highest = max(highest, level)
       members.takeBack(operation, behind: last)
       last = OperationReference(operation)
@@ -173,6 +187,7 @@ extension Admission {
       operation.admission.workerClass = workerClass(of: operation)
       // It was in the first segment, which only grows.
       first.ready.insert(operation, level: level)
+      if word.hasQuality { noteUrgency(of: operation, word) }
     }
     // Other batches, taken later, are behind that.
     if batches.count > 1 { reclaimBatches(lessUrgentThan: highest) }

@@ -1,159 +1,169 @@
 #if DEBUG
-  // For tests and debug builds: what holds after each change of an ``Admission``. A violation stops the process.
+// For tests and debug builds: what holds after each change of an ``Admission``. A violation stops the process.
 
-  extension Admission {
-    /// Checks that the lists, the places and the counts agree.
-    ///
-    /// O(*n* log *barriers*).
-    func checkInvariants() {
-      var found = Findings()
-      var previous: OperationReference?
-      members.list.forEach { reference in
-        checkMember(reference, after: previous, &found)
-        check(previous.map { $0.sequence < reference.sequence } ?? true, reference.operation)
-        check(!reference.operation.admission.wasReturned, reference.operation)
-        previous = reference
-      }
-      previous = nil
-      members.returned.forEach { reference in
-        checkMember(reference, after: previous, &found)
-        check(reference.operation.admission.wasReturned, reference.operation)
-        check(laterPosition(of: reference.operation) == nil, reference.operation)
-        previous = reference
-      }
-      // In batches, and so not to be looked at: their threads may have released them.
-      found.unfinished[-1, default: 0] += members.takenCount
-      let listedCount = members.count - members.takenCount
-      precondition(found.memberCount == listedCount, "\(found.memberCount) members are listed, not \(listedCount)")
-      checkLists(found)
-      checkSegments(found)
-      var activeCount = 0
-      batches.forEach { batch in
-        precondition(batch.isActive, "a batch is listed that is not active")
-        activeCount += 1
-      }
-      precondition(activeCount == batches.count, "\(activeCount) batches are active, not \(batches.count)")
-      precondition(members.takenCount >= 0, "more operations of batches have finished than were taken")
-      precondition(members.takenCount == 0 || !batches.isEmpty, "operations are in a batch, and there is none")
-      PerClass<Int>.forEachClass { precondition(tickets[$0] >= 0, "more tickets were redeemed than issued") }
+extension Admission {
+  /// Checks that the lists, the places and the counts agree.
+  ///
+  /// O(*n* log *barriers*).
+  func checkInvariants() {
+    var found = Findings()
+    var previous: OperationReference?
+    members.list.forEach { reference in
+      checkMember(reference, after: previous, &found)
+      check(previous.map { $0.sequence < reference.sequence } ?? true, reference.operation)
+      check(!reference.operation.admission.wasReturned, reference.operation)
+      previous = reference
     }
-
-    private func checkMember(
-      _ reference: OperationReference, after previous: OperationReference?, _ found: inout Findings
-    ) {
-      let operation = reference.operation
-      check(previous.map { $0.isSame(as: reference.memberPrevious) } ?? (reference.memberPrevious == nil), operation)
-      check(operation.state.current.isBooked, operation)
-      found.note(operation, inLaterSegment: laterPosition(of: operation))
-      checkPlace(of: operation)
+    previous = nil
+    members.returned.forEach { reference in
+      checkMember(reference, after: previous, &found)
+      check(reference.operation.admission.wasReturned, reference.operation)
+      check(laterPosition(of: reference.operation) == nil, reference.operation)
+      previous = reference
     }
-
-    /// Checks that no operation that could start is left without a worker on its way.
-    ///
-    /// Holds after ``issueTickets()``, until a thread that has a batch, or ends what a barrier waits for, goes on.
-    func checkTickets() {
-      let startable = startable
-      PerClass<Int>.forEachClass { workerClass in
-        precondition(
-          tickets[workerClass] >= min(startable[workerClass], Self.mostTickets),
-          "\(startable[workerClass]) operations could start, and \(tickets[workerClass]) workers are on their way")
-      }
+    // In batches, and so not to be looked at: their threads may have released them.
+    found.unfinished[-1, default: 0] += members.takenCount
+    let listedCount = members.count - members.takenCount
+    precondition(found.memberCount == listedCount, "\(found.memberCount) members are listed, not \(listedCount)")
+    checkLists(found)
+    checkSegments(found)
+    var activeCount = 0
+    batches.forEach { batch in
+      precondition(batch.isActive, "a batch is listed that is not active")
+      activeCount += 1
     }
+    precondition(activeCount == batches.count, "\(activeCount) batches are active, not \(batches.count)")
+    precondition(members.takenCount >= 0, "more operations of batches have finished than were taken")
+    precondition(members.takenCount == 0 || !batches.isEmpty, "operations are in a batch, and there is none")
+    PerClass<Int>.forEachClass { precondition(tickets[$0] >= 0, "more tickets were redeemed than issued") }
+  }
 
-    /// Checks what holds after each update of a queue, whatever other threads do meanwhile.
-    ///
-    /// Only if the queue holds so little that looking at all of it costs little.
-    func checkIfSmall() {
-      guard count <= 16 else { return }
-      checkInvariants()
-      if batches.isEmpty, first.barrier == nil { checkTickets() }
-    }
+  private func checkMember(
+    _ reference: OperationReference, after previous: OperationReference?, _ found: inout Findings
+  ) {
+    let operation = reference.operation
+    check(previous.map { $0.isSame(as: reference.memberPrevious) } ?? (reference.memberPrevious == nil), operation)
+    check(operation.state.current.isBooked, operation)
+    found.note(operation, inLaterSegment: laterPosition(of: operation))
+    checkPlace(of: operation)
+  }
 
-    /// What the members say of themselves.
-    private struct Findings {
-      var memberCount = 0
-      var runningCount = 0
-      var cancelledCount = 0
-      var cancelledWithinLimitCount = 0
-      var heldBackCount = 0
-      /// Of the first segment, under -1, and of the later ones: the operations but for the barrier, and the ready ones.
-      var unfinished: [Int: Int] = [:]
-      var ready: [Int: Int] = [:]
-
-      mutating func note(_ operation: Operation, inLaterSegment position: Int?) {
-        memberCount += 1
-        if !operation.isBarrier { unfinished[position ?? -1, default: 0] += 1 }
-        switch operation.admission.place {
-        case .ready: ready[position ?? -1, default: 0] += 1
-        case .running: runningCount += 1
-        case .cancelled: cancelledCount += 1
-        case .cancelledWithinLimit: cancelledWithinLimitCount += 1
-        case .heldBack: heldBackCount += 1
-        case .none, .waiting, .taken, .leaving: break
-        }
-      }
-    }
-
-    /// Checks what a single place means.
-    private func checkPlace(of operation: Operation) {
-      let (place, phase) = (operation.admission.place, operation.state.current.phase)
-      check(place != .none && place != .taken, operation)
-      // Only what is in front of the first barrier, and then that barrier, may have been started, but for the
-      // cancelled.
-      if place == .running {
-        check(laterPosition(of: operation) == nil || operation.state.current.isCancelled, operation)
-      }
-      if [.running, .leaving].contains(place) { check(phase != .pending, operation) }
-      if operation.isBarrier { check(![.heldBack, .ready].contains(place), operation) }
-      if [.cancelled, .cancelledWithinLimit].contains(place) { check(operation.state.current.isCancelled, operation) }
-    }
-
-    private func checkLists(_ found: Findings) {
-      var heldBackCount = 0
-      heldBack.forEach { reference in
-        check(reference.operation.admission.place == .heldBack, reference.operation)
-        heldBackCount += 1
-      }
+  /// Checks that no operation that could start is left without a worker on its way.
+  ///
+  /// Holds after ``issueTickets()``, until a thread with a batch continues, or ends what a barrier waits for.
+  func checkTickets() {
+    let startable = startable
+    PerClass<Int>.forEachClass { workerClass in
       precondition(
-        heldBackCount == found.heldBackCount,
-        "\(found.heldBackCount) operations say that they are held back, and \(heldBackCount) are listed")
-      var listed = 0
-      running.forEach { reference in
-        check(reference.operation.admission.place == .running, reference.operation)
-        listed += 1
-      }
-      precondition(
-        listed == runningCount && found.runningCount == runningCount,
-        "\(listed) operations are listed as running, \(found.runningCount) say so, and \(runningCount) are counted")
-      precondition(
-        found.cancelledCount == cancelled.count,
-        "\(found.cancelledCount) operations say that they are cancelled, and \(cancelled.count) are listed")
-      precondition(
-        found.cancelledWithinLimitCount == cancelledWithinLimit.count,
-        "\(found.cancelledWithinLimitCount) operations say that they are cancelled and wait for a place, and "
-          + "\(cancelledWithinLimit.count) are listed")
-    }
-
-    private func checkSegments(_ found: Findings) {
-      for position in -1..<later.count {
-        let segment = position < 0 ? first : later[position]
-        let unfinished = found.unfinished[position] ?? 0
-        precondition(
-          segment.unfinished == unfinished, "a segment has \(unfinished) operations, and counts \(segment.unfinished)")
-        let readyCount = WorkerClass.allCases.reduce(0) { $0 + segment.ready.count($1) }
-        precondition(
-          readyCount == found.ready[position] ?? 0,
-          "\(found.ready[position] ?? 0) operations of a segment say that they are ready, and \(readyCount) are listed")
-        // Each but the last ends with a barrier; the first does not end with one that has finished.
-        let isLast = position == later.count - 1
-        precondition(isLast == (segment.barrier == nil && !segment.barrierHasFinished), "a segment has no end")
-        precondition(position >= 0 || !segment.barrierHasFinished, "a barrier that has finished was not passed")
-      }
-    }
-
-    private func check(_ condition: Bool, _ operation: Operation, line: UInt = #line) {
-      // Not `description`, which may be overridden, and takes locks.
-      precondition(condition, "\(operation.admission) \(operation.state.current)", line: line)
+        tickets[workerClass] >= min(startable[workerClass], Self.mostTickets),
+        "\(startable[workerClass]) operations could start, and \(tickets[workerClass]) workers are on their way")
     }
   }
+
+  /// Checks what holds after each update of a queue, whatever other threads do meanwhile.
+  ///
+  /// Only if the queue holds so little that looking at all of it costs little.
+  func checkIfSmall() {
+    guard count <= 16 else { return }
+    checkInvariants()
+    if batches.isEmpty, first.barrier == nil { checkTickets() }
+  }
+
+  /// What the members say of themselves.
+  private struct Findings {
+    var memberCount = 0
+    var runningCount = 0
+    var cancelledCount = 0
+    var cancelledWithinLimitCount = 0
+    var heldBackCount = 0
+    /// Of the first segment, under -1, and of the later ones: the operations but for the barrier, and the ready ones.
+    var unfinished: [Int: Int] = [:]
+    var ready: [Int: Int] = [:]
+    /// The urgent ones among the ready ones.
+    var urgent: [Int: UrgentCounts] = [:]
+
+    mutating func note(_ operation: Operation, inLaterSegment position: Int?) {
+      memberCount += 1
+      if !operation.isBarrier { unfinished[position ?? -1, default: 0] += 1 }
+      switch operation.admission.place {
+      case .ready:
+        ready[position ?? -1, default: 0] += 1
+        urgent[position ?? -1, default: UrgentCounts()].change(operation.admission.urgency, by: 1)
+      case .running: runningCount += 1
+      case .cancelled: cancelledCount += 1
+      case .cancelledWithinLimit: cancelledWithinLimitCount += 1
+      case .heldBack: heldBackCount += 1
+      case .none, .waiting, .taken, .leaving: break
+      }
+    }
+  }
+
+  /// Checks what a single place means.
+  private func checkPlace(of operation: Operation) {
+    let (place, phase) = (operation.admission.place, operation.state.current.phase)
+    check(place != .none && place != .taken, operation)
+    // Only what is in front of the first barrier, and then that barrier, may have been started, but for the
+    // cancelled.
+    if place == .running {
+      check(laterPosition(of: operation) == nil || operation.state.current.isCancelled, operation)
+    }
+    if [.running, .leaving].contains(place) { check(phase != .pending, operation) }
+    if operation.isBarrier { check(![.heldBack, .ready].contains(place), operation) }
+    if [.cancelled, .cancelledWithinLimit].contains(place) { check(operation.state.current.isCancelled, operation) }
+  }
+
+  private func checkLists(_ found: Findings) {
+    var heldBackCount = 0
+    heldBack.forEach { reference in
+      check(reference.operation.admission.place == .heldBack, reference.operation)
+      heldBackCount += 1
+    }
+    precondition(
+      heldBackCount == found.heldBackCount,
+      "\(found.heldBackCount) operations say that they are held back, and \(heldBackCount) are listed")
+    var listed = 0
+    for workerClass in WorkerClass.allCases {
+      running[workerClass].forEach { reference in
+        let record = reference.operation.admission
+        check(record.place == .running && record.workerClass == workerClass, reference.operation)
+        listed += 1
+      }
+    }
+    precondition(
+      listed == runningCount && found.runningCount == runningCount,
+      "\(listed) operations are listed as running, \(found.runningCount) say so, and \(runningCount) are counted")
+    precondition(
+      found.cancelledCount == cancelled.count,
+      "\(found.cancelledCount) operations say that they are cancelled, and \(cancelled.count) are listed")
+    precondition(
+      found.cancelledWithinLimitCount == cancelledWithinLimit.count,
+      "\(found.cancelledWithinLimitCount) operations say that they are cancelled and wait for a place, and "
+        + "\(cancelledWithinLimit.count) are listed")
+  }
+
+  private func checkSegments(_ found: Findings) {
+    for position in -1..<later.count {
+      let segment = position < 0 ? first : later[position]
+      let unfinished = found.unfinished[position] ?? 0
+      precondition(
+        segment.unfinished == unfinished, "a segment has \(unfinished) operations, and counts \(segment.unfinished)")
+      let readyCount = WorkerClass.allCases.reduce(0) { $0 + segment.ready.count($1) }
+      precondition(
+        readyCount == found.ready[position] ?? 0,
+        "\(found.ready[position] ?? 0) operations of a segment say that they are ready, and \(readyCount) are listed")
+      precondition(
+        segment.ready.urgent == found.urgent[position] ?? UrgentCounts(),
+        "the urgent operations of a segment are counted wrongly")
+      // Each but the last ends with a barrier; the first does not end with one that has finished.
+      let isLast = position == later.count - 1
+      precondition(isLast == (segment.barrier == nil && !segment.barrierHasFinished), "a segment has no end")
+      precondition(position >= 0 || !segment.barrierHasFinished, "a barrier that has finished was not passed")
+    }
+  }
+
+  private func check(_ condition: Bool, _ operation: Operation, line: UInt = #line) {
+    // Not `description`, which may be overridden, and takes locks.
+    precondition(condition, "\(operation.admission) \(operation.state.current)", line: line)
+  }
+}
 #endif

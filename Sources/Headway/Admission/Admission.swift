@@ -33,8 +33,12 @@ struct Admission {
   private var nextSequence: UInt64 = 0
   /// How many have been started by themselves, and have not finished; those of batches are not counted.
   var runningCount = 0
-  /// What was started by itself and has not finished, except what leaves as cancelled.
-  var running = OperationChain()
+  /// How many have left by themselves, and have not released their dependents; and how many of them keep their place
+  /// until then, so that it is not given to what is less urgent than those.
+  private var (settlingCount, keptPlaces) = (0, 0)
+  /// The operations that were started one by one and have not finished, except those that leave as cancelled; by the
+  /// class to which they raise others.
+  var running = RunningOperations()
   /// Issued, and not yet redeemed by a worker.
   private(set) var tickets = PerClass(0)
 
@@ -43,6 +47,13 @@ struct Admission {
 
   /// How many operations that may end after their `main()` are to go into no batch.
   var aloneCount = 0
+
+  /// The class of the most urgent caller that waits until the queue is empty, or holds less.
+  var awaitedClass = WorkerClass.background
+  /// The operations that have been raised, until the owner raises their threads and what they wait for.
+  var raised: [Raised] = []
+  /// How many operations have been passed to raise them.
+  var passedCount = 0
 
   /// In which order operations start; with `.fifo`, the limit is 1.
   var order = QueueOrder.priority
@@ -103,6 +114,7 @@ struct Admission {
       } else {
         noteHeldBack(operation)
       }
+      if word.hasQuality || awaitedClass != .background { raiseAdded(operation, word) }
       return true
     }
   }
@@ -118,7 +130,7 @@ struct Admission {
   private mutating func noteReady(_ operation: Operation, _ word: OperationWord) {
     if operation.admission.place == .heldBack { heldBack.remove(OperationReference(operation)) }
     let level = readyLevel(of: word)
-    insertReady(operation, level: level)
+    insertReady(operation, word, level: level)
     // What was taken and is less urgent is reclaimed, and no thread continues without having asked.
     guard !batches.isEmpty else { return }
     batches.forEach { $0.stopContinuing() }
@@ -130,13 +142,14 @@ struct Admission {
     order == .fifo ? QueuePriority.normal.level : word.priorityLevel
   }
 
-  private mutating func insertReady(_ operation: Operation, level: Int) {
+  mutating func insertReady(_ operation: Operation, _ word: OperationWord, level: Int) {
     operation.admission.place = .ready
     operation.admission.workerClass = workerClass(of: operation)
     withSegment(of: operation) { $0.ready.insert(operation, level: level) }
+    if word.hasQuality { noteUrgency(of: operation, word) }
   }
 
-  private mutating func removeReady(_ operation: Operation) {
+  mutating func removeReady(_ operation: Operation) {
     withSegment(of: operation) { $0.ready.remove(operation) }
   }
 
@@ -161,11 +174,17 @@ struct Admission {
   /// The operation's priority, or its class, was changed.
   mutating func urgencyChanged(_ operation: Operation) {
     reclaimBatches(with: operation)
-    guard operation.admission.place == .ready else { return }
-    let level = readyLevel(of: operation.state.current)
-    removeReady(operation)
-    insertReady(operation, level: level)
-    if !batches.isEmpty { reclaimBatches(behind: operation, level) }
+    let word = operation.state.current
+    if operation.admission.place == .ready {
+      let level = readyLevel(of: word)
+      removeReady(operation)
+      insertReady(operation, word, level: level)
+      if !batches.isEmpty { reclaimBatches(behind: operation, level) }
+    }
+    switch operation.admission.place {
+    case .waiting, .heldBack, .ready: raisePredecessors(of: operation, word)
+    case .none, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: break
+    }
   }
 
   /// The operation has finished.
@@ -183,7 +202,7 @@ struct Admission {
     switch operation.admission.place {
     case .running:
       runningCount -= 1
-      running.remove(OperationReference(operation))
+      running[operation.admission.workerClass].remove(OperationReference(operation))
     case .ready: removeReady(operation)
     case .cancelled: cancelled.remove(operation)
     case .cancelledWithinLimit: cancelledWithinLimit.remove(operation)
@@ -237,14 +256,12 @@ struct Admission {
 
   /// Sets the queue's quality of service, and whether it matters.
   ///
-  /// O(*n*) in the number of ready operations, if that changes their classes.
+  /// O(*n*) in the number of ready operations, if that changes.
   mutating func setPlacement(_ placement: Placement) {
     let old = self.placement
     self.placement = placement
     reclaimBatches()
-    guard old.quality.workerClass != placement.quality.workerClass || old.hasClasses != placement.hasClasses else {
-      return
-    }
+    guard old.quality != placement.quality || old.hasClasses != placement.hasClasses else { return }
     for position in 0..<later.count { later[position].sortReady(by: placement) }
     first.sortReady(by: placement)
   }
@@ -282,7 +299,8 @@ struct Admission {
   /// Whether a thread will take the inbox in before what is put there could be started: a worker of the queue's class
   /// is on its way; or as many operations run as may, and one of them has to end first.
   var servesInbox: Bool {
-    tickets[placement.ownClass] > 0 || (started >= limit && started > 0 && !isSuspended)
+    tickets[.moreUrgent(placement.ownClass, floor)] > 0
+      || (started >= limit && started > 0 && !isSuspended)
   }
 
   /// As ``countStartable()``, by way of a copy.
@@ -296,15 +314,16 @@ struct Admission {
   /// How many operations workers of each class could start at this moment.
   ///
   /// With a limit, operations of different classes start in one order: of those that are ready, only the ones of the
-  /// class of the first count.
+  /// class of the first count, or the ones that are held to the ``floor`` as the first is.
   mutating func countStartable() -> PerClass<Int> {
     // Mutating although it changes nothing: a getter would get a copy of the whole structure, at every update.
     var counts = PerClass(0)
     if !isSuspended, started < limit {
       if limit == .max {
         counts = first.ready.counts
-      } else if let workerClass = firstReadyClass {
-        counts[workerClass] = first.ready.count(workerClass)
+      } else if let turn {
+        let isHeld = turn.workerClass == floor
+        counts[turn.workerClass] = isHeld ? first.ready.count(downFrom: floor) : first.ready.count(turn.list)
       }
       // What is in batches is there for other workers, too, and so is what became ready by them.
       batches.forEach { counts[$0.workerClass] += $0.startable }
@@ -317,10 +336,17 @@ struct Admission {
     return counts
   }
 
-  /// The class of the operation that a queue with a limit starts next.
-  var firstReadyClass: WorkerClass? {
+  /// The class of the operation that a queue with a limit starts next; nil for none.
+  var turn: Turn? {
     mutating get {
-      guard cancelledWithinLimit.isEmpty else { return .normal }
+      guard cancelledWithinLimit.isEmpty else { return Turn(list: .normal, workerClass: .normal) }
+      guard let list = firstReadyClass else { return nil }
+      return Turn(list: list, workerClass: .moreUrgent(list, floor))
+    }
+  }
+
+  private var firstReadyClass: WorkerClass? {
+    mutating get {
       guard order == .fifo else { return first.ready.firstClass }
       // No other overtakes it: it has the least number, and so is the first of its class, too.
       return members.first?._withUnsafeGuaranteedRef { $0.admission.place == .ready ? $0.admission.workerClass : nil }
@@ -335,7 +361,38 @@ struct Admission {
 
   /// How many operations have been started, the cancelled ones not counted: a batch counts as one, since its thread
   /// runs one after the other.
-  var started: Int { runningCount + batches.count }
+  var started: Int { runningCount + batches.count + keptPlaces }
+
+  /// What an operation keeps that has left, until it has released its dependents.
+  enum Settling {
+    case nothing
+    /// The queue does not count as done.
+    case presence
+    /// The same, and a place of the limit.
+    case place
+  }
+
+  /// An operation has left that may have dependents.
+  ///
+  /// - Parameter startedCount: How many were started before it left.
+  /// - Returns: What it keeps until ``end(_:)``.
+  mutating func beginSettling(startedBefore startedCount: Int) -> Settling {
+    settlingCount += 1
+    guard limit != .max, started < startedCount else { return .presence }
+    keptPlaces += 1
+    return .place
+  }
+
+  /// It has released its dependents.
+  mutating func end(_ settling: Settling) {
+    if settling != .nothing { settlingCount -= 1 }
+    if settling == .place { keptPlaces -= 1 }
+  }
+
+  /// Whether it holds nothing, and what it held has released its dependents.
+  ///
+  /// Where this is false and nothing is held, another change of the state follows.
+  var isDone: Bool { count == 0 && settlingCount == 0 && !batches.contains { $0.isSettling } }
 
   // MARK: Starting
 
@@ -353,9 +410,12 @@ struct Admission {
       if operation.state.claim() { return begin(operation) }
       operation.admission.place = .waiting
     }
-    while limit == .max || firstReadyClass == workerClass, let reference = first.ready.popFirst(workerClass) {
+    while let list = nextList(for: workerClass), let reference = first.ready.popFirst(list) {
       let operation = reference.operation
-      if operation.state.claim() { return begin(operation) }
+      if operation.state.claim() {
+        if limit != .max { raiseToFloor(operation) }
+        return begin(operation)
+      }
       // It was given a dependency after it had become ready, or holds itself back, or has finished without being
       // started.
       operation.admission.place = .waiting
@@ -388,7 +448,8 @@ struct Admission {
     operation.admission.place = .running
     if aloneCount > 0, operation.mayEndLater { aloneCount -= 1 }
     runningCount += 1
-    running.append(OperationReference(operation))
+    operation.admission.workerClass = placement.raisingClass(of: operation.state.current)
+    running[operation.admission.workerClass].append(OperationReference(operation))
     return operation
   }
 }

@@ -37,6 +37,10 @@ struct AdmissionRecord {
     static let returned = Flags(rawValue: 1)
     static let inHeap = Flags(rawValue: 2)
     static let endedOutside = Flags(rawValue: 4)
+    static let urgentUtility = Flags(rawValue: 8)
+    static let urgentNormal = Flags(rawValue: 16)
+    static let passedUtility = Flags(rawValue: 32)
+    static let passedNormal = Flags(rawValue: 64)
 
     subscript(_ flag: Flags) -> Bool {
       get { contains(flag) }
@@ -54,6 +58,31 @@ struct AdmissionRecord {
   var hasEndedOutside: Bool {
     get { flags[.endedOutside] }
     set { flags[.endedOutside] = newValue }
+  }
+
+  /// Its class among the urgent operations of a list; the lowest if it is not counted there.
+  var urgency: WorkerClass {
+    get {
+      guard isUrgent else { return .background }
+      return flags[.urgentNormal] ? .normal : .utility
+    }
+    set {
+      flags[.urgentUtility] = newValue == .utility
+      flags[.urgentNormal] = newValue == .normal
+    }
+  }
+
+  /// Whether it is more urgent than its queue.
+  var isUrgent: Bool { !flags.isDisjoint(with: [.urgentUtility, .urgentNormal]) }
+
+  /// This operation and all that were added before it have been raised to this class for a later one; the lowest if
+  /// they have not been raised.
+  var passedClass: WorkerClass {
+    get { flags[.passedNormal] ? .normal : flags[.passedUtility] ? .utility : .background }
+    set {
+      flags[.passedUtility] = newValue == .utility
+      flags[.passedNormal] = newValue == .normal
+    }
   }
 
   /// Whether it is in its level's heap of ready operations rather than in its list.

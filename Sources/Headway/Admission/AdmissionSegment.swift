@@ -5,6 +5,8 @@ struct AdmissionSegment {
   /// The operations here that have not finished, the barrier not counted.
   var unfinished = 0
   var ready = ReadyByClass()
+  /// All operations before this segment have been raised to this class for operations of this one.
+  var passedClass = WorkerClass.background
   /// The barrier at the end, owned by the list of members.
   var barrier: OperationReference?
   /// The barrier has finished: cancelled, if that was before its turn.
@@ -22,6 +24,7 @@ struct AdmissionSegment {
         reference._withUnsafeGuaranteedRef { operation in
           operation.admission.workerClass = placement.workerClass(of: operation)
           ready.insert(operation, level: level)
+          ready.count(operation, asUrgent: placement.urgency(of: operation.state.current))
         }
       }
     }

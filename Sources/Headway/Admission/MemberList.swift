@@ -38,6 +38,36 @@ struct MemberList {
   }
 }
 
+/// The operations that a queue has started one by one, in one list for each class so that a class can be raised.
+struct RunningOperations {
+  private var normal = OperationChain()
+  private var utility = OperationChain()
+  private var background = OperationChain()
+
+  subscript(workerClass: WorkerClass) -> OperationChain {
+    _read {
+      switch workerClass {
+      case .normal: yield normal
+      case .utility: yield utility
+      case .background: yield background
+      }
+    }
+    _modify {
+      switch workerClass {
+      case .normal: yield &normal
+      case .utility: yield &utility
+      case .background: yield &background
+      }
+    }
+  }
+
+  func forEach(_ body: (OperationReference) -> Void) {
+    normal.forEach(body)
+    utility.forEach(body)
+    background.forEach(body)
+  }
+}
+
 /// Operations of a queue that are in none of its lists of ready ones: an intrusive list, which does not own them.
 struct OperationChain {
   private(set) var first: OperationReference?

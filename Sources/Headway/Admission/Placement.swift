@@ -10,42 +10,15 @@ struct Placement {
   func workerClass(of operation: Operation) -> WorkerClass {
     hasClasses ? operation.effectiveQuality(in: quality).workerClass : .normal
   }
-}
 
-/// One value for each class of workers.
-struct PerClass<Value> {
-  /// The classes, without the array that `allCases` makes.
-  @inline(__always)
-  static func forEachClass(_ body: (WorkerClass) -> Void) {
-    body(.normal)
-    body(.utility)
-    body(.background)
+  /// An operation raises others to this class if it waits for them; the lowest if it raises none.
+  func raisingClass(of word: OperationWord) -> WorkerClass {
+    WorkerClass(raisingLevel: max(word.qualityLevel, quality.level))
   }
 
-  private var values: (Value, Value, Value)
-
-  init(_ value: Value) { values = (value, value, value) }
-
-  init(normal: Value, utility: Value, background: Value) { values = (normal, utility, background) }
-
-  subscript(workerClass: WorkerClass) -> Value {
-    @inline(__always) get {
-      switch workerClass {
-      case .normal: values.0
-      case .utility: values.1
-      case .background: values.2
-      }
-    }
-    @inline(__always) _modify {
-      switch workerClass {
-      case .normal: yield &values.0
-      case .utility: yield &values.1
-      case .background: yield &values.2
-      }
-    }
+  /// As ``raisingClass(of:)``; the lowest if the operation is not more urgent than the queue.
+  func urgency(of word: OperationWord) -> WorkerClass {
+    let level = word.qualityLevel
+    return level > quality.level ? WorkerClass(raisingLevel: level) : .background
   }
-}
-
-extension PerClass<Int> {
-  var isZero: Bool { values.0 | values.1 | values.2 == 0 }
 }

@@ -5,6 +5,8 @@ struct ReadyByClass {
   private var normal = ReadyOperations()
   private var utility = ReadyOperations()
   private var background = ReadyOperations()
+  /// How many of these are more urgent than the queue.
+  private(set) var urgent = UrgentCounts()
 
   var isEmpty: Bool { normal.isEmpty && utility.isEmpty && background.isEmpty }
 
@@ -19,6 +21,15 @@ struct ReadyByClass {
     }
   }
 
+  /// How many there are of a class and of those that are less urgent.
+  func count(downFrom workerClass: WorkerClass) -> Int {
+    switch workerClass {
+    case .normal: normal.count + utility.count + background.count
+    case .utility: utility.count + background.count
+    case .background: background.count
+    }
+  }
+
   /// The one that ``popFirst(_:)`` would take, with its level.
   func first(_ workerClass: WorkerClass) -> (OperationReference, level: Int)? {
     switch workerClass {
@@ -29,7 +40,8 @@ struct ReadyByClass {
   }
 
   mutating func popFirst(_ workerClass: WorkerClass) -> OperationReference? {
-    switch workerClass {
+    if !urgent.isZero, let reference = first(workerClass)?.0 { reference._withUnsafeGuaranteedRef { uncount($0) } }
+    return switch workerClass {
     case .normal: normal.popFirst()
     case .utility: utility.popFirst()
     case .background: background.popFirst()
@@ -40,11 +52,31 @@ struct ReadyByClass {
   mutating func popFirst(
     _ workerClass: WorkerClass, where condition: (Operation) -> Bool
   ) -> (OperationReference, level: Int)? {
-    switch workerClass {
+    if !urgent.isZero {
+      guard let (reference, level) = first(workerClass), reference._withUnsafeGuaranteedRef(condition) else {
+        return nil
+      }
+      reference._withUnsafeGuaranteedRef { remove($0) }
+      return (reference, level)
+    }
+    return switch workerClass {
     case .normal: normal.popFirst(where: condition)
     case .utility: utility.popFirst(where: condition)
     case .background: background.popFirst(where: condition)
     }
+  }
+
+  /// Counts an operation of a list as more urgent than the queue; not for the lowest class.
+  mutating func count(_ operation: Operation, asUrgent urgency: WorkerClass) {
+    guard urgency != .background else { return }
+    operation.admission.urgency = urgency
+    urgent.change(urgency, by: 1)
+  }
+
+  private mutating func uncount(_ operation: Operation) {
+    guard operation.admission.isUrgent else { return }
+    urgent.change(operation.admission.urgency, by: -1)
+    operation.admission.urgency = .background
   }
 
   /// Inserts an operation into the list of the class that its record says.
@@ -57,6 +89,7 @@ struct ReadyByClass {
   }
 
   mutating func remove(_ operation: Operation) {
+    if !urgent.isZero { uncount(operation) }
     switch operation.admission.workerClass {
     case .normal: normal.remove(operation)
     case .utility: utility.remove(operation)
@@ -71,6 +104,7 @@ struct ReadyByClass {
     normal.append(other.normal)
     utility.append(other.utility)
     background.append(other.background)
+    urgent.add(other.urgent)
   }
 
   /// The class of the operation that comes before all others, by priority and then by the order of adding.

@@ -9,7 +9,8 @@ extension OperationQueueExtensions {
   /// - Parameter operation: An operation of this queue, or any other.
   /// - Returns: The sentence, without a full stop.
   /// - Complexity: O(*n*) in the number of operations that it waits for, and of those in its queue if it has barriers.
-  public func diagnose(_ operation: Operation) -> String {
+  @_disfavoredOverload
+  public func diagnose(_ operation: some Operation) -> String {
     let home = operation.queue
     var sentence = "\(operation.label) \(operation.obstacle)"
     if let home, home !== self { sentence += " (it is in \(home.label), not in \(label))" }
@@ -54,8 +55,10 @@ extension Operation {
   }
 
   private var waitedForWhileExecuting: String? {
-    let (operation, queue) = waitsFor
-    return operation?.label ?? queue.map { "all operations of \($0.label)" }
+    var labels: [String] = []
+    for label in waits.map(\.label) where !labels.contains(label) { labels.append(label) }
+    if labels.isEmpty { return queueOfParts.map { "all operations of \($0.label)" } }
+    return labels.prefix(3).joined(separator: " and ") + (labels.count > 3 ? " and \(labels.count - 3) more" : "")
   }
 
   /// As ``obstacle``, of an operation for which another waits; passes over the middle of a chain.

@@ -38,19 +38,19 @@ extension OperationQueue {
     guard let held else { return false }
     let graph = WaitGraph(of: held)
     let cycle = held.allSatisfy { graph.isStuck($0) } ? held.first.flatMap { graph.cycle(from: $0) } : nil
-    let (looksAgain, observers, buffers) = state.withLock { state -> (Bool, ObserverList?, EventBuffers?) in
+    let (looksAgain, observers, awakened) = state.withLock { state -> (Bool, ObserverList?, [Waiter]) in
       guard state.admission.isIdle else {
         state.observation.isLookingForStall = false
-        return (false, nil, nil)
+        return (false, nil, [])
       }
-      guard let cycle else { return (true, nil, nil) }
+      guard let cycle else { return (true, nil, []) }
       state.observation.isLookingForStall = false
       state.observation.hasReportedStall = true
       state.record { .stalled(cycle: cycle) }
-      return (false, state.observers, state.eventBuffers)
+      return (false, state.observers, state.eventBuffers?.takeAwakened() ?? [])
     }
-    buffers?.wake()
-    observers?.notify(of: self)
+    for waiter in awakened { waiter.wake() }
+    if let observers { notify(observers) }
     return looksAgain
   }
 

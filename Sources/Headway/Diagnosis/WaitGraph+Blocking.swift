@@ -1,5 +1,26 @@
 import Synchronization
 
+/// A wait of a thread or a task, which its operation can't end before.
+///
+/// It is known to each operation that the thread is inside of, from before the wait until after it. So what it waits
+/// for is there as long.
+final class KnownWait: Sendable {
+  /// The operation that is waited for.
+  let operation: Operation?
+  /// Or the queue that is to be empty.
+  let queue: OperationQueue?
+
+  fileprivate init(for operation: Operation) { (self.operation, queue) = (operation, nil) }
+
+  fileprivate init(for queue: OperationQueue) { (operation, self.queue) = (nil, queue) }
+
+  /// The operations that have to end before the wait does.
+  var operations: [Operation] { operation.map { [$0] } ?? queue?.operations ?? [] }
+
+  /// What is waited for, in words.
+  var label: String { operation?.label ?? queue.map { "all operations of \($0.label)" } ?? "nothing" }
+}
+
 extension WaitGraph {
   /// Blocks the calling thread until `operation` has finished.
   ///
@@ -11,14 +32,21 @@ extension WaitGraph {
   ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
   static func block(on operation: Operation, adding add: (Waiter) -> Bool) {
     let callers = ThreadContext.operations
-    for caller in callers { caller.setWaits(for: operation, nil) }
+    let wait = KnownWait(for: operation)
+    for caller in callers { caller.begin(wait) }
+    // After the wait was noted: a thread that raises a caller finds the wait, or this thread finds the caller raised.
+    let level = levelOfCaller
+    if level > 0 {
+      Operation.raise([operation], level: level)
+      operation.raiseReports(level: level)
+    }
     var isReported = false
     WaiterList.block(
       checking: {
         guard !isReported else { return }
         isReported = report(from: callers, in: operation.queue) { operation.waitsForMainThread ? operation : nil }
       }, adding: add)
-    for caller in callers { caller.setWaits(for: nil, nil) }
+    for caller in callers { caller.end(wait) }
   }
 
   /// Blocks the calling thread until `queue` is empty.
@@ -30,14 +58,72 @@ extension WaitGraph {
   ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
   static func block(on queue: OperationQueue, adding add: (Waiter) -> Bool) {
     let callers = ThreadContext.operations
-    for caller in callers { caller.setWaits(for: nil, queue) }
+    let wait = KnownWait(for: queue)
+    for caller in callers { caller.begin(wait) }
     var isReported = false
     WaiterList.block(
       checking: {
         guard !isReported else { return }
         isReported = report(from: callers, in: queue) { queue.firstThatWaitsForMainThread }
-      }, adding: add)
-    for caller in callers { caller.setWaits(for: nil, nil) }
+      },
+      adding: { waiter in
+        let waits = add(waiter)
+        if waits { queue.raiseAll(to: WorkerClass(raisingLevel: levelOfCaller)) }
+        return waits
+      })
+    for caller in callers { caller.end(wait) }
+  }
+
+  /// Suspends the calling task, which waits for `operation`.
+  ///
+  /// If the task is that of `operation` itself, or of an operation in that group, this is reported as a blocking wait
+  /// is. Longer cycles are not looked for: that takes O(*n*) in the number of operations, and many tasks wait.
+  ///
+  /// - Parameters:
+  ///   - operation: What to wait for.
+  ///   - suspend: Suspends the task.
+  static func suspending(on operation: Operation, _ suspend: () async throws -> Void) async rethrows {
+    // The thread continues the operations around the innermost one when the task is suspended.
+    guard let caller = ThreadContext.innermostOperation, !caller.endsWithMain,
+      caller.withGroups.contains(where: { $0 === operation })
+    else { return try await suspend() }
+    let wait = KnownWait(for: operation)
+    caller.begin(wait)
+    defer { caller.end(wait) }
+    reportUnlessCancelled(caller, in: operation.queue)
+    try await suspend()
+  }
+
+  /// Suspends the calling task, which waits until `queue` is empty.
+  ///
+  /// As ``suspending(on:_:)-(Operation,_)``, if the task is that of an operation in `queue`, or in a group in it.
+  ///
+  /// - Parameters:
+  ///   - queue: What to wait for.
+  ///   - suspend: Suspends the task.
+  static func suspending(on queue: OperationQueue, _ suspend: () async throws -> Void) async rethrows {
+    guard let caller = ThreadContext.innermostOperation, !caller.endsWithMain,
+      caller.withGroups.contains(where: { $0.queue === queue })
+    else { return try await suspend() }
+    let wait = KnownWait(for: queue)
+    caller.begin(wait)
+    defer { caller.end(wait) }
+    reportUnlessCancelled(caller, in: queue)
+    try await suspend()
+  }
+
+  /// A task that is cancelled waits for nothing.
+  private static func reportUnlessCancelled(_ caller: Operation, in queue: OperationQueue?) {
+    if !Task.isCancelled { _ = report(from: [caller], in: queue) { nil } }
+  }
+
+  /// The level of quality of service of the most urgent operation that the calling thread runs, or of its task; 0 if
+  /// they have none.
+  static var levelOfCaller: Int {
+    let task = withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority).level } ?? 0 }
+    return ThreadContext.operations.reduce(task) { level, operation in
+      max(level, operation.effectiveQuality(in: operation.queue?.knownQuality ?? .default).level)
+    }
   }
 
   /// Reports a wait that nothing seen from here will end.
@@ -70,32 +156,57 @@ extension WaitGraph {
 }
 
 extension Operation {
-  /// Notes that the operation, which executes, can't end before another, or before a queue is empty.
-  final func setWaits(for operation: Operation?, _ queue: OperationQueue?) {
+  /// Notes that the operation, which executes, can't end before a wait in it has.
+  ///
+  /// Several threads and tasks may wait in it at once: its blocks, the iterations of `concurrentPerform`, child tasks.
+  fileprivate final func begin(_ wait: KnownWait) {
     links.withLock { links in
-      guard operation != nil || queue != nil || links.details?.rarer != nil else { return }
       state.announceDetails()
-      let rarer = links.madeDetails.madeRarer
-      rarer.waitsFor = operation
-      rarer.waitsForQueue = queue
-      if operation == nil, queue == nil { rarer.withdrawnWaits += 1 }
+      links.madeDetails.madeRarer.waits.append(wait)
     }
   }
 
-  /// What the operation, which executes, is blocked on.
-  final var waitsFor: (operation: Operation?, queue: OperationQueue?) {
+  /// The wait is over.
+  ///
+  /// The caller has a reference to it, so nothing is freed under the lock.
+  fileprivate final func end(_ wait: KnownWait) {
     links.withLock { links in
-      let rarer = links.details?.rarer
-      return (rarer?.waitsFor, rarer?.waitsForQueue)
+      guard let rarer = links.details?.rarer else { return }
+      rarer.waits.removeAll { $0 === wait }
+      rarer.withdrawnWaits += 1
     }
   }
+
+  /// The waits in the operation, which executes.
+  final var waits: [KnownWait] { links.withLock { $0.details?.rarer?.waits ?? [] } }
+
+  /// A thread of a low class begins calls in the operation.
+  final func beginCalls(_ calls: ConcurrentIterations) {
+    links.withLock { links in
+      state.announceDetails()
+      links.madeDetails.madeRarer.calls.append(calls)
+    }
+  }
+
+  /// The calls have returned.
+  final func endCalls(_ calls: ConcurrentIterations) {
+    links.withLock { $0.details?.rarer?.calls.removeAll { $0 === calls } }
+  }
+
+  /// The calls that threads of a low class have begun in the operation, and that have not returned.
+  final var helpedCalls: [ConcurrentIterations] { links.withLock { $0.details?.rarer?.calls ?? [] } }
 
   /// How many dependencies were removed before they finished, and how often it has returned from blocking.
   final var withdrawnWaits: Int { links.withLock { $0.details?.rarer?.withdrawnWaits ?? 0 } }
 
+  /// The operation, the group that it is in, the group that this is in, and so on.
+  fileprivate final var withGroups: some Sequence<Operation> {
+    sequence(first: self) { $0.queue?.operationOfParts }
+  }
+
   /// Whether the main queue is to run it, and has not begun.
   fileprivate final var waitsForMainThread: Bool {
-    state.current.phase.isBeforeMain && queue?.runsOnMainThread == true
+    state.current.isBeforeMain && queue?.runsOnMainThread == true
   }
 }
 

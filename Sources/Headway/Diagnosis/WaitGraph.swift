@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Which operations wait for which: dependencies, barriers, queues all of whose places are taken, and threads that
-/// block inside operations.
+/// Which operations wait for which: dependencies, barriers, queues all of whose places are taken, groups that have not
+/// started, and threads that block inside operations.
 ///
 /// Nothing is kept: the graph is read from the operations when it is asked for, one lock at a time. What was read first
 /// may be past when the last is read, so that no cycle may be there though each part of it was. Therefore what seems to
@@ -129,13 +129,20 @@ struct WaitGraph {
     case .finished:
       return AdmissionObstacles()
     case .starting, .executing:
-      let (waitsFor, queue) = operation.waitsFor
-      return AdmissionObstacles(all: waitsFor.map { [$0] } ?? queue?.operations ?? [])
+      let parts = operation.queueOfParts?.operations ?? []
+      return AdmissionObstacles(all: operation.waits.flatMap(\.operations) + parts)
     case .pending:
       // A cancelled one may wait for a place.
-      guard !word.isCancelled else { return operation.queue?.obstacles(of: operation) ?? AdmissionObstacles() }
-      let queue = word.isEnqueued ? operation.queue : nil
+      let queue = word.isEnqueued || word.isCancelled ? operation.queue : nil
       var obstacles = queue?.obstacles(of: operation) ?? AdmissionObstacles()
+      // A group that has not started holds its operations back. Once it has, it waits for them, and they for it no
+      // more: read before and after that, the graph has a cycle, which is gone when it is read again.
+      if !word.isCancelled || operation.hasCodeForCancelled, let group = queue?.operationOfParts,
+        group.state.current.phase == .pending
+      {
+        obstacles.all.append(group)
+      }
+      guard !word.isCancelled else { return obstacles }
       if word.unfinishedDependencies > 0 { obstacles.all = operation.unfinishedDependencies + obstacles.all }
       return obstacles
     }
@@ -164,5 +171,6 @@ extension OperationExtensions {
   ///
   /// - Returns: The cycle, in the order of waiting.
   /// - Complexity: O(*n*) in the number of operations and dependencies that this one waits for.
+  @_disfavoredOverload
   public func dependencyCycle() -> [Operation]? { WaitGraph(of: [self]).cycle(from: self) }
 }

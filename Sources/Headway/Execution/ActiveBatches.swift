@@ -22,6 +22,12 @@ struct ActiveBatches {
     count -= 1
   }
 
+  func contains(where condition: (Batch) -> Bool) -> Bool {
+    var result = false
+    forEach { if condition($0) { result = true } }
+    return result
+  }
+
   func forEach(_ body: (Batch) -> Void) {
     var position = first
     while let batch = position {

@@ -14,8 +14,8 @@ final class Batch: @unchecked Sendable {
   // reclaims, which lowers `count`; the batch's thread then goes by `head` and `size`. `continued` and `readied` are
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
   // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime`
-  // change under the queue's lock, the last three by the batch's thread alone. `size`, `allowance`, `placement`,
-  // `keepsOrder`, `hasTakenFirst`, `kept` and `remainingEnd` are that thread's.
+  // change under the queue's lock, the last three by the batch's thread alone; so does `raisedClass`. `size`,
+  // `allowance`, `placement`, `keepsOrder`, `hasTakenFirst`, `kept`, `effects` and `mainEnd` are that thread's.
   //
   // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it
   // has finished; those that are reclaimed go back to the queue. So a thread with the queue's lock must not look at an
@@ -41,6 +41,8 @@ final class Batch: @unchecked Sendable {
   private(set) var placement = Placement(quality: .default, hasClasses: false)
   /// The class of the batch's thread, where classes matter.
   private(set) var workerClass = WorkerClass.normal
+  /// All that it holds has been raised to this class.
+  var raisedClass = WorkerClass.background
   /// How many operations it had when it began.
   private var size = 0
   /// What becomes ready may have to be started before what is left.
@@ -57,7 +59,8 @@ final class Batch: @unchecked Sendable {
   /// The next to be started, but for the first, which is the thread's at once: the thread that moves it has what was
   /// there.
   ///
-  /// If the first could be reclaimed, two threads could take it from each other for ever.
+  /// If the first could always be reclaimed, two threads could take it from each other for ever. It can be reclaimed
+  /// from a thread that has kept something to release before: it does not when it asks the next time.
   private let head = Atomic<Int>(1)
   /// The thread has taken the first; belongs to that thread.
   private var hasTakenFirst = false
@@ -68,6 +71,10 @@ final class Batch: @unchecked Sendable {
   private let readiedCount = Atomic<Int>(0)
   private var collectedFinished = 0
   private var collectedReadied = 0
+  /// How many that became ready were taken down, to be collected after what has finished.
+  private var notedReadied = 0
+  /// The current operation has left the queue, and has not released its dependents.
+  private let settles = Atomic<Bool>(false)
   /// The thread has to take the queue's lock between publishing the end of an operation and releasing it.
   ///
   /// The thread publishes, then looks; who has the lock sets this, then reads what is published. All four are in one
@@ -100,49 +107,32 @@ final class Batch: @unchecked Sendable {
 
   // MARK: What the thread has still to do
 
-  @exclusivity(unchecked) private var kept = KeptOperations()
+  // `Batch+Remaining.swift` is about these, which belong to the batch's thread. They are looked at after each
+  // operation; where a single thread excludes, that is not checked once more at each access.
 
-  /// Whether the thread has kept something whose release may run users' code.
-  var hasKept: Bool { !kept.isEmpty }
-
-  /// Takes over an ownership of an operation.
-  func keep(_ operation: OperationReference) { kept.append(operation) }
-
-  /// Takes over the ownership of an operation that the thread had taken and that has finished, whose release runs no
-  /// users' code.
-  func keep(plain operation: OperationReference) { kept.append(plain: operation) }
-
-  /// Releases an operation that the thread had taken and that has finished, and keeps its memory.
-  func free(_ operation: OperationReference) {
-    kept.appendMemory(of: operation)
-    operation.release()
-  }
-
-  /// Releases all that was kept.
+  @exclusivity(unchecked) var kept = KeptOperations()
+  /// The thread releases the work of an operation that has ended: a `deinit` of the user's may wait for anything.
   ///
-  /// Called between two batches.
-  func release() {
-    kept.releaseMemory()
-    releaseKept()
-  }
+  /// A wait of Headway's closes the batch: see ``leaveToWait()``.
+  @exclusivity(unchecked) var releasesWork = false
+  /// The operation with which the thread is about to continue; retained.
+  @exclusivity(unchecked) var awaiting: OperationReference?
+  @exclusivity(unchecked) var mainEnd = MainEnd()
+  /// What the end of the last operation has left to be done that may run users' code.
+  @exclusivity(unchecked) var effects = Effects()
+  /// Steps that were performed, to be used again: they would be an allocation for each operation that is observed.
+  @exclusivity(unchecked) var spareSteps: Effects.Steps?
 
-  /// Releases what was kept and may run users' code.
-  func releaseKept() {
-    // Taken out, since what runs then may visit queues.
-    guard !kept.isEmpty else { return }
-    var released = kept.takeAll()
-    for operation in released { operation.release() }
-    released.removeAll(keepingCapacity: true)
-    kept.reuse(released)
-  }
+  /// Whether the thread has taken all operations, or another thread has reclaimed the rest.
+  ///
+  /// If not, a thread that reclaims the rest later sees what this one has published: this one publishes, then looks;
+  /// the other changes the head, then looks at what is published. All four are in one order (sequentially consistent).
+  var isExhausted: Bool { !hasTakenFirst || head.load(ordering: .sequentiallyConsistent) >= size }
 
   /// Whether the thread can run completion blocks, between two operations.
   ///
   /// Where the number that may run is limited, the batch has a place of the limit, which a completion block has not.
   var runsCompletionBlocks: Bool { executor == nil && !keepsOrder }
-
-  // Looked at after each operation; where a single thread excludes, that is not checked once more at each access.
-  @exclusivity(unchecked) var remainingEnd = RemainingEnd()
 
   // MARK: Under the queue's lock
 
@@ -161,6 +151,7 @@ final class Batch: @unchecked Sendable {
     home = .passUnretained(queue)
     self.placement = placement
     self.workerClass = workerClass
+    raisedClass = .background
     if self.executor !== executor { self.executor = executor }
     count = 0
     head.store(1, ordering: .relaxed)
@@ -170,6 +161,7 @@ final class Batch: @unchecked Sendable {
     readiedCount.store(0, ordering: .relaxed)
     collectedFinished = 0
     collectedReadied = 0
+    notedReadied = 0
     isPinned.store(false, ordering: .relaxed)
     isWatched = false
     presence.store(.inside, ordering: .relaxed)
@@ -178,6 +170,8 @@ final class Batch: @unchecked Sendable {
   }
 
   /// All has been appended.
+  ///
+  /// If the thread has kept something to release, others may take the first operation, too, until it has done that.
   ///
   /// - Parameters:
   ///   - allowance: How many operations the thread runs at most.
@@ -190,6 +184,10 @@ final class Batch: @unchecked Sendable {
     self.keepsOrder = keepsOrder
     self.allowance = min(allowance, Self.capacity)
     self.mayContinue.store(mayContinue, ordering: .relaxed)
+    if hasKept {
+      head.store(0, ordering: .relaxed)
+      hasTakenFirst = true
+    }
   }
 
   /// Something else can be started, or nothing may be.
@@ -239,7 +237,7 @@ final class Batch: @unchecked Sendable {
   func nextFinished(isSingle: Bool) -> Finished? {
     while true {
       let number = collectedFinished
-      let published = finishedCount.load(ordering: .acquiring)
+      let published = finishedCount.load(ordering: .sequentiallyConsistent)
       if number < published {
         guard number < count else {
           collectedFinished += 1
@@ -264,9 +262,15 @@ final class Batch: @unchecked Sendable {
     }
   }
 
-  /// The next operation that became ready and was not collected; owned by the caller.
+  /// Takes down what became ready, and ends the batch if the thread is outside.
+  func noteReadied() {
+    endIfOutside()
+    notedReadied = readiedCount.load(ordering: .acquiring)
+  }
+
+  /// The next operation that was taken down as ready and was not collected; owned by the caller.
   func nextReadied() -> OperationReference? {
-    guard collectedReadied < readiedCount.load(ordering: .acquiring) else { return nil }
+    guard collectedReadied < notedReadied else { return nil }
     collectedReadied += 1
     return readied[collectedReadied - 1]
   }
@@ -327,7 +331,7 @@ final class Batch: @unchecked Sendable {
   /// that all has been reclaimed: then it is to have no place of the queue's limit.
   ///
   /// To be called before what became ready is collected, so that nothing is published after that.
-  func endIfOutside() {
+  private func endIfOutside() {
     guard head.load(ordering: .relaxed) >= count else { return }
     isEnded =
       presence.compareExchange(expected: .outside, desired: .ended, ordering: .sequentiallyConsistent).exchanged
@@ -350,6 +354,9 @@ final class Batch: @unchecked Sendable {
   var yieldsToInbox: Bool {
     lowestLevel < QueuePriority.normal.level && home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == false
   }
+
+  /// The operation that belongs to the thread from the beginning.
+  var first: OperationReference { items[0] }
 
   /// The next operation to start, which is the thread's now, or nil.
   func next() -> OperationReference? {
@@ -420,25 +427,47 @@ final class Batch: @unchecked Sendable {
     finishedCount.store(number + 1, ordering: .releasing)
   }
 
+  /// The current operation is about to be published, and releases its dependents after that; ``endSettling()`` follows.
+  func beginSettling() { settles.store(true, ordering: .relaxed) }
+
+  /// The dependents are released.
+  ///
+  /// A thread that empties the queue after that sees it: it has reclaimed the rest of the batch, or collected what this
+  /// thread publishes afterwards.
+  func endSettling() { settles.store(false, ordering: .releasing) }
+
+  /// Whether an operation that was published may not have released its dependents.
+  ///
+  /// Then the batch's thread takes the queue's lock once more when it has.
+  var isSettling: Bool { settles.load(ordering: .acquiring) }
+
   /// Whether the thread is to take the queue's lock before it releases what has finished.
   var hasToTakeLock: Bool { isPinned.load(ordering: .sequentiallyConsistent) }
 
   /// Continues with an operation that became ready, without asking the queue, if it is the only one there is to start.
   ///
-  /// One that has been among the ready ones before may be in a batch, which must not find it finished.
+  /// ``mayBegin(readied:)`` has said that it may. This looks again at what other threads have changed since.
   ///
-  /// The head first: if it is where it is because another thread has reclaimed the rest, which has to start before,
-  /// then this sees that it may not continue.
+  /// One that has been among the ready ones before may be in a batch, which must not find it finished.
   ///
   /// - Returns: Whether it has begun.
   func begin(readied operation: Operation) -> Bool {
-    guard head.load(ordering: .acquiring) >= size, mayContinue.load(ordering: .relaxed),
-      finishedCount.load(ordering: .relaxed) < allowance, readiedCount.load(ordering: .relaxed) == 0,
-      isMine(operation), !operation.mayEndLater,
-      home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == true,
-      placement.workerClass(of: operation) == workerClass
-    else { return false }
-    return operation.state.beginPlainly(ifNeverReady: true)
+    isAlone && operation.state.beginPlainly(ifNeverReady: true)
+  }
+
+  /// Whether nothing else in the queue can be started.
+  private var isAlone: Bool {
+    mayContinue.load(ordering: .relaxed) && home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == true
+  }
+
+  /// Whether the thread may continue with an operation that became ready, as far as can be seen before it begins.
+  ///
+  /// The head first: if it is where it is because another thread has reclaimed the rest, which has to start before,
+  /// then this sees that it may not continue.
+  func mayBegin(readied operation: Operation) -> Bool {
+    head.load(ordering: .acquiring) >= size && isAlone && finishedCount.load(ordering: .relaxed) < allowance
+      && readiedCount.load(ordering: .relaxed) == 0
+      && isMine(operation) && !operation.mayEndLater && placement.workerClass(of: operation) == workerClass
   }
 
   /// Publishes an operation that became ready, and hands over its ownership, if the queue need not hear of it before it

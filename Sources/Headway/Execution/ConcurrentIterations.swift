@@ -4,9 +4,9 @@ import Synchronization
 ///
 /// The calling thread takes numbers from the beginning, so it never waits for a thread to arrive. It asks for one
 /// helper. Each helper asks for more, until as many take part as may: short calls get few threads, and calls that block
-/// get many.
-/// Once all numbers are given out, the requests are withdrawn from the pool. A thread that asks for helpers then checks
-/// whether all numbers are given out, and if so withdraws its request. `Models/helpers.pml` has this protocol.
+/// get many. Once all numbers are given out, the requests are withdrawn from the pool. A thread that asks for helpers
+/// then checks whether all numbers are given out, and if so withdraws its request. `Models/helpers.pml` has this
+/// protocol.
 final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` is protected by the executor's lock.
   typealias Body = @Sendable (_ number: Int) -> Void
 
@@ -21,8 +21,13 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
     var busy = 1
     /// Threads that were sent for, and do not take part yet.
     var requested = 0
+    /// Asks for threads of a more urgent class.
+    var urgentHelp: UrgentHelp?
     var waiters = WaiterList()
   }
+
+  /// The class of the threads that are sent for.
+  private let raisedClass: Atomic<WorkerClass>
 
   private let count: Int
   /// The operation that the calling thread is inside of.
@@ -55,11 +60,17 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
   ) {
     (self.count, self.operation) = (count, operation)
     (self.executor, self.workerClass, self.limit) = (executor, workerClass, limit)
+    raisedClass = Atomic(workerClass)
     state = Guarded(State(body: body, unfinished: count))
   }
 
   /// Returns when all calls have returned.
   func run() {
+    // Raised before, it is raised here; raised later, it finds this.
+    let operation = workerClass == .normal ? nil : operation
+    operation?.beginCalls(self)
+    defer { operation?.endCalls(self) }
+    if let operation { raise(to: operation.effectiveQuality(in: queue?.knownQuality ?? .default).workerClass) }
     summon()
     if let body = state.withLock({ $0.body }) { takeNumbers(body, helper: nil) }
     WaiterList.block { waiter in
@@ -69,19 +80,25 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
         return true
       }
     }
-    let body = state.withLock { state in
-      defer { state.body = nil }
-      return state.body
+    // What was asked for is withdrawn by then, or the thread that asks withdraws it.
+    let used = state.withLock { state in
+      defer { (state.body, state.urgentHelp) = (nil, nil) }
+      return (state.body, state.urgentHelp)
     }
-    withExtendedLifetime(body) {}
+    withExtendedLifetime(used) {}
   }
 
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
-    let body = state.withLock { state in
+    let (body, help) = state.withLock { state -> (Body?, UrgentHelp?) in
+      // It was on its way when the operation was raised: one of the more urgent class comes in its place.
+      if let help = state.urgentHelp, let workerClass, help.workerClass.isMoreUrgent(than: workerClass) {
+        return (nil, help)
+      }
       state.requested -= 1
       state.busy += 1
-      return state.body
+      return (state.body, nil)
     }
+    if let help { send(1, help) }
     // Others may have taken all numbers.
     guard !isGivenOut, let body else { return false }
     summon()
@@ -112,7 +129,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
       guard number < count else { break }
       body(number)
       done += 1
-      makesWay = helper?.isNeededElsewhere(turnEnd) == true
+      makesWay = helper.map { $0.isNeededElsewhere(turnEnd) || isRaised(beyond: $0) } ?? false
     }
     leave(done, makesWay: makesWay)
   }
@@ -127,7 +144,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
       }
       return (state.unfinished == 0 ? state.waiters.removeAll() : [], state.requested > 0)
     }
-    if makesWay { summon(1) } else if isAwaited { withdraw() }
+    if makesWay { send(1, urgentHelp) } else if isAwaited { withdraw() }
     for waiter in waiters { waiter.wake() }
   }
 
@@ -139,22 +156,110 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
   private func summon() {
     let left = count - begun.load(ordering: .relaxed)
     guard left > 0, limit > 1 else { return }
-    let missing = state.withLock { state in
+    let (missing, help) = state.withLock { state in
       let useful = min(limit, 2 * state.busy, state.busy + left - 1)
       let missing = max(0, useful - state.busy - state.requested)
       state.requested += missing
-      return missing
+      return (missing, state.urgentHelp)
     }
-    if missing > 0 { summon(missing) }
+    send(missing, help)
   }
 
-  private func summon(_ missing: Int) {
-    executor.summon(missing, for: self, on: workerClass)
-    if isGivenOut { withdraw() }
+  private var urgentHelp: UrgentHelp? { state.withLock { $0.urgentHelp } }
+
+  /// Sends for threads that count as requested.
+  ///
+  /// Asks, and then checks whether the operation has been raised meanwhile; a thread that raises it says so, and then
+  /// takes back what was asked for. So no thread of a less urgent class is asked for afterwards.
+  private func send(_ count: Int, _ help: UrgentHelp?) {
+    var (count, help) = (count, help)
+    while count > 0 {
+      if let help {
+        executor.summon(count, for: help, on: help.workerClass)
+      } else {
+        executor.summon(count, for: self, on: workerClass)
+      }
+      if isGivenOut {
+        if let help { withdraw(help) }
+        return withdraw()
+      }
+      let current = urgentHelp
+      guard current !== help else { return }
+      count = takeBack(help)
+      help = current
+    }
+  }
+
+  /// Takes back requests for threads, which count as requested still.
+  private func takeBack(_ help: UrgentHelp?) -> Int {
+    if let help { executor.withdraw(help, on: help.workerClass) } else { executor.withdraw(self, on: workerClass) }
   }
 
   private func withdraw() {
-    let withdrawn = executor.withdraw(self, on: workerClass)
+    let withdrawn = takeBack(nil)
+    let help = state.withLock { state in
+      state.requested -= withdrawn
+      return state.urgentHelp
+    }
+    if let help { withdraw(help) }
+  }
+
+  private func withdraw(_ help: UrgentHelp) {
+    let withdrawn = takeBack(help)
     if withdrawn > 0 { state.withLock { $0.requested -= withdrawn } }
+  }
+
+  // MARK: Raising
+
+  /// The same work where threads of a more urgent class are sent for.
+  private final class UrgentHelp: HelpedWork, @unchecked Sendable {  // `place` is protected by the executor's lock.
+    let calls: ConcurrentIterations
+    let workerClass: WorkerClass
+    var place: Int?
+
+    init(_ calls: ConcurrentIterations, _ workerClass: WorkerClass) {
+      (self.calls, self.workerClass) = (calls, workerClass)
+    }
+
+    var owner: ObjectIdentifier { calls.owner }
+
+    func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
+      calls.runOnWorker(of: workerClass, atMost: count)
+    }
+  }
+
+  /// Sends for threads of a more urgent class, no more than there are processors, after the operation has been raised.
+  ///
+  /// Helpers of a less urgent class finish the calls that they have begun, and make way for those of the new class.
+  func raise(to workerClass: WorkerClass) {
+    guard workerClass.isMoreUrgent(than: self.workerClass), !isGivenOut else { return }
+    let help = UrgentHelp(self, workerClass)
+    let (isRaised, last) = state.withLock { state -> (Bool, UrgentHelp?) in
+      let last = state.urgentHelp
+      guard state.body != nil, last.map({ workerClass.isMoreUrgent(than: $0.workerClass) }) ?? true else {
+        return (false, nil)
+      }
+      state.urgentHelp = help
+      raisedClass.store(workerClass, ordering: .relaxed)
+      return (true, last)
+    }
+    guard isRaised else { return }
+    // Threads that have not arrived make room for the others.
+    let takenBack = takeBack(nil) + (last.map { takeBack($0) } ?? 0)
+    let missing = state.withLock { state in
+      state.requested -= takenBack
+      let left = count - begun.load(ordering: .relaxed)
+      let missing = max(0, min(ProcessorCount.usable, left, limit - state.busy - state.requested))
+      state.requested += missing
+      return missing
+    }
+    send(missing, help)
+  }
+
+  /// Whether threads of a more urgent class than that of a helper are sent for.
+  ///
+  /// Relaxed: a helper that does not see it looks again after its next call.
+  private func isRaised(beyond helper: Worker) -> Bool {
+    raisedClass.load(ordering: .relaxed).isMoreUrgent(than: helper.pool.workerClass)
   }
 }

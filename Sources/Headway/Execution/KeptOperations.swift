@@ -10,8 +10,12 @@ struct KeptOperations: ~Copyable {
   /// What is to be released before the thread runs another operation, and when it holds nothing of the queue's that
   /// others need: that may run users' code.
   private var kept: [OperationReference] = []
+  /// The last operation that the thread has run, which is to release its work, and then to be released itself.
+  private var last: OperationReference?
   /// Operations of which only memory is to be released.
-  private let plain = UnsafeMutablePointer<OperationReference>.allocate(capacity: Batch.capacity)
+  ///
+  /// Those of a batch, and the last one of the batch before.
+  private let plain = UnsafeMutablePointer<OperationReference>.allocate(capacity: Batch.capacity + 1)
   private var plainCount = 0
   /// Operations that the thread has released: that each is unowned here keeps its memory, and nothing else of it.
   private let freed = UnsafeMutablePointer<Freed>.allocate(capacity: Batch.capacity)
@@ -25,10 +29,19 @@ struct KeptOperations: ~Copyable {
   }
 
   /// Whether there is something whose release may run users' code.
-  var isEmpty: Bool { kept.isEmpty }
+  var isEmpty: Bool { kept.isEmpty && last == nil }
 
   /// Takes over an ownership of an operation.
   mutating func append(_ operation: OperationReference) { kept.append(operation) }
+
+  /// Takes over the ownership of the last operation that the thread has run.
+  mutating func append(last operation: OperationReference) {
+    assert(last == nil, "a batch has one last operation")
+    last = operation
+  }
+
+  /// Takes out the last operation.
+  mutating func takeLast() -> OperationReference? { last.take() }
 
   /// Takes over the ownership of an operation that the thread had taken and that has finished, whose release runs no
   /// users' code.

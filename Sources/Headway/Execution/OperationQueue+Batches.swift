@@ -18,10 +18,11 @@ extension OperationQueue {
   /// - Returns: How many were run.
   final func runAll(of batch: Batch, _ worker: Worker?) -> Int {
     var number = 0
-    var leftOvers: [() -> Void] = []
-    // The one that the left-overs are of.
+    // The one whose effects are to be performed when the batch is closed.
     var last: Operation?
+    let isLow = worker?.isOfLowClass == true
     ThreadContext.run(in: self, batch) { context in
+      if batch.hasKept { batch.releaseKeptBeforeFirst() }
       // What the thread continues with has begun. The thread owns what it takes, and what it continues with.
       var next: OperationReference?
       var isOver = false
@@ -30,17 +31,18 @@ extension OperationQueue {
         next = nil
         let course = reference._withUnsafeGuaranteedRef { operation -> Course in
           batch.noteCurrent(reference)
+          if isLow { worker?.goOn(to: reference, in: self) }
           guard isContinued || operation.state.beginPlainly() else { return .notBegun }
           context.pointee.enter(reference)
           startUnit(of: operation)
           if operation.mayEndLater {
             operation.run()
-            return batch.remainingEnd.takeEndInMain().map { .endedInMain($0) } ?? .goesOn
+            return batch.mainEnd.takePlace().map { .endedInMain($0) } ?? .goesOn
           }
           operation.callMain()
           isOver = isOver || batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
           let continues = !isOver && !operation.runsUserCodeWhenFreed
-          next = operation.end(in: batch, isContinued: isContinued, continues: continues) { leftOvers.append($0) }
+          next = operation.end(in: batch, isContinued: isContinued, continues: continues)
           return .ended
         }
         if case .notBegun = course {
@@ -55,40 +57,31 @@ extension OperationQueue {
         case .notBegun, .ended: break
         case .goesOn:
           // What follows closes the batch.
-          return batch.remainingEnd.leave(unended: reference)
+          return batch.mainEnd.leave(unended: reference)
         case .endedInMain(let end):
           isOver = batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
           guard end == .outside else { break }
+          reference._withUnsafeGuaranteedRef { $0.releaseWork() }
           batch.free(reference)
           if !batch.comeBack() { isOver = true }
           continue
         }
         // Where the batch is closed by now, its end was no plain one, and the queue has heard.
-        if !isContinued, batch.isActive, batch.hasToTakeLock, let notifications = collect() {
-          if next == nil {
-            leftOvers.append { notifications.send() }
-          } else {
-            notifications.send(besides: batch.executor)
+        if !isContinued, batch.isActive, batch.hasToTakeLock {
+          update(collectingBatches: true, leaving: &batch.effects) { _ in }
+        }
+        if !batch.effects.isEmpty {
+          if next != nil {
+            batch.effects.perform(besides: batch.executor)
+          } else if !performEffects(of: reference, in: batch, context, isLast: isOver) {
+            isOver = true
+            if !batch.effects.isEmpty { last = reference.operation }
           }
         }
-        if !runUsersCode(after: reference, of: batch, context, isLast: isOver, &leftOvers) { isOver = true }
-        if !leftOvers.isEmpty { (isOver, last) = (true, reference.operation) }
-        // Where the thread has begun the next one, which is in this batch, the batch must not be ended in its place.
-        let staysInside = isOver || next != nil
-        if !release(reference, of: batch, isContinued: isContinued, isLast: staysInside) { isOver = true }
+        if !release(reference, of: batch, continues: next != nil, isLast: isOver) { isOver = true }
       }
     }
-    if let last {
-      // They may run code of the user's: the thread holds nothing of the queue's meanwhile.
-      var notifications = PendingNotifications()
-      update(collectingBatches: true, notifyingLater: &notifications) { $0.admission.close(batch) }
-      // What runs here may wait for this operation, of whose end this thread may have still to notify.
-      NotificationContext.run(notifyingOf: last) {
-        notifications.send()
-        // What the next one waits for, the last one may hold.
-        while !leftOvers.isEmpty { leftOvers.removeFirst()() }
-      }
-    }
+    if let last { performEffects(of: last, closing: batch) }
     return number
   }
 
@@ -97,93 +90,101 @@ extension OperationQueue {
     case notBegun
     case ended
     /// It has ended, in its `main()`.
-    case endedInMain(RemainingEnd.EndInMain)
+    case endedInMain(MainEnd.Place)
     /// Its `main()` has returned, and it goes on, or another thread has ended it.
     case goesOn
   }
 
   /// Closes the batch of the calling thread.
   final func close(_ batch: Batch) {
-    var notifications = PendingNotifications()
-    update(collectingBatches: true, notifyingLater: &notifications) { $0.admission.close(batch) }
-    notifications.send()
+    update(collectingBatches: true) { $0.admission.close(batch) }
   }
 
-  /// Notifies of the end of an operation of a batch, or runs its completion block.
+  /// Performs what the end of an operation of a batch has left, between two operations.
   ///
-  /// Either may take long, and wait for others: see ``release(_:of:isContinued:isLast:)``.
+  /// That may take long, and wait for others: see ``release(_:of:continues:isLast:)``.
   ///
   /// - Parameters:
   ///   - reference: The operation.
   ///   - batch: The batch.
   ///   - context: The thread's.
   ///   - isLast: The thread leaves the batch.
-  ///   - leftOvers: Takes what is to be done when the thread holds nothing of the queue's.
-  /// - Returns: Whether the thread may go on with its batch.
-  private func runUsersCode(
-    after reference: OperationReference, of batch: Batch, _ context: UnsafeMutablePointer<ThreadContext>, isLast: Bool,
-    _ leftOvers: inout [() -> Void]
+  /// - Returns: Whether the thread may go on with its batch. If not, and there are effects left, they are to be
+  ///   performed when the batch is closed.
+  private func performEffects(
+    of reference: OperationReference, in batch: Batch, _ context: UnsafeMutablePointer<ThreadContext>, isLast: Bool
   ) -> Bool {
-    if let end = batch.remainingEnd.takeUntoldEnd() {
-      let operation = reference.operation
-      guard !isLast, leftOvers.isEmpty, !batch.keepsOrder, batch.leave() else {
-        leftOvers.append { ThreadContext.run(operation, in: self) { operation.notify(of: end) } }
-        return false
-      }
-      context.pointee.enter(reference)
-      operation.notify(of: end)
-      context.pointee.leave()
-      return batch.comeBack()
-    }
-    guard let block = batch.remainingEnd.takeCompletionBlock() else { return true }
-    guard leftOvers.isEmpty, !batch.hasKept else {
-      // It may wait for what this thread has still to do.
-      reference.operation.submitCompletionBlock(block, self, batch.executor, batch.placement)
-      return true
-    }
-    guard !isLast, batch.leave() else {
-      let operation = reference.operation
-      leftOvers.append { operation.runCompletionBlock(block) }
-      return false
-    }
-    context.pointee.leaveQueue()
-    reference._withUnsafeGuaranteedRef { $0.runCompletionBlock(block) }
+    submitCompletionBlock(of: reference, batch)
+    guard !batch.effects.isEmpty else { return true }
+    guard !isLast, !batch.keepsOrder, batch.leave() else { return false }
+    let effects = batch.effects.take()
+    if effects.notifiesEnd { context.pointee.enter(reference) } else { context.pointee.leaveQueue() }
+    effects.perform(after: reference, in: self)
+    context.pointee.leave()
     context.pointee.enter(self)
     return batch.comeBack()
   }
 
-  /// Releases an operation of a batch that has ended, and what the thread has kept of it, before the thread runs
-  /// another, which may wait for what the last one held.
+  /// Hands a completion block that the thread was to run to another, if it may wait for what this thread has still to
+  /// do or to release.
+  private func submitCompletionBlock(of reference: OperationReference, _ batch: Batch) {
+    guard let block = batch.effects.takeCompletionBlock(or: batch.hasKept) else { return }
+    reference.operation.submitCompletionBlock(block, self, batch.executor, batch.placement)
+  }
+
+  /// Closes a batch, and then performs what the end of its last operation has left: the thread holds nothing of the
+  /// queue's meanwhile.
+  private func performEffects(of operation: Operation, closing batch: Batch) {
+    update(collectingBatches: true, leaving: &batch.effects) { $0.admission.close(batch) }
+    let reference = OperationReference(operation)
+    submitCompletionBlock(of: reference, batch)
+    var effects = batch.effects.take()
+    if effects.notifiesEnd {
+      ThreadContext.run(operation, in: self) { effects.perform() }
+    } else {
+      effects.perform(after: reference, in: self)
+    }
+  }
+
+  /// Releases the work of an operation of a batch that has ended, the operation itself, and what the thread has kept of
+  /// it, before the thread runs another, which may wait for what the last one held.
   ///
-  /// If that may run users' code, and the queue has to hear first of what has finished, it is left to the end of the
-  /// batch: where the number that may run is limited, since the batch has a place of the limit; and after the last one,
-  /// since others may wait until the queue is empty.
+  /// All of that may run users' code. After the last operation it is left until the batch is closed, since others may
+  /// wait until the queue is empty. Before that, the thread stays at the batch while it releases the work of an
+  /// operation that runs no other code when it is freed: others may reclaim the rest of the batch, and a wait of
+  /// Headway's closes it. For other operations it leaves the batch; where the number that may run is limited, and so
+  /// the batch has a place, it closes the batch first.
   ///
+  /// - Parameters:
+  ///   - reference: The operation.
+  ///   - batch: The batch.
+  ///   - continues: The thread has begun the next one, and before that released the work of this one.
+  ///   - isLast: The thread leaves the batch.
   /// - Returns: Whether the thread may go on with its batch.
   private func release(
-    _ reference: OperationReference, of batch: Batch, isContinued: Bool, isLast: Bool
+    _ reference: OperationReference, of batch: Batch, continues: Bool, isLast: Bool
   ) -> Bool {
     guard batch.hasKept || reference._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) else {
-      // The queue still has the former.
-      if isContinued { reference.release() } else { batch.keep(plain: reference) }
-      return true
+      guard continues || (!isLast && !batch.isExhausted) else {
+        batch.keep(last: reference)
+        return false
+      }
+      let goesOn = continues || reference._withUnsafeGuaranteedRef { batch.releaseWork(of: $0) }
+      batch.keep(plain: reference)
+      return goesOn
     }
-    guard !isLast, !batch.keepsOrder, batch.leave() else {
+    if continues {
       batch.keep(reference)
       return false
     }
+    guard !isLast, !batch.keepsOrder, batch.leave() else {
+      batch.keep(last: reference)
+      return false
+    }
+    reference._withUnsafeGuaranteedRef { $0.releaseWork() }
     batch.free(reference)
     batch.releaseKept()
     return batch.comeBack()
-  }
-
-  /// Another thread looks at what this one is about to release, or somebody observes the queue: collects its end.
-  ///
-  /// - Returns: What to notify of, when the thread holds nothing that others may wait for.
-  private func collect() -> PendingNotifications? {
-    var notifications = PendingNotifications()
-    update(collectingBatches: true, notifyingLater: &notifications) { _ in }
-    return notifications.isEmpty ? nil : notifications
   }
 
   /// Runs an operation of a batch that does not start plainly: it was cancelled, say, or is observed; false if it can't
@@ -191,25 +192,33 @@ extension OperationQueue {
   ///
   /// Closes the batch, and gives up the ownership of the operation.
   private func runTaken(_ reference: OperationReference, of batch: Batch) -> Bool {
-    var notifications = PendingNotifications()
-    let claimed = update(collectingBatches: true, notifyingLater: &notifications) { state -> Operation? in
+    var effects = Effects()
+    let claimed = update(collectingBatches: true, leaving: &effects) { state -> Operation? in
       let operation = reference.operation
       guard state.admission.claimTaken(operation, of: batch) else { return nil }
       state.record { .started(operation) }
       return operation
     }
     guard let claimed else {
-      notifications.send()
+      effects.perform()
       return false
     }
-    notifications.send(besides: batch.executor)
+    effects.perform(besides: batch.executor)
     run(claimed)
     return true
   }
 
   /// The calling thread, to which `batch` belongs, is about to block: what it has not started is for others.
+  ///
+  /// Between two operations, the batch is closed, since what the thread waits for may need its place.
   final func threadBlocks(in batch: Batch) {
-    update(collectingBatches: true) { $0.admission.reclaim(batch) }
+    guard batch.releasesWork else { return update(collectingBatches: true) { $0.admission.reclaim(batch) } }
+    let next = batch.leaveToWait()
+    update(collectingBatches: true) { state in
+      state.admission.close(batch)
+      if let next { state.becameReady(next) }
+    }
+    next?.release()
   }
 
   /// Looks for something to do for a while, without a lock.

@@ -3,71 +3,102 @@ import Synchronization
 
 /// What operations say to their queue.
 extension OperationQueue {
-  final func operationBecameReady(
-    _ operation: Operation, notifyingLater notifications: inout PendingNotifications
-  ) {
-    // Here and below, unretained in the closure, for which it would be retained each time.
-    let reference = OperationReference(operation)
-    update(notifyingLater: &notifications) { $0.becameReady(reference) }
-  }
-
-  /// As ``operationBecameReady(_:notifyingLater:)``, for several at once.
-  final func operationsBecameReady(
-    _ references: [OperationReference], notifyingLater notifications: inout PendingNotifications
-  ) {
-    guard !references.isEmpty else { return }
-    update(notifyingLater: &notifications) { state in
-      for reference in references { state.becameReady(reference) }
-    }
-  }
-
   /// An override of `isReady` holds the operation back.
   final func operationIsHeldBack(
-    _ operation: Operation, notifyingLater notifications: inout PendingNotifications
+    _ operation: Operation, leaving effects: inout Effects
   ) {
-    update(notifyingLater: &notifications) { $0.admission.noteHeldBack(operation) }
+    update(leaving: &effects) { $0.admission.noteHeldBack(operation) }
   }
 
   final func operationWasCancelled(
-    _ operation: Operation, notifyingLater notifications: inout PendingNotifications
+    _ operation: Operation, leaving effects: inout Effects
   ) {
     let reference = OperationReference(operation)
-    update(notifyingLater: &notifications) { state in
+    update(leaving: &effects) { state in
       reference._withUnsafeGuaranteedRef { state.admission.leave($0) }
     }
   }
 
   /// The operation's priority or quality of service was changed.
-  final func operationChangedUrgency(_ operation: Operation) { update { $0.admission.urgencyChanged(operation) } }
+  ///
+  /// - Returns: Operations that the queue has raised because of that.
+  final func operationChangedUrgency(_ operation: Operation) -> [Admission.Raised] {
+    update { state in
+      state.admission.urgencyChanged(operation)
+      return state.admission.takeRaised()
+    }
+  }
+
+  /// The operation's priority was changed.
+  final func priorityChanged(of operation: Operation) { update { $0.admission.urgencyChanged(operation) } }
+
+  /// A caller of a class waits until the queue is empty, or holds less, and its waiter is in the list.
+  ///
+  /// Operations that are added are raised, too, until no caller waits.
+  final func raiseAll(to workerClass: WorkerClass) {
+    guard workerClass != .background else { return }
+    let reported = update(collectingBatches: true) { state -> [Operation] in
+      guard state.isAwaited else { return [] }
+      state.admission.beginAwaiting(workerClass)
+      return state.reports.isEmpty ? [] : state.reports.values
+    }
+    for operation in reported { operation.raiseReports(level: workerClass.raisingLevel) }
+  }
+
+  /// As ``raiseAll(to:)-(WorkerClass)``, for a caller that is a task of this priority.
+  @Sendable final func raiseAll(to priority: TaskPriority) {
+    raiseAll(to: WorkerClass(raisingLevel: QualityOfService(priority).level))
+  }
+
+  /// Adds a waiter that is the current task, and raises what the queue holds to its priority.
+  ///
+  /// - Parameter add: Puts the waiter into its list; false if there is nothing to wait for.
+  /// - Returns: What `add` returns.
+  final func raiseAll(adding add: () -> Bool) -> Bool {
+    guard add() else { return false }
+    raiseAll(to: Task.currentPriority)
+    return true
+  }
 
   /// The operation has finished, and leaves the queue.
   ///
   /// - Parameters:
   ///   - operation: The operation.
-  ///   - hasBegun: It had been started.
-  ///   - batch: The batch of the calling thread in which it ran, which is closed: what follows may take long.
-  ///   - notifications: Takes what observers are to be notified of.
-  /// - Returns: Operations that hold themselves back, and are to be asked again.
+  ///   - before: The state from which it ended.
+  ///   - closed: The batch of the calling thread in which it ran, which is closed: what follows may take long.
+  ///   - effects: Takes what may run users' code.
+  /// - Returns: What the operation keeps until its dependents are released: ``settle(_:leaving:)`` follows.
   final func operationFinished(
-    _ operation: Operation, hasBegun: Bool, closing batch: Batch?,
-    notifyingLater notifications: inout PendingNotifications
-  ) -> [Operation] {
-    // Before the operation leaves, so that a thread that waits for the queue to be empty finds the unit completed.
-    _ = countUnit(of: operation)
+    _ operation: Operation, endedFrom before: OperationWord, closing closed: Unmanaged<Batch>?,
+    leaving effects: inout Effects
+  ) -> Admission.Settling {
     if let failure = operation.failure { noteFailure(failure) }
-    let (reference, closed) = (OperationReference(operation), batch.map { Unmanaged.passUnretained($0) })
+    let reference = OperationReference(operation)
     // It may be in a batch of another thread's, which is closed then.
     let collects = closed != nil || operation.mayEndLater
-    let (member, heldBack) = update(collectingBatches: collects, notifyingLater: &notifications) { state in
+    let hasBegun = before.phase == .executing
+    let (member, heldBack, settling, reportsFailure) = update(collectingBatches: collects, leaving: &effects) { state in
+      let startedCount = state.admission.started
       closed?._withUnsafeGuaranteedRef { state.admission.close($0) }
       let isIn = reference._withUnsafeGuaranteedRef { $0.admission.place != .none }
       if closed == nil { reference._withUnsafeGuaranteedRef { state.admission.detach(ended: $0, hasBegun: hasBegun) } }
       let member = reference._withUnsafeGuaranteedRef { state.admission.finished($0) }
       if isIn { state.record { .finished(reference.operation) } }
-      return (member, state.admission.nextHeldBack())
+      let settling = before.isEdged ? state.admission.beginSettling(startedBefore: startedCount) : .nothing
+      let reportsFailure = before.hasFailed && state.failureHandler != nil
+      if reportsFailure { state.reports.append(reference.operation, ObjectIdentifier(reference.operation)) }
+      let heldBack = state.admission.nextHeldBack()
+      return (member, heldBack, settling, reportsFailure)
     }
     member?.release()
-    return heldBack
+    effects.ask(heldBack)
+    if reportsFailure { effects.reportFailure() }
+    return settling
+  }
+
+  /// The dependents of an operation that has left are released.
+  final func settle(_ settling: Admission.Settling, leaving effects: inout Effects) {
+    update(leaving: &effects) { $0.admission.end(settling) }
   }
 }
 

@@ -1,4 +1,4 @@
-/// What the calling thread is doing, kept in a thread-specific value that points into the thread's own stack.
+/// What the calling thread is doing, kept on its own stack, to which the thread's values point.
 struct ThreadContext {
   private var operation: Unmanaged<Operation>?
   /// Nil for an operation that was started by hand outside of operations.
@@ -17,14 +17,20 @@ struct ThreadContext {
     outer = Self.current
   }
 
-  private static let key = ThreadKey()
-
   private static var current: UnsafeMutablePointer<ThreadContext>? {
-    key.value?.assumingMemoryBound(to: ThreadContext.self)
+    ThreadValues.existing?.pointee.context?.assumingMemoryBound(to: ThreadContext.self)
   }
 
   /// The queue whose operation the calling thread runs.
   static var queue: OperationQueue? { current?.pointee.queue?.takeUnretainedValue() }
+
+  /// The operation that the calling thread runs: that which it went into last.
+  static var innermostOperation: Operation? { current?.pointee.operation?.takeUnretainedValue() }
+
+  /// Whether the calling thread is inside an operation, whether a queue or a caller has started that.
+  ///
+  /// The same for its task, after an `await` too: each job of an operation's task runs inside the operation.
+  static var isInsideOperation: Bool { innermost { $0.operation != nil || $0.queue != nil } != nil }
 
   /// The operations that the calling thread is inside of, innermost first.
   static var operations: [Operation] {
@@ -79,7 +85,10 @@ struct ThreadContext {
   ///   - body: What to run.
   static func run(_ operation: Operation, in queue: OperationQueue?, isShared: Bool = false, _ body: () -> Void) {
     var context = ThreadContext(operation, in: queue, isShared: isShared)
+    let worker = Guarded<Void>.isLow ? Worker.current : nil
+    let last = worker?.goOn(to: OperationReference(operation), in: queue)
     withUnsafeMutablePointer(to: &context) { enter($0, body) }
+    worker?.comeBack(to: last)
     withExtendedLifetime((operation, queue)) {}
   }
 
@@ -94,9 +103,10 @@ struct ThreadContext {
   }
 
   private static func enter(_ pointer: UnsafeMutablePointer<ThreadContext>, _ body: () -> Void) {
-    key.value = UnsafeMutableRawPointer(pointer)
+    let values = ThreadValues.current
+    values.pointee.context = UnsafeMutableRawPointer(pointer)
     body()
-    key.value = pointer.pointee.outer.map { UnsafeMutableRawPointer($0) }
+    values.pointee.context = pointer.pointee.outer.map { UnsafeMutableRawPointer($0) }
   }
 
   /// The thread goes on to another operation of its batch.
@@ -113,9 +123,6 @@ struct ThreadContext {
 
   /// The batch is closed, and may be used for another visit.
   mutating func leaveBatch() { (operation, batch) = (nil, nil) }
-
-  /// The thread is about to end.
-  static func clear() { key.value = nil }
 
   /// The thread is about to block: what it has taken of its queues' work, and not started, it leaves to others.
   static func threadBlocks() {

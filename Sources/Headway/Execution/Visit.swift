@@ -70,7 +70,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
         return count > 0
       case .nothingYet:
         (hasTicket, isSpinning, maySpin) = (true, true, false)
-        worker?.spin(for: queue)
+        worker?.spin { queue.spin(while: $0) }
         continue
       case .again:
         continue
@@ -111,15 +111,15 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   // Not mutating, so that the queue and the batch are not retained each time.
   private func next(_ request: Request) -> Next {
     var released = ReleasedOperations()
-    var notifications = PendingNotifications()
-    let next = queue.update(collectingBatches: true, notifyingLater: &notifications) {
+    var effects = Effects()
+    if let worker, worker.isOfLowClass, !isNested { worker.goOn(to: nil) }
+    let next = queue.update(collectingBatches: true, leaving: &effects) {
       choose(from: &$0, request, &released)
     }
     released.release()
-    batch.release()
-    if !notifications.isEmpty {
-      if case .operation = next { notifications.send(besides: batch.executor) } else { send(notifications) }
-    }
+    // What runs users' code is released before the first operation is taken.
+    if case .batch = next { batch.releaseMemory() } else { batch.release() }
+    if case .operation = next { effects.perform(besides: batch.executor) } else { perform(&effects) }
     return next
   }
 
@@ -131,7 +131,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     if request.wasSpinning { state.hasSpinningWorker = false }
     if request.hadTicket, !state.redeemTicket(of: visitor) { return .nothing }
     state.admission.close(batch)
-    if batch.hasKept { return .again }
+    if batch.hasKept, !mayTakeBeforeRelease(from: state) { return releaseFirst(request, &state) }
     // What runs the operations may have been changed, while the queue was empty, since the visitor was sent for.
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
@@ -148,10 +148,13 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
         state.admission.fill(
           batch, atMost: request.mostCount, indivisible: pace.indivisible, at: now, where: { $0.fitsBatch })
       {
+        noteTaken(batch.first)
         return .batch
       }
+      if batch.hasKept { return releaseFirst(request, &state) }
       if let operation = state.admission.next(for: workerClass) {
         if operation.admission.place == .running { state.record { .started(operation) } }
+        noteTaken(OperationReference(operation))
         return .operation(operation)
       }
       guard state.admission.hasBatches, !isSecondTry else { break }
@@ -168,21 +171,53 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     return .nothingYet
   }
 
+  /// Whether the thread may take a batch before it has released what it has kept, which may wait for anything.
+  ///
+  /// Others may take all of that batch meanwhile. They can't where the batch has a place of a limit, nor from a thread
+  /// of a low class, which notes what it has taken.
+  private func mayTakeBeforeRelease(from state: borrowing QueueState) -> Bool {
+    state.admission.limit == .max && worker?.isOfLowClass != true
+  }
+
+  /// The thread releases what it has kept, and asks again if there is something, or may be soon.
+  private func releaseFirst(_ request: Request, _ state: inout QueueState) -> Next {
+    request.maySpin || !state.admission.countStartable().isZero ? .again : .nothing
+  }
+
+  /// Notes what the thread of a low class has taken, which it may begin only when it has a processor.
+  ///
+  /// Under the queue's lock.
+  private func noteTaken(_ operation: OperationReference) {
+    guard let worker, worker.isOfLowClass, !isNested else { return }
+    worker.noteTaken(operation)
+  }
+
   /// Leaves before there is nothing: the ticket, or a new one if there is work left, brings another thread, behind the
   /// other work.
   private func leave() {
-    var notifications = PendingNotifications()
-    queue.update(collectingBatches: true, notifyingLater: &notifications) { [batch, visitor, hasTicket] state in
+    if let worker, worker.isOfLowClass, !isNested { worker.goOn(to: nil) }
+    var effects = Effects()
+    queue.update(collectingBatches: true, leaving: &effects) { [batch, visitor, hasTicket] state in
       if hasTicket { _ = state.redeemTicket(of: visitor) }
       state.admission.close(batch)
     }
     batch.release()
-    if !notifications.isEmpty { send(notifications) }
+    perform(&effects)
   }
 
-  /// Notifies the observers, where the thread has no operation in hand.
-  private func send(_ notifications: PendingNotifications) {
-    // The dispatch queue may have no other thread for what they wait for.
-    if case .underlyingQueue = visitor { notifications.send(besides: nil) } else { notifications.send() }
+  /// Performs effects, where the thread has no operation in hand.
+  private func perform(_ effects: inout Effects) {
+    // The dispatch queue may have no other thread for what the observers wait for.
+    if case .underlyingQueue = visitor { effects.perform(besides: nil) } else { effects.perform() }
+  }
+}
+
+extension Worker {
+  /// Where it keeps the operations that it has taken from a queue.
+  var batch: Batch {
+    if let kept { return unsafeDowncast(kept, to: Batch.self) }
+    let batch = Batch()
+    kept = batch
+    return batch
   }
 }

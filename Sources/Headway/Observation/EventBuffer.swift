@@ -2,8 +2,8 @@ import Synchronization
 
 /// What happened in a queue and one listener has not taken yet.
 ///
-/// Events come in under the queue's lock, in the order in which they happen. The listener takes all there are at once,
-/// and is woken only where it waits, after that lock.
+/// Events are appended under the queue's lock, in the order in which they happen. The listener takes all of them. If it
+/// waits, the thread that appended an event wakes it after releasing the queue's lock.
 final class EventBuffer: Sendable {
   private struct State {
     var events: [OperationQueueEvent] = []
@@ -16,43 +16,35 @@ final class EventBuffer: Sendable {
 
   // Protected by its lock, under which nothing is called and no other lock is taken.
   private let state = Guarded(State())
-  /// The listener waits: one load where it does not.
-  private let isAwaited = Atomic<Bool>(false)
 
   // MARK: For the queue
 
-  /// Appends an event; ``wake()`` is to follow.
+  /// Appends an event, under the queue's lock.
   ///
-  /// Under the queue's lock.
-  func append(_ event: OperationQueueEvent) {
+  /// - Returns: The listener, if it waits; the caller wakes it when no lock is held.
+  func append(_ event: OperationQueueEvent) -> Waiter? {
     state.withLock { state in
-      if !state.hasEnded { state.events.append(event) }
+      guard !state.hasEnded else { return nil }
+      state.events.append(event)
+      return state.waiter.take().map { .patientTask($0) }
     }
-  }
-
-  /// Wakes the listener, if it waits and there is something.
-  ///
-  /// Called with no lock held.
-  func wake() {
-    // Who waits has said so under the lock, before an event came in that it has not seen.
-    guard isAwaited.load(ordering: .acquiring) else { return }
-    let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
-      guard state.isDue else { return nil }
-      isAwaited.store(false, ordering: .relaxed)
-      return state.waiter.take()
-    }
-    waiter?.resume()
   }
 
   /// No more events come in; those that are there may be taken.
   ///
   /// Called with no lock held.
   func end() {
-    state.withLock { $0.hasEnded = true }
-    wake()
+    let waiter = state.withLock { state in
+      state.hasEnded = true
+      return state.waiter.take()
+    }
+    waiter?.resume()
   }
 
   // MARK: For the listener
+
+  /// Whether the listener waits.
+  var isAwaited: Bool { state.withLock { $0.waiter != nil } }
 
   /// Waits for events, if there are none, and takes all.
   ///
@@ -64,10 +56,7 @@ final class EventBuffer: Sendable {
         await withUnsafeContinuation(isolation: actor) { continuation in
           let isDue = state.withLock { state in
             require(state.waiter == nil, "next() of a queue's events was called by two tasks at once.")
-            if !state.isDue {
-              state.waiter = continuation
-              isAwaited.store(true, ordering: .relaxed)
-            }
+            if !state.isDue { state.waiter = continuation }
             return state.isDue
           }
           if isDue { continuation.resume() }
@@ -85,26 +74,33 @@ final class EventBuffer: Sendable {
   }
 }
 
-/// The buffers of all listeners to the events of a queue; made anew when one comes or goes.
-final class EventBuffers: Sendable {
-  private let buffers: [EventBuffer]
+/// The buffers of all listeners to the events of a queue, which has this as long as there are any.
+///
+/// Adding or removing a listener takes constant time.
+final class EventBuffers: @unchecked Sendable {  // The queue's lock protects it.
+  @exclusivity(unchecked) private var buffers = KeyedList<ObjectIdentifier, EventBuffer>()
+  /// The listeners to wake when no lock is held.
+  @exclusivity(unchecked) private var awakened: [Waiter] = []
 
-  private init(_ buffers: [EventBuffer]) { self.buffers = buffers }
+  var isEmpty: Bool { buffers.isEmpty }
 
-  /// Those of `buffers`, and one more.
-  static func adding(_ buffer: EventBuffer, to buffers: EventBuffers?) -> EventBuffers {
-    EventBuffers((buffers?.buffers ?? []) + [buffer])
+  func add(_ buffer: EventBuffer) { buffers.append(buffer, ObjectIdentifier(buffer)) }
+
+  /// Removes a buffer, to which the caller has a reference.
+  func remove(_ buffer: EventBuffer) { _ = buffers.remove(ObjectIdentifier(buffer)) }
+
+  /// Appends an event to each buffer; the caller takes the awakened listeners.
+  func append(_ event: OperationQueueEvent) {
+    buffers.forEach { if let waiter = $0.append(event) { awakened.append(waiter) } }
   }
 
-  /// These without one of them; nil if there is no other.
-  func removing(_ buffer: EventBuffer) -> EventBuffers? {
-    let others = buffers.filter { $0 !== buffer }
-    return others.isEmpty ? nil : EventBuffers(others)
+  /// The listeners that wait, and for which events have come in.
+  func takeAwakened() -> [Waiter] {
+    guard !awakened.isEmpty else { return [] }
+    defer { awakened = [] }
+    return awakened
   }
 
-  func append(_ event: OperationQueueEvent) { for buffer in buffers { buffer.append(event) } }
-
-  func wake() { for buffer in buffers { buffer.wake() } }
-
-  func end() { for buffer in buffers { buffer.end() } }
+  /// No more events come in; called with no lock held.
+  func end() { buffers.forEach { $0.end() } }
 }

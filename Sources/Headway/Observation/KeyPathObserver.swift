@@ -99,6 +99,8 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
 
   var wantsPrior: Bool { options.contains(.prior) }
 
+  var ownKey: ObservedKey? { if case .own = key { key } else { nil } }
+
   var skipsStart: Bool {
     switch key {
     case .isFinished, .isCancelled, .isAsynchronous, .dependencies, .queuePriority, .completionBlock: true
@@ -133,7 +135,8 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     if hasExecuted, change.key == .isExecuting, change.flag == true { return }
     let new = carriedValue(of: change) ?? value(of: object)
     let old = last
-    if let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) {
+    let isPosted = change.isPosted && change.key == key
+    if !isPosted, let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) {
       // What was announced and has not happened is over, too.
       if change.key == key { hasNotifiedOfPrior = false }
       return

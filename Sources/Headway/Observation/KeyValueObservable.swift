@@ -21,8 +21,9 @@ extension KeyValueObservable where Self: Operation {
   /// Calls `changeHandler` when a property of the operation changes.
   ///
   /// Observable are `isCancelled`, `isAsynchronous`, `isExecuting`, `isFinished`, `isReady`, `dependencies`,
-  /// `queuePriority` and `completionBlock`. Observers are not notified of a value that equals the last one. The
-  /// operation releases its observers once it has finished and they have been notified.
+  /// `queuePriority` and `completionBlock`. Observers are notified of a value that equals the last one only
+  /// if a subclass posts it, or overrides `isReady` and its dependencies have finished. The operation releases its
+  /// observers once it has finished and they have been notified.
   ///
   /// - Parameters:
   ///   - keyPath: The property.
@@ -63,10 +64,12 @@ extension KeyValueObservable where Self: Operation {
   ///
   /// - Parameter keyPath: The property.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-    notifyIfObserved(before: ObservedKey(keyPath, of: Self.self))
+    announce(ObservedKey(keyPath, of: Self.self))
   }
 
   /// Announces that a property that the subclass has added has changed, and notifies its observers.
+  ///
+  /// They are notified even if the value is the same.
   ///
   /// - Parameter keyPath: The property.
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) { post(ObservedKey(keyPath, of: Self.self)) }
@@ -76,7 +79,8 @@ extension KeyValueObservable where Self: OperationQueue {
   /// Calls `changeHandler` when a property of the queue changes.
   ///
   /// Observable are `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended`, `name`, and those
-  /// properties of a subclass whose changes it posts. Observers are not notified of a value that equals the last one.
+  /// properties of a subclass whose changes it posts. Observers are notified of a value that equals the last one only
+  /// if it is posted.
   ///
   /// - Parameters:
   ///   - keyPath: The property.
@@ -92,13 +96,7 @@ extension KeyValueObservable where Self: OperationQueue {
     changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
   ) -> ObservationToken {
     let key = ObservedKey(keyPath, of: Self.self)
-    let observer = KeyPathObserver(key, keyPath, options, changeHandler)
-    let observers = add(observer, interest: .value(key))
-    return ObservationToken { [weak self, weak observer, weak observers] in
-      guard let observer, let observers else { return }
-      observer.setEnded()
-      self?.remove(observer, from: observers, interest: .value(key))
-    }
+    return token(for: KeyPathObserver(key, keyPath, options, changeHandler), interest: .value(key))
   }
 
   /// Announces that a property that the subclass has added is about to change.
@@ -107,13 +105,28 @@ extension KeyValueObservable where Self: OperationQueue {
   ///
   /// - Parameter keyPath: The property.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-    notify(before: ObservedKey(keyPath, of: Self.self))
+    announce(ObservedKey(keyPath, of: Self.self))
   }
 
   /// Announces that a property that the subclass has added has changed, and notifies its observers.
   ///
+  /// They are notified even if the value is the same.
+  ///
   /// - Parameter keyPath: The property.
-  public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-    notify(ObservedChange(ObservedKey(keyPath, of: Self.self)))
-  }
+  public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) { post(ObservedKey(keyPath, of: Self.self)) }
+
+  /// Announces that a property is about to change.
+  ///
+  /// As `willChangeValue(for:)`.
+  ///
+  /// - Parameter key: The name of the property, for instance `isSuspended`.
+  public func willChangeValue(forKey key: String) { announce(ObservedKey(name: key), named: key) }
+
+  /// Announces that a property has changed, and notifies the observers of it and of what depends on it.
+  ///
+  /// A name does not identify a property that a subclass has added. If several such properties are observed, an
+  /// observer of one is notified only if its value differs; `didChangeValue(for:)` notifies it always.
+  ///
+  /// - Parameter key: The name of the property, for instance `isSuspended`.
+  public func didChangeValue(forKey key: String) { post(ObservedKey(name: key), named: key) }
 }

@@ -1,22 +1,21 @@
-/// Of which objects the calling thread is notifying the observers, kept in a thread-specific value that points into the
-/// thread's own stack.
+/// Of which objects the calling thread is notifying the observers, kept on its own stack, to which the thread's values
+/// point.
 struct NotificationContext {
   private let object: UnsafeMutableRawPointer
   private let outer: UnsafeMutablePointer<NotificationContext>?
 
-  private static let key = ThreadKey()
-
   private static var current: UnsafeMutablePointer<NotificationContext>? {
-    key.value?.assumingMemoryBound(to: NotificationContext.self)
+    ThreadValues.existing?.pointee.notification?.assumingMemoryBound(to: NotificationContext.self)
   }
 
   /// Runs `body`, which notifies the observers of `object`.
   static func run(notifyingOf object: AnyObject, _ body: () -> Void) {
     var context = NotificationContext(object: Unmanaged.passUnretained(object).toOpaque(), outer: current)
     withUnsafeMutablePointer(to: &context) { pointer in
-      key.value = UnsafeMutableRawPointer(pointer)
+      let values = ThreadValues.current
+      values.pointee.notification = UnsafeMutableRawPointer(pointer)
       body()
-      key.value = pointer.pointee.outer.map { UnsafeMutableRawPointer($0) }
+      values.pointee.notification = pointer.pointee.outer.map { UnsafeMutableRawPointer($0) }
     }
   }
 

@@ -33,6 +33,26 @@ enum ObservedKey: Equatable, Sendable {
     }
   }
 
+  /// The names of the property in key-value observing; none for a property that a subclass has added.
+  var names: [String] {
+    switch self {
+    case .isCancelled: ["isCancelled", "cancelled"]
+    case .isAsynchronous: ["isAsynchronous", "isConcurrent", "asynchronous", "concurrent"]
+    case .isExecuting: ["isExecuting", "executing"]
+    case .isFinished: ["isFinished", "finished"]
+    case .isReady: ["isReady", "ready"]
+    case .isSuspended: ["isSuspended", "suspended"]
+    case .dependencies: ["dependencies"]
+    case .queuePriority: ["queuePriority"]
+    case .completionBlock: ["completionBlock"]
+    case .operations: ["operations"]
+    case .operationCount: ["operationCount"]
+    case .maxConcurrentOperationCount: ["maxConcurrentOperationCount"]
+    case .name: ["name"]
+    case .event, .own, .unknown: []
+    }
+  }
+
   /// The key for a key path of an operation.
   ///
   /// A final subclass that overrides the property has a key path of its own for it, which is not recognised: its
@@ -98,10 +118,12 @@ struct ObservedChange: Sendable {
     case other(any Sendable)
   }
 
-  let key: ObservedKey
+  private(set) var key: ObservedKey
   private let content: Content
   /// The change has been announced, and is still to come.
   let isPrior: Bool
+  /// Observers are notified even if the value equals the last one, as key-value observing does for posted changes.
+  private(set) var isPosted = false
 
   init(_ key: ObservedKey, _ value: (any Sendable)? = nil) {
     self.key = key
@@ -122,11 +144,25 @@ struct ObservedChange: Sendable {
     isPrior = true
   }
 
+  /// The same change, with ``isPosted`` set to `isPosted`.
+  func posted(_ isPosted: Bool = true) -> ObservedChange {
+    var change = self
+    change.isPosted = isPosted
+    return change
+  }
+
+  /// The same change, of the property with the given key.
+  func renamed(_ key: ObservedKey) -> ObservedChange {
+    var change = self
+    change.key = key
+    return change
+  }
+
   /// The same as the last of those that wait: other threads may have made their changes in another order than they
   /// have said so, and after the last the observers are to know what is.
   var asLast: ObservedChange {
     switch key {
-    case .queuePriority, .dependencies: isPrior ? self : ObservedChange(key)
+    case .queuePriority, .dependencies: isPrior ? self : ObservedChange(key).posted(isPosted)
     default: self
     }
   }

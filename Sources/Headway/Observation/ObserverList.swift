@@ -1,3 +1,4 @@
+import CHeadway
 import Synchronization
 
 /// That which is notified of the changes of one object.
@@ -28,6 +29,8 @@ protocol Observer: AnyObject, Sendable {
   var observesDependencies: Bool { get }
   /// It wants to hear of changes that are still to come.
   var wantsPrior: Bool { get }
+  /// The property that it observes, if a subclass has added that.
+  var ownKey: ObservedKey? { get }
   /// A change has been announced, and is still to come.
   func receivePrior(_ key: ObservedKey, of object: AnyObject)
 }
@@ -43,6 +46,8 @@ extension Observer {
 
   var wantsPrior: Bool { false }
 
+  var ownKey: ObservedKey? { nil }
+
   func receivePrior(_ key: ObservedKey, of object: AnyObject) {}
 }
 
@@ -57,6 +62,8 @@ final class ObserverList: Sendable {
     case change(ObservedChange)
     /// All observers are to be removed, and the operation is to hear that they have been notified of its end.
     case end(Operation)
+    /// A waiter until the observers have been notified of all before it.
+    case waiter(Waiter)
   }
 
   private struct Entry {
@@ -70,33 +77,45 @@ final class ObserverList: Sendable {
   /// In the order of adding; mostly one, which takes no memory of its own.
   private struct Entries {
     private var first: Entry?
-    private var others: [Entry] = []
+    private var others = KeyedList<UInt64, Entry>()
 
-    mutating func append(_ entry: Entry) { if first == nil { first = entry } else { others.append(entry) } }
+    mutating func append(_ entry: Entry) {
+      if first == nil, others.isEmpty { first = entry } else { others.append(entry, entry.number) }
+    }
 
     func forEach(_ body: (Entry) -> Void) {
-      guard let first else { return }
-      body(first)
-      for other in others { body(other) }
+      if let first { body(first) }
+      if !others.isEmpty { others.forEach(body) }
+    }
+
+    /// The one property among those that a subclass has added that is observed; nil if there are several, or none.
+    var onlyOwnKey: ObservedKey? {
+      var (only, areSeveral): (ObservedKey?, Bool) = (nil, false)
+      forEach { entry in
+        guard let key = entry.observer.ownKey, !entry.observer.hasEnded else { return }
+        areSeveral = areSeveral || (only != nil && only != key)
+        only = key
+      }
+      return areSeveral ? nil : only
     }
 
     mutating func setPassedCount(_ count: Int, of number: UInt64) {
-      if first?.number == number { first?.passedCount = count }
-      for position in others.indices where others[position].number == number { others[position].passedCount = count }
+      guard first?.number == number else { return others.change(number) { $0.passedCount = count } }
+      first?.passedCount = count
     }
 
-    mutating func remove(where condition: (Entry) -> Bool) -> Entry? {
-      if let entry = first, condition(entry) {
-        first = others.isEmpty ? nil : others.removeFirst()
-        return entry
-      }
-      return others.firstIndex(where: condition).map { others.remove(at: $0) }
+    mutating func remove(_ number: UInt64) -> Entry? {
+      guard let entry = first, entry.number == number else { return others.remove(number) }
+      first = nil
+      return entry
     }
   }
 
   private struct State {
     var observers = Entries()
     private(set) var items = FirstInFirstOut<Item>()
+    /// The observers that are still to begin, by their numbers.
+    var beginning: [UInt64: any Observer] = [:]
     private var takenCount = 0
     var isNotifying = false
     /// The operation has ended, and its observers have been removed: no more are kept.
@@ -104,6 +123,8 @@ final class ObserverList: Sendable {
     /// An observer that wants to hear of changes to come has been added.
     var tellsPrior = false
     var lastNumber: UInt64 = 0
+    /// The operation that is observed, until it is freed; not retained.
+    var operation: Unmanaged<Operation>?
 
     mutating func entry(of observer: any Observer) -> Entry {
       lastNumber += 1
@@ -111,7 +132,10 @@ final class ObserverList: Sendable {
       return Entry(observer: observer, number: lastNumber)
     }
 
-    mutating func append(_ item: Item) { items.append(item) }
+    mutating func append(_ item: Item) {
+      if case .begin(let entry, _) = item { beginning[entry.number] = entry.observer }
+      items.append(item)
+    }
 
     /// How many items were ever appended.
     var appendedCount: Int { takenCount + items.count }
@@ -120,6 +144,8 @@ final class ObserverList: Sendable {
     mutating func takeItem() -> (item: Item, number: Int)? {
       guard let item = items.popFirst() else { return nil }
       takenCount += 1
+      // The item has the observer, too: nothing is dropped under the lock.
+      if case .begin(let entry, _) = item { beginning[entry.number] = nil }
       return (item, takenCount)
     }
 
@@ -133,6 +159,12 @@ final class ObserverList: Sendable {
 
   // Protected by its lock, under which nothing is called and no other lock is taken.
   private let state = Guarded(State())
+
+  /// Creates the list of a queue or a progress.
+  init() {}
+
+  /// Creates the list of an operation, which calls ``operationIsFreed()`` before it is freed.
+  init(of operation: Operation) { state.withLock { $0.operation = .passUnretained(operation) } }
 
   /// An observer of the dependencies has been added.
   ///
@@ -148,10 +180,12 @@ final class ObserverList: Sendable {
   /// - Parameters:
   ///   - observer: The observer.
   ///   - change: What it begins with; needed where changes carry values that are taken down under another lock.
-  func add(_ observer: any Observer, _ change: ObservedChange? = nil) {
+  /// - Returns: The number with which it can be removed.
+  func add(_ observer: any Observer, _ change: ObservedChange? = nil) -> UInt64 {
     state.withLock { state in
       let entry = state.entry(of: observer)
       state.append(.begin(entry, change))
+      return entry.number
     }
   }
 
@@ -164,6 +198,26 @@ final class ObserverList: Sendable {
     state.withLock { state in
       if state.tellsPrior { state.append(.change(ObservedChange(before: key))) }
       return state.tellsPrior
+    }
+  }
+
+  // MARK: Waiting
+
+  /// Adds a waiter until the observers have been notified of everything that has happened.
+  ///
+  /// - Returns: False if they have been.
+  func addWaiter(_ waiter: Waiter) -> Bool {
+    let ended = state.withLock { state in
+      // It is in memory, since it takes itself out here before it is freed.
+      state.operation.flatMap { swift_tryRetain($0.toOpaque()) == nil ? nil : $0.takeRetainedValue() }
+    }
+    // Changes of the end are appended after it: so it is the end of the notifying that counts.
+    if let ended, ended.state.current.phase == .finished { return ended.addWaiter(waiter, for: .notified) }
+    return state.withLock { state in
+      // Where changes wait, the thread that has appended them is about to notify.
+      guard state.isNotifying || !state.items.isEmpty else { return false }
+      state.append(.waiter(waiter))
+      return true
     }
   }
 
@@ -236,6 +290,8 @@ final class ObserverList: Sendable {
       Self.notify(next.observers, of: object, change, next.number)
     case .end(let operation):
       end(operation)
+    case .waiter(let waiter):
+      waiter.wake()
     }
   }
 
@@ -267,10 +323,13 @@ final class ObserverList: Sendable {
   ///   - change: The change.
   ///   - number: Which it is of all items that were ever appended; the highest for one that was not.
   private static func notify(_ observers: Entries, of object: AnyObject, _ change: ObservedChange, _ number: Int) {
+    // A posted name identifies a property that a subclass has added only if no other such property is observed.
+    let change = change.key == .unknown ? observers.onlyOwnKey.map(change.renamed) ?? change : change
     observers.forEach { entry in
       guard !entry.observer.hasEnded else { return }
-      // Flags come in the one order that there is: a late observer knows what it has heard of.
-      if number <= entry.passedCount, change.isPrior || change.flag == nil { return }
+      // Flags come in the one order that there is: a late observer knows what it has heard of. A posted change that is
+      // taken after the observer's beginning was posted after the observer was added.
+      if number <= entry.passedCount, change.isPrior || (change.flag == nil && !change.isPosted) { return }
       if change.isPrior {
         entry.observer.receivePrior(change.key, of: object)
       } else {
@@ -297,48 +356,46 @@ final class ObserverList: Sendable {
       }
       state.isNotifying = true
       if case .begin(let entry, _) = item, !entry.observer.hasEnded, !state.isOver { state.observers.append(entry) }
-      if case .change(let change) = item, state.items.isEmpty {
-        return (.change(change.asLast), number, state.observers)
-      }
-      return (item, number, state.observers)
+      // Only a change needs the observers; where they are copied, the next change to the list copies all of it.
+      guard case .change(let change) = item else { return (item, number, Entries()) }
+      return (.change(state.items.isEmpty ? change.asLast : change), number, state.observers)
     }
   }
 
   // MARK: Removing
 
-  /// Removes an observer.
-  func remove(_ observer: any Observer) {
-    let removed = state.withLock { $0.observers.remove { $0.observer === observer } }
-    _ = removed  // Released after the lock.
-  }
-
-  /// Removes an observer, which is not notified any more when this returns, but for a call that is under way.
+  /// Removes an observer, in constant time.
+  ///
+  /// After this returns, it is no longer notified, except by a call that is under way.
   ///
   /// - Parameter number: Its number.
   func remove(_ number: UInt64) {
-    let removed = state.withLock { state -> Entry? in
-      var found = state.observers.remove { $0.number == number }
-      if found == nil {
-        for position in 0..<state.items.count {
-          if case .begin(let entry, _) = state.items[position], entry.number == number { found = entry }
-        }
-      }
-      // Under the lock: one that waits to begin is not put among the others any more.
-      found?.observer.setEnded()
-      return found
-    }
-    _ = removed  // Released after the lock.
+    // Released after the lock.
+    ReleasedChain.release(
+      state.withLock { state -> (any Observer)? in
+        let observer = state.observers.remove(number)?.observer ?? state.beginning[number]
+        // Under the lock: one that waits to begin is no longer put among the others.
+        observer?.setEnded()
+        return observer
+      })
+  }
+
+  /// The operation that was observed is about to be freed.
+  func operationIsFreed() {
+    state.withLock { $0.operation = nil }
+    removeAll()
   }
 
   /// Removes all.
   ///
   /// - Parameter isOver: Observers that are added from now on begin, and are not kept.
   func removeAll(isOver: Bool = false) {
-    let removed = state.withLock { state in
-      if isOver { state.isOver = true }
-      defer { state.observers = Entries() }
-      return state.observers
-    }
-    _ = removed
+    // Released after the lock.
+    ReleasedChain.release(
+      state.withLock { state in
+        if isOver { state.isOver = true }
+        defer { state.observers = Entries() }
+        return state.observers
+      })
   }
 }

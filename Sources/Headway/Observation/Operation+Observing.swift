@@ -13,7 +13,7 @@ extension Operation {
     let observers = links.withLock { links -> ObserverList? in
       guard word.phase != .finished, !links.isClosed else { return nil }
       if let observers = links.details?.observers { return observers }
-      let made = ObserverList()
+      let made = ObserverList(of: self)
       links.madeDetails.observers = made
       return made
     }
@@ -26,7 +26,7 @@ extension Operation {
 
   /// Releases the observers of an operation that is freed: their tokens know the list.
   final func removeObservers() {
-    if state.current.isObserved { links.withLock { $0.details?.observers }?.removeAll() }
+    if state.current.isObserved { links.withLock { $0.details?.observers }?.operationIsFreed() }
   }
 
   /// Notifies the observers, if there are any, of changes that have happened.

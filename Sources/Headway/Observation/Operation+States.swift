@@ -8,7 +8,9 @@ extension OperationExtensions {
   /// ```
   ///
   /// An iteration never misses the end, whenever it begins. It holds the operation, and ends when its task is
-  /// cancelled. An operation that is given a dependency while it is ready is pending again.
+  /// cancelled. An operation that is given a dependency while it is ready is pending again. A task that waits for the
+  /// next state raises the operation as ``finished()`` does.
+  @_disfavoredOverload
   public var states: OperationStates { OperationStates(operation: self) }
 }
 
@@ -54,7 +56,7 @@ public struct OperationStates: AsyncSequence, Sendable {
     /// - Parameter actor: The isolation of the caller.
     /// - Returns: The state.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationState? {
-      await states.next(isolation: actor)
+      await withPriority(raising: operation.raiseQuality) { await states.next(isolation: actor) }
     }
   }
 }

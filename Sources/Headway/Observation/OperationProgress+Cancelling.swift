@@ -52,10 +52,12 @@ extension OperationProgress {
   /// The parts come in the order in which they were added, each after the handler of the whole.
   ///
   /// It is cancelled for good: doing it again changes nothing and calls nothing.
+  ///
+  /// - Complexity: O(*n*) in the number of parts, and their parts.
   public func cancel() {
     let (handler, children, unitCancellation) = state.withLock { state -> (Handler?, [OperationProgress], Handler?) in
       guard !exchange(&state.isCancelled, true) else { return (nil, [], nil) }
-      return (state.cancellationHandler, state.children.map(\.progress), state.unitCancellation)
+      return (state.cancellationHandler, state.parts.all, state.unitCancellation)
     }
     handler?()
     for child in children { child.cancel() }
@@ -93,7 +95,7 @@ extension OperationProgress {
           return nil
         }
         let handler = state.isPaused ? state.pausingHandler : state.resumingHandler
-        return (state.isPaused, handler, state.children.map(\.progress))
+        return (state.isPaused, handler, state.parts.all)
       }
       guard let next else { return }
       next.handler?()

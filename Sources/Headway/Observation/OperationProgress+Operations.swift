@@ -6,6 +6,7 @@ extension OperationExtensions {
   /// ``Operation/main()`` sets its `totalUnitCount` and counts `completedUnitCount` up. It is made when it is first
   /// asked for. Cancelling it cancels the operation, by its `cancellationHandler`: one that you set takes the place of
   /// that.
+  @_disfavoredOverload
   public var progress: OperationProgress {
     if let progress = existingProgress { return progress }
     // It may get handlers and observers. Before there is one, so that the thread that starts the operation, or ends it,
@@ -116,7 +117,7 @@ extension OperationProgress {
     }
     let isAdopted = state.withLock { state in
       guard child.unitState.move(from: .coming, to: .adopted) else { return false }
-      state.children.append((child, 1))
+      state.parts.append(child, 1)
       return true
     }
     // The unit was counted meanwhile.
@@ -124,15 +125,16 @@ extension OperationProgress {
     // No handler is called, and nobody is notified: the operation has been claimed, and they may wait for it.
     hand(isPausedTo: child) { child.begin(isPaused: $0) }
     if child.isFinished { _ = count(child) }
+    child.report()
   }
 
   /// Is paused from the start, with all parts, or not; calls no handlers.
   private func begin(isPaused: Bool) {
     let children = state.withLock { state in
       (state.isPaused, state.isPassedOnAsPaused) = (isPaused, isPaused)
-      return state.children
+      return state.parts.all
     }
-    for child in children { child.progress.begin(isPaused: isPaused) }
+    for child in children { child.begin(isPaused: isPaused) }
   }
 
   private func removeParent() {
@@ -151,19 +153,20 @@ extension OperationProgress {
     // Who asks for the progress first from now on sees that the operation has finished.
     let child = operation.state.current.hasUserObjects ? operation.existingProgress : nil
     let isPart = child.map { $0.parent === self } ?? false
-    return state.withLock { state in
+    let mayBeFurther = state.withLock { state in
       let before = child?.unitState.exchange(.counted, ordering: .relaxed) ?? .none
-      if before == .adopted || (isPart && before == .none) {
+      if let child, before == .adopted || (isPart && before == .none) {
         // Counted already, if it has done all of its own units.
-        let position = state.children.firstIndex { $0.progress === child }
-        if let position { state.completed += state.children.remove(at: position).pendingUnits }
+        state.completed += state.parts.remove(child) ?? 0
       } else {
         state.completed += 1
       }
       // The fractions of children are not looked at. All units may be complete again, and the parent have to hear.
-      return !state.children.isEmpty || state.isTelling || state.completed >= state.total
+      return !state.parts.isEmpty || state.isTelling || state.completed >= state.total
         || Double(state.completed) / Double(state.total) * 100 >= Double(state.toldHundredth + 1)
     }
+    if !mayBeFurther { report() }
+    return mayBeFurther
   }
 }
 

@@ -18,7 +18,7 @@ public final class OperationProgress: Sendable {
   struct State {
     var total: Int64
     var completed: Int64 = 0
-    var children: [(progress: OperationProgress, pendingUnits: Int64)] = []
+    var parts = ProgressParts()
     /// The parent is not owned: it owns its children.
     weak var parent: OperationProgress?
     var observers: [UInt64: @Sendable (OperationProgress) -> Void] = [:]
@@ -28,6 +28,8 @@ public final class OperationProgress: Sendable {
     /// A thread is notifying the observers, and looks again when it is done if something changed meanwhile.
     var isTelling = false
     var tellsAgain = false
+    /// Those who wait until the observers have been notified.
+    var waiters = WaiterList()
     /// There may be more to do when all units are done.
     var isOpen = false
     var isCancellable = true
@@ -45,10 +47,29 @@ public final class OperationProgress: Sendable {
     var unitCancellation: (@Sendable () -> Void)?
 
     var isFinished: Bool { total > 0 && completed >= total && !isOpen }
+
+    /// Whether it refers to parts, or to functions that users have given.
+    var hasReferences: Bool {
+      !parts.isEmpty || !observers.isEmpty || cancellationHandler != nil || pausingHandler != nil
+        || resumingHandler != nil || unitCancellation != nil
+    }
+
+    /// Reads the reports of parts that have come since the last call, each once; so this takes amortized constant time.
+    mutating func fraction() -> Double {
+      guard total > 0 else { return 0 }
+      return max(0, (Double(completed) + parts.completedUnits()) / Double(total))
+    }
   }
 
-  // Protected by its lock, under which nothing is called and no other lock is taken.
+  // Protected by its lock, under which nothing is called. Under it, only the locks of parts are taken.
   let state: Guarded<State>
+
+  /// Whether the parent has it in its list of parts that have reported.
+  ///
+  /// It is set and cleared under the parent's lock. A thread that reports reads it after it has held the lock of this
+  /// progress, and the parent clears it before it takes that lock. So if the thread finds it set, the parent has still
+  /// to read this progress: relaxed accesses are enough. `Models/progress.pml` has this protocol.
+  let hasReported = Atomic(false)
 
   /// Whether there is anything to track: one load on the path of every operation.
   let hasTotal: Atomic<Bool>
@@ -73,6 +94,15 @@ public final class OperationProgress: Sendable {
   public convenience init(totalUnitCount: Int64, parent: OperationProgress, pendingUnitCount: Int64) {
     self.init(totalUnitCount: totalUnitCount)
     parent.addChild(self, withPendingUnitCount: pendingUnitCount)
+  }
+
+  deinit {
+    guard state.withLock({ $0.hasReferences }) else { return }
+    ReleasedChain.release(
+      state.withLock { state in
+        defer { state = State(total: 0) }
+        return state
+      })
   }
 
   // MARK: Counting
@@ -106,7 +136,8 @@ public final class OperationProgress: Sendable {
   ///
   /// Notifies the observers as setting ``completedUnitCount`` does.
   ///
-  /// - Parameter unitCount: How many units more are done.
+  /// - Parameter unitCount: How many units more are done. A negative count counts down; as with Foundation, a progress
+  ///   that falls below 0 is indeterminate.
   public func complete(unitCount: Int64) {
     state.withLock { $0.completed += unitCount }
     notifyIfFurther()
@@ -136,17 +167,11 @@ public final class OperationProgress: Sendable {
   ///
   /// It exceeds 1 when more units are counted than there are.
   ///
-  /// - Complexity: O(*n*) in the number of parts that have not finished, and their parts.
-  public var fractionCompleted: Double {
-    let (total, completed, children) = state.withLock { ($0.total, $0.completed, $0.children) }
-    guard total > 0 else { return 0 }
-    var units = Double(completed)
-    for child in children { units += Double(child.pendingUnits) * min(1, child.progress.fractionCompleted) }
-    return units / Double(total)
-  }
+  /// - Complexity: Amortized O(1): each report of a part is read once.
+  public var fractionCompleted: Double { state.withLock { $0.fraction() } }
 
-  /// Whether it is not known how much there is to do.
-  public var isIndeterminate: Bool { totalUnitCount <= 0 }
+  /// Whether the total is unknown, or the count of completed units is negative.
+  public var isIndeterminate: Bool { state.withLock { $0.total <= 0 || $0.completed < 0 } }
 
   /// Whether all units are done.
   public var isFinished: Bool { state.withLock { $0.isFinished } }
@@ -159,6 +184,7 @@ public final class OperationProgress: Sendable {
   ///   - child: The progress of the part.
   ///   - pendingUnitCount: How many units of this progress it completes.
   /// - Precondition: `child` is a part of no progress, and this progress is no part of it, at any depth.
+  /// - Complexity: O(*d*), where *d* is how many parents are above each other.
   public func addChild(_ child: OperationProgress, withPendingUnitCount pendingUnitCount: Int64) {
     let isAdopted = child.setParent(self)
     require(isAdopted, "addChild(_:withPendingUnitCount:): the child is a part of a progress already.")
@@ -185,7 +211,7 @@ public final class OperationProgress: Sendable {
 
   private func take(_ child: OperationProgress, _ pendingUnitCount: Int64) {
     let isCancelled = state.withLock { state in
-      state.children.append((child, pendingUnitCount))
+      state.parts.append(child, pendingUnitCount)
       return state.isCancelled
     }
     if isCancelled { child.cancel() }
@@ -213,8 +239,8 @@ public final class OperationProgress: Sendable {
   /// As ``complete(_:)``, without notifying anybody; returns whether anything was pending.
   func count(_ child: OperationProgress) -> Bool {
     state.withLock { state in
-      guard let position = state.children.firstIndex(where: { $0.progress === child }) else { return false }
-      state.completed += state.children.remove(at: position).pendingUnits
+      guard let units = state.parts.remove(child) else { return false }
+      state.completed += units
       return true
     }
   }
@@ -235,14 +261,16 @@ public final class OperationProgress: Sendable {
       state.observers[state.lastObserver] = observer
       return state.lastObserver
     }
-    return ObservationToken { [weak self] in
-      let observer = self?.state.withLock { $0.observers.removeValue(forKey: identifier) }
-      _ = observer
+    return ObservationToken(addingWaiter: { [weak self] in self?.addWaiter($0) ?? false }) { [weak self] in
+      ReleasedChain.release(self?.state.withLock { $0.observers.removeValue(forKey: identifier) })
     }
   }
 
   /// Notifies the observers and the parent, if another hundredth of the work is done; and the parent, if all is.
+  ///
+  /// O(*d*) in the number of parents above each other, and O(*n*) in that of observers, if these are notified.
   func notifyIfFurther() {
+    report()
     // One thread at a time notifies, so that observers hear in order; it also notifies them of what comes meanwhile.
     let isTelling = state.withLock { state in
       state.tellsAgain = state.isTelling
@@ -257,9 +285,20 @@ public final class OperationProgress: Sendable {
     parent?.complete(self)
   }
 
+  /// Notes, in the parent and in each one above it, that there is something new to read for the fraction.
+  ///
+  /// Must follow each change of the total, of the completed units, or of the parts.
+  func report() {
+    var part = self
+    while let parent = part.parent {
+      if !part.hasReported.load(ordering: .relaxed) { parent.state.withLock { $0.parts.note(reportOf: part) } }
+      part = parent
+    }
+  }
+
   private func tell() {
-    let fraction = fractionCompleted
     let (observers, parent) = state.withLock { state in
+      let fraction = state.fraction()
       // Of the last hundredth they are notified when all units are completed here: a child may have done its part and
       // not said so.
       let isFinished = state.isFinished
@@ -277,9 +316,23 @@ public final class OperationProgress: Sendable {
 
   /// Whether something changed while the calling thread notified; if not, it has ceased to be the one that does.
   private func mustTellAgain() -> Bool {
-    state.withLock { state in
+    let (isTelling, waiters) = state.withLock { state in
       state.isTelling = state.tellsAgain
       state.tellsAgain = false
+      return (state.isTelling, state.isTelling ? [] : state.waiters.removeAll())
+    }
+    for waiter in waiters { waiter.wake() }
+    return isTelling
+  }
+
+  /// Registers a waiter until the observers have been notified of what is done.
+  ///
+  /// - Returns: False if they have been.
+  private func addWaiter(_ waiter: Waiter) -> Bool {
+    // A thread that has counted may not have begun to notify.
+    notifyIfFurther()
+    return state.withLock { state in
+      if state.isTelling { state.waiters.append(waiter) }
       return state.isTelling
     }
   }

@@ -12,6 +12,7 @@ extension OperationQueueExtensions {
   /// Each iteration hears of everything that happens after it began, in order, and ends when its task is cancelled or
   /// the queue is freed. Events that have not been taken yet are kept, so an iterator that nobody asks for more takes
   /// more and more memory.
+  @_disfavoredOverload
   public var events: OperationQueueEvents { OperationQueueEvents(queue: self) }
 }
 
@@ -57,6 +58,7 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
   /// Begins to listen.
   ///
   /// - Returns: An iterator.
+  /// - Complexity: O(1), however many others listen. Each event takes O(*n*) in the number of listeners.
   public func makeAsyncIterator() -> Iterator {
     let buffer = EventBuffer()
     return Iterator(buffer: buffer, token: queue.listen(with: buffer))
@@ -92,12 +94,7 @@ extension OperationQueue {
   /// - Returns: A token that ends the listening when it is released.
   package final func listen(_ listener: @escaping @Sendable (OperationQueueEvent) -> Void) -> ObservationToken {
     let observer = EventObserver(listener)
-    let observers = add(observer, interest: .events)
-    return ObservationToken { [weak self, weak observer, weak observers] in
-      guard let observer, let observers else { return }
-      observer.setEnded()
-      self?.remove(observer, from: observers, interest: .events)
-    }
+    return token(for: observer, interest: .events)
   }
 
   /// Has the buffer take in each event from now on, until the queue is freed.
@@ -107,17 +104,22 @@ extension OperationQueue {
     update(collectingBatches: true) { state in
       state.admission.reclaimBatches()
       state.admission.batches.forEach { $0.watch() }
-      state.eventBuffers = .adding(buffer, to: state.eventBuffers)
+      let buffers = state.eventBuffers ?? EventBuffers()
+      state.eventBuffers = buffers
+      buffers.add(buffer)
       state.observation.listeners += 1
     }
     lookForStallIfIdle()
-    return ObservationToken { [weak self] in
-      let removed = self?.state.withLock { state in
-        defer { state.eventBuffers = state.eventBuffers?.removing(buffer) }
+    // The buffer has each event when the queue has recorded it.
+    return ObservationToken(addingWaiter: { _ in false }) { [weak self] in
+      let buffers = self?.state.withLock { state in
         state.observation.listeners -= 1
-        return state.eventBuffers
+        let buffers = state.eventBuffers
+        buffers?.remove(buffer)
+        if buffers?.isEmpty == true { state.eventBuffers = nil }
+        return buffers
       }
-      _ = removed  // Released after the lock.
+      withExtendedLifetime(buffers) {}  // Released after the lock.
     }
   }
 }

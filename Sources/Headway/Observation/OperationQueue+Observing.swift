@@ -29,25 +29,37 @@ extension OperationQueue {
     }
   }
 
-  final func add(_ observer: any Observer, interest: Interest) -> ObserverList {
+  /// Adds an observer, in constant time.
+  ///
+  /// - Returns: A token that ends the observation when it is released.
+  final func token(for observer: some Observer, interest: Interest) -> ObservationToken {
+    let (observers, number) = add(observer, interest)
+    return ObservationToken(addingWaiter: { [weak observers] in observers?.addWaiter($0) ?? false }) {
+      [weak self, weak observer, weak observers] in
+      guard let observer, let observers else { return }
+      observer.setEnded()
+      self?.remove(number, from: observers, interest)
+    }
+  }
+
+  private func add(_ observer: any Observer, _ interest: Interest) -> (ObserverList, number: UInt64) {
     if !interest.isCarried { observer.prepare(with: self) }
-    let observers = update(collectingBatches: true) { state in
+    let (observers, number) = update(collectingBatches: true) { state in
       state.admission.reclaimBatches()
       state.admission.batches.forEach { $0.watch() }
       let observers = state.observers ?? ObserverList()
       state.observers = observers
       state.observation.count(interest, 1)
       // Under the lock: changes that follow may be in the list before the observer begins.
-      observers.add(observer, state.change(for: interest))
-      return observers
+      return (observers, observers.add(observer, state.change(for: interest)))
     }
-    observers.notify(of: self)
+    notify(observers)
     lookForStallIfIdle()
-    return observers
+    return (observers, number)
   }
 
-  final func remove(_ observer: any Observer, from observers: ObserverList, interest: Interest) {
-    observers.remove(observer)
+  private func remove(_ number: UInt64, from observers: ObserverList, _ interest: Interest) {
+    observers.remove(number)
     state.withLock { state in
       state.observation.count(interest, -1)
       // The caller has it, too: nothing is dropped under the lock.
@@ -55,21 +67,29 @@ extension OperationQueue {
     }
   }
 
-  /// Notifies the observers of a change that a subclass has announced.
+  /// Notifies the observers of a change that was posted, and of what depends on it.
   ///
   /// Called with no lock held.
-  final func notify(_ change: ObservedChange) {
+  final func post(_ key: ObservedKey, named name: String? = nil) {
     guard let observers = state.withLock({ $0.observers }) else { return }
-    observers.append(change)
-    observers.notify(of: self)
+    observers.append(ObservedChange(key).posted())
+    for dependent in keysAffected(by: key, named: name) { observers.append(ObservedChange(dependent).posted()) }
+    notify(observers)
   }
 
-  /// Notifies those observers that want to hear of it of a change that a subclass has announced and not made.
+  /// Notifies the observers that asked for it of a change that is still to come, and of what depends on it.
   ///
   /// Called with no lock held.
-  final func notify(before key: ObservedKey) {
-    guard let observers = state.withLock({ $0.observers }) else { return }
-    if observers.append(before: key) { observers.notify(of: self) }
+  final func announce(_ key: ObservedKey, named name: String? = nil) {
+    guard let observers = state.withLock({ $0.observers }), observers.append(before: key) else { return }
+    for dependent in keysAffected(by: key, named: name) { _ = observers.append(before: dependent) }
+    notify(observers)
+  }
+
+  private final func keysAffected(by key: ObservedKey, named name: String?) -> [ObservedKey] {
+    DependentKeys(pathsAffecting: type(of: self).keyPathsForValuesAffectingValue(forKey:)).keys(
+      of: [.operations, .operationCount, .maxConcurrentOperationCount, .isSuspended, .name],
+      affectedBy: key, named: name)
   }
 }
 

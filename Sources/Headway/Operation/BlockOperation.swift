@@ -14,24 +14,28 @@ import Synchronization
 /// What takes a block is there twice: for blocks that do not throw, which a subclass may override, and for those that
 /// do.
 open class BlockOperation: Operation, @unchecked Sendable {
-  // The first block stands by itself, since nearly all operations have just one; others are among the details. It is no
-  // optional, and is handed on in this structure: generic code, as that of optionals is, would wrap it in another block
-  // at each step.
+  // The first block stands by itself, since nearly all operations have just one; others are among the details.
   private struct Blocks {
-    let first: ThrowingBlock
+    let first: FirstBlock
     let hasFirst: Bool
     let others: [ThrowingBlock]
 
-    var all: [ThrowingBlock] { hasFirst ? [first] + others : [] }
+    var all: [ThrowingBlock] { hasFirst ? [first.run] + others : [] }
   }
 
   /// The first block, if ``Operation/hasBlock`` says that there is one.
   ///
+  /// It stays here while it runs and until ``releaseWork()``, so that what it captures is released after the end.
+  ///
   /// Protected by the lock of the links, under which nothing is called; but the thread that runs an operation of no
-  /// subclass takes it without that lock, unless the operation says that its blocks were seen. Any other thread sets
+  /// subclass uses it without that lock, unless the operation says that its blocks were seen. Any other thread sets
   /// that under the lock, and looks at the block only if the operation had not begun by then. So either it sees that
   /// the operation has begun, or the thread that runs it sees that the lock is to be taken (`Models/block.pml`).
-  @exclusivity(unchecked) private final var block: ThrowingBlock
+  @exclusivity(unchecked) private final var first = FirstBlock()
+
+  /// A block in a structure, which can be exchanged: generic code, as that of `swap` and of optionals is, would wrap a
+  /// function in another one at each step.
+  private struct FirstBlock { var run: ThrowingBlock = {} }
 
   /// Creates an operation that runs `block`.
   ///
@@ -52,26 +56,36 @@ open class BlockOperation: Operation, @unchecked Sendable {
   }
 
   /// Creates an operation without blocks; add them with ``addExecutionBlock(_:)``.
-  public override init() { block = {} }
+  public override init() {}
+
+  deinit { if hasBlock { ReleasedChain.release(takeBlock()) } }
+
+  /// Takes the first block out of an operation that is being freed.
+  private final func takeBlock() -> FirstBlock {
+    var taken = FirstBlock()
+    swap(&taken, &first)
+    hasBlock = false
+    return taken
+  }
 
   private final func addFirst(_ block: consuming @escaping ThrowingBlock) {
     // An `init()` of a subclass's may have added one.
     guard isPlainBlock else { return add(block) }
-    self.block = block
+    first.run = block
     hasBlock = true
   }
 
   /// Creates an operation that no other thread knows yet.
   static func make(_ block: @escaping ThrowingBlock) -> BlockOperation {
     let operation = BlockOperation()
-    operation.block = block
+    operation.first.run = block
     operation.hasBlock = true
     return operation
   }
 
   /// Makes a new one of an operation that nobody else knows.
   final func renew(_ block: @escaping ThrowingBlock) {
-    self.block = block
+    first.run = block
     hasBlock = true
     admission = AdmissionRecord()
     queueLinks = QueueLinks()
@@ -85,7 +99,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   open var executionBlocks: [@Sendable () -> Void] {
     let blocks = links.withLock { links -> [ThrowingBlock] in
       // The `main()` of a subclass may ask for them.
-      let isBeforeMain = state.announceSightOfBlocks().phase.isBeforeMain
+      let isBeforeMain = state.announceSightOfBlocks().isBeforeMain
       return isBeforeMain || !isPlainBlock ? self.blocks(in: links).all : []
     }
     return blocks.map { block in
@@ -108,11 +122,11 @@ open class BlockOperation: Operation, @unchecked Sendable {
     let isAdded = links.withLock { links in
       let word = state.announceSightOfBlocks()
       guard !word.isCancelled else { return true }
-      guard word.phase.isBeforeMain else { return false }
+      guard word.isBeforeMain else { return false }
       if hasBlock {
         links.madeDetails.madeRarer.otherBlocks.append(block)
       } else {
-        self.block = block
+        first.run = block
         hasBlock = true
       }
       return true
@@ -125,10 +139,26 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Called once, by ``Operation/start()``. The first error that a block throws is recorded with
   /// ``Operation/recordError(_:)``.
   open override func main() {
+    if isUsedByOneThread { return runFirst() }
     let blocks = takeBlocks()
     guard blocks.hasFirst else { return }
-    guard blocks.others.isEmpty else { return runConcurrently(blocks.all) }
-    do { try blocks.first() } catch { recordError(error) }
+    if blocks.others.isEmpty {
+      do { try blocks.first.run() } catch { recordError(error) }
+    } else {
+      runConcurrently(blocks.all)
+    }
+    keepUntilEnd(blocks)
+  }
+
+  /// Runs the one block of an operation that only the calling thread uses, and leaves it in its place.
+  private final func runFirst() {
+    guard hasBlock else { return }
+    hasBlock = false
+    // Exchanged, so that no reference is counted.
+    var running = FirstBlock()
+    swap(&running, &first)
+    do { try running.run() } catch { recordError(error) }
+    if isUsedByOneThread { swap(&running, &first) } else { links.withLock { _ in swap(&running, &first) } }
   }
 
   private final func runConcurrently(_ blocks: [ThrowingBlock]) {
@@ -143,27 +173,43 @@ open class BlockOperation: Operation, @unchecked Sendable {
   }
 
   // Released after the lock: freeing a block may run code of its owner's.
-  override func releaseWork() { _ = takeBlocks() }
-
-  private final func takeBlocks() -> Blocks {
-    let word = state.current
-    if !word.blocksWereSeen, !word.phase.isBeforeMain, isPlainBlock {
-      let blocks = Blocks(first: block, hasFirst: hasBlock, others: [])
-      block = {}
-      hasBlock = false
-      return blocks
+  override func releaseWork() {
+    guard isUsedByOneThread else {
+      _ = takeBlocks()
+      return
     }
-    return links.withLock { links in
-      let blocks = blocks(in: links)
-      block = {}
+    hasBlock = false
+    first = FirstBlock()
+  }
+
+  /// Takes out the blocks, whether or not they have run.
+  private final func takeBlocks() -> Blocks {
+    links.withLock { links in
+      let blocks = Blocks(first: first, hasFirst: hasBlock, others: links.details?.rarer?.takeBlocks() ?? [])
+      first = FirstBlock()
       hasBlock = false
-      links.details?.rarer?.otherBlocks = []
       return blocks
     }
   }
 
+  /// Keeps blocks that have run, which none sees any more, for ``releaseWork()``.
+  private final func keepUntilEnd(_ blocks: consuming Blocks) {
+    links.withLock { links in
+      // Another thread may have ended an operation of a subclass, and released its work.
+      guard state.current.phase != .finished else { return }
+      first = blocks.first
+      links.details?.rarer?.finishedBlocks = blocks.others
+    }
+  }
+
+  /// Whether only the thread that runs the operation, or has ended it, uses the blocks.
+  @inline(__always) private final var isUsedByOneThread: Bool {
+    let word = state.current
+    return !word.blocksWereSeen && !word.isBeforeMain && isPlainBlock
+  }
+
   private final func blocks(in links: Links) -> Blocks {
-    Blocks(first: block, hasFirst: hasBlock, others: links.details?.rarer?.otherBlocks ?? [])
+    Blocks(first: first, hasFirst: hasBlock, others: links.details?.rarer?.otherBlocks ?? [])
   }
 }
 

@@ -29,7 +29,10 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
   }
 
   private struct State {
+    /// Until the operation has ended.
     var invocation: Invocation?
+    /// The method has been called, or is being called.
+    var isCalled = false
     var result: Swift.Result<Result, any Error>?
   }
 
@@ -56,16 +59,24 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
     self.init(target: target, method: { target in { _ in try method(target)() } }, object: ())
   }
 
+  deinit {
+    ReleasedChain.release(
+      invocationState.withLock { state in
+        defer { state = State() }
+        return state
+      })
+  }
+
   /// The method that is called; nil once it has been called, or never will be.
   ///
   /// - Precondition: When it is set, to a method, the operation has not started.
   public var method: Method? {
-    get { invocationState.withLock { $0.invocation }?.method }
+    get { invocationState.withLock { $0.isCalled ? nil : $0.invocation }?.method }
     set {
       require(newValue != nil, "The method of \(self) was set to nil: cancel the operation instead.")
       // The old method is released after the lock: that may run code of its owner's.
       let old = invocationState.withLock { state -> Method? in
-        guard let method = newValue, let old = state.invocation?.method else { return nil }
+        guard let method = newValue, !state.isCalled, let old = state.invocation?.method else { return nil }
         state.invocation?.method = method
         return old
       }
@@ -82,18 +93,25 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
   ///
   /// - Throws: What the method throws.
   public override func main() throws {
-    guard let invocation = takeInvocation() else { return }
+    guard let invocation = invocationToCall() else { return }
     let result = Swift.Result { try invocation.method(invocation.target)(invocation.object) }
     invocationState.withLock { $0.result = result }
     _ = try result.get()
   }
 
-  override func releaseWork() { _ = takeInvocation() }
-
-  private func takeInvocation() -> Invocation? {
+  private func invocationToCall() -> Invocation? {
     invocationState.withLock { state in
+      guard !state.isCalled else { return nil }
+      state.isCalled = true
+      return state.invocation
+    }
+  }
+
+  override func releaseWork() {
+    let invocation = invocationState.withLock { state in
       defer { state.invocation = nil }
       return state.invocation
     }
+    withExtendedLifetime(invocation) {}  // Released after the lock.
   }
 }

@@ -9,16 +9,24 @@ extension OperationExtensions {
   ///
   /// - Parameter handler: What to call, on the thread that cancels (or registers, if that is later). It may call
   ///   anything. It is released when it has been called, or when the operation finishes without it.
-  public func onCancel(_ handler: @escaping @Sendable () -> Void) {
+  /// - Returns: A registration that can remove the handler while the operation runs. You can ignore it.
+  /// - Complexity: O(1).
+  @_disfavoredOverload
+  @discardableResult
+  public func onCancel(_ handler: @escaping @Sendable () -> Void) -> CancellationRegistration {
+    var place: (handlers: CancellationHandlers, number: UInt64)?
     let isCancelled = links.withLock { links in
       // The announcement and the cancellation are read-modify-writes of one word: either the thread that cancels sees
       // that there are handlers, or this sees that it was cancelled. The same with the end.
       let word = state.announceCancellationHandler()
       guard !word.isCancelled, word.phase != .finished else { return word.isCancelled }
-      links.madeDetails.cancellationHandlers.append(handler)
+      let handlers = links.madeDetails.cancellationHandlers ?? CancellationHandlers()
+      links.madeDetails.cancellationHandlers = handlers
+      place = (handlers, handlers.append(handler))
       return false
     }
     if isCancelled { handler() }
+    return CancellationRegistration(place: place)
   }
 }
 
@@ -51,10 +59,10 @@ extension OperationQueue {
 extension Operation {
   /// What ``cancel()`` does.
   final func markCancelled() {
-    var notifications = PendingNotifications()
-    guard let before = beginCancelling(notifyingLater: &notifications) else { return }
+    var effects = Effects()
+    guard let before = beginCancelling(leaving: &effects) else { return }
     cancelWork()
-    notifications.send()
+    effects.perform()
     continueCancelling(from: before)
   }
 
@@ -63,9 +71,9 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - operations: The operations.
-  ///   - notifications: Takes what observers of queues are to be notified of.
-  static func cancel(_ operations: [Operation], notifyingLater notifications: inout PendingNotifications) {
-    let words = operations.map { $0.beginCancelling(notifyingLater: &notifications) }
+  ///   - effects: Takes what may run users' code.
+  static func cancel(_ operations: [Operation], leaving effects: inout Effects) {
+    let words = operations.map { $0.beginCancelling(leaving: &effects) }
     for (operation, before) in zip(operations, words) where before != nil { operation.cancelWork() }
     for (operation, before) in zip(operations, words) {
       if let before { operation.continueCancelling(from: before) }
@@ -78,17 +86,17 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - error: Recorded in the same step, unless another was before.
-  ///   - notifications: Takes what observers of the queue are to be notified of.
+  ///   - effects: Takes what may run users' code.
   /// - Returns: The word before, for ``continueCancelling(from:)``; nil if it is cancelled already, or has finished.
   final func beginCancelling(
-    with error: (any Error)? = nil, notifyingLater notifications: inout PendingNotifications
+    with error: (any Error)? = nil, leaving effects: inout Effects
   ) -> OperationWord? {
     guard isCancellable else { return nil }
     let word = if let error { cancelState(with: error) } else { state.cancel() }
     guard let before = word else { return nil }
     // Reserved and not yet enqueued: the queue that is taking it in sees the flag.
     if before.phase == .pending, before.isEnqueued {
-      queue?.operationWasCancelled(self, notifyingLater: &notifications)
+      queue?.operationWasCancelled(self, leaving: &effects)
     }
     return before
   }
@@ -111,17 +119,13 @@ extension Operation {
       endCancelled()
     }
     if before.hasCancellationHandlers {
-      let handlers = links.withLock { links in
-        defer { links.details?.cancellationHandlers = [] }
-        return links.details?.cancellationHandlers ?? []
-      }
-      for handler in handlers { handler() }
+      links.withLock { $0.details?.cancellationHandlers.take() }?.callAll()
     }
     if before.isObserved {
+      var changes = [ObservedChange(.isCancelled, true)]
       // Only waiting operations become ready by it.
-      notify(
-        before.phase == .pending
-          ? [ObservedChange(.isCancelled, true), ObservedChange(.isReady)] : [ObservedChange(.isCancelled, true)])
+      if before.phase == .pending { changes.append(before.isReady ? ObservedChange(.isReady) : readinessChange) }
+      notify(changes)
     }
   }
 }

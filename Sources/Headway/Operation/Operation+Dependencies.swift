@@ -79,7 +79,7 @@ extension Operation {
       dependencyIsGone()
     }
     // It has ended though it waited, and may have passed the edge over, which was not in the stack.
-    let word = state.currentAfterPush
+    let word = state.currentInOrder
     if word.phase == .finished, word.dependenciesWereSeen { leave(operation, edge) }
     return Link(before: before)
   }

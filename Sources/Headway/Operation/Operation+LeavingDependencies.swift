@@ -16,7 +16,10 @@ extension Operation {
     guard unlinking.count > 0 else { return }
     for _ in 0..<unlinking.count { OperationReference(operation).release() }
     for _ in 0..<unlinking.waitCount { dependencyIsGone() }
-    notifyIfObserved([ObservedChange(.dependencies, unlinking.left), ObservedChange(.isReady)])
+    let isReady = unlinking.waitCount > 0 && state.current.isReady
+    notifyIfObserved([
+      ObservedChange(.dependencies, unlinking.left), isReady ? readinessChange : ObservedChange(.isReady),
+    ])
   }
 
   /// What has come of removing a dependency.

@@ -7,10 +7,16 @@ extension Operation {
   /// Called with no lock held, since it may run users' code.
   final func lastDependencyIsGone() {
     if overridesIsReady { return reconsiderReadiness() }
-    var notifications = PendingNotifications()
-    queue?.operationBecameReady(self, notifyingLater: &notifications)
-    notifications.send()
+    var effects = Effects()
+    queue?.operationBecameReady(self, leaving: &effects)
+    effects.perform()
   }
+
+  /// The change that observers receive when the base class's readiness has changed.
+  ///
+  /// An override of ``isReady`` may have kept its value. Its observers are notified even so: they might evaluate their
+  /// conditions when the dependencies have finished.
+  final var readinessChange: ObservedChange { ObservedChange(.isReady).posted(overridesIsReady) }
 
   /// How many operations become ready in one update of a queue at most, so that its lock is not held for long.
   private static let mostReadyAtOnce = 64
@@ -21,15 +27,15 @@ extension Operation {
   /// - Parameters:
   ///   - ready: The operations, which the caller has retained.
   ///   - held: A queue that the caller keeps alive: that of most.
-  ///   - notifications: Takes what observers of the queues are to be notified of.
+  ///   - effects: Takes what may run users' code.
   static func tellQueues(
     of ready: borrowing ReadyDependents, holding held: Unmanaged<OperationQueue>?,
-    notifyingLater notifications: inout PendingNotifications
+    leaving effects: inout Effects
   ) {
     if let only = ready.only {
       return only._withUnsafeGuaranteedRef { operation in
         guard !operation.overridesIsReady else { return }
-        operation.queue(holding: held)?.operationBecameReady(operation, notifyingLater: &notifications)
+        operation.queue(holding: held)?.operationBecameReady(operation, leaving: &effects)
       }
     }
     var (group, groupQueue): ([OperationReference], OperationQueue?) = ([], nil)
@@ -37,14 +43,14 @@ extension Operation {
       reference._withUnsafeGuaranteedRef { operation in
         guard !operation.overridesIsReady, let queue = operation.queue(holding: held) else { return }
         if queue !== groupQueue || group.count == mostReadyAtOnce {
-          groupQueue?.operationsBecameReady(group, notifyingLater: &notifications)
+          groupQueue?.operationsBecameReady(group, leaving: &effects)
           group.removeAll(keepingCapacity: true)
           groupQueue = queue
         }
         group.append(reference)
       }
     }
-    groupQueue?.operationsBecameReady(group, notifyingLater: &notifications)
+    groupQueue?.operationsBecameReady(group, leaving: &effects)
   }
 
   /// Asks ``isReady`` once more, since an override may answer otherwise than before, and notes the answer for its
@@ -64,13 +70,13 @@ extension Operation {
       links.details?.rarer?.readinessInquiries == inquiry ? state.setHeldBack(!answer) : nil
     }
     guard let word, word.isEnqueued, word.phase == .pending else { return }
-    var notifications = PendingNotifications()
+    var effects = Effects()
     if word.isStartable {
-      queue?.operationBecameReady(self, notifyingLater: &notifications)
+      queue?.operationBecameReady(self, leaving: &effects)
     } else {
-      queue?.operationIsHeldBack(self, notifyingLater: &notifications)
+      queue?.operationIsHeldBack(self, leaving: &effects)
     }
-    notifications.send()
+    effects.perform()
   }
 
   /// A queue is about to take the operation in: asks whether an override of ``isReady`` holds it back.

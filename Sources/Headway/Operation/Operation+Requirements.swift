@@ -34,8 +34,6 @@ extension Operation {
     var current: Operation?
   }
 
-  private static let cascade = ThreadKey()
-
   /// Cancels the dependents that this operation, which has ended, has kept from starting.
   ///
   /// First all of them, as far as that runs nothing of users': handlers of one may wait for another.
@@ -44,17 +42,18 @@ extension Operation {
   final func cancelDoomed(_ doomed: [Operation]) {
     guard !doomed.isEmpty, let error = requirementError else { return }
     var items: [(operation: Operation, before: OperationWord?)] = []
-    var notifications = PendingNotifications()
+    var effects = Effects()
     for operation in doomed {
-      items.append((operation, operation.beginCancelling(with: error, notifyingLater: &notifications)))
+      items.append((operation, operation.beginCancelling(with: error, leaving: &effects)))
     }
-    notifications.send()
+    effects.perform()
     items.reverse()
-    let outer = Self.cascade.value?.assumingMemoryBound(to: Cascade.self)
+    let values = ThreadValues.current
+    let outer = values.pointee.cancellation?.assumingMemoryBound(to: Cascade.self)
     if let outer, outer.pointee.current === self { return outer.pointee.waiting.append(contentsOf: items) }
     var cascade = Cascade(waiting: items)
     withUnsafeMutablePointer(to: &cascade) { pointer in
-      Self.cascade.value = UnsafeMutableRawPointer(pointer)
+      values.pointee.cancellation = UnsafeMutableRawPointer(pointer)
       while let (operation, before) = pointer.pointee.waiting.popLast() {
         pointer.pointee.current = operation
         if let before {
@@ -64,7 +63,7 @@ extension Operation {
         // For overrides: that of the superclass finds it cancelled.
         operation.cancel()
       }
-      Self.cascade.value = outer.map { UnsafeMutableRawPointer($0) }
+      values.pointee.cancellation = outer.map { UnsafeMutableRawPointer($0) }
     }
   }
 

@@ -89,7 +89,7 @@ extension Operation {
   /// The implementation of ``queuePriority``.
   final func setPriority(_ priority: QueuePriority) {
     guard let word = state.setPriority(level: priority.level) else { return }
-    if word.isEnqueued, word.phase == .pending { queue?.operationChangedUrgency(self) }
+    if word.isEnqueued, word.phase == .pending { queue?.priorityChanged(of: self) }
     if word.isObserved { notify([ObservedChange(.queuePriority, priority)]) }
   }
 }

@@ -2,17 +2,29 @@ import CHeadway
 import Synchronization
 
 extension OperationExtensions {
-  /// Suspends the task until the operation has finished.
+  /// Suspends the task until the operation has finished, its observers have been notified, and
+  /// ``OperationQueueExtensions/onFailure`` of its queue has been called if it failed.
+  ///
+  /// Inside an operation, it does not wait for that call, which may wait for the operation; nor does it in a task that
+  /// such a call has made, before that returns.
   ///
   /// Holds no thread. The operation, and what it depends on, run at no lower quality of service than the priority of
   /// the task that waits says, if that is not the medium one, which tasks have of which nothing was said.
   ///
+  /// If the task of an operation waits for that operation itself, or for a group that the operation is in, it waits
+  /// until it is cancelled. This is reported as ``OperationQueueEvent/waitsInCycle(_:)``.
+  ///
   /// - Throws: `CancellationError` when the waiting task is cancelled; the operation goes on.
+  /// - Complexity: O(1), even if the waiting task is cancelled.
+  @_disfavoredOverload
   public func finished() async throws {
+    let goal = goalOfTask
     try await withPriority(raising: raiseQuality) {
-      try await WaiterList.suspend(
-        adding: { waiter in self.addWaiter(waiter, for: .notified) },
-        removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
+      try await WaitGraph.suspending(on: self) {
+        try await WaiterList.suspend(
+          adding: { waiter in self.addWaiter(waiter, for: goal) },
+          removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
+      }
     }
   }
 
@@ -23,8 +35,9 @@ extension OperationExtensions {
   ///
   /// - Throws: What made the operation fail; `CancellationError` when it was cancelled, or when the waiting task is:
   ///   then the operation goes on.
+  @_disfavoredOverload
   public func finishedSuccessfully() async throws {
-    if outcome == nil { try await finished() }
+    if outcome == nil || (!isReported && goalOfTask == .reported) { try await finished() }
     try requireSuccess()
   }
 }
@@ -34,7 +47,8 @@ extension Operation {
   ///
   /// Raises no quality of service.
   final func ended() async {
-    await WaiterList.suspend { waiter in addWaiter(waiter, for: .notified) }
+    let goal = goalOfTask
+    await WaiterList.suspend { waiter in addWaiter(waiter, for: goal) }
   }
 
   /// Has `handler`, which leads to no users' code, called once when the operation has finished; at once if it has.
@@ -54,28 +68,29 @@ extension Operation {
 }
 
 extension Operation {
-  /// What a waiter waits for.
-  fileprivate enum WaitingGoal {
-    /// Dependents are released and the queue is left: all that a thread can wait for while it notifies the observers,
-    /// or runs other code of users' that the end of the operation leads to.
-    case settled
-    /// The observers have been notified, too.
-    case notified
+  /// What a task waits for: inside an operation not for reports, which may wait for that operation.
+  fileprivate final var goalOfTask: WaitingGoal {
+    if ReportScope.isInside(self) { return .settled }
+    return ThreadContext.isInsideOperation ? .notified : .reported
+  }
 
-    func isReached(_ word: OperationWord) -> Bool {
-      switch self {
-      case .settled: word.isSettled
-      case .notified: word.isNotified
-      }
-    }
+  /// Whether all that a task can wait for has happened.
+  final var isReported: Bool {
+    state.current.isNotified && links.withLock { ($0.details?.reportCount ?? 0) == 0 }
   }
 
   /// What ``waitUntilFinished()`` does.
   final func blockUntilFinished() {
+    blockUntilNotified()
+    var patience = CompletionPatience()
+    patience.wait(for: self)
+  }
+
+  private func blockUntilNotified() {
     let word = state.current
     guard !word.isNotified else { return }
     let goal = NotificationContext.isNotifying(self) ? WaitingGoal.settled : .notified
-    guard !goal.isReached(word) else { return }
+    guard !word.hasReached(goal) else { return }
     require(
       word.phase == .finished || !endsWithMain || !ThreadContext.isInside(self) || !isInMain,
       "waitUntilFinished() on \(self) from inside its main(): it would wait for itself.")
@@ -90,7 +105,7 @@ extension Operation {
     guard Worker.current == nil else { return false }
     for _ in 0..<Self.looksBeforeSleeping {
       headway_pause()
-      if goal.isReached(state.current) { return true }
+      if state.current.hasReached(goal) { return true }
     }
     return false
   }
@@ -98,25 +113,24 @@ extension Operation {
   /// About 10 microseconds.
   private static let looksBeforeSleeping = 400
 
-  /// Registers a waiter; false if there is nothing to wait for any more.
-  fileprivate final func addWaiter(_ waiter: Waiter, for goal: WaitingGoal) -> Bool {
+  /// Registers a waiter; false if there is nothing to wait for.
+  final func addWaiter(_ waiter: Waiter, for goal: WaitingGoal) -> Bool {
     links.withLock { links in
       // The announcement and the end are read-modify-writes of one word: either the thread that ends the operation sees
       // the waiter, or the waiter sees the end.
-      guard !goal.isReached(state.announceWaiter()) else { return false }
-      switch goal {
-      case .settled: links.madeDetails.settlingWaiters.append(waiter)
-      case .notified: links.madeDetails.waiters.append(waiter)
-      }
+      let isReached = state.announceWaiter().hasReached(goal)
+      guard !isReached || (goal == .reported && (links.details?.reportCount ?? 0) > 0) else { return false }
+      links.madeDetails.waiters.append(waiter, for: goal)
       return true
     }
   }
 
-  /// Wakes those who wait for the end to be settled, and the others if there is nobody to notify.
+  /// Wakes those who wait for the end to be settled, and the others if there are no observers to notify.
   final func wakeWaiters(settledFrom before: OperationWord, isNotified: Bool) {
     guard before.hasWaiters else { return }
-    let waiters = links.withLock { links in
-      (links.details?.settlingWaiters.removeAll() ?? []) + (isNotified ? links.details?.waiters.removeAll() ?? [] : [])
+    let waiters = links.withLock { links -> [Waiter] in
+      guard let details = links.details else { return [] }
+      return details.waiters.take(reaching: !isNotified ? .settled : details.reportCount > 0 ? .notified : .reported)
     }
     for waiter in waiters { waiter.wake() }
   }

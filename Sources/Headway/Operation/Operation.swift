@@ -119,8 +119,14 @@ open class Operation: @unchecked Sendable {
   /// What a start does in place of ``run()`` when the operation was cancelled before.
   func endCancelled() { endUnlessSubclassGoesOn() }
 
-  /// Releases what ``main()`` would have used, when it has not run and never will.
-  func releaseWork() {}
+  /// Ends what ``main()`` would have begun, when it has not run and never will.
+  func abandonWork() {}
+
+  /// Releases what the user gave the operation for ``main()``.
+  ///
+  /// Called once by the thread that ended the operation, after the queue is left and dependents are released: a
+  /// `deinit` that runs then may wait for them.
+  func releaseWork() { releaseKeptWork() }
 
   /// Whether the operation ends when ``main()`` returns, and so never before.
   var endsWithMain: Bool { !overridesIsFinished }
@@ -130,6 +136,9 @@ open class Operation: @unchecked Sendable {
 
   /// Whether it ends by a call of the library's, during ``main()`` or after that, on whatever thread.
   var mayEndLater: Bool { false }
+
+  /// The queue that must be empty before it ends, if it is a group.
+  var queueOfParts: OperationQueue? { nil }
 
   /// Makes the operation's progress, which has been asked for; or gives one that is there already.
   func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: 0) }
@@ -146,6 +155,9 @@ open class Operation: @unchecked Sendable {
 
   /// Whether it is one of the units of its queue's progress.
   var isUnit: Bool { true }
+
+  /// The level of quality of service of the task whose job this is, which may have been escalated; nil for others.
+  var levelOfTask: Int? { nil }
 
   /// Something more urgent waits for the operation, or its queue has become more urgent.
   func qualityWasRaised() {}
@@ -255,8 +267,14 @@ open class Operation: @unchecked Sendable {
 
   /// How important the work is to the user: on which threads it runs.
   ///
-  /// The operation runs at the higher of this and its queue's; `.default` asks for nothing. While a more important
-  /// operation depends on it, it runs at the quality of that one.
+  /// The operation runs at the higher of this and its queue's; `.default` asks for nothing. If a more important
+  /// operation or task waits for it, it runs at no lower quality than that one: because of a dependency, the queue's
+  /// limit, order or barriers, or a call that waits. On Linux, an operation that has begun on a thread with a raised
+  /// nice value continues there; only a privileged process can lower that value.
+  ///
+  /// - Complexity: Each operation is raised a few times in its life, so raising is O(1) for each operation and each
+  ///   dependency. A change that makes an operation more important is O(*n*) in the number of operations that it is the
+  ///   first to raise.
   open var qualityOfService: QualityOfService {
     get { QualityOfService(level: state.current.ownQualityLevel) }
     set { setQuality(newValue) }
@@ -279,6 +297,11 @@ open class Operation: @unchecked Sendable {
 
   /// A block that runs once after the operation has finished, cancelled or not, on a thread of the pool; then it is
   /// released.
+  ///
+  /// The block is handed to a thread before waiting threads wake. It has usually run when ``waitUntilFinished()``
+  /// returns, which waits up to 0.2 ms for it. So does ``OperationQueue/addOperations(_:waitUntilFinished:)``.
+  /// But no wait depends on it, because it might need the thread that waits. Use a dependent operation for work that
+  /// must come before the return.
   ///
   /// It may be set from inside the operation. Set after the end, it is released at once and never runs; except that an
   /// operation that was cancelled in no queue, and so has finished, keeps it for a queue to which it is given
@@ -319,6 +342,37 @@ open class Operation: @unchecked Sendable {
 
   /// The description with the type, the queue, the priority, the progress and what the operation waits for.
   open var debugDescription: String { longDescription }
+
+  // MARK: Key-value observing
+
+  /// Returns the names of the properties that affect the value of another.
+  ///
+  /// Override it in a class that computes some properties from others. When the class posts a change of a property by
+  /// name, the properties that depend on it have changed as well:
+  ///
+  /// ```swift
+  /// class Download: Operation, @unchecked Sendable {
+  ///   override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+  ///     key == "isReady" ? ["state"] : super.keyPathsForValuesAffectingValue(forKey: key)
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// The default returns an empty set. A separate method per property, as
+  /// `keyPathsForValuesAffectingIsReady()`, is found by Objective-C only.
+  ///
+  /// - Parameter key: The name of a property, in the form with `is` or without it.
+  /// - Returns: The names of those that affect it. Of a path such as `request.state`, the first part counts.
+  open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
+
+  /// Returns whether setting a property notifies its observers without a posted change.
+  ///
+  /// The default returns true. An operation posts changes of its own properties itself, and a subclass posts those of
+  /// the properties that it adds, even if an override returns true.
+  ///
+  /// - Parameter key: The name of a property.
+  /// - Returns: Whether observers are notified automatically.
+  open class func automaticallyNotifiesObservers(forKey key: String) -> Bool { true }
 
   // MARK: Equality
 

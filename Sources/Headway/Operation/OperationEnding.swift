@@ -3,7 +3,7 @@ struct OperationEnding: ~Copyable {
   /// The dependents that became ready, each retained.
   let ready: ReadyDependents
   /// Retained; none if there is a completion block, which may ask for them.
-  private let dependencies: TakenDependencies
+  let dependencies: TakenDependencies
   /// The operation has no dependencies any more.
   let isUnlinked: Bool
   let observers: ObserverList?
@@ -12,17 +12,19 @@ struct OperationEnding: ~Copyable {
   let rare: Rare?
 
   final class Rare {
-    let cancellationHandlers: [@Sendable () -> Void]
+    let cancellationHandlers: CancellationHandlers?
     /// The dependents that required success, and are to be cancelled.
     let doomed: [Operation]
     /// References that were needed under the lock, and must not be dropped there.
     let others: [Operation]
 
+    // A registration may still refer to the handlers, and must not keep what they captured.
+    deinit { cancellationHandlers?.removeAll() }
+
     /// Under the lock of the links.
     fileprivate init(taking details: OperationDetails, endedFrom before: OperationWord) {
       // Those of a cancelled operation belong to the thread that cancelled it, which calls them.
-      cancellationHandlers = before.isCancelled ? [] : details.cancellationHandlers
-      if !before.isCancelled { details.cancellationHandlers = [] }
+      cancellationHandlers = before.isCancelled ? nil : details.cancellationHandlers.take()
       var (doomed, others): ([Operation], [Operation]) = ([], [])
       if before.hasFailed || before.isCancelled {
         details.successDependents?.forEach {
@@ -39,10 +41,10 @@ struct OperationEnding: ~Copyable {
   /// Under the lock of the links.
   init(closing links: inout Operation.Links, of operation: Operation, endedFrom before: OperationWord) {
     if let details = links.details {
-      completionBlock = details.completionBlock.take()
+      completionBlock = details.completion.take()
       observers = details.observers.take()
       // Those that required success are kept from starting before they are counted down.
-      let hasRare = !details.cancellationHandlers.isEmpty || details.successDependents != nil
+      let hasRare = details.cancellationHandlers != nil || details.successDependents != nil
       rare = hasRare ? Rare(taking: details, endedFrom: before) : nil
     } else {
       (completionBlock, observers, rare) = (nil, nil, nil)
@@ -72,7 +74,7 @@ struct OperationEnding: ~Copyable {
   /// The dependencies apart: see ``releaseDependencies(in:)``.
   var runsUserCodeWhenReleased: Bool {
     guard let rare else { return false }
-    return !rare.cancellationHandlers.isEmpty || !rare.others.isEmpty
+    return rare.cancellationHandlers != nil || !rare.others.isEmpty
   }
 
   /// Whether the release of a dependency may run users' code.
@@ -91,13 +93,6 @@ struct OperationEnding: ~Copyable {
         dependency.release()
       }
     }
-  }
-
-  /// Releases what was retained.
-  func release() {
-    ready.forEach { $0.release() }
-    // They have finished and so released theirs: that is no recursion.
-    dependencies.forEach { $0.release() }
   }
 }
 
@@ -120,15 +115,6 @@ struct ReadyDependents: ~Copyable {
 
   /// The one, if there is just one.
   var only: OperationReference? { others == nil ? first : nil }
-
-  /// Whether one overrides ``Operation/isReady``.
-  var haveToBeAsked: Bool {
-    var result = false
-    forEach { reference in
-      reference._withUnsafeGuaranteedRef { if !$0.isPlainBlock, $0.overridesIsReady { result = true } }
-    }
-    return result
-  }
 
   func forEach(_ body: (OperationReference) -> Void) {
     guard let first else { return }

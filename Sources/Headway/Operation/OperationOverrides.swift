@@ -14,10 +14,12 @@ enum OperationOverrides {
   private static let start = entry { StartOverride.self }
   private static let isFinished = entry { IsFinishedOverride.self }
   private static let isReady = entry { IsReadyOverride.self }
+  private static let dependentKeys = entry { DependentKeysOverride.self }
 
   static func hasStart(_ type: Operation.Type) -> Bool { overrides(start, type) }
   static func hasIsFinished(_ type: Operation.Type) -> Bool { overrides(isFinished, type) }
   static func hasIsReady(_ type: Operation.Type) -> Bool { overrides(isReady, type) }
+  static func hasDependentKeys(_ type: Operation.Type) -> Bool { overrides(dependentKeys, type) }
 
   private static func overrides(_ entry: Int?, _ type: Operation.Type) -> Bool {
     guard let entry else { return type != Operation.self && type != BlockOperation.self }
@@ -37,9 +39,9 @@ enum OperationOverrides {
   /// How many words of ``Operation``'s metadata there are from where a reference to the class points.
   private static var wordCount: Int {
     #if canImport(ObjectiveC)
-      let sizes = 7
+    let sizes = 7
     #else
-      let sizes = 4
+    let sizes = 4
     #endif
     // The size of the class, and how much of that is before where a reference points.
     let (size, addressPoint) = UnsafeRawPointer(words(of: Operation.self) + sizes).load(as: (UInt32, UInt32).self)
@@ -60,6 +62,10 @@ enum OperationOverrides {
 
   private final class IsReadyOverride: Operation, @unchecked Sendable {
     override var isReady: Bool { true }
+  }
+
+  private final class DependentKeysOverride: Operation, @unchecked Sendable {
+    override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { ["state"] }
   }
 }
 

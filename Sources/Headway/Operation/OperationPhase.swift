@@ -8,7 +8,4 @@ enum OperationPhase: UInt64 {
   case executing = 2
   /// It has ended. Nothing leads out.
   case finished = 3
-
-  /// Whether its work has not begun, and may yet.
-  var isBeforeMain: Bool { self == .pending || self == .starting }
 }

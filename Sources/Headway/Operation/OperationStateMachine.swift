@@ -10,8 +10,9 @@ struct OperationStateMachine: ~Copyable {
 
   var current: OperationWord { OperationWord(rawValue: word.load(ordering: .acquiring)) }
 
-  /// As ``current``, for a thread that has pushed an edge: see ``DependentStack``.
-  var currentAfterPush: OperationWord { OperationWord(rawValue: word.load(ordering: .sequentiallyConsistent)) }
+  /// As ``current``, in one order with other steps: for a thread that has pushed an edge (``DependentStack``), or has
+  /// said that it is at the operation (`Worker+Raising.swift`).
+  var currentInOrder: OperationWord { OperationWord(rawValue: word.load(ordering: .sequentiallyConsistent)) }
 
   /// Applies `change` until it sticks, or returns without a change when `change` answers nil.
   private func update<Answer>(_ change: (inout OperationWord) -> Answer?) -> Answer? {
@@ -193,7 +194,7 @@ struct OperationStateMachine: ~Copyable {
   /// An override of `start()` has announced that the work runs.
   func announceExecuting() {
     _ = update { word -> Void? in
-      guard word.phase.isBeforeMain else { return nil }
+      guard word.isBeforeMain else { return nil }
       word.phase = .executing
       word.rawValue |= OperationWord.announcesExecuting
       return ()
@@ -363,6 +364,15 @@ struct OperationStateMachine: ~Copyable {
   func raiseQuality(level: Int) -> OperationWord? {
     update { word -> OperationWord? in
       guard word.qualityLevel < level, word.phase != .finished else { return nil }
+      word.raisedQualityLevel = level
+      return word
+    }
+  }
+
+  /// As ``raiseQuality(level:)``, of an operation that has ended: for the threads that call what its end leads to.
+  func raiseQualityOfReports(level: Int) -> OperationWord? {
+    update { word -> OperationWord? in
+      guard word.qualityLevel < level, word.phase == .finished else { return nil }
       word.raisedQualityLevel = level
       return word
     }

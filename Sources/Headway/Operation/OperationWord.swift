@@ -100,6 +100,8 @@ struct OperationWord {
     get { OperationPhase(rawValue: rawValue & Self.phaseMask)! }
     set { rawValue = rawValue & ~Self.phaseMask | newValue.rawValue }
   }
+  /// Whether its work has not begun, and may yet.
+  var isBeforeMain: Bool { rawValue & Self.phaseMask < OperationPhase.executing.rawValue }
   var isCancelled: Bool { rawValue & Self.cancelled != 0 }
   var isReserved: Bool { rawValue & Self.reserved != 0 }
   var isEnqueued: Bool { rawValue & Self.enqueued != 0 }
@@ -107,6 +109,8 @@ struct OperationWord {
   var hasWaiters: Bool { rawValue & Self.hasWaiters != 0 }
   var isSettled: Bool { rawValue & Self.settled != 0 }
   var isNotified: Bool { rawValue & Self.notified != 0 }
+  /// Whether a goal is reached; whether the end was reported, the word does not say.
+  func hasReached(_ goal: WaitingGoal) -> Bool { goal == .settled ? isSettled : isNotified }
   /// It has run in a queue, and nothing out of the ordinary was asked of it: its links are those of a new one.
   var hasEndedPlainly: Bool { rawValue & ~Self.wasReady == Self.endOfPlain }
   /// Whether releasing the operation may run users' code, apart from that of its class.
@@ -157,6 +161,11 @@ struct OperationWord {
   }
   /// The higher of the two levels.
   var qualityLevel: Int { max(ownQualityLevel, raisedQualityLevel) }
+
+  /// Whether that is not 0.
+  var hasQuality: Bool {
+    rawValue & (Self.qualityMask << Self.ownQualityShift | Self.qualityMask << Self.raisedQualityShift) != 0
+  }
 
   private mutating func setField(_ shift: UInt64, _ level: Int) {
     rawValue = rawValue & ~(Self.qualityMask << shift) | UInt64(level) << shift

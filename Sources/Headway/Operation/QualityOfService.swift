@@ -63,3 +63,22 @@ public enum QualityOfService: Int, Sendable, Hashable, CaseIterable {
     }
   }
 }
+
+extension WorkerClass {
+  /// Callers of this class raise what they wait for to this level of quality of service; 0 for none.
+  var raisingLevel: Int {
+    switch self {
+    case .normal: QualityOfService.userInitiated.level
+    case .utility: QualityOfService.utility.level
+    case .background: 0
+    }
+  }
+
+  /// The class to which an operation of a level of quality of service raises what it waits for; the lowest class if it
+  /// raises nothing, because it has no quality of service of its own, or it is a background operation.
+  init(raisingLevel level: Int) {
+    self =
+      level > QualityOfService.utility.level
+      ? .normal : level == QualityOfService.utility.level ? .utility : .background
+  }
+}

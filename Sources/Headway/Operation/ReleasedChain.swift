@@ -1,22 +1,88 @@
-/// Releases operations, and what only they held, in a loop: a chain of a million would overflow the stack if each freed
-/// the next.
-enum ReleasedChain {
-  /// The thread's value points to the list of the loop that is running, on the thread's own stack.
-  private static let key = ThreadKey()
+import CHeadway
 
-  /// Releases the operations; what the calling thread hands over meanwhile, from `deinit`, waits until the loop comes
-  /// to it.
+/// Releases user objects in a loop, so that a long chain of them does not overflow the stack.
+///
+/// Operations, blocks and handlers often refer to each other in chains. If each freed the next one from its `deinit`,
+/// a chain of a million would overflow the stack. So each `deinit` in this module hands what it refers to over to the
+/// loop of the thread. It must hand over its only reference: a property is released after the `deinit`, outside the
+/// loop.
+///
+/// The properties of a subclass are released after the `deinit` of this module's class. If a property refers to the
+/// next operation of a chain, that operation is freed outside the loop. So when the stack becomes short, a thread of
+/// the pool releases the rest of the chain.
+enum ReleasedChain {
+  /// The list of the loop that is running, on the thread's own stack.
+  private static var running: UnsafeMutablePointer<[AnyObject]>? {
+    ThreadValues.existing?.pointee.release?.assumingMemoryBound(to: [AnyObject].self)
+  }
+
+  /// Releases a value.
+  ///
+  /// What the thread hands over meanwhile waits in a list, until the loop comes to it.
+  static func release<Value>(_ value: consuming Value) {
+    if let running {
+      running.pointee.append(Released(consume value))
+    } else if headway_stack_is_short() != 0 {
+      releaseElsewhere([Released(consume value)])
+    } else {
+      var value = Optional(consume value)
+      loop { _ = value.take() }
+    }
+  }
+
+  /// Releases operations, in the same way.
   static func release(_ operations: consuming [Operation]) {
     guard !operations.isEmpty else { return }
-    if let running = key.value?.assumingMemoryBound(to: [Operation].self) {
+    if let running {
       running.pointee.append(contentsOf: operations)
-      return
+    } else if headway_stack_is_short() != 0 {
+      releaseElsewhere(consume operations)
+    } else {
+      var operations = Optional(consume operations)
+      loop { _ = operations.take() }
     }
-    var waiting = operations
+  }
+
+  /// The thread is about to block, perhaps until one of the objects in its list has been freed: another thread releases
+  /// these.
+  static func threadBlocks() {
+    guard let running, !running.pointee.isEmpty else { return }
+    let waiting = running.pointee
+    running.pointee = []
+    releaseElsewhere(waiting)
+  }
+
+  private static func loop(_ begin: () -> Void) {
+    var waiting: [AnyObject] = []
     withUnsafeMutablePointer(to: &waiting) { pointer in
-      key.value = UnsafeMutableRawPointer(pointer)
+      let values = ThreadValues.current
+      values.pointee.release = UnsafeMutableRawPointer(pointer)
+      begin()
       while pointer.pointee.popLast() != nil {}
-      key.value = nil
+      values.pointee.release = nil
     }
+  }
+
+  private static func releaseElsewhere(_ objects: consuming [AnyObject]) {
+    let left = Left(consume objects)
+    WorkerPool.shared.submit(PoolBlock { release(left.take()) }, count: 1)
+  }
+
+  /// What a thread leaves to another one.
+  private final class Left: @unchecked Sendable {  // One thread after the other uses it.
+    private var objects: [AnyObject]
+
+    init(_ objects: consuming [AnyObject]) { self.objects = objects }
+
+    func take() -> [AnyObject] {
+      defer { objects = [] }
+      return objects
+    }
+  }
+
+  private final class Released<Value> {
+    private let value: Value
+
+    init(_ value: consuming Value) { self.value = value }
   }
 }

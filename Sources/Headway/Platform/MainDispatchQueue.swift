@@ -1,16 +1,16 @@
-import Dispatch
+package import Dispatch
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import CHeadway
-  import Glibc
+import CHeadway
+import Glibc
 #elseif canImport(Musl)
-  import CHeadway
-  import Musl
+import CHeadway
+import Musl
 #elseif canImport(Android)
-  import Android
-  import CHeadway
+import Android
+import CHeadway
 #endif
 
 /// Tells the main dispatch queue from others.
@@ -18,7 +18,7 @@ import Dispatch
 /// By a value set on the queue. On Linux each reading of `DispatchQueue.main` makes another object, so the objects
 /// can't be compared; and once `dispatchMain()` or an asynchronous `main` serves the queue, the process's first thread
 /// has ended and the queue runs on whichever thread Dispatch gives it, so the thread alone does not tell either.
-enum MainDispatchQueue {
+package enum MainDispatchQueue {
   private static let key: DispatchSpecificKey<Void> = {
     let key = DispatchSpecificKey<Void>()
     DispatchQueue.main.setSpecific(key: key, value: ())
@@ -26,16 +26,16 @@ enum MainDispatchQueue {
   }()
 
   /// Whether `queue` is the main dispatch queue.
-  static func isSame(as queue: DispatchQueue) -> Bool { queue.getSpecific(key: key) != nil }
+  package static func isSame(as queue: DispatchQueue) -> Bool { queue.getSpecific(key: key) != nil }
 
   /// Whether the calling code runs on the main dispatch queue, or on the thread that the queue starts out with.
   static var isCurrent: Bool { isFirstThread || DispatchQueue.getSpecific(key: key) != nil }
 
   private static var isFirstThread: Bool {
     #if canImport(Darwin)
-      pthread_main_np() != 0
+    pthread_main_np() != 0
     #else
-      headway_thread_identifier() == getpid()
+    headway_thread_identifier() == getpid()
     #endif
   }
 }

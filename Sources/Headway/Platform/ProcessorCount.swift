@@ -1,14 +1,14 @@
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import CHeadway
-  import Glibc
+import CHeadway
+import Glibc
 #elseif canImport(Musl)
-  import CHeadway
-  import Musl
+import CHeadway
+import Musl
 #elseif canImport(Android)
-  import Android
-  import CHeadway
+import Android
+import CHeadway
 #endif
 
 /// How many processors the process may use: not what the machine has.
@@ -17,21 +17,21 @@ enum ProcessorCount {
   static let usable = max(1, quota.map { min($0, allowed) } ?? allowed)
 
   #if canImport(Darwin)
-    private static var allowed: Int { Int(sysconf(_SC_NPROCESSORS_ONLN)) }
-    private static var quota: Int? { nil }
+  private static var allowed: Int { Int(sysconf(_SC_NPROCESSORS_ONLN)) }
+  private static var quota: Int? { nil }
   #else
-    /// By the affinity mask (sched_getaffinity(2)), which `taskset` and container runtimes set.
-    private static var allowed: Int {
-      var mask = [UInt](repeating: 0, count: 128)  // 8,192 processors, which is as many as Linux can be built for.
-      let size = headway_affinity_mask(&mask, UInt(mask.count * MemoryLayout<UInt>.stride))
-      let count = mask.reduce(0) { $0 + $1.nonzeroBitCount }
-      return size > 0 && count > 0 ? count : Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    }
+  /// By the affinity mask (sched_getaffinity(2)), which `taskset` and container runtimes set.
+  private static var allowed: Int {
+    var mask = [UInt](repeating: 0, count: 128)  // 8,192 processors, which is as many as Linux can be built for.
+    let size = headway_affinity_mask(&mask, UInt(mask.count * MemoryLayout<UInt>.stride))
+    let count = mask.reduce(0) { $0 + $1.nonzeroBitCount }
+    return size > 0 && count > 0 ? count : Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  }
 
-    /// By the quota of the control groups that the process is in, rounded up; nil if there is none.
-    private static var quota: Int? {
-      quota(controlGroups: SmallFile.text(at: "/proc/self/cgroup") ?? "") { SmallFile.text(at: "/sys/fs/cgroup" + $0) }
-    }
+  /// By the quota of the control groups that the process is in, rounded up; nil if there is none.
+  private static var quota: Int? {
+    quota(controlGroups: SmallFile.text(at: "/proc/self/cgroup") ?? "") { SmallFile.text(at: "/sys/fs/cgroup" + $0) }
+  }
   #endif
 
   /// The smallest quota of the groups in `/proc/self/cgroup` and of the groups around them.

@@ -1,14 +1,14 @@
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import CHeadway
-  import Glibc
+import CHeadway
+import Glibc
 #elseif canImport(Musl)
-  import CHeadway
-  import Musl
+import CHeadway
+import Musl
 #elseif canImport(Android)
-  import Android
-  import CHeadway
+import Android
+import CHeadway
 #endif
 
 /// Makes a detached thread that runs `body`.
@@ -35,11 +35,11 @@ func startThread(named name: String, _ body: @escaping @Sendable () -> Void) -> 
   defer { pthread_attr_destroy(&attributes) }
   pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
   #if canImport(Darwin)
-    var thread: pthread_t?
-    let result = pthread_create(&thread, &attributes, { runThreadBody($0) }, argument.toOpaque())
+  var thread: pthread_t?
+  let result = pthread_create(&thread, &attributes, { runThreadBody($0) }, argument.toOpaque())
   #else
-    var thread = pthread_t()
-    let result = pthread_create(&thread, &attributes, { runThreadBody($0!) }, argument.toOpaque())
+  var thread = pthread_t()
+  let result = pthread_create(&thread, &attributes, { runThreadBody($0!) }, argument.toOpaque())
   #endif
   if result != 0 { argument.release() }
   return result
@@ -58,9 +58,9 @@ private final class ThreadBody: Sendable {
 private func runThreadBody(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
   let argument = Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue()
   #if canImport(Darwin)
-    pthread_setname_np(argument.name)
+  pthread_setname_np(argument.name)
   #else
-    headway_name_thread(argument.name)
+  headway_name_thread(argument.name)
   #endif
   argument.body()
   return nil

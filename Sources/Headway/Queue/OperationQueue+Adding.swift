@@ -97,10 +97,17 @@ extension OperationQueue {
     askAgain(heldBack)
     askAgain(askedAgain)
     guard wait else { return }
+    let waitingLevel = WaitGraph.levelOfCaller
+    if waitingLevel > 0 { Operation.raise(operations, level: waitingLevel) }
     // The last first: it mostly finishes last, and a thread that waited for each in turn would be in the way of those
     // that run them.
     for position in operations.indices.reversed() where !operations[position].state.current.isNotified {
       operations[position].waitUntilFinished()
+    }
+    var patience = CompletionPatience()
+    // By position, as above: an element of a loop would be retained.
+    for position in operations.indices where operations[position].state.current.isLinked {
+      patience.wait(for: operations[position])
     }
   }
 
@@ -115,11 +122,13 @@ extension OperationQueue {
     take(.passRetained(operation))
   }
 
-  /// Takes the sole right to put the operation into a queue; false if it was cancelled and has finished.
+  /// Takes the sole right to put the operation into a queue; false if it was cancelled and has finished, or is about
+  /// to.
   private func reserve(_ operation: Operation) -> Bool {
     guard let refusal = operation.state.reserve() else { return true }
     if refusal.isCancelled, !refusal.isReserved, refusal.phase == .finished || refusal.phase == .starting {
       operation.submitBelatedCompletionBlock(self)
+      if refusal.hasFailed { noteRefused(operation) }
       return false
     }
     let reason =

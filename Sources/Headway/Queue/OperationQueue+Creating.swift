@@ -16,5 +16,6 @@ extension OperationQueue {
 
 extension OperationQueueExtensions {
   /// In which order the queue starts its operations.
+  @_disfavoredOverload
   public var order: QueueOrder { state.withLock { $0.admission.order } }
 }

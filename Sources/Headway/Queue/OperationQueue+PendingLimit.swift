@@ -4,6 +4,7 @@ extension OperationQueueExtensions {
   /// By default there is no limit. Other ways of adding do not wait, and may exceed it.
   ///
   /// - Precondition: It is 1 or more.
+  @_disfavoredOverload
   public var pendingLimit: Int {
     get { state.withLock { $0.producers.limit } }
     set {
@@ -21,21 +22,25 @@ extension OperationQueueExtensions {
   /// for address in addresses { try await queue.add(TaskOperation { _ = try await fetch(address) }) }
   /// ```
   ///
-  /// Suspends while the queue is full; those that wait get their turns in the order in which they came. An operation of
-  /// the queue that adds to it in this way keeps its own place meanwhile: with all places taken so, nobody goes on.
+  /// Suspends while the queue is full. Callers proceed in order of arrival. While they wait, the queue's operations are
+  /// raised to the priority of the task, as by ``OperationQueueExtensions/finished()``. An operation of the queue that
+  /// adds to it in this way keeps its own place while it waits. If every operation waits like this, none can proceed.
   ///
   /// - Parameter operation: The operation.
   /// - Throws: `CancellationError` when the task is cancelled before there was a place: then the operation was not
   ///   added.
   /// - Precondition: As for ``OperationQueue/addOperation(_:)-(Operation)``.
   /// - Complexity: O(1).
+  @_disfavoredOverload
   public func add(_ operation: Operation) async throws {
     try Task.checkCancellation()
     guard pendingLimit < .max, beginAddition() else { return addOperation(operation) }
     defer { endAddition() }
-    try await WaiterList.suspend(
-      adding: { waiter in self.takePlace(orAdd: waiter) },
-      removing: { identifier in self.state.withLock { $0.producers.remove(identifier) } })
+    try await withPriority(raising: raiseAll) {
+      try await WaiterList.suspend(
+        adding: { waiter in self.raiseAll { self.takePlace(orAdd: waiter) } },
+        removing: { identifier in self.state.withLock { $0.removeProducer(identifier) } })
+    }
     addOperation(operation)
     update { $0.producers.returnPlace() }
   }
@@ -48,6 +53,7 @@ extension OperationQueueExtensions {
   ///   ``onFailure``.
   /// - Throws: `CancellationError` when the task is cancelled before there was a place.
   /// - Complexity: O(1).
+  @_disfavoredOverload
   public func add(_ block: @escaping @Sendable () throws -> Void) async throws {
     try await add(BlockOperation(block: block))
   }

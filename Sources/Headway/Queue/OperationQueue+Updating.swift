@@ -9,7 +9,6 @@ extension OperationQueue {
   private struct AfterUpdate: ~Copyable {
     var tickets = PerClass(0)
     var observers: ObserverList?
-    var eventBuffers: EventBuffers?
     /// The queue is to be looked at for a stall.
     var looksForStall = false
     var released = ReleasedOperations()
@@ -25,6 +24,8 @@ extension OperationQueue {
       var underlyingQueue: DispatchQueue?
       var generation = 0
       var waiters: [Waiter] = []
+      /// The operations that the change has raised.
+      var raised: [Admission.Raised] = []
     }
 
     /// Made when there is something.
@@ -49,22 +50,22 @@ extension OperationQueue {
   final func update<Answer>(
     collectingBatches collectsBatches: Bool = false, _ body: (inout QueueState) -> Answer
   ) -> Answer {
-    var notifications = PendingNotifications()
-    let answer = update(collectingBatches: collectsBatches, notifyingLater: &notifications, body)
-    notifications.send()
+    var effects = Effects()
+    let answer = update(collectingBatches: collectsBatches, leaving: &effects, body)
+    effects.perform()
     return answer
   }
 
-  /// As ``update(collectingBatches:_:)``, but for the observers, which the caller notifies later.
+  /// As ``update(collectingBatches:_:)``, but for what may run users' code, which the caller performs later.
   ///
   /// - Parameters:
   ///   - collectsBatches: First, collects the results of batches.
-  ///   - notifications: Takes what the caller is to notify of.
+  ///   - effects: Takes what the caller is to perform.
   ///   - body: Makes the change.
   /// - Returns: What `body` returns.
   @inline(never)  // Where it were inlined, what `body` refers to would be retained for the closure that takes the lock.
   final func update<Answer>(
-    collectingBatches collectsBatches: Bool = false, notifyingLater notifications: inout PendingNotifications,
+    collectingBatches collectsBatches: Bool = false, leaving effects: inout Effects,
     _ body: (inout QueueState) -> Answer
   ) -> Answer {
     // Compiled anew for each change: so what does not depend on the change is in other functions.
@@ -75,7 +76,7 @@ extension OperationQueue {
       endUpdate(of: &state, &after)
       return answer
     }
-    finishUpdate(after, &notifications)
+    finishUpdate(after, &effects)
     return answer
   }
 
@@ -98,9 +99,11 @@ extension OperationQueue {
   private func endUpdate(of state: inout QueueState, _ after: inout AfterUpdate) {
     // The change may have collected the end of one that had added another: then the queue is not empty.
     if state.admission.count == 0 { state.takeIn(inbox, &after.released) }
+    // Before tickets are issued, since it takes back what threads of a lower class have not started.
+    if state.admission.isRaising { takeRaised(from: &state, &after) }
     after.tickets = state.issueTickets(inbox, servesInbox, &after.released)
     #if DEBUG
-      state.admission.checkIfSmall()
+    state.admission.checkIfSmall()
     #endif
     if state.hasSpinningWorker, !state.admission.countStartable().isZero {
       spinSignal.store(true, ordering: .releasing)
@@ -110,33 +113,44 @@ extension OperationQueue {
       (rare.executor, rare.underlyingQueue, rare.generation) = (state.executor, state.underlyingQueue, state.generation)
     }
     if after.observers != nil { state.noteCount(since: after.count) }
-    if state.eventBuffers != nil {
-      after.eventBuffers = state.eventBuffers
+    if let eventBuffers = state.eventBuffers {
+      let awakened = eventBuffers.takeAwakened()
+      if !awakened.isEmpty { after.madeRare.waiters += awakened }
       after.looksForStall = state.beginToLookForStall()
     }
     if state.producers.areWaiting {
       let woken = state.producers.givePlaces(besides: state.admission.count)
-      if !woken.isEmpty { after.madeRare.waiters = woken }
+      if !woken.isEmpty { after.madeRare.waiters += woken }
     }
     let isEmpty = state.admission.count == 0
-    if isEmpty, !state.waiters.isEmpty { after.madeRare.waiters += state.waiters.removeAll() }
+    if state.hasWaiters, state.admission.isDone { after.madeRare.waiters += state.takeWaiters() }
+    if state.admission.awaitedClass != .background { state.endAwaitingIfNoneWaits() }
     after.ownership = (after.oldCount == 0 ? 1 : 0) - (isEmpty ? 1 : 0)
     if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
   }
 
+  @inline(never)
+  private func takeRaised(from state: inout QueueState, _ after: inout AfterUpdate) {
+    let raised = state.admission.takeRaised()
+    if !raised.isEmpty { after.madeRare.raised = raised }
+  }
+
   /// After the lock.
-  private func finishUpdate(_ after: borrowing AfterUpdate, _ notifications: inout PendingNotifications) {
+  private func finishUpdate(_ after: borrowing AfterUpdate, _ effects: inout Effects) {
     if !after.tickets.isZero { sendForWorkers(after) }
-    if after.rare != nil { after.rare?.waiters.forEach { $0.wake() } }
+    if let rare = after.rare {
+      rare.waiters.forEach { $0.wake() }
+      Operation.raiseFurther(rare.raised)
+    }
     after.released.release()
-    if after.eventBuffers != nil { after.eventBuffers?.wake() }
     if after.looksForStall { lookForStall() }
-    if after.observers != nil, let observers = after.observers { notifications.append(observers, of: self) }
+    if after.observers != nil, let observers = after.observers { effects.notify(observers, of: self) }
     if after.ownership < 0 { Unmanaged.passUnretained(self).release() }
   }
 
   private func sendForWorkers(_ after: borrowing AfterUpdate) {
     let (tickets, rare) = (after.tickets, after.rare)
+    if hasJobs.load(ordering: .relaxed) { beginLookingForEscalations() }
     PerClass<Int>.forEachClass { workerClass in
       let count = tickets[workerClass]
       guard count > 0 else { return }
@@ -244,14 +258,14 @@ extension OperationQueue {
       return quality.level > old.level && state.admission.count > 0
     }
     guard isRaised else { return }
-    for operation in operations {
-      operation.raiseDependencies(level: quality.level)
-      operation.qualityWasRaised()
-    }
+    for operation in operations { operation.queueWasRaised(level: quality.level) }
   }
 
   /// The quality of service, without the lock.
   final var knownQuality: QualityOfService { QualityOfService(level: qualityLevel.load(ordering: .relaxed)) }
+
+  /// The level of the quality of service, for a worker that has gone on to an operation: see `Worker+Raising.swift`.
+  final var levelInOrder: Int { qualityLevel.load(ordering: .sequentiallyConsistent) }
 
   /// Under the lock of the queue.
   final func setQuality(_ quality: QualityOfService, _ state: inout QueueState) {

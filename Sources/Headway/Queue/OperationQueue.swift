@@ -15,7 +15,9 @@ import Synchronization
 /// ```
 ///
 /// A queue owns what it holds until that has finished; the only way to take an operation out is to cancel it. A queue
-/// that its user releases runs what it holds to the end, and is freed then.
+/// that you release runs what it holds to the end, and is then freed. If it is suspended, or its limit is 0, it keeps
+/// itself and its operations until they are cancelled, because others may depend on them. So before you release such a
+/// queue, resume it or call ``cancelAllOperations()``.
 ///
 /// Every member may be used from any thread.
 open class OperationQueue: @unchecked Sendable {
@@ -35,6 +37,12 @@ open class OperationQueue: @unchecked Sendable {
   let inbox = Inbox()
   /// A thread is on its way to the queue, and will take the inbox in.
   let servesInbox = Atomic<Bool>(false)
+  /// How many operations have left it, or are about to, whose completion blocks have not returned.
+  let dueCompletions = Atomic<Int>(0)
+  /// It has had jobs of tasks.
+  let hasJobs = Atomic<Bool>(false)
+  /// It is about to look whether tasks have been escalated whose jobs wait.
+  let looksForEscalations = Atomic<Bool>(false)
   /// The level of its quality of service, to be looked at without the lock.
   let qualityLevel = Atomic<Int>(0)
 
@@ -52,7 +60,7 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// Cancelling the progress cancels what the queue holds, once: a progress that was cancelled stays so, and
   /// ``cancelAllOperations()`` may be called again.
-  public final var progress: OperationProgress {
+  open var progress: OperationProgress {
     knownProgress.withLock { known in
       if let known { return known }
       let made = OperationProgress(totalUnitCount: 0)
@@ -143,6 +151,7 @@ open class OperationQueue: @unchecked Sendable {
   deinit {
     LiveQueues.remove(self)
     state.withLock { $0.eventBuffers }?.end()
+    ReleasedChain.release(state.withLock { $0.takeUserObjects() })
   }
 
   // MARK: Queues that are there
@@ -178,6 +187,26 @@ open class OperationQueue: @unchecked Sendable {
   /// An operation that has failed has left the queue.
   func endAfterFailure() {}
 
+  /// The operation whose parts it holds, if it is the queue of a group.
+  var operationOfParts: Operation? { nil }
+
+  /// An operation of the queue has become ready.
+  ///
+  /// Not final, so that a test can see what a queue hears.
+  func operationBecameReady(_ operation: Operation, leaving effects: inout Effects) {
+    // Here and elsewhere, unretained in the closure, for which it would be retained each time.
+    let reference = OperationReference(operation)
+    update(leaving: &effects) { $0.becameReady(reference) }
+  }
+
+  /// As ``operationBecameReady(_:leaving:)``, for several at once.
+  func operationsBecameReady(_ references: [OperationReference], leaving effects: inout Effects) {
+    guard !references.isEmpty else { return }
+    update(leaving: &effects) { state in
+      for reference in references { state.becameReady(reference) }
+    }
+  }
+
   // MARK: Limits
 
   /// The value of ``maxConcurrentOperationCount`` that lets the system decide.
@@ -202,6 +231,8 @@ open class OperationQueue: @unchecked Sendable {
   /// Operations that are running go on, operations can be added, and cancelled operations leave the queue, unless they
   /// have code of their own to run for that (see ``Operation/cancel()``). The main queue can't be suspended: setting it
   /// does nothing.
+  ///
+  /// A suspended queue that you release keeps its operations until they are cancelled.
   open var isSuspended: Bool {
     get { state.withLock { $0.admission.isSuspended } }
     set { setSuspended(newValue) }
@@ -262,7 +293,8 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - operations: The operations to run. Those that were cancelled, and so have finished, are ignored.
-  ///   - wait: Whether to block the calling thread until all of them have finished.
+  ///   - wait: Whether to block the calling thread until all of them have finished. Their completion blocks have mostly
+  ///     run then, but the wait does not depend on them: see ``Operation/completionBlock``.
   /// - Precondition: As for ``addOperation(_:)-(Operation)``, each; and none is in the list twice.
   /// - Complexity: O(*n*).
   open func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
@@ -293,7 +325,10 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Blocks the calling thread until the queue holds nothing.
   ///
-  /// Operations added meanwhile prolong the wait. An operation leaves the queue before its observers are notified.
+  /// Operations added meanwhile prolong the wait. An operation leaves the queue before its observers are notified, and
+  /// before ``OperationQueueExtensions/onFailure`` is called: either may need the thread that this blocks. `await
+  /// finished()` includes that call, and observers of the queue. Completion blocks have usually run when this returns:
+  /// it gives them up to 0.2 ms, and never depends on them.
   ///
   /// If the queue can't become empty before an operation that the calling thread is inside of has finished, the wait is
   /// reported within a tenth of a second as ``OperationQueueEvent/waitsInCycle(_:)``, and goes on, since something else
@@ -325,6 +360,37 @@ open class OperationQueue: @unchecked Sendable {
 
   /// The description.
   open var debugDescription: String { description }
+
+  // MARK: Key-value observing
+
+  /// Returns the names of the properties that affect the value of another.
+  ///
+  /// Override it in a class that computes some properties from others. When the class posts a change of a property by
+  /// name, the properties that depend on it have changed as well:
+  ///
+  /// ```swift
+  /// class Uploads: OperationQueue, @unchecked Sendable {
+  ///   override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+  ///     key == "isIdle" ? ["operationCount"] : super.keyPathsForValuesAffectingValue(forKey: key)
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// The default returns an empty set. A separate method per property, as
+  /// `keyPathsForValuesAffectingIsIdle()`, is found by Objective-C only.
+  ///
+  /// - Parameter key: The name of a property, in the form with `is` or without it.
+  /// - Returns: The names of those that affect it. Of a path such as `request.state`, the first part counts.
+  open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
+
+  /// Returns whether setting a property notifies its observers without a posted change.
+  ///
+  /// The default returns true. A queue posts changes of its own properties itself, and a subclass posts those of the
+  /// properties that it adds, even if an override returns true.
+  ///
+  /// - Parameter key: The name of a property.
+  /// - Returns: Whether observers are notified automatically.
+  open class func automaticallyNotifiesObservers(forKey key: String) -> Bool { true }
 
   // MARK: Equality
 

@@ -5,9 +5,7 @@
 struct Producers {
   /// How many operations the queue should hold at most.
   var limit = Int.max
-  /// The identifiers of those that wait, in the order in which they have asked, and of some that wait no more.
-  private var order = FirstInFirstOut<UInt64>()
-  private var waiters: [UInt64: Waiter] = [:]
+  private var waiters = WaiterList()
   /// How many have a place, and have not said that they have added.
   private var placeCount = 0
 
@@ -26,30 +24,15 @@ struct Producers {
   /// The operation for which a place was taken is in the queue now.
   mutating func returnPlace() { placeCount -= 1 }
 
-  mutating func append(_ waiter: Waiter) {
-    guard case .task(let identifier, _) = waiter else { preconditionFailure("only tasks wait for a place") }
-    if order.count >= 64, order.count > 2 * waiters.count { removeFormer() }
-    order.append(identifier)
-    waiters[identifier] = waiter
-  }
-
-  /// Forgets those that wait no more, so that they take no more memory than the others.
-  private mutating func removeFormer() {
-    var left = FirstInFirstOut<UInt64>()
-    while let identifier = order.popFirst() {
-      if waiters[identifier] != nil { left.append(identifier) }
-    }
-    order = left
-  }
+  mutating func append(_ waiter: Waiter) { waiters.append(waiter) }
 
   /// Takes out a task, if it has not got its place.
-  mutating func remove(_ identifier: UInt64) -> Waiter? { waiters.removeValue(forKey: identifier) }
+  mutating func remove(_ identifier: UInt64) -> Waiter? { waiters.remove(identifier) }
 
   /// Gives places to those that have waited longest.
   mutating func givePlaces(besides operationCount: Int) -> [Waiter] {
     var woken: [Waiter] = []
-    while !waiters.isEmpty, hasPlace(besides: operationCount), let identifier = order.popFirst() {
-      guard let waiter = waiters.removeValue(forKey: identifier) else { continue }
+    while hasPlace(besides: operationCount), let waiter = waiters.removeFirst() {
       placeCount += 1
       woken.append(waiter)
     }

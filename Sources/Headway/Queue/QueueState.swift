@@ -11,7 +11,13 @@ struct QueueState {
   var executor: (any WorkExecutor)?
   /// Runs the jobs of an actor; there if the order is that of adding.
   var serialExecutor: QueueSerialExecutor?
+  /// Those who wait until the queue holds nothing.
   var waiters = WaiterList()
+  /// The tasks that wait until the ends are reported, too.
+  var reportWaiters = WaiterList()
+  /// The operations of whose ends reports have not returned, by the report, or the operation if that is of its failure:
+  /// see ``EndReport``.
+  var reports = KeyedList<ObjectIdentifier, Operation>()
   /// Those who wait until the queue holds less.
   var producers = Producers()
   /// What is called when an operation has failed.
@@ -28,6 +34,9 @@ struct QueueState {
 
   var qualityOfService: QualityOfService { admission.placement.quality }
 
+  /// Takes out what refers to users' objects, since the queue is being freed.
+  mutating func takeUserObjects() -> some Any { (failureHandler.take(), observers.take(), eventBuffers.take()) }
+
   /// Whether something runs the operations in place of the pool.
   var runsElsewhere: Bool { executor != nil || underlyingQueue != nil }
 
@@ -42,6 +51,24 @@ struct QueueState {
   /// Whether operations may come in by way of the inbox: nobody wants to know of each one at once.
   private var allowsInbox: Bool {
     !isObserved && underlyingQueue == nil && executor == nil && admission.heldBack.first == nil
+  }
+
+  /// Whether callers wait until the queue is empty, or holds less.
+  var isAwaited: Bool { hasWaiters || producers.areWaiting }
+
+  /// Operations are no longer raised for callers that wait, if none do.
+  mutating func endAwaitingIfNoneWaits() { if !isAwaited { admission.endAwaiting() } }
+
+  /// Takes out a task that waits until the queue is empty, if it has not been woken.
+  mutating func removeWaiter(_ identifier: UInt64) -> Waiter? {
+    defer { endAwaitingIfNoneWaits() }
+    return waiters.remove(identifier) ?? reportWaiters.remove(identifier)
+  }
+
+  /// Takes out a task that waits until the queue holds less, if it has not been woken.
+  mutating func removeProducer(_ identifier: UInt64) -> Waiter? {
+    defer { endAwaitingIfNoneWaits() }
+    return producers.remove(identifier)
   }
 
   /// Sets the quality of service, and takes into account what runs the operations.
@@ -180,14 +207,7 @@ struct QueueState {
   /// - Parameter released: What the caller must release, once no lock is held.
   mutating func collectBatches(_ released: inout ReleasedOperations) {
     guard admission.hasBatches else { return }
-    admission.collectReadied { operation in
-      // What the queue still holds, it owns: that reference is not the last one, and nothing runs when it goes.
-      if operation._withUnsafeGuaranteedRef({ $0.admission.place != .none }) {
-        operation.release()
-      } else {
-        released.append(readied: operation)
-      }
-    }
+    admission.noteReadied()
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
     let (isObserved, observers, eventBuffers, observation) = (isObserved, observers, eventBuffers, observation)
@@ -207,6 +227,26 @@ struct QueueState {
         operation.release()
       }
     }
+    admission.collectReadied { operation, isReady in
+      if isReady, observation.listeners > 0 {
+        Self.append(.ready(operation.operation), to: observers, eventBuffers)
+      }
+      // What the queue still holds, it owns: that reference is not the last one, and nothing runs when it goes.
+      if operation._withUnsafeGuaranteedRef({ $0.admission.place != .none }) {
+        operation.release()
+      } else {
+        released.append(readied: operation)
+      }
+    }
+  }
+
+  // MARK: Waiting
+
+  var hasWaiters: Bool { !waiters.isEmpty || !reportWaiters.isEmpty }
+
+  /// Removes and returns those that have nothing more to wait for, when the queue is done.
+  mutating func takeWaiters() -> [Waiter] {
+    waiters.removeAll() + (reports.isEmpty ? reportWaiters.removeAll() : [])
   }
 
   // MARK: Observers
@@ -289,7 +329,8 @@ struct ReleasedOperations {
       position = reference.memberNext
       var operation = reference.takeRetainedValue()
       // Its blocks go with it, unless somebody else holds it.
-      if !isKnownUniquelyReferenced(&operation) { operation.releaseWork() }
+      guard !isKnownUniquelyReferenced(&operation) else { continue }
+      operation.releaseWork()
     }
   }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a node does.
 ///
 /// Not copyable: a copy would count references, which costs more than all else that a run does for a node.
@@ -23,11 +25,33 @@ final class GraphBlocks: @unchecked Sendable {
   private var capacity = 16
   private(set) var count = 0
 
+  /// The number of the graph in the process.
+  ///
+  /// Not an address: nodes do not keep their graph, and a later one may get the same memory.
+  let graph = GraphBlocks.graphCount.add(1, ordering: .relaxed).newValue
+
+  private static let graphCount = Atomic<UInt64>(0)
+
+  /// The node with a number.
+  func node(_ number: Int) -> OperationGraph.Node { OperationGraph.Node(number: number, graph: graph) }
+
+  /// Whether a node is one of these.
+  func has(_ node: OperationGraph.Node) -> Bool { node.graph == graph }
+
   init() { blocks = .allocate(capacity: capacity) }
 
-  deinit {
-    blocks.deinitialize(count: count)
-    blocks.deallocate()
+  deinit { ReleasedChain.release(Memory(blocks, count)) }
+
+  private final class Memory {
+    private let blocks: UnsafeMutablePointer<GraphBlock>
+    private let count: Int
+
+    init(_ blocks: UnsafeMutablePointer<GraphBlock>, _ count: Int) { (self.blocks, self.count) = (blocks, count) }
+
+    deinit {
+      blocks.deinitialize(count: count)
+      blocks.deallocate()
+    }
   }
 
   func append(_ block: consuming GraphBlock) {

@@ -67,7 +67,7 @@ struct GraphLayout: Sendable {
     firstSource = source
     self.slots = slots
     if builder.hasBackwardEdge, let cycle = findCycle(edges) {
-      let nodes = cycle.map { OperationGraph.Node(number: $0) }
+      let nodes = cycle.map { blocks.node($0) }
       throw OperationGraphError(
         code: .cycle, nodes: nodes, nodeNames: nodes.map { name(of: $0) }, underlyingError: nil)
     }

@@ -97,6 +97,7 @@ extension GraphRun {
     let (lanes, slots, none) = (self.lanes, self.slots, GraphLayout.none)
     let isShared = limit > 1
     let turnEnd = helper == nil ? .max : Worker.endOfTurn()
+    let mayBeRaised = helper?.isOfLowClass == true
     var executedCount = lanes[position].executedCount.load(ordering: .relaxed)
     var node = none
     while true {
@@ -146,7 +147,7 @@ extension GraphRun {
         }
       }
       node = next
-      if let helper, helper.isNeededElsewhere(turnEnd) {
+      if let helper, helper.isNeededElsewhere(turnEnd) || (mayBeRaised && isRaised(beyond: helper)) {
         if node != none { lanes[position].stack.push(node, last: node, slots) }
         node = none
         if makeWay(from: position) { return true }
@@ -170,9 +171,9 @@ extension GraphRun {
   private func execute(_ node: UInt32, in operation: GraphRunOperation, _ tables: GraphTables) {
     do {
       try tables.blocks[Int(node)](
-        OperationGraph.Context(operation: operation, node: OperationGraph.Node(number: Int(node))))
+        OperationGraph.Context(operation: operation, node: operation.graph.layout.blocks.node(Int(node))))
     } catch {
-      operation.nodeFailed(OperationGraph.Node(number: Int(node)), error)
+      operation.nodeFailed(operation.graph.layout.blocks.node(Int(node)), error)
     }
   }
 

@@ -18,10 +18,13 @@ import Synchronization
 /// more.
 ///
 /// When a run is over, what it has asked the pool for is withdrawn. `Models/graph.pml` has this protocol.
+///
+/// A run that threads of a low class have begun may be raised (`GraphRun+Raising.swift`): then threads of a more urgent
+/// class come to help.
 final class GraphRun: HelpedWork, @unchecked Sendable {
-  // `busy`, `participants`, `isStopped`, slots and lanes are atomic. The thread that begins a run sets the rest, while
-  // no other takes part: those that come later get to it through `busy`, and so after that. The one that ends a run
-  // releases it, when nobody is busy, and so nobody reads it.
+  // `busy`, `participants`, `isStopped`, `raisedClass`, slots and lanes are atomic. The thread that begins a run sets
+  // the rest, while no other takes part: those that come later get to it through `busy`, and so after that. The one
+  // that ends a run releases it, when nobody is busy, and so nobody reads it.
 
   let slots: GraphSlots
   private(set) var lanes: GraphLanes
@@ -29,7 +32,12 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
   private(set) var operation: GraphRunOperation?
   private(set) var queue: OperationQueue?
   private var executor: any WorkExecutor = WorkerPool.shared
-  private var workerClass = WorkerClass.normal
+  /// The class of the thread that has begun the run.
+  private(set) var workerClass = WorkerClass.normal
+  /// The class of the threads that are sent for; more urgent than ``workerClass`` after the run has been raised.
+  let raisedClass = Atomic(WorkerClass.normal)
+  /// Asks for threads of more urgent classes than ``workerClass``; there until the last thread has left.
+  private(set) var urgentHelp: PerClass<UrgentGraphHelp?>?
   /// How many participants there may be.
   private(set) var limit = 1
   /// Protected by the lock of the executor.
@@ -77,6 +85,8 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     queue = ThreadContext.queue
     executor = queue?.executor ?? queue?.underlyingQueue.map { BlockExecutor(queue: $0) } ?? WorkerPool.shared
     workerClass = Worker.current?.pool.workerClass ?? .normal
+    raisedClass.store(workerClass, ordering: .relaxed)
+    if workerClass != .normal { urgentHelp = makeUrgentHelp() }
     place = nil
     slots.reset(to: operation.graph.layout.slots)
     for position in 0..<lanes.count { lanes[position].reset() }
@@ -106,7 +116,8 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
       busy.store(1, ordering: .releasing)
       return .busy
     }
-    if participants.load(ordering: .relaxed) > 1 { withdraw(from: executor, workerClass) }
+    if workerClass != .normal { operation?.runIsOver() }
+    if workerClass != .normal || participants.load(ordering: .relaxed) > 1 { withdraw(from: executor) }
     (operation, queue, executor) = (nil, nil, WorkerPool.shared)
     return .last
   }
@@ -117,8 +128,8 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
   /// - Parameter position: The thread's lane.
   /// - Returns: False if nobody else is busy: then the thread has to go on.
   func makeWay(from position: Int) -> Bool {
-    // Once the thread is not busy, others may end the run and change these.
-    let (executor, workerClass) = (executor, workerClass)
+    // Once the thread is not busy, others may end the run and change this.
+    let executor = executor
     // Until the thread has looked whether the run is over, no other run begins.
     users.add(1, ordering: .relaxed)
     var count = busy.load(ordering: .relaxed)
@@ -128,8 +139,8 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
       if exchanged {
         // Before the worker in its place comes, which takes one.
         lanes[position].isTaken.store(false, ordering: .releasing)
-        executor.summon(1, for: self, on: workerClass)
-        if isOver { withdraw(from: executor, workerClass) }
+        send(1, from: executor)
+        if isOver { withdraw(from: executor) }
         releaseUser()
         return true
       }
@@ -142,8 +153,8 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
   /// Has the pool send no further threads: the run is over.
   ///
   /// Called by the thread that ends the run, and by one that has asked for a thread and finds the run over.
-  private func withdraw(from executor: any WorkExecutor, _ workerClass: WorkerClass) {
-    let count = executor.withdraw(self, on: workerClass)
+  func withdraw(from executor: any WorkExecutor) {
+    let count = withdrawRequests(lessUrgentThan: nil, from: executor)
     guard count > 0 else { return }
     participants.subtract(count, ordering: .relaxed)
     // The caller is one, so others are left.
@@ -185,7 +196,23 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     else { return }
     // Relaxed: the caller is one, so there is one.
     users.add(1, ordering: .relaxed)
-    executor.summon(1, for: self, on: workerClass)
+    send(1, from: executor)
+  }
+
+  /// A thread that does not take part uses the run from now on; ``releaseUser()`` follows.
+  ///
+  /// - Returns: What sends threads.
+  /// - Precondition: The run is not over, and can't be meanwhile.
+  func addUser() -> any WorkExecutor {
+    users.add(1, ordering: .relaxed)
+    return executor
+  }
+
+  /// Counts one more participant, which is to be sent for, unless there are as many as may be.
+  func addParticipant() -> Bool {
+    guard rejoin() else { return false }
+    users.add(1, ordering: .relaxed)
+    return true
   }
 
   /// The thread leaves.
@@ -200,11 +227,12 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
   }
 
   /// The thread no longer uses the run; the last one hands it on.
-  private func releaseUser() {
+  func releaseUser() {
     // Releases all that the thread did; the last one acquires it.
     guard users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
     let home = self.home
     self.home = nil
+    urgentHelp = nil
     home?.put(self)
   }
 

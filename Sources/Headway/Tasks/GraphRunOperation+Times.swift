@@ -42,7 +42,7 @@ extension GraphRunOperation {
     // The end of the operation publishes what all threads have written.
     guard state.current.phase == .finished, let times else { return [] }
     return (0..<graph.nodeCount).filter { times[$0].start != 0 }.sorted { times[$0].start < times[$1].start }.map {
-      let (node, time) = (OperationGraph.Node(number: $0), times[$0])
+      let (node, time) = (graph.layout.blocks.node($0), times[$0])
       return OperationGraph.NodeTime(
         node: node, name: graph.name(of: node), thread: time.thread,
         start: .nanoseconds(time.start - beginning), duration: .nanoseconds(time.end - time.start))

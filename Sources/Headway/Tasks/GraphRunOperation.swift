@@ -16,8 +16,9 @@ import Synchronization
 /// blocks that have begun do. *The first error* that a block throws does the same, and ``Operation/error`` is an
 /// ``OperationGraphError`` that names the node. *Progress* counts nodes.
 public final class GraphRunOperation: Operation, @unchecked Sendable {
-  // `reportedCount` and `executedCount` are atomic; the memory of `times` is made before the run and freed with the
-  // operation, and the thread that executes a node alone writes the element of that node; the rest does not change.
+  // `reportedCount` and `executedCount` are atomic; a lock protects `raisableRun`; the memory of `times` is made before
+  // the run and freed with the operation, and the thread that executes a node alone writes the element of that node;
+  // the rest does not change.
 
   /// The graph.
   public let graph: OperationGraph
@@ -64,7 +65,30 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
     let limit = min(maxConcurrentNodeCount, graph.nodeCount, Self.mostLanes)
     let run = graph.spareRuns.take() ?? GraphRun(nodeCount: graph.nodeCount, laneCount: limit)
     run.begin(self, limit: limit, home: graph.spareRuns)
+    if run.workerClass != .normal {
+      raisableRun.withLock { $0 = run }
+      // Raised before, it is raised here; raised later, the thread that does so finds the run.
+      qualityWasRaised()
+    }
     run.runOnFirstThread(self)
+  }
+
+  /// The run, while it may be raised: threads of a low class are at it.
+  ///
+  /// Protected by its lock, under which nothing is called or freed; another thread that uses the run has said so there.
+  private let raisableRun = Guarded<GraphRun?>(nil)
+
+  /// No thread that raises the operation gets to the run from now on.
+  ///
+  /// Called by the thread that ends the run.
+  func runIsOver() { raisableRun.withLock { $0 = nil } }
+
+  override func qualityWasRaised() {
+    guard state.current.phase == .executing else { return }
+    let user = raisableRun.withLock { run in run.map { (run: $0, executor: $0.addUser()) } }
+    guard let (run, executor) = user else { return }
+    run.raise(to: raisedClass(in: queue), sendingFrom: executor)
+    run.releaseUser()
   }
 
   /// All nodes have been executed, or what has not begun is not to be.

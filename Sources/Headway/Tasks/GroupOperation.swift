@@ -29,6 +29,10 @@
 /// they have. *It progresses as one:* ``OperationExtensions/progress`` counts each of them as one unit, of which their
 /// own progress is a fraction; it may fall when the group grows.
 ///
+/// *Groups may be nested.* To cancel a group, raise it or free it takes O(*n*) in the number of its operations and of
+/// the groups inside it. Cancelling also uses the stack for each level, so do not nest groups tens of thousands of
+/// levels deep.
+///
 /// An operation of the group must not wait for the group, nor depend on it; nor must an observer of the inner queue
 /// that is notified of an addition, for which the group waits.
 open class GroupOperation: Operation, @unchecked Sendable {
@@ -37,8 +41,9 @@ open class GroupOperation: Operation, @unchecked Sendable {
 
   /// The queue of the group's operations.
   ///
-  /// It is suspended until the group starts; suspending it later holds the group up. Its limit, and what is added to
-  /// it, may be changed at any time until the group has finished; its quality of service is at least that of the group.
+  /// It is suspended until the group starts. If you suspend it later, that holds the group up, unless the group was
+  /// cancelled or one of its operations has failed. You can change its limit, and add to it, until the group has
+  /// finished. Its quality of service is at least that of the group.
   ///
   /// - Precondition: To what is added to it: the group has not finished, unless it was cancelled or has failed; then
   ///   the operation is cancelled.
@@ -57,6 +62,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
     operations: [Operation] = []
   ) {
     super.init()
+    groupQueue.group = self
     if let name {
       self.name = name
       groupQueue.name = name
@@ -87,7 +93,16 @@ open class GroupOperation: Operation, @unchecked Sendable {
 
   deinit {
     // Never started, and so it may hold operations, which it would keep for ever.
-    if !groupQueue.isClosed { groupQueue.cancelMembers() }
+    if !groupQueue.isClosed { ReleasedChain.release(AbandonedQueue(groupQueue)) }
+  }
+
+  /// Ends the operations of a group that was freed before it started.
+  private final class AbandonedQueue {
+    private let queue: GroupQueue
+
+    init(_ queue: GroupQueue) { self.queue = queue }
+
+    deinit { queue.cancelMembers() }
   }
 
   /// Adds an operation to the group; what `innerQueue.addOperation(operation)` does.
@@ -101,6 +116,8 @@ open class GroupOperation: Operation, @unchecked Sendable {
   // MARK: The run
 
   override var endsWithMain: Bool { false }
+
+  override var queueOfParts: OperationQueue? { groupQueue }
 
   override func run() {
     if let queue, queue.trackedProgress != nil { _ = progress }
@@ -122,10 +139,9 @@ open class GroupOperation: Operation, @unchecked Sendable {
   }
 
   /// A subclass has ended it without having started it.
-  override func releaseWork() { if !groupQueue.isClosed { groupQueue.cancelMembers() } }
+  override func abandonWork() { if !groupQueue.isClosed { groupQueue.cancelMembers() } }
 
   private final func finishWhenEmpty() {
-    setWaits(for: nil, groupQueue)
     groupQueue.close(
       submitting: { [self] work in
         if let queue { queue.submit(work, of: self) } else { WorkerPool.shared.submit(work, count: 1) }

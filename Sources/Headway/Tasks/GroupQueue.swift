@@ -13,6 +13,13 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
   // Protected by its lock, under which nothing is called or released.
   private let additions = Guarded(State())
 
+  /// The group whose queue it is.
+  ///
+  /// Set before any other thread knows the queue.
+  weak var group: GroupOperation?
+
+  override var operationOfParts: Operation? { group }
+
   /// Closes the queue as soon as it holds nothing.
   ///
   /// That it holds nothing is seen outside the lock of the additions; so no addition may have begun since before.
@@ -40,14 +47,6 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
   }
 
   var isClosed: Bool { additions.withLock { $0.isClosed } }
-
-  override func endAfterFailure() { cancelMembers() }
-
-  /// Cancels all operations, and those added later, and starts those that have code of their own to run for that.
-  func cancelMembers() {
-    end()
-    isSuspended = false
-  }
 
   override func enter(_ operations: [Operation], _ add: () -> Void) {
     guard beginAddition() else {

@@ -35,6 +35,7 @@ extension OperationGraph {
     ///     each run. An error ends the run: nodes that have not begun are not run, and the operation fails with an
     ///     ``OperationGraphError`` that names the node.
     /// - Returns: The node.
+    /// - Precondition: The predecessors are nodes of this graph.
     /// - Complexity: O(*n*) in the number of predecessors.
     @discardableResult
     public mutating func addNode(
@@ -52,6 +53,7 @@ extension OperationGraph {
     ///     each run, with the context of that. An error ends the run: nodes that have not begun are not run, and the
     ///     operation fails with an ``OperationGraphError`` that names the node.
     /// - Returns: The node.
+    /// - Precondition: The predecessors are nodes of this graph.
     /// - Complexity: O(*n*) in the number of predecessors.
     @discardableResult
     public mutating func addNode(
@@ -67,18 +69,22 @@ extension OperationGraph {
     /// - Parameters:
     ///   - predecessor: The node that is to end first.
     ///   - successor: The node that waits.
+    /// - Precondition: Both are nodes of this graph.
     /// - Complexity: O(1).
     public mutating func addEdge(from predecessor: Node, to successor: Node) {
       require(
-        predecessor.number < blocks.count && successor.number < blocks.count,
-        "addEdge(from:to:) with a node of another graph: this one has \(blocks.count) nodes.")
+        blocks.has(predecessor) && blocks.has(successor),
+        """
+        An edge to or from node \(blocks.has(predecessor) ? successor.number : predecessor.number) of another graph: \
+        use the nodes that this builder has returned.
+        """)
       if predecessor.number >= successor.number { hasBackwardEdge = true }
       edges.append(GraphEdge(from: UInt32(predecessor.number), to: UInt32(successor.number)))
     }
 
     @inline(__always)
     private mutating func add(_ block: consuming GraphBlock, _ name: String?, _ predecessors: [Node]) -> Node {
-      let node = Node(number: blocks.count)
+      let node = blocks.node(blocks.count)
       blocks.append(block)
       if let name { names.append((node.number, name)) }
       for predecessor in predecessors { addEdge(from: predecessor, to: node) }

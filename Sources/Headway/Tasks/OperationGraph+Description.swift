@@ -11,12 +11,14 @@ extension OperationGraph {
   ///
   /// - Parameter times: When nodes ran, from ``GraphRunOperation/nodeTimes``; their labels say so.
   /// - Returns: The description, one line per node and one per edge.
+  /// - Precondition: The nodes in `times` are nodes of this graph.
   /// - Complexity: O(*n*) in the number of nodes and edges.
   public func dotDescription(times: [NodeTime] = []) -> String {
     var lines = ["digraph {"]
+    for time in times { requireOwn(time.node, "dotDescription(times:)") }
     let notes = Dictionary(times.map { ($0.node.number, $0) }) { first, _ in first }
     for number in 0..<nodeCount {
-      var label = quoted(name(of: Node(number: number)))
+      var label = quoted(name(of: layout.blocks.node(number)))
       if let time = notes[number] { label += "\\nthread \(time.thread), \(time.duration)" }
       lines.append("  \(number) [label=\"\(label)\"]")
     }

@@ -1,10 +1,13 @@
 extension OperationGraph {
   /// A node of a graph: what ``Builder`` makes, and edges join.
   ///
-  /// It means something in that graph alone.
+  /// It belongs to that graph. Its use with another graph is a precondition failure, and nodes of two graphs are never
+  /// equal.
   public struct Node: Hashable, Sendable {
     /// The number of the node: how many were added before it.
     public let number: Int
+    /// The number of its graph in the process.
+    let graph: UInt64
   }
 
   /// What a node's block sees of the run that it is a part of.

@@ -48,10 +48,21 @@ public final class OperationGraph: Sendable {
 
   /// What a node is called: the name that it was given, or `node` and its number.
   ///
-  /// - Parameter node: A node of this graph.
+  /// - Parameter node: The node.
   /// - Returns: The name.
+  /// - Precondition: It is a node of this graph.
   /// - Complexity: O(log *n*) in the number of nodes with names.
-  public func name(of node: Node) -> String { layout.name(of: node) }
+  public func name(of node: Node) -> String {
+    requireOwn(node, "name(of:)")
+    return layout.name(of: node)
+  }
+
+  /// Stops if a node is not one of this graph.
+  func requireOwn(_ node: Node, _ function: StaticString) {
+    require(
+      layout.blocks.has(node),
+      "\(function) with node \(node.number) of another graph: ask the graph whose builder has returned it.")
+  }
 
   /// Creates an operation that runs the graph once.
   ///

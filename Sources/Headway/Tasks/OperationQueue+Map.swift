@@ -54,8 +54,8 @@ extension OperationQueueExtensions {
     let (executor, placement) = state.withLock { ($0.executor, $0.admission.placement) }
     let failure = FirstError<Failure>()
     let calls = ConcurrentIterations(
-      iterations, in: ThreadContext.operations.first, on: executor ?? WorkerPool.shared, of: placement.ownClass,
-      atMost: width
+      iterations, in: ThreadContext.operations.first, on: executor ?? WorkerPool.shared,
+      of: .moreUrgent(placement.ownClass, WorkerClass(raisingLevel: WaitGraph.levelOfCaller)), atMost: width
     ) { number in
       guard !failure.isThere else { return }
       do throws(Failure) { try work(number) } catch { failure.note(error) }

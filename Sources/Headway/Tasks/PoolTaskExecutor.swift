@@ -1,4 +1,4 @@
-/// Runs the jobs of tasks on the pool's threads, where those that block hold up nobody.
+/// Runs the jobs of tasks on the pool's threads, where a job that blocks does not hold up others.
 final class PoolTaskExecutor: TaskExecutor {
   static let shared = PoolTaskExecutor()
 

@@ -26,6 +26,8 @@ final class ResultsLine<Output: Sendable>: Sendable {
     var error: (any Error)?
     /// No more are to be made.
     var isCancelled = false
+    /// All operations with higher numbers have been cancelled, or a thread is about to do so.
+    var lastUncancelled = Int.max
     /// The last has been given, or an error.
     var isOver = false
   }
@@ -178,7 +180,15 @@ final class ResultsLine<Output: Sendable>: Sendable {
   }
 
   /// The same on another thread, since it runs users' code: handlers of cancellations.
+  ///
+  /// This takes O(*n*) in the number of operations. So those that end by it do not cause it again.
   private func cancelElsewhere(behind number: Int) {
+    let isDone = state.withLock { state in
+      let isDone = state.lastUncancelled <= number
+      state.lastUncancelled = min(state.lastUncancelled, number)
+      return isDone
+    }
+    guard !isDone else { return }
     WorkerPool.shared.submit(PoolBlock { self.cancel(behind: number) }, count: 1)
   }
 

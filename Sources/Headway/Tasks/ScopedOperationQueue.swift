@@ -6,6 +6,8 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   private let failure = Guarded<(any Error)?>(nil)
   // Set before all operations are cancelled, and looked at after one was added: one of the two cancels it.
   private let over = Atomic<Bool>(false)
+  /// Cancelled operations that have code of their own to run are no longer held back.
+  private let isEnding = Atomic<Bool>(false)
 
   /// The error of the operation that failed first.
   final var firstFailure: (any Error)? { failure.withLock { $0 } }
@@ -16,10 +18,10 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   /// Cancels all operations, and those added later.
   final func end() {
     over.store(true, ordering: .sequentiallyConsistent)
-    var notifications = PendingNotifications()
-    let held = update(collectingBatches: true, notifyingLater: &notifications) { $0.admission.operations }
-    Operation.cancel(held, notifyingLater: &notifications)
-    notifications.send()
+    var effects = Effects()
+    let held = update(collectingBatches: true, leaving: &effects) { $0.admission.operations }
+    Operation.cancel(held, leaving: &effects)
+    effects.perform()
   }
 
   override func noteFailure(_ error: any Error) {
@@ -28,7 +30,35 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
     over.store(true, ordering: .sequentiallyConsistent)
   }
 
-  override func endAfterFailure() { end() }
+  /// Cancels all operations, and those added later, and starts those that have code of their own to run for that.
+  ///
+  /// A suspension, or a limit of 0, would hold these back forever if the code that ends it has been cancelled, too. So
+  /// from now on the queue is not suspended, and its limit is not 0, whatever is set.
+  final func cancelMembers() {
+    end()
+    isEnding.store(true, ordering: .sequentiallyConsistent)
+    super.isSuspended = false
+    if super.maxConcurrentOperationCount == 0 { super.maxConcurrentOperationCount = 1 }
+  }
+
+  override func endAfterFailure() { cancelMembers() }
+
+  // The setters set first and then read `isEnding`, and `cancelMembers()` does the reverse: one sees the other.
+  final override var isSuspended: Bool {
+    get { super.isSuspended }
+    set {
+      super.isSuspended = newValue
+      if newValue, isEnding.load(ordering: .sequentiallyConsistent) { super.isSuspended = false }
+    }
+  }
+
+  final override var maxConcurrentOperationCount: Int {
+    get { super.maxConcurrentOperationCount }
+    set {
+      super.maxConcurrentOperationCount = newValue
+      if newValue == 0, isEnding.load(ordering: .sequentiallyConsistent) { super.maxConcurrentOperationCount = 1 }
+    }
+  }
 
   // MARK: Adding
 

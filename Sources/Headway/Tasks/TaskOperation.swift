@@ -7,8 +7,9 @@
 /// ```
 ///
 /// It keeps its place in the queue's limit from the start to the end, and holds no thread while it awaits. What it does
-/// between two suspensions runs on the threads of its queue, so a call that blocks there holds up nobody; work that is
-/// isolated to an actor runs where that actor's does.
+/// between two suspensions runs on the threads of its queue, so a call that blocks there holds up neither other
+/// operations nor Swift's own threads. Work that is isolated to an actor with an executor of its own runs there. Other
+/// actors also run on the threads of the queue; a call that blocks inside one holds up the tasks that call that actor.
 ///
 /// The task of the operation is made with it: it has the task-local values and the priority of its creator.
 ///
@@ -23,17 +24,27 @@
 public final class TaskOperation<Success: Sendable>: Operation, @unchecked Sendable {
   // What does not change refers to what protects itself.
   private let taskRun: TaskRun
-  private let task: Task<Success, any Error>
+  /// There until the operation is freed.
+  @exclusivity(unchecked) private var task: Task<Success, any Error>?
+  /// Kept until the operation has ended, so that the end of the task does not release what the function captures.
+  ///
+  /// Used where nobody else knows the operation, and by the thread that has ended it.
+  @exclusivity(unchecked) private var function: Function?
+
+  private struct Function: @unchecked Sendable {  // Called once, by the task.
+    let body: @isolated(any) () async throws -> Success
+  }
 
   /// Creates an operation that runs an asynchronous function.
   ///
   /// - Parameter body: What to run. What it throws becomes the operation's ``Operation/error``.
   public init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
     let run = TaskRun()
+    let function = Function(body: body)
     task = Task(executorPreference: run) {
       guard !run.isAbandoned else { throw CancellationError() }
       do {
-        let value = try await body()
+        let value = try await function.body()
         run.note(.success)
         return value
       } catch {
@@ -42,18 +53,37 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
       }
     }
     taskRun = run
+    self.function = function
     super.init()
     // Of a thread that is in no task, nothing was said.
     let quality = withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority) } ?? .default }
     if quality != .default { qualityOfService = quality }
   }
 
-  deinit { taskRun.abandon() }
+  deinit {
+    if state.current.phase == .pending {
+      // The task holds the function too, until its end.
+      ReleasedChain.release((AbandonedTask(taskRun), function.take()))
+    } else {
+      taskRun.abandon()
+    }
+    // It has the value.
+    if !_isPOD(Success.self) { ReleasedChain.release(task.take()) }
+  }
+
+  /// Ends a task that has not begun.
+  private final class AbandonedTask {
+    private let taskRun: TaskRun
+
+    init(_ taskRun: TaskRun) { self.taskRun = taskRun }
+
+    deinit { taskRun.abandon() }
+  }
 
   /// What the function returned.
   ///
-  /// Waits until the operation has finished; does not suspend when it has, as in an operation that depends on it. Where
-  /// that task is cancelled the wait ends, and the operation goes on.
+  /// Waits as ``OperationExtensions/finished()`` does; does not suspend in an operation that depends on it. When the
+  /// task that waits is cancelled the wait ends, and the operation goes on.
   ///
   /// - Throws: What the function threw; a ``DependencyError`` if it did not run because an operation that it required
   ///   to succeed failed; `CancellationError` when the operation was cancelled, or the task that waits is.
@@ -61,6 +91,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     get async throws {
       try await finishedSuccessfully()
       // The task has ended by then: this does not suspend.
+      guard let task else { preconditionFailure("an operation is used after it was freed") }
       return try await task.value
     }
   }
@@ -83,12 +114,14 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   override var mayEndLater: Bool { true }
 
-  // The function and what it captured, and task-local values, go with the end of the task.
+  // Task-local values go with the end of the task, the function and what it captures by ``releaseWork()``.
   override var isFreedPlainly: Bool { _isPOD(Success.self) }
 
-  override func releaseWork() { taskRun.abandon() }
+  override func abandonWork() { taskRun.abandon() }
 
-  override func cancelWork() { task.cancel() }
+  override func releaseWork() { function = nil }
+
+  override func cancelWork() { task?.cancel() }
 
   override func qualityWasRaised() {
     guard state.current.phase == .executing else { return }
@@ -99,6 +132,6 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   /// Gives the task the priority that belongs to the operation's quality of service, if that is higher than its own.
   private func escalateTask(in queue: OperationQueue?) {
     guard let priority = effectiveQuality(in: queue?.knownQuality ?? .default).taskPriority else { return }
-    task.escalate(to: priority)
+    task?.escalate(to: priority)
   }
 }

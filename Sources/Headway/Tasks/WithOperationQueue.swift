@@ -7,7 +7,9 @@
 /// ```
 ///
 /// If an operation fails, or `body` throws, or the task that calls this is cancelled, all operations are cancelled. So
-/// operations should end early when they are cancelled: this waits for them.
+/// operations should end early when they are cancelled: this waits for them. In these cases, neither a suspension of
+/// the queue nor a limit of 0 holds anything back. Otherwise, if `body` leaves the queue suspended, this returns only
+/// after another task has resumed it.
 ///
 /// - Parameters:
 ///   - name: What to call the queue in descriptions and messages.
@@ -25,12 +27,10 @@ public func withOperationQueue<Result>(
   queue.name = name
   queue.maxConcurrentOperationCount = maxConcurrentOperationCount
   return try await withTaskCancellationHandler {
-    let result = try await withPriority(raising: { priority in
-      for operation in queue.operations { operation.raiseQuality(to: priority) }
-    }) {
+    let result = try await withPriority(raising: { queue.raiseQuality(to: QualityOfService($0)) }) {
       let result: Result
       do { result = try await body(queue) } catch {
-        queue.end()
+        queue.cancelMembers()
         await queue.emptied()
         // What the body has awaited was cancelled because of that.
         if error is CancellationError, !Task.isCancelled, let failure = queue.firstFailure { throw failure }
@@ -43,6 +43,6 @@ public func withOperationQueue<Result>(
     try Task.checkCancellation()
     return result
   } onCancel: {
-    queue.end()
+    queue.cancelMembers()
   }
 }

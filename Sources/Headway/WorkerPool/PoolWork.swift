@@ -65,21 +65,23 @@ extension WorkExecutor {
   package func submit(_ work: any PoolWork, count: Int) { submit(work, count: count, on: .normal) }
 }
 
-/// A block as a piece of work.
-final class PoolBlock: PoolWork {
-  private let block: @Sendable () -> Void
-  private let queue: ObjectIdentifier?
+/// A block as a piece of work, to be submitted once.
+final class PoolBlock: PoolWork, @unchecked Sendable {  // Only the thread that runs it uses the block.
+  /// Until it runs, so that the thread which has submitted it does not release what the block captures.
+  @exclusivity(unchecked) private var block: (@Sendable () -> Void)?
+  private let knownOwner: ObjectIdentifier?
 
-  var owner: ObjectIdentifier { queue ?? ObjectIdentifier(self) }
+  var owner: ObjectIdentifier { knownOwner ?? ObjectIdentifier(self) }
 
   /// - Parameters:
-  ///   - queue: For which the block is called; nil for none.
+  ///   - owner: For what the block is called; nil for itself.
   ///   - block: What to call.
-  init(for queue: OperationQueue? = nil, _ block: @escaping @Sendable () -> Void) {
-    (self.block, self.queue) = (block, queue.map { ObjectIdentifier($0) })
+  init(for owner: AnyObject? = nil, _ block: @escaping @Sendable () -> Void) {
+    (self.block, knownOwner) = (block, owner.map { ObjectIdentifier($0) })
   }
 
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
+    guard let block = block.take() else { return false }
     block()
     return true
   }

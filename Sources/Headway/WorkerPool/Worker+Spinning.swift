@@ -3,13 +3,13 @@ import Dispatch
 import Synchronization
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Android)
-  import Android
+import Android
 #endif
 
 extension Worker {
@@ -21,15 +21,17 @@ extension Worker {
   /// waits.
   var maySpin: Bool { !pool.workWaits.load(ordering: .relaxed) && pool.spinning.mayBegin }
 
-  /// Spins until the queue has something to do, or time is up, or other work waits.
+  /// Spins until there is something to do, or time is up, or other work waits.
   ///
   /// One worker of a pool does that at a time; the others return at once. So do all when it has been in vain the last
   /// times: then work comes too seldom.
-  func spin(for queue: OperationQueue) {
+  ///
+  /// - Parameter spin: Looks for something to do as long as the closure that it is given returns true.
+  func spin(_ spin: (_ goesOn: () -> Bool) -> Void) {
     guard pool.spinning.begins() else { return }
     let end = DispatchTime.now().uptimeNanoseconds + Self.spinTime
     var isInVain = false
-    queue.spin {
+    spin {
       for _ in 0..<16 { headway_pause() }
       // A thread that was woken by the end of the last operation may wait for this very processor.
       sched_yield()

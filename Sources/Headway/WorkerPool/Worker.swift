@@ -28,8 +28,8 @@ final class Worker: @unchecked Sendable {
   var blockedSince: UInt64 = 0
   /// It is to end, when it wakes, so that another pool may have a thread.
   var isDismissed = false
-  /// Where it keeps the operations that it has taken from a queue.
-  let batch = Batch()
+  /// What the thread keeps for its next visit to a queue; belongs to the thread.
+  var kept: AnyObject?
   /// Its thread is in a visit to a queue, for which it uses that; belongs to the thread.
   var isVisiting = false
   /// The owner of the work that it has taken.
@@ -57,17 +57,15 @@ final class Worker: @unchecked Sendable {
 
   // MARK: The current thread
 
-  private static let key = ThreadKey()
-
   /// The worker whose thread the calling thread is.
   static var current: Worker? {
-    key.value.map { Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue() }
+    ThreadValues.existing?.pointee.worker.map { Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue() }
   }
 
   /// What the worker's thread does.
   private func run() {
     hasInheritedNiceness = !ThreadNiceness.enter(pool.workerClass)
-    Self.key.value = Unmanaged.passUnretained(self).toOpaque()
+    ThreadValues.current.pointee.worker = Unmanaged.passUnretained(self).toOpaque()
     let probe = ThreadProbe()
     pool.state.withLock { _ in self.probe = probe }
     pool.run(self)
@@ -75,8 +73,7 @@ final class Worker: @unchecked Sendable {
     WorkerPool.serveHungry()
     dismissFromSteward()
     // Destructors of thread-specific data that others have set run after this, on a thread that is no worker any more.
-    Self.key.value = nil
-    ThreadContext.clear()
+    ThreadValues.current.pointee = ThreadValues()
   }
 
   // MARK: Progress
@@ -109,6 +106,14 @@ final class Worker: @unchecked Sendable {
     state.blocked -= 1
     if state.atWork > state.width { leavesSoon.store(true, ordering: .relaxed) }
   }
+
+  // MARK: Raising the thread
+
+  /// On a worker of a low class, the address of the operation that it runs, or has taken and is about to begin; or 0.
+  ///
+  /// The lowest bit is set if the thread was given a lower nice value for it. `Worker+Raising.swift` describes the
+  /// protocol.
+  let raisable = Atomic<UInt>(0)
 
   // MARK: Thread priority
 

@@ -1,6 +1,8 @@
+import Synchronization
+
 /// The kinds of threads that the library has: what a thread of one kind does never holds up one of a higher kind for
 /// long, because the system shares the processors out by nice value.
-package enum WorkerClass: Sendable, CaseIterable {
+package enum WorkerClass: UInt8, Sendable, CaseIterable, AtomicRepresentable {
   case normal, utility, background
 
   /// What is added to the nice value of the process, which is that of its first thread.
@@ -26,4 +28,9 @@ package enum WorkerClass: Sendable, CaseIterable {
 
   /// The bits of all more urgent classes.
   var moreUrgent: UInt8 { bit - 1 }
+
+  func isMoreUrgent(than other: Self) -> Bool { bit < other.bit }
+
+  /// The more urgent of two classes.
+  static func moreUrgent(_ one: Self, _ other: Self) -> Self { one.bit < other.bit ? one : other }
 }

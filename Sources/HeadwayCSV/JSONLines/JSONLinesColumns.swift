@@ -5,6 +5,7 @@ struct JSONLinesColumns {
   /// The beginning of a line, whose end is to come.
   private var rest: [UInt8] = []
   private var isSkippingLine = false
+  private var isFirstLine = true
   private let maximumRecordLength: Int
 
   init(maximumRecordLength: Int) { self.maximumRecordLength = maximumRecordLength }
@@ -31,7 +32,7 @@ struct JSONLinesColumns {
 
   /// Adds the names of a line, which begins with what was kept.
   private mutating func addLine(_ line: UnsafeRawBufferPointer) {
-    defer { (rest, isSkippingLine) = ([], false) }
+    defer { (rest, isSkippingLine, isFirstLine) = ([], false, false) }
     guard !isSkippingLine else { return }
     guard !rest.isEmpty else { return addNames(in: line) }
     rest.append(contentsOf: line)
@@ -41,6 +42,7 @@ struct JSONLinesColumns {
 
   /// Adds the names of an object; a line that is malformed adds nothing.
   private mutating func addNames(in line: UnsafeRawBufferPointer) {
+    let line = isFirstLine ? JSONLinesParser.withoutMark(line) : line
     var scanner = JSONScanner(line)
     var found: [String] = []
     do throws(JSONScanner.Failure) {

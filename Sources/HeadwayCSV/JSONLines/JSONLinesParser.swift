@@ -8,7 +8,7 @@
 /// `true` is 1 and `false` is 0, as SQLite's own JSON functions have it; `null`, and a member that is missing, is an
 /// empty field without quotes.
 ///
-/// A line that is not one JSON object, that has a member twice, or a member that is no column, is malformed.
+/// A line that is not one JSON object, that has a member twice, or a member that is not a column, is malformed.
 struct JSONLinesParser: ~Copyable {
   private let maximumRecordLength: Int
   /// The names of the columns, by position, and the other way round.
@@ -70,12 +70,14 @@ struct JSONLinesParser: ~Copyable {
         isSkippingLine = false
         continue
       }
-      let text = Self.trimmed(UnsafeRawBufferPointer(rebasing: rest[..<length]))
+      let bytes = UnsafeRawBufferPointer(rebasing: rest[..<length])
+      let text = Self.trimmed(lineNumber == 1 ? Self.withoutMark(bytes) : bytes)
       guard !text.isEmpty else { continue }
       recordCount += 1
       let flow: CSVFlow
       if let failure = scan(text) {
-        let context = String(decoding: text[failure.position...].prefix(32), as: UTF8.self)
+        let isRest = failure.reason == JSONScanner.unclosedString
+        let context = isRest ? "" : String(decoding: text[failure.position...].prefix(32), as: UTF8.self)
         let error = CSVError(
           code: .invalidJSON, line: lineNumber, byteOffset: offset + failure.position, context: context,
           detail: failure.reason)
@@ -94,6 +96,12 @@ struct JSONLinesParser: ~Copyable {
       if flow == .stop { break }
     }
     return consumed
+  }
+
+  /// The first line of a file without a byte order mark.
+  static func withoutMark(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    let mark = FileContent.byteOrderMark
+    return line.starts(with: mark) ? UnsafeRawBufferPointer(rebasing: line.dropFirst(mark.count)) : line
   }
 
   /// The line without blanks around it.
@@ -136,7 +144,7 @@ struct JSONLinesParser: ~Copyable {
         let name = JSONText.string(
           UnsafeRawBufferPointer(rebasing: text[member.name]), hasEscapes: member.nameHasEscapes)
         guard let position = positions[name] else {
-          throw JSONScanner.Failure(position: member.name.lowerBound, reason: "a member that is no column")
+          throw JSONScanner.Failure(position: member.name.lowerBound, reason: "a member that is not a column")
         }
         guard slots[position] == nil else {
           throw JSONScanner.Failure(position: member.name.lowerBound, reason: "a member for the second time")

@@ -25,6 +25,8 @@ struct JSONScanner {
     let reason: String
   }
 
+  /// The reason of a failure that concerns the rest of the line.
+  static let unclosedString = "a string that is never closed"
   /// Objects and arrays may be nested this deep, as in Foundation.
   private static let deepest = 512
 
@@ -113,7 +115,9 @@ struct JSONScanner {
 
   private mutating func number() throws(Failure) {
     let start = position
-    func failNotValue() -> Failure { Failure(position: start, reason: "not a value") }
+    func failNotValue() -> Failure {
+      next == nil ? failure("not a value") : Failure(position: start, reason: "not a value")
+    }
     _ = take("-")
     if !take("0") { guard takeDigits() else { throw failNotValue() } }
     if take(".") { guard takeDigits() else { throw failNotValue() } }
@@ -140,7 +144,7 @@ struct JSONScanner {
       default: position += 1
       }
     }
-    throw Failure(position: opening, reason: "a string that is not closed")
+    throw Failure(position: opening, reason: Self.unclosedString)
   }
 
   private mutating func escape() throws(Failure) {
@@ -167,7 +171,9 @@ struct JSONScanner {
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  private func failure(_ reason: String) -> Failure { Failure(position: position, reason: reason) }
+  private func failure(_ reason: String) -> Failure {
+    Failure(position: position, reason: next == nil ? "the line ends inside an object" : reason)
+  }
 
   private mutating func take(_ character: StaticString) -> Bool {
     guard next == character.utf8Start.pointee else { return false }

@@ -46,8 +46,10 @@ extension CSVReader {
 
     /// The encoding of the file; nil to find it in its beginning.
     ///
-    /// Then text is taken for UTF-8, unless a byte order mark or zeros say UTF-16 or UTF-32, or the header or several
-    /// lines are no UTF-8: that is read as Windows-1252.
+    /// A byte order mark or zeros show UTF-16 or UTF-32. Other text is read as UTF-8, unless nearly all of its
+    /// non-ASCII lines are invalid UTF-8, in the whole file, or in the part of a pipe that has been read. In that case,
+    /// the encoding is detected from the characters if the package has the trait `Encodings`: for example Shift JIS,
+    /// GB18030, EUC-JP or KOI8-R. Otherwise, and for the languages of Western Europe, it is Windows-1252.
     public var encoding: TextEncoding?
 
     /// How many lines come before the header, or before the first row if there is no header.

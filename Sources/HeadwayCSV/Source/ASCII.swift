@@ -1,4 +1,16 @@
 extension UnsafeRawBufferPointer {
+  /// How many bytes there are before the first that is not below 128.
+  ///
+  /// Looks at eight bytes at a time.
+  var asciiCount: Int {
+    var position = 0
+    while position + 8 <= count, loadUnaligned(fromByteOffset: position, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
+      position += 8
+    }
+    while position < count, self[position] < 0x80 { position += 1 }
+    return position
+  }
+
   /// Whether all bytes are below 128.
   ///
   /// Looks at eight bytes at a time.

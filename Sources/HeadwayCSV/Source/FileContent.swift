@@ -2,8 +2,8 @@ import HeadwayLines
 
 /// What a file seems to be, by its first bytes.
 enum FileContent {
-  /// Text in this encoding.
-  case text(TextEncoding)
+  /// Text in this encoding; nil if that is UTF-8, or what the characters show that are not ASCII.
+  case text(TextEncoding?)
   /// JSON Lines, in UTF-8.
   case jsonLines
   /// Something else: what it seems to be, and what to do.
@@ -12,21 +12,24 @@ enum FileContent {
   /// How many bytes are enough.
   static let sampleSize = 16 * 1024
 
+  /// The byte order mark of UTF-8.
+  static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
   /// Looks at the first bytes of a file.
   ///
-  /// Text is taken for UTF-8, unless its byte order mark, or zeros in every other byte, say UTF-16 or UTF-32; or unless
-  /// the first line, or three lines, are no UTF-8 and none has a character that takes several bytes there: then for
-  /// Windows-1252.
+  /// A byte order mark, or zeros in every other byte, show UTF-16 or UTF-32.
   ///
   /// - Parameters:
   ///   - bytes: The first bytes.
   ///   - isWhole: They are all that the file has.
+  ///   - isNamedJSONLines: The name of the file is one of JSON Lines.
   /// - Complexity: O(*n*) in the number of bytes.
-  init(of bytes: UnsafeRawBufferPointer, isWhole: Bool) {
-    if Self.beginsWithObject(bytes, isWhole: isWhole) {
+  init(of bytes: UnsafeRawBufferPointer, isWhole: Bool, isNamedJSONLines: Bool = false) {
+    if Self.isJSONLines(bytes, isWhole: isWhole, isNamed: isNamedJSONLines) {
       self = .jsonLines
     } else if let format = Self.textFormat(bytes) {
-      self = .foreign("This is \(format).")
+      let advice = format == "HTML" ? " A server might have sent an error page instead of the file." : ""
+      self = .foreign("This is \(format).\(advice)")
     } else if let encoding = Self.markedEncoding(bytes) {
       self = .text(encoding)
     } else if let compression = Compression(of: bytes) {
@@ -35,9 +38,9 @@ enum FileContent {
     } else if let signature = Self.signatures.first(where: { bytes.starts(with: $0.bytes) }) {
       self = .foreign(signature.meaning)
     } else if Self.isBinary(bytes) {
-      self = .foreign("This is no text.")
+      self = .foreign("This is not a text file.")
     } else {
-      self = .text(Self.seemsWindows1252(bytes, isWhole: isWhole) ? .windows1252 : .utf8)
+      self = .text(nil)
     }
   }
 
@@ -60,11 +63,10 @@ enum FileContent {
     ([0x7F, 0x45, 0x4C, 0x46], "This is a program."),
   ]
 
-  /// Text whose beginning is that of another format, as what a server answers in place of a file.
+  /// Text whose beginning is that of another format, such as the error page of a server.
   private static func textFormat(_ bytes: UnsafeRawBufferPointer) -> String? {
     let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
-    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let text = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop(while: isSpace)
+    let text = bytes.dropFirst(bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0).drop(while: isSpace)
     let beginning = String(decoding: text.prefix(9), as: UTF8.self).lowercased()
     if beginning.hasPrefix("<!doctype") || beginning.hasPrefix("<html") { return "HTML" }
     if beginning.hasPrefix("<?xml") { return "XML" }
@@ -78,33 +80,53 @@ enum FileContent {
     }
   }
 
-  /// Whether the first line is one JSON object, or may become one behind these bytes.
-  private static func beginsWithObject(_ bytes: UnsafeRawBufferPointer, isWhole: Bool) -> Bool {
-    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let text = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0)
-    let isBlank = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
-    let beginning = text.drop(while: isBlank)
-    guard beginning.first == UInt8(ascii: "{") else { return false }
-    let end = beginning.firstIndex(of: UInt8(ascii: "\n"))
-    let line = beginning[..<(end ?? beginning.endIndex)]
-    if end == nil, !isWhole {
-      let next = line.dropFirst().drop(while: isBlank).first
-      return next == UInt8(ascii: "\"") || next == UInt8(ascii: "}")
-    }
-    var scanner = JSONScanner(UnsafeRawBufferPointer(rebasing: line))
-    return (try? scanner.object { _ in }) != nil
+  /// Whether the name of a file is one of JSON Lines, compressed or not.
+  static func isNamedJSONLines(_ path: String) -> Bool {
+    var name = path.lowercased()
+    if let ending = Compression.endings.first(where: name.hasSuffix) { name.removeLast(ending.count) }
+    return [".jsonl", ".ndjson"].contains(where: name.hasSuffix)
   }
 
-  /// More than a tenth of the bytes, and more than a few, are control characters, as in no text.
+  /// Whether lines are JSON objects: the first one, or half of those of a text that begins like an object.
+  ///
+  /// If the name of the file says so, one is enough. A damaged line does not make the others something else. The lines
+  /// of one object over several lines are none.
+  private static func isJSONLines(_ bytes: UnsafeRawBufferPointer, isWhole: Bool, isNamed: Bool) -> Bool {
+    let isBlank = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+    var text = bytes.dropFirst(bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0).drop(while: isBlank)
+    guard isNamed || beginsLikeObject(text) else { return false }
+    var (count, objects) = (0, 0)
+    while !text.isEmpty {
+      let end = text.firstIndex(of: UInt8(ascii: "\n"))
+      let line = text[..<(end ?? text.endIndex)]
+      text = text[(end ?? text.endIndex)...].drop(while: isBlank)
+      var scanner = JSONScanner(UnsafeRawBufferPointer(rebasing: line))
+      let isObject = end == nil && !isWhole ? beginsLikeObject(line) : (try? scanner.object { _ in }) != nil
+      count += 1
+      if isObject { objects += 1 }
+      if isObject, isNamed || count == 1 { return true }
+    }
+    return objects > 0 && objects * 2 >= count
+  }
+
+  /// Whether a text begins like an object with a member, or without any, in its first line.
+  private static func beginsLikeObject(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
+    let next = text.dropFirst().drop { $0 == 0x20 || $0 == 0x09 }.first
+    return text.first == UInt8(ascii: "{") && (next == UInt8(ascii: "\"") || next == UInt8(ascii: "}"))
+  }
+
+  /// More than a tenth of the bytes, and more than a few, are control characters, as in no text; or half as many, if
+  /// NUL is one of them and others are not ASCII.
   private static func isBinary(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let controls = bytes.count { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B || $0 == 0x7F }
-    return controls > 8 && controls * 10 > bytes.count
+    guard controls > 8 else { return false }
+    return controls * 10 > bytes.count || (controls * 20 > bytes.count && bytes.contains(0) && !bytes.isASCII)
   }
 
   // MARK: Encodings
 
   private static func markedEncoding(_ bytes: UnsafeRawBufferPointer) -> TextEncoding? {
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return .utf8 }
+    if bytes.starts(with: byteOrderMark) { return .utf8 }
     if bytes.starts(with: [0xFF, 0xFE, 0, 0]) || bytes.starts(with: [0, 0, 0xFE, 0xFF]) { return .utf32 }
     if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { return .utf16 }
     // The zeros of ASCII characters, mostly, and only there.
@@ -121,26 +143,5 @@ enum FileContent {
       if position.isMultiple(of: 2) { zeros.even += 1 } else { zeros.odd += 1 }
     }
     return zeros
-  }
-
-  private static func seemsWindows1252(_ bytes: UnsafeRawBufferPointer, isWhole: Bool) -> Bool {
-    guard !bytes.isASCII else { return false }
-    // Elsewhere the last bytes may be a part of a character.
-    let bytes = isWhole ? bytes : UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.lastIndex { $0 < 0x80 } ?? 0)])
-    var invalidLines = 0
-    var isFirst = true
-    var start = bytes.startIndex
-    while start < bytes.endIndex {
-      let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
-      let end = bytes[start...].firstIndex(where: isEnd) ?? bytes.endIndex
-      let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-      if !line.isASCII {
-        guard String(validating: line, as: UTF8.self) == nil else { return false }
-        invalidLines += isFirst ? 3 : 1
-      }
-      isFirst = false
-      start = end + 1
-    }
-    return invalidLines >= 3
   }
 }

@@ -1,24 +1,40 @@
 /// Where the header and the rows of a file are.
 package struct FileLayout: Sendable {
-  /// A record that should name the columns, and can't.
-  package struct UnusableHeader: Sendable {
+  /// A record at the beginning of a file that is no row and names no columns.
+  package struct SkippedRecord: Sendable {
     package let line: Int
     package let reason: String
     package let record: [UInt8]
   }
 
+  /// A header whose quotes or delimiters had to be repaired.
+  struct RepairedHeader {
+    let line: Int
+    let names: [String]
+  }
+
   /// The physical lines before the first record.
   package private(set) var skippedLines = 0
-  /// The first record names the columns.
+  /// A record names the columns.
   package private(set) var hasHeader = true
   /// How many records together name them.
   package private(set) var headerRecords = 1
-  /// The last name is empty, and only there because a delimiter ends the header.
-  package private(set) var endsHeaderWithDelimiter = false
+  /// The header has empty names that are surplus, for example behind a delimiter at its end.
+  package private(set) var hasSurplusNames = false
   /// A delimiter ends the rows, which thus have one field more than there are names.
   package private(set) var endsRowsWithDelimiter = false
+  /// Fields of the rows that have no name get one from their number.
+  package private(set) var namesSurplusFields = false
+  /// The names of a header that had to be repaired.
+  ///
+  /// ``skippedLines`` counts its line.
+  private(set) var repairedHeader: RepairedHeader?
   /// Why the columns have no names.
-  package private(set) var unusableHeader: UnusableHeader?
+  package private(set) var unusableHeader: SkippedRecord?
+  /// The records at the beginning that were found to be no part of the table, in the order of the file.
+  package private(set) var skippedRecords: [SkippedRecord] = []
+  /// The lines of rows that are in the file twice, with the header before them.
+  package private(set) var repeatedLines: Set<Int> = []
   /// Fields are in quotes.
   package private(set) var quotesFields = false
   /// How many fields most records have; 0 if that was not asked for.
@@ -26,7 +42,7 @@ package struct FileLayout: Sendable {
   /// The records of the file's beginning, from the header on; nil if they were not asked for.
   var sample: LayoutRecords?
 
-  /// What was said of a file, of which nothing is to be found.
+  /// Uses the options alone, and finds nothing.
   init(_ options: RecordSource.Options, skippedLines: Int) {
     self.skippedLines = skippedLines
     hasHeader = options.hasHeader ?? true
@@ -35,10 +51,12 @@ package struct FileLayout: Sendable {
   /// JSON Lines: the names of members are the columns.
   init(jsonColumns count: Int) { (headerRecords, columnCount) = (0, count) }
 
-  /// Finds what the options do not say.
+  /// Finds what the options do not specify.
   ///
   /// A record counts as a header if it differs from the rows below in what the types of these show, and as none if
   /// nothing speaks for it; where nothing speaks for either, the first record is the header.
+  ///
+  /// No guess drops a record: what comes before the header is in ``skippedRecords``.
   ///
   /// - Parameters:
   ///   - sample: The beginning of the text.
@@ -58,53 +76,118 @@ package struct FileLayout: Sendable {
     if hasHeader, let first = found.records.first, let defect = first.defect {
       let rest = records(behindLine: first.line)
       if rest.areRegular {
-        let line = first.raw.prefix { $0 != UInt8(ascii: "\n") }
-        setUnusable(first, "the header can't be read: \(defect)", Array(line))
+        let line = Array(first.raw.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+        if !repairHeader(line, at: first.line, dialect, rest) {
+          setUnusable(first.line, "the header can't be read: \(defect)", line, rowsFrom: first.line + 1)
+        }
         found = rest
       }
     } else if hasHeader {
-      findHeader(&found, options)
+      findHeader(&found, dialect, options)
     }
+    if isWhole, hasHeader, repairedHeader == nil { repeatedLines = found.repeatedLines(behind: headerRecords) }
     columnCount = found.width
     quotesFields = found.records.contains { $0.quotesFields }
     if options.keepsSample { self.sample = found }
   }
 
-  private mutating func setUnusable(_ record: SampleRecord, _ reason: String, _ raw: [UInt8]) {
-    unusableHeader = UnusableHeader(line: record.line, reason: reason, record: raw)
+  private mutating func setUnusable(_ line: Int, _ reason: String, _ raw: [UInt8], rowsFrom next: Int) {
+    let header = SkippedRecord(line: line, reason: reason, record: raw)
+    unusableHeader = header
+    skippedRecords.append(header)
     hasHeader = false
-    skippedLines = record.line
+    skippedLines = next - 1
   }
 
-  private mutating func findHeader(_ found: inout LayoutRecords, _ options: RecordSource.Options) {
-    // What was said is not doubted.
+  /// Uses a header in which a quote or a delimiter is damaged, if the names are clear.
+  ///
+  /// - Returns: False if they are not.
+  private mutating func repairHeader(
+    _ line: [UInt8], at number: Int, _ dialect: CSVDialect, _ rows: LayoutRecords, mayHaveSpaces: Bool = false
+  ) -> Bool {
+    guard let names = DamagedHeader.names(of: line, dialect, count: rows.width, mayHaveSpaces: mayHaveSpaces) else {
+      return false
+    }
+    repairedHeader = RepairedHeader(line: number, names: names)
+    skippedLines = (rows.records.first?.line ?? number + 1) - 1
+    return true
+  }
+
+  /// Leaves out records at the beginning, and remembers them.
+  private mutating func skip(_ count: Int, of found: inout LayoutRecords) {
+    skippedRecords += found.records[..<count].map { record in
+      let isComment = record.raw.first == UInt8(ascii: "#")
+      return SkippedRecord(
+        line: record.line, reason: isComment ? "a comment before the header" : "a line before the header",
+        record: record.raw)
+    }
+    found.drop(count)
+  }
+
+  private mutating func findHeader(
+    _ found: inout LayoutRecords, _ dialect: CSVDialect, _ options: RecordSource.Options
+  ) {
+    // What was specified is not doubted.
     let isPlaceKnown = options.skippedLines != nil || options.hasHeader == true
     let start = isPlaceKnown ? min(1, found.bodyStart) : found.bodyStart
     if start > 0, found.hasBody(from: start) {
       let before = found.records[start - 1]
-      if before.count == found.width - 1, found.rowsEndWithDelimiter(from: start) {
+      let surplus = before.count - found.width
+      if surplus == -1, found.rowsEndWithDelimiter(from: start) {
+        let rows = found.behind(start)
+        if before.fields.contains(where: { $0.contains(dialect.quote) }),
+          repairHeader(before.raw, at: before.line, dialect, rows)
+        {
+          skip(start - 1, of: &found)
+          return found = rows
+        }
         endsRowsWithDelimiter = true
-        found.drop(start - 1)
-      } else if before.count == found.width + 1, before.fields.last?.isEmpty == true {
-        endsHeaderWithDelimiter = true
-        found.drop(start - 1)
-      } else if options.doubtsHeaderOfOtherWidth, found.isUnusableHeader(start - 1) {
+        // The empty field gets a column, because the header may have lost a delimiter; but not in a table without it.
+        namesSurplusFields =
+          options.namesSurplusFields
+          && (options.knownNames.isEmpty || options.knows([Header.name(ofColumn: found.width)]))
+        skip(start - 1, of: &found)
+      } else if surplus > 0, before.filledCount > 0, before.count - before.filledCount == surplus {
+        hasSurplusNames = true
+        skip(start - 1, of: &found)
+      } else if found.isHeaderOfOtherWidth(start - 1) {
+        skip(start - 1, of: &found)
+        guard options.doubtsHeaderOfOtherWidth else {
+          namesSurplusFields = options.namesSurplusFields
+          if found.isCut { skippedLines = before.line - 1 }
+          return
+        }
         let reason = "the header has \(before.count) names, and the rows have \(found.width) fields"
-        setUnusable(before, reason, before.raw)
-        return found.drop(start)
+        setUnusable(before.line, reason, before.raw, rowsFrom: found.records[1].line)
+        return found.drop(1)
+      } else if before.count == 1, found.mayBeRow(start),
+        repairHeader(
+          before.raw, at: before.line, dialect, found.behind(start), mayHaveSpaces: found.isRow(start))
+      {
+        let rows = found.behind(start)
+        skip(start - 1, of: &found)
+        return found = rows
+      } else if before.count == 1, found.width == 2, start == 1, !isPlaceKnown, found.mayBeRow(start) {
+        let reason = "the header has 1 name, and the rows have 2 fields"
+        setUnusable(before.line, reason, before.raw, rowsFrom: found.records[1].line)
+        return found.drop(1)
       } else if !isPlaceKnown, found.isPreamble(start) {
-        found.drop(start)
+        skip(start, of: &found)
+        if before.filledCount > 1, let first = found.records.first, first.isUnlikeNames {
+          (hasHeader, skippedLines) = (false, first.line - 1)
+          return
+        }
       }
     } else if !isPlaceKnown, let title = found.titleCount {
-      found.drop(title)
+      skip(title, of: &found)
     }
     guard let header = found.records.first else { return }
     if found.isCut { skippedLines = header.line - 1 }
     let isKnown = options.knows(header.fields)
-    if options.hasHeader == nil, !isKnown, !endsRowsWithDelimiter, !endsHeaderWithDelimiter, found.beginsWithRow {
+    if options.hasHeader == nil, !isKnown, !endsRowsWithDelimiter, !hasSurplusNames, found.beginsWithRow {
       hasHeader = false
     } else {
-      // One record was said to be the header, or is all that is known.
+      // One record was specified as the header, or is all that is known.
       headerRecords = options.hasHeader == true || isKnown ? 1 : found.headerRecordCount
     }
   }

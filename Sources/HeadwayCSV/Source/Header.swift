@@ -5,11 +5,12 @@ enum Header {
   /// - Parameters:
   ///   - record: The record.
   ///   - isHeader: It has names; else they are empty, and there are as many as fields.
+  ///   - quote: What may be around names, also behind blanks.
   ///   - path: The file, for errors.
   /// - Returns: The fields.
   /// - Throws: ``CSVReaderError`` with the code `badHeader`.
   static func fields(
-    of record: borrowing CSVRecord, isHeader: Bool, path: String
+    of record: borrowing CSVRecord, isHeader: Bool, quote: UInt8, path: String
   ) throws(CSVReaderError) -> [String] {
     let line = record.line
     func failure(_ message: String) -> CSVReaderError {
@@ -19,12 +20,15 @@ enum Header {
     var fields: [String] = []
     for position in 0..<record.count {
       guard let text = String(validating: record.unsafeBytes(at: position), as: UTF8.self) else {
-        throw failure("The name of column \(position + 1) is not valid UTF-8: say which encoding the file has.")
+        let isBinary = record.rawBytes.contains(0)
+        let advice = isBinary ? "this might not be a text file" : "say which encoding the file has"
+        throw failure("The name of column \(position + 1) is not valid UTF-8: \(advice).")
       }
       guard !text.utf8.contains(0) else {
         throw failure("The name of column \(position + 1) has a NUL character: is the file in UTF-16?")
       }
-      fields.append(text.trimmingBlanks)
+      let name = text.trimmingBlanks
+      fields.append(record.wasQuoted(at: position) ? name : name.withoutQuotes(quote))
     }
     return fields
   }
@@ -37,9 +41,12 @@ enum Header {
       for record in records where column < record.count && !record[column].isEmpty && parts.last != record[column] {
         parts.append(record[column])
       }
-      return parts.isEmpty ? "column_\(column + 1)" : parts.joined(separator: " ")
+      return parts.isEmpty ? name(ofColumn: column + 1) : parts.joined(separator: " ")
     }
   }
+
+  /// The name of a column that has none.
+  static func name(ofColumn number: Int) -> String { "column_\(number)" }
 
   /// The names, with a number behind each that another one has already.
   ///
@@ -71,5 +78,13 @@ extension String {
     while name.first == " " { name.removeFirst() }
     while name.last == " " { name.removeLast() }
     return String(name)
+  }
+
+  /// A name that has a pair of quotes around it, and no others, without these.
+  fileprivate func withoutQuotes(_ quote: UInt8) -> String {
+    guard utf8.count > 2, utf8.first == quote, utf8.last == quote, utf8.count(where: { $0 == quote }) == 2 else {
+      return self
+    }
+    return String(Substring(utf8.dropFirst().dropLast())).trimmingBlanks
   }
 }

@@ -29,6 +29,13 @@ package struct LayoutRecords: Sendable {
     if count > 0 { isCut = true }
   }
 
+  /// The records from one on.
+  func behind(_ start: Int) -> LayoutRecords {
+    var rest = self
+    rest.drop(start)
+    return rest
+  }
+
   /// Whether most records have the same number of fields.
   var areRegular: Bool { hasBody(from: 0) }
 
@@ -47,23 +54,68 @@ package struct LayoutRecords: Sendable {
     records[start...].allSatisfy { $0.count != width || $0.fields.last?.isEmpty == true }
   }
 
+  /// Finds rows behind a second header that are the same as the first rows, in their order.
+  ///
+  /// - Parameter header: How many records name the columns.
+  /// - Returns: The lines of these rows; none if most rows behind the second header are others.
+  func repeatedLines(behind header: Int) -> Set<Int> {
+    // In one column, the name may be a value.
+    guard header > 0, records.count > header, records[0].count > 1 else { return [] }
+    let start = records.indices.dropFirst(header).first { records[$0].fields == records[0].fields }
+    guard let start, start + 1 < records.count, records.count - start <= start else { return [] }
+    let same = zip(records[(start + 1)...], records[1...]).filter { !$0.isMalformed && $0.fields == $1.fields }
+    let isTable = Double(same.count) >= Self.share * Double(records.count - start - 1)
+    return isTable ? Set(same.map(\.0.line)) : []
+  }
+
   // MARK: Before the header
 
-  /// Whether a record is a header that has lost or gained a delimiter.
+  /// Whether a record is a header with another number of names than the rows have fields.
   ///
-  /// A header, if the record behind it is a row; or if nothing shows that, and it comes first and has about as many
-  /// fields, none of which looks like a value.
-  func isUnusableHeader(_ position: Int) -> Bool {
+  /// The record behind it must be a row by its types, or by most of them. If nothing shows that, the record must be the
+  /// first one, or behind titles alone, and have about as many fields, or several. Names may look like numbers, as
+  /// years do, but not behind other lines.
+  func isHeaderOfOtherWidth(_ position: Int) -> Bool {
     let record = records[position]
-    guard width > 1, record.count > 1, record.filledCount > 1, !record.fields.contains(where: { ValueKind($0) != nil })
-    else {
-      return false
+    guard width > 1, record.count > 1, record.filledCount > 1, !isTable(before: position + 1) else { return false }
+    let values = record.fields.filter { ValueKind($0) != nil }
+    switch agreement(of: records[position + 1], withRowsFrom: position + 2) {
+    case .some(let agrees): return (agrees || resemblesRows(position + 1)) && (position == 0 || values.isEmpty)
+    case nil:
+      guard position == 0 else {
+        return values.isEmpty && abs(record.count - width) == 1
+          && records[..<position].allSatisfy { $0.filledCount <= 1 } && records[position + 1].line == record.line + 1
+      }
+      if values.isEmpty { return abs(record.count - width) == 1 || record.filledCount > 2 }
+      return record.filledCount > 2 && Self.areNames(values)
     }
-    let next = records[position + 1]
-    switch agreement(of: next, withRowsFrom: position + 2) {
-    case .some(let agrees): return agrees
-    case nil: return position == 0 && abs(record.count - width) == 1
+  }
+
+  /// Whether more values of a record are of their column's type than are not; without whole numbers that may be names.
+  private func resemblesRows(_ position: Int) -> Bool {
+    let record = records[position]
+    guard record.count == width else { return false }
+    let kinds = ValueKind.kinds(of: records[(position + 1)...], width: width)
+    var (same, other) = (0, 0)
+    for (kind, field) in zip(kinds, record.fields) where !ValueKind.isMissing(field) {
+      guard let kind else { continue }
+      guard let own = ValueKind(field), ValueKind.common(own, kind) != nil else {
+        other += 1
+        continue
+      }
+      if own != .number || !Self.areNames([field]) { same += 1 }
     }
+    return same > other
+  }
+
+  /// Whether a record is a row, by the types of its values.
+  func isRow(_ position: Int) -> Bool { agreement(of: records[position], withRowsFrom: position + 1) == true }
+
+  /// Whether a record may be a row: nothing shows that it is a header, as types, or comments or a gap before it, do.
+  func mayBeRow(_ position: Int) -> Bool {
+    let before = records[position - 1]
+    return agreement(of: records[position], withRowsFrom: position + 1) != false
+      && before.raw.first != UInt8(ascii: "#") && records[position].line == before.line + 1
   }
 
   /// Whether the records before one are no part of the table.
@@ -119,9 +171,8 @@ package struct LayoutRecords: Sendable {
   /// must speak for a row: different types, a fraction, a number that no series of names has, or a text that comes
   /// again below.
   var beginsWithRow: Bool {
-    guard let first = records.first, records.count > 2, agreement(of: first, withRowsFrom: 1) == true else {
-      return false
-    }
+    guard let first = records.first, records.count > (isCut ? 1 : 2), agreement(of: first, withRowsFrom: 1) == true
+    else { return false }
     let rows = records.dropFirst().filter { $0.count == width }
     let columns = 0..<width
     // A name may be left out, but where all rows have a value a row has one too.
@@ -141,6 +192,8 @@ package struct LayoutRecords: Sendable {
     if comesAgain || Set(typed.map(\.kind)).subtracting([.fraction]).count > 1 { return true }
     let kinds = Set(values.compactMap { ValueKind($0) })
     if kinds.contains(.fraction) { return true }
+    // Several dates or times may be names, as in a timetable.
+    if values.count == 1, kinds.contains(.date) || kinds.contains(.time) { return true }
     return kinds == [.number] && !Self.areNames(values)
   }
 
@@ -152,8 +205,11 @@ package struct LayoutRecords: Sendable {
     return zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 &+ 1 }
   }
 
-  /// How many records name the columns: more than one if those behind the first have no value of its column's type, in
-  /// several columns.
+  /// How many records name the columns.
+  ///
+  /// More than one only if something shows that they are no rows: those behind the first have no value of its column's
+  /// type, in several columns, and repeat the first, fill its gaps, or have units and names of types. Words that mean a
+  /// missing value, as in a first row, show nothing.
   var headerRecordCount: Int {
     for depth in [3, 2] where records.count > depth + 1 {
       let kinds = ValueKind.kinds(of: records[depth...], width: width)
@@ -162,8 +218,45 @@ package struct LayoutRecords: Sendable {
         let values = zip(kinds, record.fields).filter { $0 != nil && !ValueKind.isMissing($1) }.map(\.1)
         return values.count > 1 && values.allSatisfy { ValueKind($0) == nil }
       }
-      if areNames { return depth }
+      if areNames, continuesHeader(1), records[2..<depth].allSatisfy({ !isLikeRow($0, from: depth) }) { return depth }
     }
     return 1
   }
+
+  /// Whether a record goes on with the names of the first one.
+  private func continuesHeader(_ position: Int) -> Bool {
+    let (header, record) = (records[0], records[position])
+    if record.fields == header.fields { return true }
+    guard !isLikeRow(record, from: position + 1) else { return false }
+    let gaps = header.fields.indices.filter { header.fields[$0].isEmpty }
+    if gaps.count > 1, gaps.allSatisfy({ !record.fields[$0].isEmpty }) { return true }
+    return record.fields.count { Self.isUnit($0) } > 1
+  }
+
+  /// Whether a record has a text with digits, or one that comes again below in its column.
+  private func isLikeRow(_ record: SampleRecord, from start: Int) -> Bool {
+    let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    return record.fields.indices.contains { column in
+      let field = record.fields[column]
+      guard !field.isEmpty else { return false }
+      return field.contains(where: isDigit)
+        || records[start...].contains { $0.count == width && $0.fields[column] == field }
+    }
+  }
+
+  /// Whether a field is a unit, in brackets or a common one, or the name of a type.
+  private static func isUnit(_ field: [UInt8]) -> Bool {
+    guard field.count <= 12 else { return false }
+    let text = String(decoding: field, as: UTF8.self).lowercased()
+    if let first = text.first, let last = text.last, "([".contains(first), ")]".contains(last) { return true }
+    return units.contains(text)
+  }
+
+  private static let units: Set<String> = [
+    "text", "string", "varchar", "char", "integer", "int", "number", "numeric", "decimal", "real", "float", "double",
+    "boolean", "bool", "date", "time", "datetime", "timestamp", "yyyy-mm-dd", "hh:mm", "m", "km", "cm", "mm", "ft",
+    "mi", "kg", "g", "mg", "lb", "s", "sec", "min", "h", "hours", "days", "years", "ms", "m/s", "km/h", "mph",
+    "kn", "deg", "degrees", "deg c", "degc", "°c", "°f", "°", "pa", "hpa", "kpa", "mbar", "kw", "kwh", "mwh", "hz",
+    "%", "percent", "ppm", "eur", "usd", "gbp", "chf", "€", "$", "£", "ml", "m2", "m3", "m²", "m³", "ha",
+  ]
 }

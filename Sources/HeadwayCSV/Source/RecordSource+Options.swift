@@ -21,6 +21,8 @@ extension RecordSource {
     package var findsLayout = false
     /// Whether a header of another number of names than the rows have fields may name nothing.
     package var doubtsHeaderOfOtherWidth = true
+    /// Whether fields of the rows that have no name get one from their number.
+    package var namesSurplusFields = false
     /// Whether the records that were looked at are kept, for ``RecordSource/takeSample()``.
     package var keepsSample = false
     /// The names of columns into which the records go: a record of such names is the whole header.
@@ -39,10 +41,13 @@ extension RecordSource {
     var needsSample: Bool { dialect == nil || findsLayout }
 
     /// Whether fields are names that are known, all of them.
-    func knows(_ fields: [[UInt8]]) -> Bool {
+    func knows(_ fields: [[UInt8]]) -> Bool { knows(fields.map { String(decoding: $0, as: UTF8.self).trimmingBlanks }) }
+
+    /// Whether names are known, all of them.
+    func knows(_ names: [String]) -> Bool {
       let known = Set(knownNames.map(nameKey))
       guard !known.isEmpty else { return false }
-      return fields.allSatisfy { known.contains(nameKey(String(decoding: $0, as: UTF8.self).trimmingBlanks)) }
+      return names.allSatisfy { known.contains(nameKey($0)) }
     }
   }
 }

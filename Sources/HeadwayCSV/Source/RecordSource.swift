@@ -12,12 +12,16 @@ package final class RecordSource {
   private let nameKey: @Sendable (String) -> String
   /// Where the header and the rows are.
   package private(set) var layout: FileLayout
-  /// The first record of the header as it is in the file.
-  package private(set) var headerRecord: [UInt8] = []
+  /// The fields of the header's first record.
+  package private(set) var headerFields: [[UInt8]] = []
   /// The physical line of that record.
   package private(set) var headerLine: Int?
   /// By names that were changed because another column has them, what they were.
   package private(set) var renamedColumns: [String: String] = [:]
+
+  /// The same text, for reading ahead, and how much of it has been read.
+  private var ahead: TextSource?
+  private var aheadOffset = 0
 
   private static let initialCapacity = 256 * 1024
   private let maximumRecordLength: Int
@@ -79,7 +83,6 @@ package final class RecordSource {
       while filled < Self.jsonSampleSize, !isAtEnd { try fill() }
       columns.add(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), isFinal: isAtEnd)
     }
-    if filled >= 3, buffer[..<3].elementsEqual([0xEF, 0xBB, 0xBF]) { start = 3 }
     layout = FileLayout(jsonColumns: columns.names.count)
     jsonLines = JSONLinesParser(columns: columns.names, maximumRecordLength: maximumRecordLength)
     if options.keepsSample {
@@ -103,6 +106,8 @@ package final class RecordSource {
   package var size: Int? { text.size }
   /// The encoding that was given or found.
   package var encoding: TextEncoding { text.encoding }
+  /// Whether the encoding is a guess, by the characters of the text.
+  package var isEncodingAssumed: Bool { text.isAssumed }
   /// The dialect that was given or found.
   package var dialect: CSVDialect { parser.dialect }
   /// The place in the file up to which it has been parsed.
@@ -111,6 +116,9 @@ package final class RecordSource {
   package var count: Int { jsonLines?.recordCount ?? parser.recordCount }
   /// Whether the file is JSON Lines.
   package var isJSONLines: Bool { text.isJSONLines }
+  /// How many of them are the header.
+  package var headerCount: Int { jsonLines == nil ? headerRecords : 1 }
+  private var headerRecords = 0
   /// How many bytes have been read from the file.
   var bytesRead: Int { text.bytesRead }
 
@@ -127,7 +135,58 @@ package final class RecordSource {
   }
 
   private func makeParser(_ dialect: CSVDialect) -> CSVParser {
-    CSVParser(dialect: dialect, maximumRecordLength: maximumRecordLength, skippedLines: layout.skippedLines)
+    var parser = CSVParser(
+      dialect: dialect, maximumRecordLength: maximumRecordLength, skippedLines: layout.skippedLines)
+    parser.scanner.decidesLongQuotes = true
+    return parser
+  }
+
+  /// Finds the end of a record whose quotes are open at the maximum length.
+  private func decideLongQuote() throws(CSVReaderError) {
+    parser.scanner.awaitsLongQuote = false
+    if text.canBeReopened { try readAhead() } else { try passOver() }
+  }
+
+  /// Passes over a record, up to what follows it, in text that can be read only once; its window stays.
+  private func passOver() throws(CSVReaderError) {
+    var record = LongRecord(parser.dialect, fieldCount: 0, canGoBack: false)
+    record.add(pending)
+    if let extent = record.found { return parser.scanner.longQuote = .closed(extent) }
+    moveToFront()
+    filled = parser.requiredCapacity
+    if buffer.count < filled + Self.initialCapacity { resize(to: filled + Self.initialCapacity) }
+    while !record.isDecided {
+      let passed = record.extent.length
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[parser.requiredCapacity...])
+      let count = isAtEnd ? 0 : try text.read(into: rest)
+      if count == 0 {
+        isAtEnd = true
+        record.finish()
+      }
+      record.add(rest[..<count])
+      let following = record.extent.length - passed..<count
+      rest.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[following]))
+      filled = parser.requiredCapacity + following.count
+    }
+    parser.scanner.longQuote = .passedOver(record.extent, isOpen: record.isOpen)
+  }
+
+  /// Reads ahead to the end of a record.
+  private func readAhead() throws(CSVReaderError) {
+    let start = parser.byteOffset
+    if aheadOffset > start { ahead = nil }
+    if ahead == nil { (ahead, aheadOffset) = (try text.reopened(), 0) }
+    guard let ahead else { return parser.scanner.longQuote = .stray }
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.initialCapacity, alignment: 16)
+    defer { chunk.deallocate() }
+    var record = LongRecord(parser.dialect, fieldCount: layout.columnCount, canGoBack: true)
+    while !record.isDecided {
+      let count = try ahead.read(into: chunk)
+      if count == 0 { record.finish() }
+      record.add(chunk[max(0, min(start - aheadOffset, count))..<count])
+      aheadOffset += count
+    }
+    parser.scanner.longQuote = record.found.map { .closed($0) } ?? .stray
   }
 
   /// The names of the fields: those of the header, or made up from their number.
@@ -148,27 +207,40 @@ package final class RecordSource {
       let count = layout.unusableHeader == nil ? fields?.count : layout.columnCount
       return fields.flatMap { _ in count }.map { Header.names(of: [Array(repeating: "", count: $0)]) }
     }
+    if let repaired = layout.repairedHeader {
+      headerLine = repaired.line
+      let (names, renamed) = Header.distinct(repaired.names, by: nameKey)
+      renamedColumns = renamed
+      return names
+    }
     var records: [[String]] = []
     while records.count < layout.headerRecords, let fields = try nextFields(&parser) { records.append(fields) }
     guard !records.isEmpty else { return nil }
     var names = Header.names(of: records)
-    if layout.endsHeaderWithDelimiter { names.removeLast() }
+    if layout.hasSurplusNames {
+      let isNamed = (records[0].indices).map { column in records.contains { column < $0.count && !$0[column].isEmpty } }
+      names = zip(names, isNamed).filter(\.1).map(\.0)
+    }
+    if layout.namesSurplusFields, names.count < layout.columnCount {
+      names += (names.count + 1...layout.columnCount).map { Header.name(ofColumn: $0) }
+    }
     (names, renamedColumns) = Header.distinct(names, by: nameKey)
     return names
   }
 
   /// The fields of the next record for the header; nil at the end.
   private func nextFields(_ parser: inout CSVParser) throws(CSVReaderError) -> [String]? {
-    let (path, isHeader) = (text.path, layout.hasHeader)
+    let (path, isHeader, quote) = (text.path, layout.hasHeader, parser.dialect.quote)
     while true {
       var fields: [String]?
       var failure: CSVReaderError?
-      var (raw, line) = ([UInt8](), 0)
+      var (contents, line) = ([[UInt8]](), 0)
       let consumed = parser.parse(pending, isFinal: isAtEnd) { record in
         do throws(CSVReaderError) {
-          fields = try Header.fields(of: record, isHeader: isHeader, path: path)
+          fields = try Header.fields(of: record, isHeader: isHeader, quote: quote, path: path)
         } catch { failure = error }
-        (raw, line) = (Array(record.rawBytes), record.line)
+        line = record.line
+        contents = (0..<record.count).map { Array(record.unsafeBytes(at: $0)) }
         return .stop
       } malformed: { record in
         failure = CSVReaderError(
@@ -177,9 +249,15 @@ package final class RecordSource {
       }
       if isHeader {
         start += consumed
-        if headerLine == nil, fields != nil { (headerRecord, headerLine) = (raw, line) }
+        if fields != nil { headerRecords += 1 }
+        if headerLine == nil, fields != nil { (headerFields, headerLine) = (contents, line) }
       }
       if let failure { throw failure }
+      if parser.scanner.awaitsLongQuote {
+        // No header is as long as that.
+        (parser.scanner.awaitsLongQuote, parser.scanner.longQuote) = (false, .stray)
+        continue
+      }
       if fields != nil || isAtEnd { return fields }
       if !isHeader { parser = makeParser(parser.dialect) }
       try fill()
@@ -227,7 +305,15 @@ package final class RecordSource {
     func handOut(_ each: borrowing CSVRecord) throws -> CSVFlow { watched(try record(each)) }
     func handOutMalformed(_ each: borrowing CSVMalformedRecord) throws -> CSVFlow { watched(try malformed(each)) }
     let consumed = try jsonLines?.parse(pending, isFinal: isAtEnd, handOut, malformed: handOutMalformed)
-    start += try consumed ?? parser.parse(pending, isFinal: isAtEnd, handOut, malformed: handOutMalformed)
+    if let consumed {
+      start += consumed
+    } else {
+      start += try parser.parse(pending, isFinal: isAtEnd, handOut, malformed: handOutMalformed)
+      while parser.scanner.awaitsLongQuote, !isStopped {
+        try decideLongQuote()
+        start += try parser.parse(pending, isFinal: isAtEnd, handOut, malformed: handOutMalformed)
+      }
+    }
     return isStopped ? .stopped : isAtEnd ? .ended : .needsInput
   }
 

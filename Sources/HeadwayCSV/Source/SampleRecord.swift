@@ -7,15 +7,25 @@ package struct SampleRecord: Sendable {
   package let fields: [[UInt8]]
   /// The record as it is in the file.
   let raw: [UInt8]
-  /// A field of it is in quotes.
-  let quotesFields: Bool
+  /// Which of its fields are in quotes; in JSON Lines, strings.
+  private let quotes: [Bool]
   /// What is wrong with it.
   let defect: CSVError?
 
   var isMalformed: Bool { defect != nil }
+  /// A field of it is in quotes, or may be.
+  var quotesFields: Bool { isMalformed || quotes.contains(true) }
   /// The number of fields, 0 of a malformed record.
   package var count: Int { fields.count }
   var filledCount: Int { fields.count { !$0.isEmpty } }
+  /// Whether a field has a word for a value that is missing, a fraction, a date or a time, or two have the same text.
+  var isUnlikeNames: Bool {
+    let filled = fields.filter { !$0.isEmpty }
+    return Set(filled).count < filled.count
+      || filled.contains { field in
+        ValueKind.isMissing(field) || ![nil, .number].contains(ValueKind(field))
+      }
+  }
 
   /// Enough for any header, and for the types of most columns; a sample of long records has fewer.
   private static let most = 2_000
@@ -24,14 +34,17 @@ package struct SampleRecord: Sendable {
     line = record.line
     fields = (0..<record.count).map { Array(record.unsafeBytes(at: $0)) }
     raw = Array(record.rawBytes)
-    quotesFields = (0..<record.count).contains { record.wasQuoted(at: $0) }
+    quotes = (0..<record.count).map { record.wasQuoted(at: $0) }
     defect = nil
   }
 
   private init(_ record: borrowing CSVMalformedRecord) {
     (line, fields, raw) = (record.line, [], Array(record.rawBytes))
-    (quotesFields, defect) = (true, record.error)
+    (quotes, defect) = ([], record.error)
   }
+
+  /// Whether a field is in quotes; in JSON Lines, whether it is a string.
+  package func wasQuoted(at position: Int) -> Bool { position < quotes.count && quotes[position] }
 
   /// The well-formed records of a sample of JSON Lines.
   static func all(inJSONLines bytes: UnsafeRawBufferPointer, isWhole: Bool, _ columns: [String]) -> [SampleRecord] {
@@ -102,11 +115,23 @@ enum ValueKind {
     return [one, other].allSatisfy { $0 == .number || $0 == .fraction } ? .fraction : nil
   }
 
-  /// Whether a field says that there is no value, or that it is not known.
+  /// Whether a field means that there is no value, or that it is not known.
   static func isMissing(_ field: [UInt8]) -> Bool {
-    let words = ["", "-", "?", ".", "na", "n/a", "nan", "null", "none", "\\n"]
-    return field.count <= 4 && words.contains(String(decoding: field, as: UTF8.self).lowercased())
+    guard field.count <= longestMissing else { return false }
+    let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") }
+    let text = field.drop(while: isSpace)
+    if text.allSatisfy({ "-.?*_".utf8.contains($0) }) { return true }
+    return missing.contains(String(decoding: text, as: UTF8.self).lowercased())
   }
+
+  private static let missing: Set<String> = [
+    "na", "n/a", "#n/a", "#na", "n.a", "n.a.", "<na>", "n/d", "nd", "n.d", "n.d.", "s.d.", "n.v.", "k.a.", "k. a.",
+    "nan", "-nan", "#nan", "null", "(null)", "<null>", "nil", "none", "\\n", "unknown", "unk", "unk.", "undefined",
+    "undef", "missing", "empty", "void", "blank", "tbd", "tba", "tbc", "pending", "no data", "nodata", "not available",
+    "not applicable", "not known", "not given", "unavailable", "unspecified", "unbekannt", "inconnu", "desconocido",
+    "#value!", "#ref!", "#div/0!", "#name?", "#num!", "#null!",
+  ]
+  private static let longestMissing = missing.map(\.utf8.count).max() ?? 0
 
   /// By column, the kind of all its values; nil where they are of several, or text, or there are none.
   static func kinds(of rows: some Sequence<SampleRecord>, width: Int) -> [ValueKind?] {

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #else
-  import Glibc
+import Glibc
 #endif
 
 /// Turns text of another encoding into UTF-8, piece by piece.
@@ -25,6 +25,24 @@ final class TextDecoder {
   }
 
   deinit { iconv_close(converter) }
+
+  /// The text of some bytes, with `U+FFFD` for what means nothing; nil if the system does not know the encoding.
+  static func text(of bytes: [UInt8], in encoding: TextEncoding) -> String? {
+    guard let decoder = TextDecoder(from: encoding.name) else { return nil }
+    var text: [UInt8] = []
+    bytes.withUnsafeBytes { bytes in
+      withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { chunk in
+        var position = 0
+        while position < bytes.count {
+          let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
+          let (read, written) = decoder.decode(rest, isFinal: true, into: chunk)
+          text += UnsafeRawBufferPointer(rebasing: chunk[..<written])
+          position += read
+        }
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
 
   /// Converts what is there and has room.
   ///

@@ -9,14 +9,21 @@ final class TextSource {
   private var isAtEnd = false
   private var textCount = 0
 
-  /// The encoding that was given or found.
+  /// All text so far is ASCII, which means the same in each encoding that the rest may have.
+  private var isUndecided = false
+
+  /// The encoding that was given or found; UTF-8 while all text is ASCII.
   private(set) var encoding: TextEncoding
+  /// Whether the encoding is a guess, by the characters of the text.
+  private(set) var isAssumed = false
   /// Whether the text is JSON Lines; false if the encoding was given.
   private(set) var isJSONLines = false
 
   private static let capacity = 256 * 1024
 
   /// Looks at the beginning of some bytes, if that must show their encoding.
+  ///
+  /// Text that begins as ASCII is decided where it has the first other character.
   ///
   /// Of what is no regular file, it waits then for as much as ``FileContent`` needs, or for its end.
   ///
@@ -34,9 +41,13 @@ final class TextSource {
     // What was said is not doubted.
     if encoding == nil {
       while !isAtEnd, pending.count < FileContent.sampleSize { try fill() }
-      switch FileContent(of: UnsafeRawBufferPointer(rebasing: buffer[pending]), isWhole: isAtEnd) {
+      let content = FileContent(
+        of: UnsafeRawBufferPointer(rebasing: buffer[pending]), isWhole: isAtEnd,
+        isNamedJSONLines: acceptsJSONLines && FileContent.isNamedJSONLines(file.path))
+      switch content {
       case .foreign(let meaning): throw CSVReaderError(.foreignContent, path: path, message: meaning)
-      case .text(let found): self.encoding = found
+      case .text(let found?): self.encoding = found
+      case .text(nil): isUndecided = true
       case .jsonLines where acceptsJSONLines: isJSONLines = true
       case .jsonLines: throw CSVReaderError(.foreignContent, path: path, message: "This is JSON.")
       }
@@ -47,6 +58,15 @@ final class TextSource {
   deinit { buffer.deallocate() }
 
   var path: String { file.path }
+  /// Whether the text can be read once more.
+  var canBeReopened: Bool { file.size != nil }
+
+  /// The same text once more from its start, in the same encoding; nil where it can be read only once.
+  func reopened() throws(CSVReaderError) -> TextSource? {
+    guard let file = try file.reopened() else { return nil }
+    return try TextSource(file, encoding: encoding)
+  }
+
   /// How many bytes have been read.
   var bytesRead: Int { file.bytesRead }
   /// The size of the file in bytes, if it is known.
@@ -66,6 +86,7 @@ final class TextSource {
   /// - Returns: How many bytes were read; zero at the end.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead`.
   func read(into target: UnsafeMutableRawBufferPointer) throws(CSVReaderError) -> Int {
+    if isUndecided, let count = try readASCII(into: target) { return count }
     guard let decoder else {
       if !pending.isEmpty {
         let count = min(pending.count, target.count)
@@ -86,6 +107,47 @@ final class TextSource {
       if written > 0 || (isAtEnd && pending.isEmpty) { return written }
       try fill()
     }
+  }
+
+  /// Reads text up to the first character that is not ASCII.
+  ///
+  /// - Returns: How many bytes were read; nil if there are none before that character, where the encoding is found.
+  private func readASCII(into target: UnsafeMutableRawBufferPointer) throws(CSVReaderError) -> Int? {
+    if pending.isEmpty, !isAtEnd { try fill() }
+    let count = UnsafeRawBufferPointer(rebasing: buffer[pending.prefix(target.count)]).asciiCount
+    guard count > 0 || pending.isEmpty else {
+      try findEncoding()
+      return nil
+    }
+    target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[pending.prefix(count)]))
+    pending.removeFirst(count)
+    textCount += count
+    return count
+  }
+
+  /// Finds the encoding: in all of the file, or in what is there of one that can be read only once.
+  private func findEncoding() throws(CSVReaderError) {
+    isUndecided = false
+    var evidence = EncodingEvidence()
+    var isWhole = true
+    if let whole = try file.reopened() {
+      let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.capacity, alignment: 16)
+      defer { chunk.deallocate() }
+      var count = 0
+      repeat {
+        count = try whole.read(into: chunk)
+        evidence.add(UnsafeRawBufferPointer(rebasing: chunk[..<count]))
+      } while count > 0 && !evidence.isEnough
+    } else {
+      // The line must be complete, so that no character is cut.
+      while !isAtEnd, pending.count < Self.capacity, !buffer[pending].contains(UInt8(ascii: "\n")) { try fill() }
+      evidence.add(UnsafeRawBufferPointer(rebasing: buffer[pending]))
+      isWhole = isAtEnd
+    }
+    encoding = evidence.encoding(isWhole: isWhole)
+    guard encoding != .utf8 else { return }
+    isAssumed = true
+    decoder = TextDecoder(from: encoding.name)
   }
 
   /// Moves what is pending to the front, and reads more behind it.

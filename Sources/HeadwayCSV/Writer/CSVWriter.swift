@@ -131,7 +131,7 @@ public final class CSVWriter {
   }
 
   /// Writes a row whose fields are appended by a closure.
-  func writeRow(
+  package func writeRow(
     count: Int, _ appendFields: () throws(CSVWriterError) -> Void
   ) throws(CSVWriterError) {
     precondition(!isFinished, "CSVWriter for \(path): a row is written after finish(). Finish behind the last row.")
@@ -151,13 +151,13 @@ public final class CSVWriter {
   }
 
   /// Appends a field of the row that is being written.
-  func append(_ field: String, at position: Int) {
+  package func append(_ field: String, at position: Int) {
     var field = field
     field.withUTF8 { append(UnsafeRawBufferPointer($0), at: position) }
   }
 
   /// Appends a field of the row that is being written.
-  func append(_ field: UnsafeRawBufferPointer, at position: Int) {
+  package func append(_ field: UnsafeRawBufferPointer, at position: Int) {
     format.append(field, at: position, isFirstRow: !hasRecords, to: &buffer)
   }
 

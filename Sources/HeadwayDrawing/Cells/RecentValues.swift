@@ -1,66 +1,66 @@
 #if Drawing
-  /// A cache that keeps what was used last, up to a limit of cost.
-  struct RecentValues<Key: Hashable, Value> {
-    private struct Entry {
-      let value: Value
-      let cost: Int
-      var lastUse: Int
-    }
+/// A cache that keeps what was used last, up to a limit of cost.
+struct RecentValues<Key: Hashable, Value> {
+  private struct Entry {
+    let value: Value
+    let cost: Int
+    var lastUse: Int
+  }
 
-    /// The total cost is never above it.
-    let costLimit: Int
-    private(set) var cost = 0
-    private var entries: [Key: Entry] = [:]
-    /// Uses in their order, from `firstUse` on; those that are not the last of their entry count for nothing.
-    private var uses: [(key: Key, number: Int)] = []
-    private var firstUse = 0
-    private var useCount = 0
+  /// The total cost is never above it.
+  let costLimit: Int
+  private(set) var cost = 0
+  private var entries: [Key: Entry] = [:]
+  /// Uses in their order, from `firstUse` on; those that are not the last of their entry count for nothing.
+  private var uses: [(key: Key, number: Int)] = []
+  private var firstUse = 0
+  private var useCount = 0
 
-    init(costLimit: Int) { self.costLimit = costLimit }
+  init(costLimit: Int) { self.costLimit = costLimit }
 
-    var count: Int { entries.count }
+  var count: Int { entries.count }
 
-    /// The value, which this is a use of.
-    mutating func value(for key: Key) -> Value? {
-      guard let value = entries[key]?.value else { return nil }
-      noteUse(of: key)
-      return value
-    }
+  /// The value, which this is a use of.
+  mutating func value(for key: Key) -> Value? {
+    guard let value = entries[key]?.value else { return nil }
+    noteUse(of: key)
+    return value
+  }
 
-    /// Keeps a value in place of the one that is there, unless it alone costs more than the limit.
-    mutating func insert(_ value: Value, for key: Key, cost added: Int) {
-      if let old = entries.removeValue(forKey: key) { cost -= old.cost }
-      guard added <= costLimit else { return }
-      while cost > costLimit - added { removeOldest() }
-      entries[key] = Entry(value: value, cost: added, lastUse: 0)
-      cost += added
-      noteUse(of: key)
-    }
+  /// Keeps a value in place of the one that is there, unless it alone costs more than the limit.
+  mutating func insert(_ value: Value, for key: Key, cost added: Int) {
+    if let old = entries.removeValue(forKey: key) { cost -= old.cost }
+    guard added <= costLimit else { return }
+    while cost > costLimit - added { removeOldest() }
+    entries[key] = Entry(value: value, cost: added, lastUse: 0)
+    cost += added
+    noteUse(of: key)
+  }
 
-    mutating func removeAll() {
-      (entries, uses, firstUse, cost) = ([:], [], 0, 0)
-    }
+  mutating func removeAll() {
+    (entries, uses, firstUse, cost) = ([:], [], 0, 0)
+  }
 
-    private mutating func noteUse(of key: Key) {
-      useCount += 1
-      entries[key]?.lastUse = useCount
-      uses.append((key, useCount))
-      // So each use costs a constant time in the long run.
-      guard uses.count > 64, uses.count > 4 * entries.count else { return }
-      uses = uses[firstUse...].filter { entries[$0.key]?.lastUse == $0.number }
-      firstUse = 0
-    }
+  private mutating func noteUse(of key: Key) {
+    useCount += 1
+    entries[key]?.lastUse = useCount
+    uses.append((key, useCount))
+    // So each use costs a constant time in the long run.
+    guard uses.count > 64, uses.count > 4 * entries.count else { return }
+    uses = uses[firstUse...].filter { entries[$0.key]?.lastUse == $0.number }
+    firstUse = 0
+  }
 
-    private mutating func removeOldest() {
-      // Each entry has a last use, so there is one as long as there is an entry.
-      while firstUse < uses.count {
-        let use = uses[firstUse]
-        firstUse += 1
-        guard let entry = entries[use.key], entry.lastUse == use.number else { continue }
-        entries[use.key] = nil
-        cost -= entry.cost
-        return
-      }
+  private mutating func removeOldest() {
+    // Each entry has a last use, so there is one as long as there is an entry.
+    while firstUse < uses.count {
+      let use = uses[firstUse]
+      firstUse += 1
+      guard let entry = entries[use.key], entry.lastUse == use.number else { continue }
+      entries[use.key] = nil
+      cost -= entry.cost
+      return
     }
   }
+}
 #endif

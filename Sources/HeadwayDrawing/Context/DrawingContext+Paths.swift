@@ -1,127 +1,127 @@
 #if Drawing
-  import CPangoCairo
+import CPangoCairo
 
-  extension DrawingContext {
-    /// Fills the inside of a path.
-    ///
-    /// - Parameters:
-    ///   - path: The path.
-    ///   - paint: What to fill it with.
-    ///   - rule: What is inside of a path that crosses itself.
-    public func fill(_ path: Path, with paint: Paint, rule: FillRule = .winding) {
-      perform(ifFinite: path.isFinite && paint.isFinite, "fill") { cairo in
-        withSource(paint, cairo) {
-          cairo_set_fill_rule(cairo, rule.cairoRule)
-          path.append(to: cairo)
-          cairo_fill(cairo)
-        }
-      }
-    }
-
-    /// Fills a rectangle.
-    ///
-    /// - Parameters:
-    ///   - rectangle: The rectangle.
-    ///   - paint: What to fill it with.
-    public func fill(_ rectangle: Rectangle, with paint: Paint) { fill(Path(rectangle), with: paint) }
-
-    /// Draws a line along a path.
-    ///
-    /// - Parameters:
-    ///   - path: The path.
-    ///   - paint: What to draw it with.
-    ///   - style: How the line looks.
-    public func stroke(_ path: Path, with paint: Paint, style: StrokeStyle = StrokeStyle()) {
-      perform(ifFinite: path.isFinite && style.isFinite && paint.isFinite, "stroke") { cairo in
-        withSource(paint, cairo) {
-          style.apply(to: cairo)
-          path.append(to: cairo)
-          cairo_stroke(cairo)
-        }
-      }
-    }
-
-    /// Draws a line along a path.
-    ///
-    /// - Parameters:
-    ///   - path: The path.
-    ///   - paint: What to draw it with.
-    ///   - width: How wide the line is, in points.
-    public func stroke(_ path: Path, with paint: Paint, width: Double) {
-      stroke(path, with: paint, style: StrokeStyle(width: width))
-    }
-
-    /// Makes pixels transparent again.
-    ///
-    /// - Parameter rectangle: Which.
-    public func clear(_ rectangle: Rectangle) {
-      withSavedState {
-        setBlendMode(.erase)
-        fill(rectangle, with: .color(.black))
-      }
-    }
-
-    /// Keeps what is drawn from now on inside of a path, and of those before.
-    ///
-    /// Use it inside of ``withSavedState(_:)``: a clip can only be undone by that.
-    ///
-    /// - Parameters:
-    ///   - path: The path.
-    ///   - rule: What is inside of a path that crosses itself.
-    public func clip(to path: Path, rule: FillRule = .winding) {
-      perform(ifFinite: path.isFinite, "clip") { cairo in
+extension DrawingContext {
+  /// Fills the inside of a path.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - paint: What to fill it with.
+  ///   - rule: What is inside of a path that crosses itself.
+  public func fill(_ path: Path, with paint: Paint, rule: FillRule = .winding) {
+    perform(ifFinite: path.isFinite && paint.isFinite, "fill") { cairo in
+      withSource(paint, cairo) {
         cairo_set_fill_rule(cairo, rule.cairoRule)
         path.append(to: cairo)
-        cairo_clip(cairo)
+        cairo_fill(cairo)
       }
     }
   }
 
-  extension Path {
-    /// Gives cairo the path, in place of the one that it has.
-    fileprivate func append(to cairo: OpaquePointer) {
-      cairo_new_path(cairo)
-      for element in elements {
-        switch element {
-        case .move(let point): cairo_move_to(cairo, point.x, point.y)
-        case .line(let point): cairo_line_to(cairo, point.x, point.y)
-        case .curve(let first, let second, let end):
-          cairo_curve_to(cairo, first.x, first.y, second.x, second.y, end.x, end.y)
-        case .arc(let center, let radius, let start, let end, isNegative: false):
-          cairo_arc(cairo, center.x, center.y, radius, start, end)
-        case .arc(let center, let radius, let start, let end, isNegative: true):
-          cairo_arc_negative(cairo, center.x, center.y, radius, start, end)
-        case .rectangle(let rectangle):
-          cairo_rectangle(
-            cairo, rectangle.origin.x, rectangle.origin.y, rectangle.size.width, rectangle.size.height)
-        case .newSubpath: cairo_new_sub_path(cairo)
-        case .close: cairo_close_path(cairo)
-        }
+  /// Fills a rectangle.
+  ///
+  /// - Parameters:
+  ///   - rectangle: The rectangle.
+  ///   - paint: What to fill it with.
+  public func fill(_ rectangle: Rectangle, with paint: Paint) { fill(Path(rectangle), with: paint) }
+
+  /// Draws a line along a path.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - paint: What to draw it with.
+  ///   - style: How the line looks.
+  public func stroke(_ path: Path, with paint: Paint, style: StrokeStyle = StrokeStyle()) {
+    perform(ifFinite: path.isFinite && style.isFinite && paint.isFinite, "stroke") { cairo in
+      withSource(paint, cairo) {
+        style.apply(to: cairo)
+        path.append(to: cairo)
+        cairo_stroke(cairo)
       }
     }
   }
 
-  extension FillRule {
-    fileprivate var cairoRule: cairo_fill_rule_t {
-      self == .winding ? CAIRO_FILL_RULE_WINDING : CAIRO_FILL_RULE_EVEN_ODD
+  /// Draws a line along a path.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - paint: What to draw it with.
+  ///   - width: How wide the line is, in points.
+  public func stroke(_ path: Path, with paint: Paint, width: Double) {
+    stroke(path, with: paint, style: StrokeStyle(width: width))
+  }
+
+  /// Makes pixels transparent again.
+  ///
+  /// - Parameter rectangle: Which.
+  public func clear(_ rectangle: Rectangle) {
+    withSavedState {
+      setBlendMode(.erase)
+      fill(rectangle, with: .color(.black))
     }
   }
 
-  extension StrokeStyle {
-    fileprivate func apply(to cairo: OpaquePointer) {
-      cairo_set_line_width(cairo, max(0, width))
-      switch cap {
-      case .butt: cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT)
-      case .round: cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND)
-      case .square: cairo_set_line_cap(cairo, CAIRO_LINE_CAP_SQUARE)
-      }
-      switch join {
-      case .miter: cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER)
-      case .round: cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND)
-      case .bevel: cairo_set_line_join(cairo, CAIRO_LINE_JOIN_BEVEL)
-      }
-      cairo_set_miter_limit(cairo, miterLimit)
-      cairo_set_dash(cairo, dashes, Int32(dashes.count), dashPhase)
+  /// Keeps what is drawn from now on inside of a path, and of those before.
+  ///
+  /// Use it inside of ``withSavedState(_:)``: a clip can only be undone by that.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - rule: What is inside of a path that crosses itself.
+  public func clip(to path: Path, rule: FillRule = .winding) {
+    perform(ifFinite: path.isFinite, "clip") { cairo in
+      cairo_set_fill_rule(cairo, rule.cairoRule)
+      path.append(to: cairo)
+      cairo_clip(cairo)
     }
   }
+}
+
+extension Path {
+  /// Gives cairo the path, in place of the one that it has.
+  fileprivate func append(to cairo: OpaquePointer) {
+    cairo_new_path(cairo)
+    for element in elements {
+      switch element {
+      case .move(let point): cairo_move_to(cairo, point.x, point.y)
+      case .line(let point): cairo_line_to(cairo, point.x, point.y)
+      case .curve(let first, let second, let end):
+        cairo_curve_to(cairo, first.x, first.y, second.x, second.y, end.x, end.y)
+      case .arc(let center, let radius, let start, let end, isNegative: false):
+        cairo_arc(cairo, center.x, center.y, radius, start, end)
+      case .arc(let center, let radius, let start, let end, isNegative: true):
+        cairo_arc_negative(cairo, center.x, center.y, radius, start, end)
+      case .rectangle(let rectangle):
+        cairo_rectangle(
+          cairo, rectangle.origin.x, rectangle.origin.y, rectangle.size.width, rectangle.size.height)
+      case .newSubpath: cairo_new_sub_path(cairo)
+      case .close: cairo_close_path(cairo)
+      }
+    }
+  }
+}
+
+extension FillRule {
+  fileprivate var cairoRule: cairo_fill_rule_t {
+    self == .winding ? CAIRO_FILL_RULE_WINDING : CAIRO_FILL_RULE_EVEN_ODD
+  }
+}
+
+extension StrokeStyle {
+  fileprivate func apply(to cairo: OpaquePointer) {
+    cairo_set_line_width(cairo, max(0, width))
+    switch cap {
+    case .butt: cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT)
+    case .round: cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND)
+    case .square: cairo_set_line_cap(cairo, CAIRO_LINE_CAP_SQUARE)
+    }
+    switch join {
+    case .miter: cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER)
+    case .round: cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND)
+    case .bevel: cairo_set_line_join(cairo, CAIRO_LINE_JOIN_BEVEL)
+    }
+    cairo_set_miter_limit(cairo, miterLimit)
+    cairo_set_dash(cairo, dashes, Int32(dashes.count), dashPhase)
+  }
+}
 #endif

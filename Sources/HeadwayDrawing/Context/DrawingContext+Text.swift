@@ -1,142 +1,142 @@
 #if Drawing
-  import CPangoCairo
+import CPangoCairo
 
-  extension DrawingContext {
-    /// Draws text from its top left corner.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - origin: Where the top left corner of its first line is.
-    ///   - width: How wide lines are at most, in points; longer ones are broken between words. Nil for as wide as they
-    ///     are.
-    public func draw(_ text: Text, at origin: Point, width: Double? = nil) {
-      let numbers = origin.x + origin.y + text.font.size + text.lineSpacing + (width ?? 0)
-      let isFinite = numbers.isFinite && text.color.isDrawable
-      perform(ifFinite: isFinite, "draw(text)") { cairo in
-        withLayout(of: text, width: width, cairo) { layout in
-          cairo_set_source_rgba(cairo, text.color.red, text.color.green, text.color.blue, text.color.opacity)
-          cairo_move_to(cairo, origin.x, origin.y)
-          pango_cairo_show_layout(cairo, layout)
-          cairo_new_path(cairo)
-        }
+extension DrawingContext {
+  /// Draws text from its top left corner.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - origin: Where the top left corner of its first line is.
+  ///   - width: How wide lines are at most, in points; longer ones are broken between words. Nil for as wide as they
+  ///     are.
+  public func draw(_ text: Text, at origin: Point, width: Double? = nil) {
+    let numbers = origin.x + origin.y + text.font.size + text.lineSpacing + (width ?? 0)
+    let isFinite = numbers.isFinite && text.color.isDrawable
+    perform(ifFinite: isFinite, "draw(text)") { cairo in
+      withLayout(of: text, width: width, cairo) { layout in
+        cairo_set_source_rgba(cairo, text.color.red, text.color.green, text.color.blue, text.color.opacity)
+        cairo_move_to(cairo, origin.x, origin.y)
+        pango_cairo_show_layout(cairo, layout)
+        cairo_new_path(cairo)
       }
-    }
-
-    /// Draws text into a rectangle: from its top, as wide as it is; what does not fit is cut off.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - rectangle: Where to.
-    public func draw(_ text: Text, in rectangle: Rectangle) {
-      withSavedState {
-        clip(to: Path(rectangle))
-        draw(text, at: rectangle.origin, width: rectangle.size.width)
-      }
-    }
-
-    /// How large text is.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - width: How wide lines are at most, in points; nil for as wide as they are.
-    /// - Returns: The size, in points; also in a drawing that was cancelled, which may wait for a size that fits.
-    public func measure(_ text: Text, width: Double? = nil) -> Size {
-      var size = Size.zero
-      query { cairo in
-        withLayout(of: text, width: width, cairo) { layout in
-          var (horizontal, vertical) = (Int32(0), Int32(0))
-          pango_layout_get_size(layout, &horizontal, &vertical)
-          size = Size(Double(horizontal) / Double(PANGO_SCALE), Double(vertical) / Double(PANGO_SCALE))
-        }
-      }
-      return size
-    }
-
-    private func withLayout(
-      of text: Text, width: Double?, _ cairo: OpaquePointer, _ body: (OpaquePointer) -> Void
-    ) {
-      // Beyond this FreeType and Pango fail, and the font can't be used in the process any more.
-      guard scaledSize(of: text.font, cairo) <= largestFontSize else {
-        return fail(.invalidGeometry, "text of \(text.font.size) points is too large at this scale")
-      }
-      guard let context = textLayouts(cairo), let layout = pango_layout_new(context) else {
-        return fail(.outOfMemory, "text")
-      }
-      defer { g_object_unref(UnsafeMutableRawPointer(layout)) }
-      pango_layout_set_auto_dir(layout, text.direction == .natural ? 1 : 0)
-      switch text.direction {
-      case .natural: pango_context_set_base_dir(context, PANGO_DIRECTION_WEAK_LTR)
-      case .leftToRight: pango_context_set_base_dir(context, PANGO_DIRECTION_LTR)
-      case .rightToLeft: pango_context_set_base_dir(context, PANGO_DIRECTION_RTL)
-      }
-      pango_layout_context_changed(layout)
-      let font = text.font.makeDescription()
-      pango_layout_set_font_description(layout, font)
-      pango_font_description_free(font)
-      // Pango ends text at the first of them.
-      var string =
-        text.string.utf8.contains(0) ? String(text.string.map { $0 == "\0" ? "\u{FFFD}" : $0 }) : text.string
-      string.withUTF8 { bytes in
-        bytes.withMemoryRebound(to: CChar.self) { characters in
-          pango_layout_set_text(layout, characters.baseAddress, Int32(clamping: characters.count))
-        }
-      }
-      // Lines are aligned to each other by the widest even without a width.
-      pango_layout_set_alignment(layout, text.pangoAlignment)
-      pango_layout_set_spacing(layout, pangoUnits(text.lineSpacing))
-      if let width {
-        pango_layout_set_width(layout, max(0, pangoUnits(width)))
-        pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
-      }
-      if let count = text.maximumLineCount {
-        // A negative height is a number of lines per paragraph.
-        pango_layout_set_height(layout, -Int32(clamping: max(1, count)))
-        pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END)
-      }
-      body(layout)
     }
   }
 
-  /// FreeType has 16 bits for it; Pango multiplies by the scale twice.
-  private let largestFontSize = 60_000.0
-
-  /// What of ``largestFontSize`` a font takes under the transformation that there is.
-  private func scaledSize(of font: Font, _ cairo: OpaquePointer) -> Double {
-    var matrix = cairo_matrix_t()
-    cairo_get_matrix(cairo, &matrix)
-    let scale = max(
-      (matrix.xx * matrix.xx + matrix.yx * matrix.yx).squareRoot(),
-      (matrix.xy * matrix.xy + matrix.yy * matrix.yy).squareRoot())
-    return max(0, font.size) * scale * max(1, scale)
-  }
-
-  /// Points as Pango counts.
-  private func pangoUnits(_ points: Double) -> Int32 {
-    guard !points.isNaN else { return 0 }
-    // Pango multiplies and adds; this leaves it room.
-    let largest = Double(Int32.max / 4)
-    return Int32(max(-largest, min(largest, (points * Double(PANGO_SCALE)).rounded())))
-  }
-
-  extension Font {
-    fileprivate func makeDescription() -> OpaquePointer? {
-      let description = pango_font_description_new()
-      pango_font_description_set_family(description, family)
-      pango_font_description_set_absolute_size(description, max(0, Double(pangoUnits(size))))
-      pango_font_description_set_weight(description, PangoWeight(UInt32(max(100, min(1000, weight.value)))))
-      pango_font_description_set_style(description, isItalic ? PANGO_STYLE_ITALIC : PANGO_STYLE_NORMAL)
-      return description
+  /// Draws text into a rectangle: from its top, as wide as it is; what does not fit is cut off.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - rectangle: Where to.
+  public func draw(_ text: Text, in rectangle: Rectangle) {
+    withSavedState {
+      clip(to: Path(rectangle))
+      draw(text, at: rectangle.origin, width: rectangle.size.width)
     }
   }
 
-  extension Text {
-    /// Where Pango finds the direction, it takes left for the side where reading begins; else for the left.
-    fileprivate var pangoAlignment: PangoAlignment {
-      switch alignment {
-      case .center: PANGO_ALIGN_CENTER
-      case .leading: direction == .rightToLeft ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT
-      case .trailing: direction == .rightToLeft ? PANGO_ALIGN_LEFT : PANGO_ALIGN_RIGHT
+  /// How large text is.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - width: How wide lines are at most, in points; nil for as wide as they are.
+  /// - Returns: The size, in points; also in a drawing that was cancelled, which may wait for a size that fits.
+  public func measure(_ text: Text, width: Double? = nil) -> Size {
+    var size = Size.zero
+    query { cairo in
+      withLayout(of: text, width: width, cairo) { layout in
+        var (horizontal, vertical) = (Int32(0), Int32(0))
+        pango_layout_get_size(layout, &horizontal, &vertical)
+        size = Size(Double(horizontal) / Double(PANGO_SCALE), Double(vertical) / Double(PANGO_SCALE))
       }
     }
+    return size
   }
+
+  private func withLayout(
+    of text: Text, width: Double?, _ cairo: OpaquePointer, _ body: (OpaquePointer) -> Void
+  ) {
+    // Beyond this FreeType and Pango fail, and the font can't be used in the process any more.
+    guard scaledSize(of: text.font, cairo) <= largestFontSize else {
+      return fail(.invalidGeometry, "text of \(text.font.size) points is too large at this scale")
+    }
+    guard let context = textLayouts(cairo), let layout = pango_layout_new(context) else {
+      return fail(.outOfMemory, "text")
+    }
+    defer { g_object_unref(UnsafeMutableRawPointer(layout)) }
+    pango_layout_set_auto_dir(layout, text.direction == .natural ? 1 : 0)
+    switch text.direction {
+    case .natural: pango_context_set_base_dir(context, PANGO_DIRECTION_WEAK_LTR)
+    case .leftToRight: pango_context_set_base_dir(context, PANGO_DIRECTION_LTR)
+    case .rightToLeft: pango_context_set_base_dir(context, PANGO_DIRECTION_RTL)
+    }
+    pango_layout_context_changed(layout)
+    let font = text.font.makeDescription()
+    pango_layout_set_font_description(layout, font)
+    pango_font_description_free(font)
+    // Pango ends text at the first of them.
+    var string =
+      text.string.utf8.contains(0) ? String(text.string.map { $0 == "\0" ? "\u{FFFD}" : $0 }) : text.string
+    string.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { characters in
+        pango_layout_set_text(layout, characters.baseAddress, Int32(clamping: characters.count))
+      }
+    }
+    // Lines are aligned to each other by the widest even without a width.
+    pango_layout_set_alignment(layout, text.pangoAlignment)
+    pango_layout_set_spacing(layout, pangoUnits(text.lineSpacing))
+    if let width {
+      pango_layout_set_width(layout, max(0, pangoUnits(width)))
+      pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
+    }
+    if let count = text.maximumLineCount {
+      // A negative height is a number of lines per paragraph.
+      pango_layout_set_height(layout, -Int32(clamping: max(1, count)))
+      pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END)
+    }
+    body(layout)
+  }
+}
+
+/// FreeType has 16 bits for it; Pango multiplies by the scale twice.
+private let largestFontSize = 60_000.0
+
+/// What of ``largestFontSize`` a font takes under the transformation that there is.
+private func scaledSize(of font: Font, _ cairo: OpaquePointer) -> Double {
+  var matrix = cairo_matrix_t()
+  cairo_get_matrix(cairo, &matrix)
+  let scale = max(
+    (matrix.xx * matrix.xx + matrix.yx * matrix.yx).squareRoot(),
+    (matrix.xy * matrix.xy + matrix.yy * matrix.yy).squareRoot())
+  return max(0, font.size) * scale * max(1, scale)
+}
+
+/// Points as Pango counts.
+private func pangoUnits(_ points: Double) -> Int32 {
+  guard !points.isNaN else { return 0 }
+  // Pango multiplies and adds; this leaves it room.
+  let largest = Double(Int32.max / 4)
+  return Int32(max(-largest, min(largest, (points * Double(PANGO_SCALE)).rounded())))
+}
+
+extension Font {
+  fileprivate func makeDescription() -> OpaquePointer? {
+    let description = pango_font_description_new()
+    pango_font_description_set_family(description, family)
+    pango_font_description_set_absolute_size(description, max(0, Double(pangoUnits(size))))
+    pango_font_description_set_weight(description, PangoWeight(UInt32(max(100, min(1000, weight.value)))))
+    pango_font_description_set_style(description, isItalic ? PANGO_STYLE_ITALIC : PANGO_STYLE_NORMAL)
+    return description
+  }
+}
+
+extension Text {
+  /// Where Pango finds the direction, it takes left for the side where reading begins; else for the left.
+  fileprivate var pangoAlignment: PangoAlignment {
+    switch alignment {
+    case .center: PANGO_ALIGN_CENTER
+    case .leading: direction == .rightToLeft ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT
+    case .trailing: direction == .rightToLeft ? PANGO_ALIGN_LEFT : PANGO_ALIGN_RIGHT
+    }
+  }
+}
 #endif

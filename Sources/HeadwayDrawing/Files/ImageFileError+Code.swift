@@ -1,59 +1,59 @@
 #if Drawing
-  extension ImageFileError {
-    /// The kinds of failure.
-    ///
-    /// Later versions may add some: keep a default case when you compare.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-      private enum Kind: Hashable {
-        case fileNotFound, isNoFile, permissionDenied, inputOutput
-        case unknownFormat, unsupported, truncated, corrupt, tooLarge, outOfMemory
-        case cannotWrite, cannotEncode
-      }
+extension ImageFileError {
+  /// The kinds of failure.
+  ///
+  /// Later versions may add some: keep a default case when you compare.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: Hashable {
+      case fileNotFound, isNoFile, permissionDenied, inputOutput
+      case unknownFormat, unsupported, truncated, corrupt, tooLarge, outOfMemory
+      case cannotWrite, cannotEncode
+    }
 
-      private let kind: Kind
+    private let kind: Kind
 
-      /// There is no file of this name.
-      public static let fileNotFound = Code(kind: .fileNotFound)
-      /// The name is that of a folder, a pipe or a device.
-      public static let isNoFile = Code(kind: .isNoFile)
-      /// The process may not read the file.
-      public static let permissionDenied = Code(kind: .permissionDenied)
-      /// The system could not open or read the file for another reason.
-      public static let inputOutput = Code(kind: .inputOutput)
-      /// The file is neither JPEG nor PNG.
-      public static let unknownFormat = Code(kind: .unknownFormat)
-      /// The file uses a variant of its format that can't be read, such as JPEG with 12 bits.
-      public static let unsupported = Code(kind: .unsupported)
-      /// The file ends too early.
-      public static let truncated = Code(kind: .truncated)
-      /// The file breaks its format.
-      public static let corrupt = Code(kind: .corrupt)
-      /// The image has more pixels, or decoding it would take more memory, than the limits allow.
-      public static let tooLarge = Code(kind: .tooLarge)
-      /// There is no memory for the image.
-      public static let outOfMemory = Code(kind: .outOfMemory)
-      /// The file can't be written.
-      public static let cannotWrite = Code(kind: .cannotWrite)
-      /// The format can't have this image, such as a JPEG of more than 65,500 pixels in a direction.
-      public static let cannotEncode = Code(kind: .cannotEncode)
+    /// There is no file of this name.
+    public static let fileNotFound = Code(kind: .fileNotFound)
+    /// The name is that of a folder, a pipe or a device.
+    public static let isNoFile = Code(kind: .isNoFile)
+    /// The process may not read the file.
+    public static let permissionDenied = Code(kind: .permissionDenied)
+    /// The system could not open or read the file for another reason.
+    public static let inputOutput = Code(kind: .inputOutput)
+    /// The file is neither JPEG nor PNG.
+    public static let unknownFormat = Code(kind: .unknownFormat)
+    /// The file uses a variant of its format that can't be read, such as JPEG with 12 bits.
+    public static let unsupported = Code(kind: .unsupported)
+    /// The file ends too early.
+    public static let truncated = Code(kind: .truncated)
+    /// The file breaks its format.
+    public static let corrupt = Code(kind: .corrupt)
+    /// The image has more pixels, or decoding it would take more memory, than the limits allow.
+    public static let tooLarge = Code(kind: .tooLarge)
+    /// There is no memory for the image.
+    public static let outOfMemory = Code(kind: .outOfMemory)
+    /// The file can't be written.
+    public static let cannotWrite = Code(kind: .cannotWrite)
+    /// The format can't have this image, such as a JPEG of more than 65,500 pixels in a direction.
+    public static let cannotEncode = Code(kind: .cannotEncode)
 
-      /// The kind in words.
-      public var description: String {
-        switch kind {
-        case .fileNotFound: "There is no such file"
-        case .isNoFile: "This is not a regular file"
-        case .permissionDenied: "The file may not be read"
-        case .inputOutput: "The file can't be read"
-        case .unknownFormat: "The file is neither JPEG nor PNG"
-        case .unsupported: "The file uses a variant of its format that can't be read"
-        case .truncated: "The file ends too early"
-        case .corrupt: "The file is damaged"
-        case .tooLarge: "The image is too large"
-        case .outOfMemory: "There is not enough memory for the image"
-        case .cannotWrite: "The file can't be written"
-        case .cannotEncode: "The image does not fit the format"
-        }
+    /// The kind in words.
+    public var description: String {
+      switch kind {
+      case .fileNotFound: "There is no such file"
+      case .isNoFile: "This is not a regular file"
+      case .permissionDenied: "The file may not be read"
+      case .inputOutput: "The file can't be read"
+      case .unknownFormat: "The file is neither JPEG nor PNG"
+      case .unsupported: "The file uses a variant of its format that can't be read"
+      case .truncated: "The file ends too early"
+      case .corrupt: "The file is damaged"
+      case .tooLarge: "The image is too large"
+      case .outOfMemory: "There is not enough memory for the image"
+      case .cannotWrite: "The file can't be written"
+      case .cannotEncode: "The image does not fit the format"
       }
     }
   }
+}
 #endif

@@ -1,74 +1,74 @@
 #if Drawing
-  import CHeadwayDrawing
-  import Headway
+import CHeadwayDrawing
+import Headway
 
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #elseif canImport(Darwin)
-    import Darwin
-  #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
-  /// Where an image is read from.
-  enum ImageSource {
-    case file(String)
-    case bytes([UInt8])
+/// Where an image is read from.
+enum ImageSource {
+  case file(String)
+  case bytes([UInt8])
 
-    var path: String? {
-      if case .file(let path) = self { path } else { nil }
-    }
+  var path: String? {
+    if case .file(let path) = self { path } else { nil }
+  }
 
-    /// Calls a closure with the first bytes, and with what a decoder reads from, which is at the beginning.
-    ///
-    /// - Throws: ``ImageFileError`` if there is no such file; what the closure throws.
-    func withOpened<Result>(_ body: ([UInt8], headway_image_source) throws -> Result) throws -> Result {
-      switch self {
-      case .bytes(let bytes):
-        return try bytes.withUnsafeBufferPointer { buffer in
-          let signature = Array(buffer.prefix(ImageFileFormat.signatureLength))
-          return try body(
-            signature, headway_image_source(descriptor: -1, bytes: buffer.baseAddress, count: buffer.count))
-        }
-      case .file(let path):
-        let descriptor = try Self.open(path)
-        defer { close(descriptor) }
-        var signature = [UInt8](repeating: 0, count: ImageFileFormat.signatureLength)
-        let count = pread(descriptor, &signature, signature.count, 0)
-        guard count >= 0 else { throw ImageFileError(errorNumber: errno, path: path) }
+  /// Calls a closure with the first bytes, and with what a decoder reads from, which is at the beginning.
+  ///
+  /// - Throws: ``ImageFileError`` if there is no such file; what the closure throws.
+  func withOpened<Result>(_ body: ([UInt8], headway_image_source) throws -> Result) throws -> Result {
+    switch self {
+    case .bytes(let bytes):
+      return try bytes.withUnsafeBufferPointer { buffer in
+        let signature = Array(buffer.prefix(ImageFileFormat.signatureLength))
         return try body(
-          Array(signature[..<count]), headway_image_source(descriptor: descriptor, bytes: nil, count: 0))
+          signature, headway_image_source(descriptor: -1, bytes: buffer.baseAddress, count: buffer.count))
       }
-    }
-
-    private static func open(_ path: String) throws(ImageFileError) -> Int32 {
-      guard !path.utf8.contains(0) else { throw ImageFileError(errorNumber: ENOENT, path: path) }
-      // Nobody may be at the other end of a pipe: opening it would wait for ever.
-      let descriptor = openForReading(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-      guard descriptor >= 0 else { throw ImageFileError(errorNumber: errno, path: path) }
-      var status = stat()
-      guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-        close(descriptor)
-        throw ImageFileError(.isNoFile, path: path)
-      }
-      return descriptor
+    case .file(let path):
+      let descriptor = try Self.open(path)
+      defer { close(descriptor) }
+      var signature = [UInt8](repeating: 0, count: ImageFileFormat.signatureLength)
+      let count = pread(descriptor, &signature, signature.count, 0)
+      guard count >= 0 else { throw ImageFileError(errorNumber: errno, path: path) }
+      return try body(
+        Array(signature[..<count]), headway_image_source(descriptor: descriptor, bytes: nil, count: 0))
     }
   }
 
-  extension ImageFileError {
-    /// A call of the system has failed while a file was opened or read.
-    init(errorNumber: Int32, path: String) {
-      let code: Code =
-        switch errorNumber {
-        case ENOENT, ENOTDIR: .fileNotFound
-        case EACCES, EPERM: .permissionDenied
-        case EISDIR, ENXIO, ENODEV: .isNoFile
-        default: .inputOutput
-        }
-      self.init(code, path: path, errorNumber: errorNumber)
+  private static func open(_ path: String) throws(ImageFileError) -> Int32 {
+    guard !path.utf8.contains(0) else { throw ImageFileError(errorNumber: ENOENT, path: path) }
+    // Nobody may be at the other end of a pipe: opening it would wait for ever.
+    let descriptor = openForReading(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw ImageFileError(errorNumber: errno, path: path) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(descriptor)
+      throw ImageFileError(.isNoFile, path: path)
     }
+    return descriptor
   }
+}
 
-  // Inside the type, the bare name means its own member.
-  private func openForReading(_ path: String, _ flags: Int32) -> Int32 { path.withPathBytes { open($0, flags) } }
+extension ImageFileError {
+  /// A call of the system has failed while a file was opened or read.
+  init(errorNumber: Int32, path: String) {
+    let code: Code =
+      switch errorNumber {
+      case ENOENT, ENOTDIR: .fileNotFound
+      case EACCES, EPERM: .permissionDenied
+      case EISDIR, ENXIO, ENODEV: .isNoFile
+      default: .inputOutput
+      }
+    self.init(code, path: path, errorNumber: errorNumber)
+  }
+}
+
+// Inside the type, the bare name means its own member.
+private func openForReading(_ path: String, _ flags: Int32) -> Int32 { path.withPathBytes { open($0, flags) } }
 #endif

@@ -1,112 +1,112 @@
 #if Drawing
-  import Headway
-  import Synchronization
+import Headway
+import Synchronization
 
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #elseif canImport(Darwin)
-    import Darwin
-  #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
-  private let fileCount = Atomic<Int>(0)
+private let fileCount = Atomic<Int>(0)
 
-  /// Writes a file beside its name, and gives it its name once it is complete and on the disk.
-  ///
-  /// Where that fails, nothing is left, and what has the name keeps it. A link is replaced by the file. On most file
-  /// systems of Linux the file has no name at all until then: so nothing is left of a process that is killed either.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - bytes: What it has.
-  ///   - modified: The time of modification that it gets; nil for now.
-  ///   - isCancelled: Asked before the file gets its name.
-  /// - Returns: Whether there is a file now: not if `isCancelled` said so.
-  /// - Throws: ``ImageFileError``, with the code `cannotWrite`.
-  @discardableResult
-  func writeReplacing(
-    _ path: String, _ bytes: [UInt8], modified: timespec? = nil, isCancelled: () -> Bool = { false }
-  ) throws(ImageFileError) -> Bool {
-    guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw ImageFileError(.cannotWrite, path: path, errorNumber: EINVAL)
-    }
-    // A device in a folder that the process may write to would be replaced, for every process.
-    var status = stat()
-    if path.withPathBytes({ stat($0, &status) }) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-      throw ImageFileError(.cannotWrite, path: path, context: "it is no regular file")
-    }
-    let number = fileCount.wrappingAdd(1, ordering: .relaxed).newValue
-    let temporary = "\(path).\(getpid())-\(number).part"
-    var descriptor = openUnnamed(inFolderOf: path)
-    /// Whether the file has the temporary name.
-    var isNamed = descriptor < 0
-    if isNamed { descriptor = temporary.withPathBytes { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) } }
-    guard descriptor >= 0 else { throw ImageFileError(.cannotWrite, path: path, errorNumber: errno) }
+/// Writes a file beside its name, and gives it its name once it is complete and on the disk.
+///
+/// Where that fails, nothing is left, and what has the name keeps it. A link is replaced by the file. On most file
+/// systems of Linux the file has no name at all until then: so nothing is left of a process that is killed either.
+///
+/// - Parameters:
+///   - path: The path of the file.
+///   - bytes: What it has.
+///   - modified: The time of modification that it gets; nil for now.
+///   - isCancelled: Asked before the file gets its name.
+/// - Returns: Whether there is a file now: not if `isCancelled` said so.
+/// - Throws: ``ImageFileError``, with the code `cannotWrite`.
+@discardableResult
+func writeReplacing(
+  _ path: String, _ bytes: [UInt8], modified: timespec? = nil, isCancelled: () -> Bool = { false }
+) throws(ImageFileError) -> Bool {
+  guard !path.isEmpty, !path.utf8.contains(0) else {
+    throw ImageFileError(.cannotWrite, path: path, errorNumber: EINVAL)
+  }
+  // A device in a folder that the process may write to would be replaced, for every process.
+  var status = stat()
+  if path.withPathBytes({ stat($0, &status) }) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
+    throw ImageFileError(.cannotWrite, path: path, context: "it is no regular file")
+  }
+  let number = fileCount.wrappingAdd(1, ordering: .relaxed).newValue
+  let temporary = "\(path).\(getpid())-\(number).part"
+  var descriptor = openUnnamed(inFolderOf: path)
+  /// Whether the file has the temporary name.
+  var isNamed = descriptor < 0
+  if isNamed { descriptor = temporary.withPathBytes { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) } }
+  guard descriptor >= 0 else { throw ImageFileError(.cannotWrite, path: path, errorNumber: errno) }
 
-    var isComplete = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
-    if isComplete, let modified { _ = futimens(descriptor, [modified, modified]) }
-    // The name must not come to stable storage before what it names does; some file systems can't say.
-    if isComplete, fsync(descriptor) != 0, errno != EINVAL { isComplete = false }
-    var error = errno
-    if isComplete, isCancelled() {
+  var isComplete = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+  if isComplete, let modified { _ = futimens(descriptor, [modified, modified]) }
+  // The name must not come to stable storage before what it names does; some file systems can't say.
+  if isComplete, fsync(descriptor) != 0, errno != EINVAL { isComplete = false }
+  var error = errno
+  if isComplete, isCancelled() {
+    close(descriptor)
+    if isNamed { remove(temporary) }
+    return false
+  }
+  if isComplete, !isNamed {
+    if give(descriptor, theName: path) {
       close(descriptor)
-      if isNamed { remove(temporary) }
+      return true
+    }
+    // Only renaming replaces what has the name.
+    isNamed = errno == EEXIST && give(descriptor, theName: temporary)
+    if !isNamed { (isComplete, error) = (false, errno) }
+  }
+  // After EINTR the descriptor is gone on Linux, and the data was written before.
+  if close(descriptor) != 0, errno != EINTR, isComplete { (isComplete, error) = (false, errno) }
+  if isComplete, temporary.withPathBytes({ from in path.withPathBytes { rename(from, $0) } }) == 0 { return true }
+  if isComplete { error = errno }
+  if isNamed { remove(temporary) }
+  throw ImageFileError(.cannotWrite, path: path, errorNumber: error)
+}
+
+#if os(Linux)
+/// Opens a file that has no name yet, where the system can do that; else gives a negative number.
+private func openUnnamed(inFolderOf path: String) -> Int32 {
+  // `O_TMPFILE`, which is a macro that Swift does not import: of every architecture that Swift has.
+  let unnamed = 0o20000000 | O_DIRECTORY
+  let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
+  let descriptor = folder.withPathBytes { open($0, O_WRONLY | unnamed | O_CLOEXEC, 0o666) }
+  // The way to a name, which is closed where there is no `/proc`.
+  if descriptor >= 0, access("/proc/self/fd/\(descriptor)", F_OK) != 0 {
+    close(descriptor)
+    return -1
+  }
+  return descriptor
+}
+
+private func give(_ descriptor: Int32, theName path: String) -> Bool {
+  path.withPathBytes { linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW) } == 0
+}
+#else
+private func openUnnamed(inFolderOf path: String) -> Int32 { -1 }
+
+private func give(_ descriptor: Int32, theName path: String) -> Bool { false }
+#endif
+
+private func remove(_ path: String) { _ = path.withPathBytes { unlink($0) } }
+
+private func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+  var rest = bytes
+  while let start = rest.baseAddress, !rest.isEmpty {
+    let count = write(descriptor, start, min(rest.count, 1 << 30))
+    if count >= 0 {
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    } else if errno != EINTR {
       return false
     }
-    if isComplete, !isNamed {
-      if give(descriptor, theName: path) {
-        close(descriptor)
-        return true
-      }
-      // Only renaming replaces what has the name.
-      isNamed = errno == EEXIST && give(descriptor, theName: temporary)
-      if !isNamed { (isComplete, error) = (false, errno) }
-    }
-    // After EINTR the descriptor is gone on Linux, and the data was written before.
-    if close(descriptor) != 0, errno != EINTR, isComplete { (isComplete, error) = (false, errno) }
-    if isComplete, temporary.withPathBytes({ from in path.withPathBytes { rename(from, $0) } }) == 0 { return true }
-    if isComplete { error = errno }
-    if isNamed { remove(temporary) }
-    throw ImageFileError(.cannotWrite, path: path, errorNumber: error)
   }
-
-  #if os(Linux)
-    /// Opens a file that has no name yet, where the system can do that; else gives a negative number.
-    private func openUnnamed(inFolderOf path: String) -> Int32 {
-      // `O_TMPFILE`, which is a macro that Swift does not import: of every architecture that Swift has.
-      let unnamed = 0o20000000 | O_DIRECTORY
-      let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
-      let descriptor = folder.withPathBytes { open($0, O_WRONLY | unnamed | O_CLOEXEC, 0o666) }
-      // The way to a name, which is closed where there is no `/proc`.
-      if descriptor >= 0, access("/proc/self/fd/\(descriptor)", F_OK) != 0 {
-        close(descriptor)
-        return -1
-      }
-      return descriptor
-    }
-
-    private func give(_ descriptor: Int32, theName path: String) -> Bool {
-      path.withPathBytes { linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW) } == 0
-    }
-  #else
-    private func openUnnamed(inFolderOf path: String) -> Int32 { -1 }
-
-    private func give(_ descriptor: Int32, theName path: String) -> Bool { false }
-  #endif
-
-  private func remove(_ path: String) { _ = path.withPathBytes { unlink($0) } }
-
-  private func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
-    var rest = bytes
-    while let start = rest.baseAddress, !rest.isEmpty {
-      let count = write(descriptor, start, min(rest.count, 1 << 30))
-      if count >= 0 {
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      } else if errno != EINTR {
-        return false
-      }
-    }
-    return true
-  }
+  return true
+}
 #endif

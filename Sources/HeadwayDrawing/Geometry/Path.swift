@@ -1,178 +1,178 @@
 #if Drawing
-  /// Lines, curves and arcs, which a context fills, strokes or clips to.
+/// Lines, curves and arcs, which a context fills, strokes or clips to.
+///
+/// A value: it belongs to no context, and may be made once and drawn many times, on any thread.
+public struct Path: Sendable, Hashable {
+  enum Element: Sendable, Hashable {
+    case move(Point)
+    case line(Point)
+    case curve(Point, Point, Point)
+    case arc(center: Point, radius: Double, start: Double, end: Double, isNegative: Bool)
+    case rectangle(Rectangle)
+    case newSubpath
+    case close
+  }
+
+  private(set) var elements: [Element] = []
+  /// Whether all its numbers are finite: cairo's behaviour is undefined for others.
+  private(set) var isFinite = true
+
+  /// Creates an empty path.
+  public init() {}
+
+  /// Creates the path of a rectangle.
   ///
-  /// A value: it belongs to no context, and may be made once and drawn many times, on any thread.
-  public struct Path: Sendable, Hashable {
-    enum Element: Sendable, Hashable {
-      case move(Point)
-      case line(Point)
-      case curve(Point, Point, Point)
-      case arc(center: Point, radius: Double, start: Double, end: Double, isNegative: Bool)
-      case rectangle(Rectangle)
-      case newSubpath
-      case close
-    }
+  /// - Parameter rectangle: The rectangle.
+  public init(_ rectangle: Rectangle) { addRectangle(rectangle) }
 
-    private(set) var elements: [Element] = []
-    /// Whether all its numbers are finite: cairo's behaviour is undefined for others.
-    private(set) var isFinite = true
-
-    /// Creates an empty path.
-    public init() {}
-
-    /// Creates the path of a rectangle.
-    ///
-    /// - Parameter rectangle: The rectangle.
-    public init(_ rectangle: Rectangle) { addRectangle(rectangle) }
-
-    /// Creates the path of a rectangle with round corners.
-    ///
-    /// - Parameters:
-    ///   - rectangle: The rectangle.
-    ///   - cornerRadius: The radius of its corners, at most half of the shorter side.
-    public init(_ rectangle: Rectangle, cornerRadius: Double) {
-      addRoundedRectangle(rectangle, cornerRadius: cornerRadius)
-    }
-
-    /// Creates the path of an ellipse.
-    ///
-    /// - Parameter rectangle: The rectangle that it touches.
-    public init(ellipseIn rectangle: Rectangle) { addEllipse(in: rectangle) }
-
-    /// Creates the path of a straight line.
-    ///
-    /// - Parameters:
-    ///   - start: Where it begins.
-    ///   - end: Where it ends.
-    public init(lineFrom start: Point, to end: Point) {
-      move(to: start)
-      addLine(to: end)
-    }
-
-    /// Creates a path in a closure.
-    ///
-    /// - Parameter build: Adds to the path.
-    public init(_ build: (inout Path) -> Void) { build(&self) }
-
-    /// Whether it has nothing.
-    public var isEmpty: Bool { elements.isEmpty }
-
-    private mutating func append(_ element: Element, _ sum: Double) {
-      elements.append(element)
-      // Of infinities and numbers that are none, no sum is finite.
-      if !sum.isFinite { isFinite = false }
-    }
+  /// Creates the path of a rectangle with round corners.
+  ///
+  /// - Parameters:
+  ///   - rectangle: The rectangle.
+  ///   - cornerRadius: The radius of its corners, at most half of the shorter side.
+  public init(_ rectangle: Rectangle, cornerRadius: Double) {
+    addRoundedRectangle(rectangle, cornerRadius: cornerRadius)
   }
 
-  extension Path {
-    /// Begins another part of the path.
-    ///
-    /// - Parameter point: Where it begins.
-    public mutating func move(to point: Point) { append(.move(point), point.sum) }
+  /// Creates the path of an ellipse.
+  ///
+  /// - Parameter rectangle: The rectangle that it touches.
+  public init(ellipseIn rectangle: Rectangle) { addEllipse(in: rectangle) }
 
-    /// Adds a straight line from where the path is.
-    ///
-    /// - Parameter point: Where it ends.
-    public mutating func addLine(to point: Point) { append(.line(point), point.sum) }
-
-    /// Adds straight lines through points.
-    ///
-    /// - Parameter points: The first is where the lines begin.
-    public mutating func addLines(_ points: [Point]) {
-      guard let first = points.first else { return }
-      move(to: first)
-      for point in points.dropFirst() { addLine(to: point) }
-    }
-
-    /// Adds a cubic Bézier curve from where the path is.
-    ///
-    /// - Parameters:
-    ///   - end: Where it ends.
-    ///   - control1: The first control point.
-    ///   - control2: The second control point.
-    public mutating func addCurve(to end: Point, control1: Point, control2: Point) {
-      append(.curve(control1, control2, end), end.sum + control1.sum + control2.sum)
-    }
-
-    /// Adds a part of a circle, and before it a line from where the path is.
-    ///
-    /// - Parameters:
-    ///   - center: The middle of the circle.
-    ///   - radius: Its radius.
-    ///   - start: The angle at which the arc begins, in radians: 0 is to the right, π / 2 downwards.
-    ///   - end: The angle at which it ends.
-    ///   - isCounterclockwise: Whether it goes that way, as the picture is seen.
-    public mutating func addArc(
-      center: Point, radius: Double, from start: Double, to end: Double, isCounterclockwise: Bool = false
-    ) {
-      let sweep = isCounterclockwise ? start - end : end - start
-      // cairo draws each turn. Pairs of them that are left out change nothing, by either rule of filling.
-      let turns = sweep > 4 * .pi ? 4 * .pi + sweep.truncatingRemainder(dividingBy: 4 * .pi) : sweep
-      append(
-        .arc(
-          center: center, radius: radius, start: start,
-          end: sweep == turns ? end : isCounterclockwise ? start - turns : start + turns, isNegative: isCounterclockwise
-        ),
-        center.sum + radius + start + end)
-    }
-
-    /// Adds a line to where the current part began.
-    public mutating func closeSubpath() { append(.close, 0) }
-
-    /// Adds a rectangle.
-    ///
-    /// - Parameter rectangle: The rectangle.
-    public mutating func addRectangle(_ rectangle: Rectangle) {
-      append(.rectangle(rectangle), rectangle.origin.sum + rectangle.size.width + rectangle.size.height)
-    }
-
-    /// Adds a rectangle with round corners.
-    ///
-    /// - Parameters:
-    ///   - rectangle: The rectangle.
-    ///   - cornerRadius: The radius of its corners, at most half of the shorter side.
-    public mutating func addRoundedRectangle(_ rectangle: Rectangle, cornerRadius: Double) {
-      let radius = max(0, min(cornerRadius, min(rectangle.size.width, rectangle.size.height) / 2))
-      if cornerRadius.isNaN { isFinite = false }
-      guard radius > 0 else { return addRectangle(rectangle) }
-      let (left, right) = (rectangle.minimumX + radius, rectangle.maximumX - radius)
-      let (top, bottom) = (rectangle.minimumY + radius, rectangle.maximumY - radius)
-      append(.newSubpath, 0)
-      addArc(center: Point(right, top), radius: radius, from: -.pi / 2, to: 0)
-      addArc(center: Point(right, bottom), radius: radius, from: 0, to: .pi / 2)
-      addArc(center: Point(left, bottom), radius: radius, from: .pi / 2, to: .pi)
-      addArc(center: Point(left, top), radius: radius, from: .pi, to: .pi * 1.5)
-      closeSubpath()
-    }
-
-    /// Adds an ellipse.
-    ///
-    /// - Parameter rectangle: The rectangle that it touches.
-    public mutating func addEllipse(in rectangle: Rectangle) {
-      // The distance of control points by which four curves come closest to a circle of radius 1.
-      let factor = 0.552_284_749_831
-      let (center, x, y) = (rectangle.center, rectangle.size.width / 2, rectangle.size.height / 2)
-      func at(_ horizontal: Double, _ vertical: Double) -> Point {
-        Point(center.x + horizontal * x, center.y + vertical * y)
-      }
-      move(to: at(1, 0))
-      addCurve(to: at(0, 1), control1: at(1, factor), control2: at(factor, 1))
-      addCurve(to: at(-1, 0), control1: at(-factor, 1), control2: at(-1, factor))
-      addCurve(to: at(0, -1), control1: at(-1, -factor), control2: at(-factor, -1))
-      addCurve(to: at(1, 0), control1: at(factor, -1), control2: at(1, -factor))
-      closeSubpath()
-    }
-
-    /// Adds another path, as a part of its own.
-    ///
-    /// - Parameter path: The other path.
-    public mutating func addPath(_ path: Path) {
-      elements += [.newSubpath] + path.elements
-      if !path.isFinite { isFinite = false }
-    }
+  /// Creates the path of a straight line.
+  ///
+  /// - Parameters:
+  ///   - start: Where it begins.
+  ///   - end: Where it ends.
+  public init(lineFrom start: Point, to end: Point) {
+    move(to: start)
+    addLine(to: end)
   }
 
-  extension Point {
-    fileprivate var sum: Double { x + y }
+  /// Creates a path in a closure.
+  ///
+  /// - Parameter build: Adds to the path.
+  public init(_ build: (inout Path) -> Void) { build(&self) }
+
+  /// Whether it has nothing.
+  public var isEmpty: Bool { elements.isEmpty }
+
+  private mutating func append(_ element: Element, _ sum: Double) {
+    elements.append(element)
+    // Of infinities and numbers that are none, no sum is finite.
+    if !sum.isFinite { isFinite = false }
   }
+}
+
+extension Path {
+  /// Begins another part of the path.
+  ///
+  /// - Parameter point: Where it begins.
+  public mutating func move(to point: Point) { append(.move(point), point.sum) }
+
+  /// Adds a straight line from where the path is.
+  ///
+  /// - Parameter point: Where it ends.
+  public mutating func addLine(to point: Point) { append(.line(point), point.sum) }
+
+  /// Adds straight lines through points.
+  ///
+  /// - Parameter points: The first is where the lines begin.
+  public mutating func addLines(_ points: [Point]) {
+    guard let first = points.first else { return }
+    move(to: first)
+    for point in points.dropFirst() { addLine(to: point) }
+  }
+
+  /// Adds a cubic Bézier curve from where the path is.
+  ///
+  /// - Parameters:
+  ///   - end: Where it ends.
+  ///   - control1: The first control point.
+  ///   - control2: The second control point.
+  public mutating func addCurve(to end: Point, control1: Point, control2: Point) {
+    append(.curve(control1, control2, end), end.sum + control1.sum + control2.sum)
+  }
+
+  /// Adds a part of a circle, and before it a line from where the path is.
+  ///
+  /// - Parameters:
+  ///   - center: The middle of the circle.
+  ///   - radius: Its radius.
+  ///   - start: The angle at which the arc begins, in radians: 0 is to the right, π / 2 downwards.
+  ///   - end: The angle at which it ends.
+  ///   - isCounterclockwise: Whether it goes that way, as the picture is seen.
+  public mutating func addArc(
+    center: Point, radius: Double, from start: Double, to end: Double, isCounterclockwise: Bool = false
+  ) {
+    let sweep = isCounterclockwise ? start - end : end - start
+    // cairo draws each turn. Pairs of them that are left out change nothing, by either rule of filling.
+    let turns = sweep > 4 * .pi ? 4 * .pi + sweep.truncatingRemainder(dividingBy: 4 * .pi) : sweep
+    append(
+      .arc(
+        center: center, radius: radius, start: start,
+        end: sweep == turns ? end : isCounterclockwise ? start - turns : start + turns, isNegative: isCounterclockwise
+      ),
+      center.sum + radius + start + end)
+  }
+
+  /// Adds a line to where the current part began.
+  public mutating func closeSubpath() { append(.close, 0) }
+
+  /// Adds a rectangle.
+  ///
+  /// - Parameter rectangle: The rectangle.
+  public mutating func addRectangle(_ rectangle: Rectangle) {
+    append(.rectangle(rectangle), rectangle.origin.sum + rectangle.size.width + rectangle.size.height)
+  }
+
+  /// Adds a rectangle with round corners.
+  ///
+  /// - Parameters:
+  ///   - rectangle: The rectangle.
+  ///   - cornerRadius: The radius of its corners, at most half of the shorter side.
+  public mutating func addRoundedRectangle(_ rectangle: Rectangle, cornerRadius: Double) {
+    let radius = max(0, min(cornerRadius, min(rectangle.size.width, rectangle.size.height) / 2))
+    if cornerRadius.isNaN { isFinite = false }
+    guard radius > 0 else { return addRectangle(rectangle) }
+    let (left, right) = (rectangle.minimumX + radius, rectangle.maximumX - radius)
+    let (top, bottom) = (rectangle.minimumY + radius, rectangle.maximumY - radius)
+    append(.newSubpath, 0)
+    addArc(center: Point(right, top), radius: radius, from: -.pi / 2, to: 0)
+    addArc(center: Point(right, bottom), radius: radius, from: 0, to: .pi / 2)
+    addArc(center: Point(left, bottom), radius: radius, from: .pi / 2, to: .pi)
+    addArc(center: Point(left, top), radius: radius, from: .pi, to: .pi * 1.5)
+    closeSubpath()
+  }
+
+  /// Adds an ellipse.
+  ///
+  /// - Parameter rectangle: The rectangle that it touches.
+  public mutating func addEllipse(in rectangle: Rectangle) {
+    // The distance of control points by which four curves come closest to a circle of radius 1.
+    let factor = 0.552_284_749_831
+    let (center, x, y) = (rectangle.center, rectangle.size.width / 2, rectangle.size.height / 2)
+    func at(_ horizontal: Double, _ vertical: Double) -> Point {
+      Point(center.x + horizontal * x, center.y + vertical * y)
+    }
+    move(to: at(1, 0))
+    addCurve(to: at(0, 1), control1: at(1, factor), control2: at(factor, 1))
+    addCurve(to: at(-1, 0), control1: at(-factor, 1), control2: at(-1, factor))
+    addCurve(to: at(0, -1), control1: at(-1, -factor), control2: at(-factor, -1))
+    addCurve(to: at(1, 0), control1: at(factor, -1), control2: at(1, -factor))
+    closeSubpath()
+  }
+
+  /// Adds another path, as a part of its own.
+  ///
+  /// - Parameter path: The other path.
+  public mutating func addPath(_ path: Path) {
+    elements += [.newSubpath] + path.elements
+    if !path.isFinite { isFinite = false }
+  }
+}
+
+extension Point {
+  fileprivate var sum: Double { x + y }
+}
 #endif

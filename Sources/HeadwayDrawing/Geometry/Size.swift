@@ -1,19 +1,19 @@
 #if Drawing
-  /// A width and a height, in points.
-  public struct Size: Sendable, Hashable {
-    /// The width.
-    public var width: Double
-    /// The height.
-    public var height: Double
+/// A width and a height, in points.
+public struct Size: Sendable, Hashable {
+  /// The width.
+  public var width: Double
+  /// The height.
+  public var height: Double
 
-    /// No width and no height.
-    public static let zero = Size(0, 0)
+  /// No width and no height.
+  public static let zero = Size(0, 0)
 
-    /// Creates a size.
-    ///
-    /// - Parameters:
-    ///   - width: The width.
-    ///   - height: The height.
-    public init(_ width: Double, _ height: Double) { (self.width, self.height) = (width, height) }
-  }
+  /// Creates a size.
+  ///
+  /// - Parameters:
+  ///   - width: The width.
+  ///   - height: The height.
+  public init(_ width: Double, _ height: Double) { (self.width, self.height) = (width, height) }
+}
 #endif

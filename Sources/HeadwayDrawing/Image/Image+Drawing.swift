@@ -1,56 +1,56 @@
 #if Drawing
-  extension Image {
-    /// The most pixels in each direction that can be drawn into.
-    public static let maximumDrawingDimension = 32_767  // cairo's: its coordinates have 16 bits and a sign.
+extension Image {
+  /// The most pixels in each direction that can be drawn into.
+  public static let maximumDrawingDimension = 32_767  // cairo's: its coordinates have 16 bits and a sign.
 
-    /// Draws an image now, on the calling thread.
-    ///
-    /// A ``DrawingOperation`` does the same on a thread of its queue.
-    ///
-    /// - Parameters:
-    ///   - width: The width, in points.
-    ///   - height: The height, in points.
-    ///   - scale: How many pixels make a point.
-    ///   - draw: Draws into the context, which can't be used after it has returned.
-    /// - Throws: What `draw` throws, or a ``DrawingError``.
-    /// - Precondition: The size in pixels is from 1 to ``maximumDrawingDimension`` in each direction.
-    public init(
-      width: Double, height: Double, scale: Double = 1, draw: (DrawingContext) throws -> Void
-    ) throws {
-      try self.init(PixelSize(width: width, height: height, scale: scale), isCancelled: nil, draw: draw)
-    }
-
-    init(_ size: PixelSize, isCancelled: (() -> Bool)?, draw: (DrawingContext) throws -> Void) throws {
-      guard let storage = PixelStorage(width: size.pixelWidth, height: size.pixelHeight) else {
-        throw DrawingError(.outOfMemory, context: "an image of \(size.pixelWidth) × \(size.pixelHeight) pixels")
-      }
-      let context = DrawingContext(storage, size, isCancelled: isCancelled)
-      defer { context.end() }
-      try draw(context)
-      try context.finish()
-      self.init(storage, scale: size.scale)
-    }
+  /// Draws an image now, on the calling thread.
+  ///
+  /// A ``DrawingOperation`` does the same on a thread of its queue.
+  ///
+  /// - Parameters:
+  ///   - width: The width, in points.
+  ///   - height: The height, in points.
+  ///   - scale: How many pixels make a point.
+  ///   - draw: Draws into the context, which can't be used after it has returned.
+  /// - Throws: What `draw` throws, or a ``DrawingError``.
+  /// - Precondition: The size in pixels is from 1 to ``maximumDrawingDimension`` in each direction.
+  public init(
+    width: Double, height: Double, scale: Double = 1, draw: (DrawingContext) throws -> Void
+  ) throws {
+    try self.init(PixelSize(width: width, height: height, scale: scale), isCancelled: nil, draw: draw)
   }
 
-  /// The size of an image that is to be drawn.
-  struct PixelSize: Sendable {
-    let width: Double
-    let height: Double
-    let scale: Double
-    let pixelWidth: Int
-    let pixelHeight: Int
-
-    init(width: Double, height: Double, scale: Double) {
-      let limit = Double(Image.maximumDrawingDimension)
-      let (horizontal, vertical) = ((width * scale).rounded(.up), (height * scale).rounded(.up))
-      precondition(
-        width > 0 && height > 0 && scale > 0 && 1...limit ~= horizontal && 1...limit ~= vertical,
-        """
-        An image of \(width) × \(height) points at \(scale) pixels a point can't be drawn: use sizes above 0 and of at \
-        most \(Image.maximumDrawingDimension) pixels.
-        """)
-      (self.width, self.height, self.scale) = (width, height, scale)
-      (pixelWidth, pixelHeight) = (Int(horizontal), Int(vertical))
+  init(_ size: PixelSize, isCancelled: (() -> Bool)?, draw: (DrawingContext) throws -> Void) throws {
+    guard let storage = PixelStorage(width: size.pixelWidth, height: size.pixelHeight) else {
+      throw DrawingError(.outOfMemory, context: "an image of \(size.pixelWidth) × \(size.pixelHeight) pixels")
     }
+    let context = DrawingContext(storage, size, isCancelled: isCancelled)
+    defer { context.end() }
+    try draw(context)
+    try context.finish()
+    self.init(storage, scale: size.scale)
   }
+}
+
+/// The size of an image that is to be drawn.
+struct PixelSize: Sendable {
+  let width: Double
+  let height: Double
+  let scale: Double
+  let pixelWidth: Int
+  let pixelHeight: Int
+
+  init(width: Double, height: Double, scale: Double) {
+    let limit = Double(Image.maximumDrawingDimension)
+    let (horizontal, vertical) = ((width * scale).rounded(.up), (height * scale).rounded(.up))
+    precondition(
+      width > 0 && height > 0 && scale > 0 && 1...limit ~= horizontal && 1...limit ~= vertical,
+      """
+      An image of \(width) × \(height) points at \(scale) pixels a point can't be drawn: use sizes above 0 and of at \
+      most \(Image.maximumDrawingDimension) pixels.
+      """)
+    (self.width, self.height, self.scale) = (width, height, scale)
+    (pixelWidth, pixelHeight) = (Int(horizontal), Int(vertical))
+  }
+}
 #endif

@@ -1,242 +1,392 @@
 #if HTTP
-  import Crypto
-  import Foundation
-  import Headway
-  import NIOCore
-  import NIOHTTP1
-  import NIOPosix
+import Crypto
+import Foundation
+import Headway
+import NIOCore
+import NIOHTTP1
+import NIOPosix
 
-  /// A file that is being downloaded, beside its final place: `PATH.part`, and `PATH.part.json` with what is needed to
-  /// go on with it.
+/// A file that is being downloaded, beside its final place: `PATH.headway-part`, and `PATH.headway-part.json`, a note
+/// with what is needed to go on with it.
+///
+/// The note also shows that the file is one of Headway's: others of these names are not touched. A pipe, a device or
+/// standard output is written in place, and nothing of it can be started over.
+///
+/// What may wait for the disk runs on NIO's threads for that.
+final class PartialFile: @unchecked Sendable {  // Used by one task, one call after the other.
+  /// How many bytes it has.
+  var count: Int { writer.end }
+  /// By what the server knows whether the content is still the same; nil if it has not said.
+  private(set) var validator: String?
+  /// The size of the whole content in bytes; nil if the server has not sent it.
+  private(set) var size: Int?
+  /// The coding of the content, if the server sent one.
+  private var coding: String?
+
+  /// The file that is replaced at the end, without a link that leads to it.
+  private let path: String
+  private let isInPlace: Bool
+  private let threads: NIOThreadPool
+  private let url: String
+  private let descriptor: Int32
+  private let checksum: SHA256Checksum?
+  private var writer: PieceWriter
+  /// What has been read of an earlier download's bytes; nil once all of them have.
+  private var earlier: (hash: SHA256, count: Int)?
+
+  /// How much of an earlier download is read at a time.
+  private static let hashedBytes = 8 << 20
+
+  private struct Note: Codable {
+    let url: String
+    let validator: String?
+    let size: Int?
+    let coding: String?
+  }
+
+  private static let partEnding = DownloadOperation.partialEndings[0]
+  private static let noteEnding = DownloadOperation.partialEndings[1]
+
+  /// The file that is written.
+  private var partPath: String { isInPlace ? path : path + Self.partEnding }
+  private var notePath: String { path + Self.noteEnding }
+
+  private init(
+    _ path: String, _ url: String, _ checksum: SHA256Checksum?, isInPlace: Bool, _ threads: NIOThreadPool
+  ) throws {
+    let isLink = FileSystem.kind(of: path, followsLinks: false) == .other
+    self.path = isLink ? FileSystem.resolved(path) ?? path : path
+    (self.url, self.checksum, self.isInPlace, self.threads) = (url, checksum, isInPlace, threads)
+    if !isInPlace, FileSystem.isFolder(path) {
+      throw HTTPError(.cannotWriteFile, url: url, message: "\(path.shownPath) is a folder.")
+    }
+    descriptor = try isInPlace ? Self.openInPlace(path, url) : Self.openAlone(self.path + Self.partEnding, url)
+    writer = PieceWriter(descriptor, at: 0, hash: nil, on: threads, isSeekable: !isInPlace)
+  }
+
+  deinit {
+    Foundation.close(descriptor)
+    if isInPlace { threads.shutdownGracefully { _ in } }
+  }
+
+  /// Computes the checksum of a file, piece by piece.
   ///
-  /// What may wait for the disk runs on NIO's threads for that.
-  final class PartialFile: @unchecked Sendable {  // Used by one task, one call after the other.
-    /// How many bytes it has.
-    var count: Int { writer.end }
-    /// By what the server knows whether the content is still the same; nil if it has not said.
-    private(set) var validator: String?
-
-    private let path: String
-    private let url: String
-    private let descriptor: Int32
-    private let checksum: SHA256Checksum?
-    private var writer: PieceWriter
-    /// What has been read of an earlier download's bytes; nil once all of them have.
-    private var earlier: (hash: SHA256, count: Int)?
-
-    /// How much of an earlier download is read at a time.
-    private static let hashedBytes = 8 << 20
-
-    private struct Note: Codable {
-      let url: String
-      let validator: String
+  /// - Returns: nil if it can't be read.
+  static func checksum(of path: String) async throws -> SHA256Checksum? {
+    let descriptor = path.withPathBytes { Foundation.open($0, O_RDONLY | O_CLOEXEC) }
+    guard descriptor >= 0 else { return nil }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var hash = SHA256()
+    while let piece = try? await performing({ try file.read(upToCount: hashedBytes) }), !piece.isEmpty {
+      hash.update(data: piece)
+      try Task.checkCancellation()
     }
+    return SHA256Checksum(hash.finalize())
+  }
 
-    private var partPath: String { path + ".part" }
-    private var notePath: String { path + ".part.json" }
+  /// Reads the record of a file on a thread that may block.
+  static func record(of path: String, url: String, isDecoded: Bool) async throws -> DownloadRecord? {
+    try await performing { DownloadRecord.of(path, url: url, isDecoded: isDecoded) }
+  }
 
-    private init(_ path: String, _ url: String, _ checksum: SHA256Checksum?) throws {
-      (self.path, self.url, self.checksum) = (path, url, checksum)
-      try Self.requireReplaceable(path, url)
-      descriptor = try Self.openAlone(path + ".part", url)
-      writer = PieceWriter(descriptor, at: 0, hash: nil)
-    }
+  private static func performing<Answer: Sendable>(
+    on threads: NIOThreadPool = .singleton, _ body: @escaping @Sendable () throws -> Answer
+  ) async throws -> Answer {
+    try await threads.runIfActive(body)
+  }
 
-    deinit { Foundation.close(descriptor) }
+  private func performing<Answer: Sendable>(
+    _ body: @escaping @Sendable () throws -> Answer
+  ) async throws -> Answer {
+    try await Self.performing(on: threads, body)
+  }
 
-    private static func performing<Answer: Sendable>(
-      _ body: @escaping @Sendable () throws -> Answer
-    ) async throws -> Answer {
-      try await NIOThreadPool.singleton.runIfActive(body)
-    }
+  // MARK: Opening
 
-    // MARK: Opening
-
-    /// Opens the file, for this download alone, with what an earlier one has left of the same address.
-    ///
-    /// - Parameters:
-    ///   - path: Where the file is to be.
-    ///   - url: The address.
-    ///   - checksum: What the content must have.
-    /// - Returns: The file.
-    /// - Throws: ``HTTPError`` with the code `cannotWriteFile` or `fileInUse`.
-    static func open(_ path: String, for url: String, _ checksum: SHA256Checksum?) async throws -> PartialFile {
-      try await performing {
-        let file = try PartialFile(path, url, checksum)
-        try file.takeUp()
+  /// Opens the file, for this download alone, with what an earlier one has left of the same address.
+  ///
+  /// - Parameters:
+  ///   - path: Where the file is to be.
+  ///   - url: The address.
+  ///   - checksum: What the content must have.
+  ///   - isDecoded: Whether the download decompresses content, so that it can't add to what is compressed.
+  /// - Returns: The file.
+  /// - Throws: ``HTTPError`` with the code `cannotWriteFile`, also if there is a foreign file of the name that the
+  ///   partial one has, or `fileInUse`.
+  static func open(
+    _ path: String, for url: String, _ checksum: SHA256Checksum?, isDecoded: Bool
+  ) async throws -> PartialFile {
+    let isInPlace = isInPlace(path)
+    // A pipe waits for its reader, and other files must not wait for that.
+    let threads = isInPlace ? NIOThreadPool(numberOfThreads: 1) : .singleton
+    if isInPlace { threads.start() }
+    do {
+      return try await performing(on: threads) {
+        let file = try PartialFile(path, url, checksum, isInPlace: isInPlace, threads)
+        try file.takeUp(isDecoded: isDecoded)
         return file
       }
-    }
-
-    /// A device, a pipe or a folder of that name is not replaced.
-    private static func requireReplaceable(_ path: String, _ url: String) throws {
-      var status = stat()
-      guard path.withPathBytes({ stat($0, &status) }) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
-      throw HTTPError(.cannotWriteFile, url: url, message: "\(path) is there, and is no file.")
-    }
-
-    private static func openAlone(_ path: String, _ url: String) throws -> Int32 {
-      while true {
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = path.withPathBytes { Foundation.open($0, flags, 0o666) }
-        guard descriptor >= 0 else { throw failure("can't be written", path, url) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-          let isInUse = errno == EWOULDBLOCK
-          Foundation.close(descriptor)
-          guard isInUse else { throw failure("can't be locked", path, url) }
-          throw HTTPError(.fileInUse, url: url, message: "Another download writes \(path).")
-        }
-        // Another one may have completed it between the two.
-        var (opened, named) = (stat(), stat())
-        let isNamed = fstat(descriptor, &opened) == 0 && path.withPathBytes { stat($0, &named) } == 0
-        if isNamed, opened.st_ino == named.st_ino { return descriptor }
-        Foundation.close(descriptor)
-      }
-    }
-
-    private static func failure(
-      _ what: String, _ path: String, _ url: String, _ error: any Error = IOError(errnoCode: errno, reason: "")
-    ) -> HTTPError {
-      let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-      return HTTPError(.cannotWriteFile, url: url, message: "\(path.shownPath) \(what): \(reason).", underlying: error)
-    }
-
-    private func failure(_ what: String, _ error: any Error = IOError(errnoCode: errno, reason: "")) -> HTTPError {
-      Self.failure(what, partPath, url, error)
-    }
-
-    private func takeUp() throws {
-      guard let note = readNote(), note.url == url else { return try truncate(validator: nil) }
-      validator = note.validator
-      writer = PieceWriter(descriptor, at: Int(lseek(descriptor, 0, SEEK_END)), hash: nil)
-      if checksum != nil { earlier = (SHA256(), 0) }
-    }
-
-    private func readNote() -> Note? {
-      let descriptor = notePath.withPathBytes { Foundation.open($0, O_RDONLY | O_CLOEXEC) }
-      guard descriptor >= 0 else { return nil }
-      let content = try? FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readToEnd()
-      return content.flatMap { try? JSONDecoder().decode(Note.self, from: $0) }
-    }
-
-    private static func remove(_ path: String) { _ = path.withPathBytes { unlink($0) } }
-
-    /// Reads what an earlier download has left, for the checksum.
-    ///
-    /// Piece by piece, since the file may be large, and the operation cancelled meanwhile.
-    func hashEarlierBytes() async throws {
-      while try await Self.performing({ try self.hashPiece() }) { try Task.checkCancellation() }
-    }
-
-    private func hashPiece() throws -> Bool {
-      guard var (hash, count) = earlier else { return false }
-      let piece = try [UInt8](unsafeUninitializedCapacity: Self.hashedBytes) { buffer, size in
-        let got = pread(descriptor, buffer.baseAddress, buffer.count, off_t(count))
-        guard got >= 0 else { throw failure("can't be read") }
-        size = got
-      }
-      guard !piece.isEmpty else {
-        writer = PieceWriter(descriptor, at: count, hash: hash)
-        earlier = nil
-        return false
-      }
-      hash.update(data: piece)
-      count += piece.count
-      earlier = (hash, count)
-      return true
-    }
-
-    /// Whether an answer with a part of the content goes on where this ends.
-    func isContinued(by part: ContentRange?, _ headers: HTTPHeaders) -> Bool {
-      guard let part, part.start == count else { return false }
-      // A server may send the rest whatever `If-Range` says.
-      return validator.map { !Validator.isContradicted($0, by: headers) } ?? false
-    }
-
-    // MARK: Writing
-
-    /// Begins anew.
-    func restart(validator: String?) async throws {
-      try await flush()
-      try await Self.performing { try self.truncate(validator: validator) }
-    }
-
-    private func truncate(validator: String?) throws {
-      guard ftruncate(descriptor, 0) == 0 else { throw failure("can't be written") }
-      writer = PieceWriter(descriptor, at: 0, hash: checksum.map { _ in SHA256() })
-      self.validator = validator
-      guard let validator else { return Self.remove(notePath) }
-      try write(Note(url: url, validator: validator))
-    }
-
-    /// Writes the note to a file of its own: a link of that name is not followed.
-    private func write(_ note: Note) throws {
-      Self.remove(notePath)
-      let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-      let descriptor = notePath.withPathBytes { Foundation.open($0, flags, 0o666) }
-      guard descriptor >= 0 else { throw Self.failure("can't be written", notePath, url) }
-      do {
-        try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: JSONEncoder().encode(note))
-      } catch {
-        throw Self.failure("can't be written", notePath, url, error)
-      }
-    }
-
-    func append(_ piece: ByteBuffer) async throws {
-      do { try await writer.append(piece) } catch { throw failure("can't be written", error) }
-    }
-
-    /// Waits until all that has come is in the file.
-    private func flush() async throws {
-      do { try await writer.flush() } catch { throw failure("can't be written", error) }
-    }
-
-    // MARK: The end
-
-    /// Gives the file its name, once it is on the disk.
-    ///
-    /// - Throws: ``HTTPError`` with the code `checksumMismatch`, after which nothing of it is kept, or
-    ///   `cannotWriteFile`.
-    func complete() async throws {
-      try await flush()
-      try await Self.performing {
-        if let checksum = self.checksum, let actual = self.writer.hash.map({ SHA256Checksum($0.finalize()) }),
-          checksum != actual
-        {
-          try self.truncate(validator: nil)
-          throw HTTPError(
-            .checksumMismatch, url: self.url,
-            message: "The content has the SHA-256 checksum \(actual), not \(checksum).")
-        }
-        let rename = { self.partPath.withPathBytes { from in self.path.withPathBytes { Foundation.rename(from, $0) } } }
-        guard fsync(self.descriptor) == 0, rename() == 0 else {
-          throw self.failure("can't be completed")
-        }
-        Self.remove(self.notePath)
-        // So that the name is on the disk, too.
-        let folder = self.path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self.path[...$0]) } ?? "."
-        let folderDescriptor = folder.withPathBytes { Foundation.open($0, O_RDONLY) }
-        if folderDescriptor >= 0 {
-          fsync(folderDescriptor)
-          Foundation.close(folderDescriptor)
-        }
-      }
-    }
-
-    /// Leaves the file, or removes it.
-    ///
-    /// - Parameter keeps: Whether to leave what has come, if a later download can go on with it.
-    func close(keeps: Bool) async {
-      // What can't be written is not kept.
-      try? await flush()
-      guard !keeps || count == 0 || validator == nil else { return }
-      // In a task of its own, since that of the operation may be cancelled.
-      await Task {
-        try? await Self.performing {
-          Self.remove(self.partPath)
-          Self.remove(self.notePath)
-        }
-      }.value
+    } catch {
+      if isInPlace { try? await threads.shutdownGracefully() }
+      throw error
     }
   }
+
+  /// Whether a path is standard output, a device or a pipe, which is not replaced.
+  private static func isInPlace(_ path: String) -> Bool {
+    DownloadOperation.isStandardOutput(path) || FileSystem.kind(of: path) == .other
+  }
+
+  private static func openInPlace(_ path: String, _ url: String) throws -> Int32 {
+    let descriptor =
+      DownloadOperation.isStandardOutput(path)
+      ? fcntl(1, F_DUPFD_CLOEXEC, 0) : path.withPathBytes { Foundation.open($0, O_WRONLY | O_CLOEXEC | O_NOCTTY) }
+    guard descriptor >= 0 else { throw failure("can't be written", path, url) }
+    return descriptor
+  }
+
+  private static func openAlone(_ path: String, _ url: String) throws -> Int32 {
+    while true {
+      let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+      let descriptor = path.withPathBytes { Foundation.open($0, flags, 0o666) }
+      guard descriptor >= 0 else { throw failure("can't be written", path, url) }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        let isInUse = errno == EWOULDBLOCK
+        Foundation.close(descriptor)
+        guard isInUse else { throw failure("can't be locked", path, url) }
+        throw HTTPError(.fileInUse, url: url, message: "Another download writes \(path).")
+      }
+      // Another one may have completed it between the two.
+      if isNamed(path, descriptor) { return descriptor }
+      Foundation.close(descriptor)
+    }
+  }
+
+  /// Whether an open file still has a name.
+  private static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
+    var (opened, named) = (stat(), stat())
+    return fstat(descriptor, &opened) == 0 && path.withPathBytes { stat($0, &named) } == 0
+      && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
+  }
+
+  private static func failure(
+    _ what: String, _ path: String, _ url: String, _ error: any Error = IOError(errnoCode: errno, reason: "")
+  ) -> HTTPError {
+    let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+    let name = DownloadOperation.isStandardOutput(path) ? "Standard output" : path.shownPath
+    return HTTPError(.cannotWriteFile, url: url, message: "\(name) \(what): \(reason).", underlying: error)
+  }
+
+  private func failure(_ what: String, _ error: any Error = IOError(errnoCode: errno, reason: "")) -> HTTPError {
+    Self.failure(what, partPath, url, error)
+  }
+
+  private func takeUp(isDecoded: Bool) throws {
+    guard !isInPlace else { return try truncate() }
+    let end = Int(lseek(descriptor, 0, SEEK_END))
+    let note: Note?
+    do { note = try readNote() } catch {
+      // Just created.
+      if end == 0 { Self.remove(partPath) }
+      throw error
+    }
+    guard note != nil || end == 0 else { throw foreign(partPath) }
+    guard let note, let validator = note.validator, note.url == url, note.coding == nil || !isDecoded else {
+      return try truncate()
+    }
+    (self.validator, size, coding) = (validator, note.size, note.coding)
+    writer = PieceWriter(descriptor, at: end, hash: nil, on: threads)
+    if checksum != nil { earlier = (SHA256(), 0) }
+  }
+
+  /// Reads the note.
+  ///
+  /// - Returns: nil if there is none, or if the process ended before it was written.
+  /// - Throws: ``HTTPError`` if a file of that name is none.
+  private func readNote() throws -> Note? {
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let descriptor = notePath.withPathBytes { Foundation.open($0, flags) }
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw foreign(notePath)
+    }
+    let content = try? FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readToEnd() ?? Data()
+    if content?.isEmpty == true { return nil }
+    guard let note = content.flatMap({ try? JSONDecoder().decode(Note.self, from: $0) }) else {
+      throw foreign(notePath)
+    }
+    return note
+  }
+
+  private func foreign(_ path: String) -> HTTPError {
+    HTTPError(
+      .cannotWriteFile, url: url,
+      message: "\(path.shownPath) exists, but was not created by a download. Move or remove it.")
+  }
+
+  private static func remove(_ path: String) { _ = path.withPathBytes { unlink($0) } }
+
+  /// Reads what an earlier download has left, for the checksum.
+  ///
+  /// Piece by piece, since the file may be large, and the operation cancelled meanwhile.
+  func hashEarlierBytes() async throws {
+    while try await performing({ try self.hashPiece() }) { try Task.checkCancellation() }
+  }
+
+  private func hashPiece() throws -> Bool {
+    guard var (hash, count) = earlier else { return false }
+    let piece = try [UInt8](unsafeUninitializedCapacity: Self.hashedBytes) { buffer, size in
+      let got = pread(descriptor, buffer.baseAddress, buffer.count, off_t(count))
+      guard got >= 0 else { throw failure("can't be read") }
+      size = got
+    }
+    guard !piece.isEmpty else {
+      writer = PieceWriter(descriptor, at: count, hash: hash, on: threads)
+      earlier = nil
+      return false
+    }
+    hash.update(data: piece)
+    count += piece.count
+    earlier = (hash, count)
+    return true
+  }
+
+  /// Whether an answer has the part of the content that follows the file's.
+  func isContinued(by part: ContentRange?, _ headers: HTTPHeaders) -> Bool {
+    // Of a server that ignores `If-Range`, only the validator shows which content the part is of.
+    guard let part, part.start == count, belongs(headers, total: part.total),
+      validator.map({ Validator.isConfirmed($0, by: headers) }) == true
+    else { return false }
+    // The answer may leave the coding out, but must have no other.
+    return headers.first(name: "Content-Encoding").map { $0 == coding } ?? true
+  }
+
+  /// Whether the file is complete according to an answer without content, which has the total size.
+  func isWhole(by headers: HTTPHeaders) -> Bool {
+    guard let total = ContentRange.totalWithoutPart(headers) else { return false }
+    return total == count && belongs(headers, total: total)
+  }
+
+  /// Whether an answer may be about the content that the file has a part of.
+  private func belongs(_ headers: HTTPHeaders, total: Int?) -> Bool {
+    guard let validator, !Validator.isContradicted(validator, by: headers) else { return false }
+    guard let total else { return size != nil }
+    return size.map { $0 == total } ?? true
+  }
+
+  // MARK: Writing
+
+  /// Starts over with an answer that has the whole content.
+  ///
+  /// - Parameters:
+  ///   - headers: Its header fields.
+  ///   - size: The size of the content in bytes, if it is known.
+  ///   - isDecoded: Whether the content is decompressed before it is written, so that no range describes it.
+  /// - Throws: ``HTTPError`` with the code `cannotWriteFile`.
+  func restart(_ headers: HTTPHeaders, size: Int?, isDecoded: Bool) async throws {
+    try await empty()
+    if !isDecoded, let validator = Validator.of(headers) {
+      (self.validator, self.size, coding) = (validator, size, headers.first(name: "Content-Encoding"))
+    }
+    guard !isInPlace else { return }
+    // Without a validator, the note still shows that the file is Headway's.
+    let note = Note(url: url, validator: validator, size: self.size, coding: coding)
+    try await performing { try self.write(note) }
+  }
+
+  /// Removes the content.
+  func empty() async throws {
+    try await flush()
+    try await performing { try self.truncate() }
+  }
+
+  private func truncate() throws {
+    guard !isInPlace || count == 0 else {
+      throw HTTPError(
+        .cannotWriteFile, url: url,
+        message: "The download can't be started over, because its beginning has been written to a pipe or a device.")
+    }
+    guard isInPlace || ftruncate(descriptor, 0) == 0 else { throw failure("can't be written") }
+    writer = PieceWriter(descriptor, at: 0, hash: checksum.map { _ in SHA256() }, on: threads, isSeekable: !isInPlace)
+    (validator, size, coding) = (nil, nil, nil)
+    if !isInPlace { Self.remove(notePath) }
+  }
+
+  /// Writes the note to a file of its own: a link of that name is not followed.
+  private func write(_ note: Note) throws {
+    Self.remove(notePath)
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let descriptor = notePath.withPathBytes { Foundation.open($0, flags, 0o666) }
+    guard descriptor >= 0 else { throw Self.failure("can't be written", notePath, url) }
+    do {
+      try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: JSONEncoder().encode(note))
+    } catch {
+      throw Self.failure("can't be written", notePath, url, error)
+    }
+  }
+
+  func append(_ piece: ByteBuffer) async throws {
+    do { try await writer.append(piece) } catch { throw failure("can't be written", error) }
+  }
+
+  /// Waits until all that has come is in the file.
+  private func flush() async throws {
+    do { try await writer.flush() } catch { throw failure("can't be written", error) }
+  }
+
+  // MARK: The end
+
+  /// Gives the file its name, once it is on the disk.
+  ///
+  /// - Parameter record: The record to store in the file, if any.
+  /// - Throws: ``HTTPError`` with the code `checksumMismatch`, after which nothing of it is kept, or
+  ///   `cannotWriteFile`.
+  func complete(recording record: DownloadRecord?) async throws {
+    try await flush()
+    try await performing {
+      if let checksum = self.checksum, let actual = self.writer.hash.map({ SHA256Checksum($0.finalize()) }),
+        checksum != actual
+      {
+        if !self.isInPlace { try self.truncate() }
+        throw HTTPError(
+          .checksumMismatch, url: self.url,
+          message: "The content has the SHA-256 checksum \(actual), not \(checksum).")
+      }
+      guard !self.isInPlace else { return }
+      guard Self.isNamed(self.partPath, self.descriptor) else {
+        throw HTTPError(
+          .cannotWriteFile, url: self.url, message: "Another program has replaced \(self.partPath.shownPath).")
+      }
+      record?.write(to: self.descriptor)
+      let rename = { self.partPath.withPathBytes { from in self.path.withPathBytes { Foundation.rename(from, $0) } } }
+      guard fsync(self.descriptor) == 0, rename() == 0 else {
+        throw self.failure("can't be completed")
+      }
+      Self.remove(self.notePath)
+      // So that the name is on the disk, too.
+      let folder = self.path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self.path[...$0]) } ?? "."
+      let folderDescriptor = folder.withPathBytes { Foundation.open($0, O_RDONLY) }
+      if folderDescriptor >= 0 {
+        fsync(folderDescriptor)
+        Foundation.close(folderDescriptor)
+      }
+    }
+  }
+
+  /// Leaves the file, or removes it.
+  ///
+  /// - Parameter keeps: Whether to leave what has come, if a later download can go on with it.
+  func close(keeps: Bool) async {
+    // What can't be written is not kept.
+    try? await flush()
+    guard !isInPlace, !keeps || count == 0 || validator == nil, Self.isNamed(partPath, descriptor) else { return }
+    // In a task of its own, since that of the operation may be cancelled.
+    await Task {
+      try? await self.performing {
+        Self.remove(self.partPath)
+        Self.remove(self.notePath)
+      }
+    }.value
+  }
+}
 #endif

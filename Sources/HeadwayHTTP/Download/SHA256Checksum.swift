@@ -1,42 +1,42 @@
 #if HTTP
-  import Crypto
+import Crypto
 
-  /// A checksum of content: 32 bytes by SHA-256 (FIPS 180-4).
-  public struct SHA256Checksum: Sendable, Hashable, CustomStringConvertible {
-    let bytes: [UInt8]
+/// A checksum of content: 32 bytes by SHA-256 (FIPS 180-4).
+public struct SHA256Checksum: Sendable, Hashable, CustomStringConvertible {
+  let bytes: [UInt8]
 
-    /// Creates a checksum of its text: 64 hexadecimal digits, also behind `sha256:`.
-    ///
-    /// It does not return nil for another text, since a download without a checksum is not verified.
-    ///
-    /// - Parameter text: The digits, small or large.
-    /// - Throws: ``HTTPError`` with the code `invalidChecksum`.
-    public init(_ text: String) throws {
-      guard let bytes = Self.bytes(text) else {
-        throw HTTPError(
-          .invalidChecksum, url: "", message: "“\(text)” is no SHA-256 checksum: use 64 hexadecimal digits.")
-      }
-      self.bytes = bytes
+  /// Creates a checksum of its text: 64 hexadecimal digits, also behind `sha256:`.
+  ///
+  /// It does not return nil for another text, since a download without a checksum is not verified.
+  ///
+  /// - Parameter text: The digits, small or large.
+  /// - Throws: ``HTTPError`` with the code `invalidChecksum`.
+  public init(_ text: String) throws {
+    guard let bytes = Self.bytes(text) else {
+      throw HTTPError(
+        .invalidChecksum, url: "", message: "“\(text)” is no SHA-256 checksum: use 64 hexadecimal digits.")
     }
-
-    private static func bytes(_ text: String) -> [UInt8]? {
-      let digits = text.lowercased().hasPrefix("sha256:") ? text.dropFirst(7) : Substring(text)
-      guard digits.utf8.count == 64 else { return nil }
-      var bytes: [UInt8] = []
-      var rest = digits
-      while !rest.isEmpty {
-        guard let byte = UInt8(rest.prefix(2), radix: 16), rest.first != "+", rest.first != "-" else { return nil }
-        bytes.append(byte)
-        rest = rest.dropFirst(2)
-      }
-      return bytes
-    }
-
-    init(_ digest: SHA256.Digest) { bytes = Array(digest) }
-
-    /// 64 hexadecimal digits.
-    public var description: String {
-      bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
-    }
+    self.bytes = bytes
   }
+
+  private static func bytes(_ text: String) -> [UInt8]? {
+    let digits = text.lowercased().hasPrefix("sha256:") ? text.dropFirst(7) : Substring(text)
+    guard digits.utf8.count == 64 else { return nil }
+    var bytes: [UInt8] = []
+    var rest = digits
+    while !rest.isEmpty {
+      guard let byte = UInt8(rest.prefix(2), radix: 16), rest.first != "+", rest.first != "-" else { return nil }
+      bytes.append(byte)
+      rest = rest.dropFirst(2)
+    }
+    return bytes
+  }
+
+  init(_ digest: SHA256.Digest) { bytes = Array(digest) }
+
+  /// 64 hexadecimal digits.
+  public var description: String {
+    bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+  }
+}
 #endif

@@ -1,89 +1,89 @@
 #if HTTP
-  import Foundation
-  import Headway
-  import NIOCore
-  import NIOPosix
+import Foundation
+import Headway
+import NIOCore
+import NIOPosix
 
-  /// The content of a file, read on threads that may block.
-  ///
-  /// Each pass sends what the file had when the request began: another one that gets its name meanwhile does not mix
-  /// with it, and what is added to it is not sent.
-  struct FileBody: AsyncSequence, Sendable {
-    typealias Element = ByteBuffer
+/// The content of a file, read on threads that may block.
+///
+/// Each pass sends what the file had when the request began: another one that gets its name meanwhile does not mix
+/// with it, and what is added to it is not sent.
+struct FileBody: AsyncSequence, Sendable {
+  typealias Element = ByteBuffer
 
-    private static let pieceBytes = 128 << 10
+  private static let pieceBytes = 128 << 10
 
-    let path: String
-    let url: String
-    let size: Int64
-    private let number: ino_t
+  let path: String
+  let url: String
+  let size: Int64
+  private let number: ino_t
 
-    init(path: String, url: String) throws {
-      (self.path, self.url) = (path, url)
-      var status = stat()
-      guard path.withPathBytes({ stat($0, &status) }) == 0 else {
-        throw Self.failure(path, url, String(cString: strerror(errno)))
-      }
-      guard status.st_mode & S_IFMT == S_IFREG else { throw Self.failure(path, url, "it is no file") }
-      (size, number) = (Int64(status.st_size), status.st_ino)
+  init(path: String, url: String) throws {
+    (self.path, self.url) = (path, url)
+    var status = stat()
+    guard path.withPathBytes({ stat($0, &status) }) == 0 else {
+      throw Self.failure(path, url, String(cString: strerror(errno)))
     }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw Self.failure(path, url, "it is no file") }
+    (size, number) = (Int64(status.st_size), status.st_ino)
+  }
 
-    private static func failure(_ path: String, _ url: String, _ reason: String) -> HTTPError {
-      HTTPError(.cannotReadFile, url: url, message: "\(path) can't be read: \(reason).")
-    }
+  private static func failure(_ path: String, _ url: String, _ reason: String) -> HTTPError {
+    HTTPError(.cannotReadFile, url: url, message: "\(path) can't be read: \(reason).")
+  }
 
-    func makeAsyncIterator() -> Iterator { Iterator(file: self) }
+  func makeAsyncIterator() -> Iterator { Iterator(file: self) }
 
-    struct Iterator: AsyncIteratorProtocol {
-      private let file: FileBody
-      /// Open from the first piece on.
-      private var opened: OpenFile?
-      private var offset: Int64 = 0
+  struct Iterator: AsyncIteratorProtocol {
+    private let file: FileBody
+    /// Open from the first piece on.
+    private var opened: OpenFile?
+    private var offset: Int64 = 0
 
-      init(file: FileBody) { self.file = file }
+    init(file: FileBody) { self.file = file }
 
-      mutating func next() async throws -> ByteBuffer? {
-        let count = Int(Swift.min(file.size - offset, Int64(FileBody.pieceBytes)))
-        guard count > 0 else { return nil }
-        let (start, file, opened) = (offset, file, opened)
-        let (source, piece) = try await NIOThreadPool.singleton.runIfActive {
-          let source = try opened ?? OpenFile(file)
-          return (source, try source.read(count, at: start))
-        }
-        guard piece.readableBytes > 0 else {
-          throw HTTPError(.cannotReadFile, url: file.url, message: "\(file.path) became shorter while it was sent.")
-        }
-        (self.opened, offset) = (source, offset + Int64(piece.readableBytes))
-        return piece
+    mutating func next() async throws -> ByteBuffer? {
+      let count = Int(Swift.min(file.size - offset, Int64(FileBody.pieceBytes)))
+      guard count > 0 else { return nil }
+      let (start, file, opened) = (offset, file, opened)
+      let (source, piece) = try await NIOThreadPool.singleton.runIfActive {
+        let source = try opened ?? OpenFile(file)
+        return (source, try source.read(count, at: start))
       }
-    }
-
-    /// A file that is closed when nothing refers to it any more.
-    private final class OpenFile: Sendable {
-      private let file: FileBody
-      private let descriptor: Int32
-
-      init(_ file: FileBody) throws {
-        self.file = file
-        descriptor = file.path.withPathBytes { open($0, O_RDONLY | O_CLOEXEC) }
-        guard descriptor >= 0 else { throw FileBody.failure(file.path, file.url, String(cString: strerror(errno))) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_ino == file.number else {
-          throw FileBody.failure(file.path, file.url, "it was replaced by another")
-        }
+      guard piece.readableBytes > 0 else {
+        throw HTTPError(.cannotReadFile, url: file.url, message: "\(file.path) became shorter while it was sent.")
       }
-
-      deinit { close(descriptor) }
-
-      func read(_ count: Int, at offset: Int64) throws -> ByteBuffer {
-        var buffer = ByteBufferAllocator().buffer(capacity: count)
-        try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
-          let got = pread(descriptor, bytes.baseAddress, count, off_t(offset))
-          guard got >= 0 else { throw FileBody.failure(file.path, file.url, String(cString: strerror(errno))) }
-          return got
-        }
-        return buffer
-      }
+      (self.opened, offset) = (source, offset + Int64(piece.readableBytes))
+      return piece
     }
   }
+
+  /// A file that is closed when nothing refers to it any more.
+  private final class OpenFile: Sendable {
+    private let file: FileBody
+    private let descriptor: Int32
+
+    init(_ file: FileBody) throws {
+      self.file = file
+      descriptor = file.path.withPathBytes { open($0, O_RDONLY | O_CLOEXEC) }
+      guard descriptor >= 0 else { throw FileBody.failure(file.path, file.url, String(cString: strerror(errno))) }
+      var status = stat()
+      guard fstat(descriptor, &status) == 0, status.st_ino == file.number else {
+        throw FileBody.failure(file.path, file.url, "it was replaced by another")
+      }
+    }
+
+    deinit { close(descriptor) }
+
+    func read(_ count: Int, at offset: Int64) throws -> ByteBuffer {
+      var buffer = ByteBufferAllocator().buffer(capacity: count)
+      try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
+        let got = pread(descriptor, bytes.baseAddress, count, off_t(offset))
+        guard got >= 0 else { throw FileBody.failure(file.path, file.url, String(cString: strerror(errno))) }
+        return got
+      }
+      return buffer
+    }
+  }
+}
 #endif

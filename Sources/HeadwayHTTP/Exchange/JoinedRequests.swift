@@ -1,134 +1,136 @@
 #if HTTP
-  import Synchronization
+import Synchronization
 
-  /// Attempts at requests under way whose answer equal requests share.
-  ///
-  /// Each participant waits for itself: one that is cancelled leaves at once, and the attempt ends when the last one
-  /// has left.
-  final class JoinedRequests: Sendable {
-    /// What has to be the same for an answer to be shared.
-    struct Key: Hashable {
-      let url: String
-      let headers: [String]
-      let maximumBodyBytes: Int?
-      let maximumRedirects: Int
-      let allowedStatuses: Set<UInt>
+/// Attempts at requests under way whose answer equal requests share.
+///
+/// Each participant waits for itself: one that is cancelled leaves at once, and the attempt ends when the last one
+/// has left.
+final class JoinedRequests: Sendable {
+  /// What has to be the same for an answer to be shared.
+  struct Key: Hashable {
+    let url: String
+    let headers: [String]
+    let maximumBodyBytes: Int?
+    let maximumErrorBodyBytes: Int
+    let maximumRedirects: Int
+    let allowedStatuses: Set<UInt>
 
-      init(_ request: HTTPRequest, _ limits: HTTPLimits) {
-        url = request.url
-        headers = request.headers.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
-        maximumBodyBytes = limits.maximumBodyBytes
-        maximumRedirects = limits.maximumRedirects
-        allowedStatuses = limits.allowedStatuses
-      }
-    }
-
-    /// What comes of an attempt, to each participant.
-    private enum Event: Sendable {
-      case received(HTTPBodyCount)
-      case ended(Result<HTTPResponse, any Error>)
-    }
-
-    typealias Attempt = @Sendable (_ report: @escaping @Sendable (HTTPBodyCount) -> Void) async throws -> HTTPResponse
-
-    private struct Exchange {
-      let number: Int
-      var participants: [Int: AsyncStream<Event>.Continuation]
-      var task: Task<Void, Never>?
-    }
-
-    private struct State {
-      var exchanges: [Key: Exchange] = [:]
-      private var lastNumber = 0
-
-      mutating func number() -> Int {
-        lastNumber += 1
-        return lastNumber
-      }
-    }
-
-    private let state = Mutex(State())
-
-    /// How many requests take part in an attempt.
-    var participantCount: Int { state.withLock { $0.exchanges.values.reduce(0) { $0 + $1.participants.count } } }
-
-    /// Waits for the answer of the attempt that is under way for `key`, or begins one.
-    ///
-    /// - Parameters:
-    ///   - key: What is asked.
-    ///   - report: Called in the calling task as bytes come.
-    ///   - attempt: Asks.
-    /// - Returns: The answer.
-    /// - Throws: What `attempt` throws; `CancellationError` when the calling task is cancelled.
-    func response(
-      for key: Key, report: (HTTPBodyCount) -> Void, attempt: @escaping Attempt
-    ) async throws -> HTTPResponse {
-      // Only the newest count matters, and the end, after which nothing comes.
-      let (events, participant) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(2))
-      let id = join(key, participant, attempt)
-      defer { leave(key, id) }
-      for await event in events {
-        switch event {
-        case .received(let count): report(count)
-        case .ended(let result): return try result.get()
-        }
-      }
-      throw CancellationError()
-    }
-
-    private func join(
-      _ key: Key, _ participant: AsyncStream<Event>.Continuation, _ attempt: @escaping Attempt
-    ) -> Int {
-      let (id, started) = state.withLock { state -> (Int, Int?) in
-        let id = state.number()
-        guard state.exchanges[key] == nil else {
-          state.exchanges[key]?.participants[id] = participant
-          return (id, nil)
-        }
-        let number = state.number()
-        state.exchanges[key] = Exchange(number: number, participants: [id: participant])
-        return (id, number)
-      }
-      if let started { start(started, key, attempt) }
-      return id
-    }
-
-    private func start(_ number: Int, _ key: Key, _ attempt: @escaping Attempt) {
-      let task = Task { [self] in
-        let result: Result<HTTPResponse, any Error>
-        do {
-          result = .success(try await attempt { self.report(.received($0), number, key) })
-        } catch {
-          result = .failure(error)
-        }
-        report(.ended(result), number, key)
-      }
-      let isWanted = state.withLock { state in
-        guard state.exchanges[key]?.number == number else { return false }
-        state.exchanges[key]?.task = task
-        return true
-      }
-      // It has ended, or all have left.
-      if !isWanted { task.cancel() }
-    }
-
-    private func report(_ event: Event, _ number: Int, _ key: Key) {
-      let participants = state.withLock { state -> [AsyncStream<Event>.Continuation] in
-        guard let exchange = state.exchanges[key], exchange.number == number else { return [] }
-        if case .ended = event { state.exchanges[key] = nil }
-        return Array(exchange.participants.values)
-      }
-      for participant in participants { participant.yield(event) }
-    }
-
-    private func leave(_ key: Key, _ id: Int) {
-      let abandoned = state.withLock { state -> Exchange? in
-        guard state.exchanges[key]?.participants.removeValue(forKey: id) != nil,
-          state.exchanges[key]?.participants.isEmpty == true
-        else { return nil }
-        return state.exchanges.removeValue(forKey: key)
-      }
-      abandoned?.task?.cancel()
+    init(_ request: HTTPRequest, _ limits: HTTPLimits) {
+      url = request.url
+      headers = request.headers.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
+      maximumBodyBytes = limits.maximumBodyBytes
+      maximumErrorBodyBytes = limits.maximumErrorBodyBytes
+      maximumRedirects = limits.maximumRedirects
+      allowedStatuses = limits.allowedStatuses
     }
   }
+
+  /// What comes of an attempt, to each participant.
+  private enum Event: Sendable {
+    case received(HTTPBodyCount)
+    case ended(Result<HTTPResponse, any Error>)
+  }
+
+  typealias Attempt = @Sendable (_ report: @escaping @Sendable (HTTPBodyCount) -> Void) async throws -> HTTPResponse
+
+  private struct Exchange {
+    let number: Int
+    var participants: [Int: AsyncStream<Event>.Continuation]
+    var task: Task<Void, Never>?
+  }
+
+  private struct State {
+    var exchanges: [Key: Exchange] = [:]
+    private var lastNumber = 0
+
+    mutating func number() -> Int {
+      lastNumber += 1
+      return lastNumber
+    }
+  }
+
+  private let state = Mutex(State())
+
+  /// How many requests take part in an attempt.
+  var participantCount: Int { state.withLock { $0.exchanges.values.reduce(0) { $0 + $1.participants.count } } }
+
+  /// Waits for the answer of the attempt that is under way for `key`, or begins one.
+  ///
+  /// - Parameters:
+  ///   - key: What is asked.
+  ///   - report: Called in the calling task as bytes come.
+  ///   - attempt: Asks.
+  /// - Returns: The answer.
+  /// - Throws: What `attempt` throws; `CancellationError` when the calling task is cancelled.
+  func response(
+    for key: Key, report: (HTTPBodyCount) -> Void, attempt: @escaping Attempt
+  ) async throws -> HTTPResponse {
+    // Only the newest count matters, and the end, after which nothing comes.
+    let (events, participant) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(2))
+    let id = join(key, participant, attempt)
+    defer { leave(key, id) }
+    for await event in events {
+      switch event {
+      case .received(let count): report(count)
+      case .ended(let result): return try result.get()
+      }
+    }
+    throw CancellationError()
+  }
+
+  private func join(
+    _ key: Key, _ participant: AsyncStream<Event>.Continuation, _ attempt: @escaping Attempt
+  ) -> Int {
+    let (id, started) = state.withLock { state -> (Int, Int?) in
+      let id = state.number()
+      guard state.exchanges[key] == nil else {
+        state.exchanges[key]?.participants[id] = participant
+        return (id, nil)
+      }
+      let number = state.number()
+      state.exchanges[key] = Exchange(number: number, participants: [id: participant])
+      return (id, number)
+    }
+    if let started { start(started, key, attempt) }
+    return id
+  }
+
+  private func start(_ number: Int, _ key: Key, _ attempt: @escaping Attempt) {
+    let task = Task { [self] in
+      let result: Result<HTTPResponse, any Error>
+      do {
+        result = .success(try await attempt { self.report(.received($0), number, key) })
+      } catch {
+        result = .failure(error)
+      }
+      report(.ended(result), number, key)
+    }
+    let isWanted = state.withLock { state in
+      guard state.exchanges[key]?.number == number else { return false }
+      state.exchanges[key]?.task = task
+      return true
+    }
+    // It has ended, or all have left.
+    if !isWanted { task.cancel() }
+  }
+
+  private func report(_ event: Event, _ number: Int, _ key: Key) {
+    let participants = state.withLock { state -> [AsyncStream<Event>.Continuation] in
+      guard let exchange = state.exchanges[key], exchange.number == number else { return [] }
+      if case .ended = event { state.exchanges[key] = nil }
+      return Array(exchange.participants.values)
+    }
+    for participant in participants { participant.yield(event) }
+  }
+
+  private func leave(_ key: Key, _ id: Int) {
+    let abandoned = state.withLock { state -> Exchange? in
+      guard state.exchanges[key]?.participants.removeValue(forKey: id) != nil,
+        state.exchanges[key]?.participants.isEmpty == true
+      else { return nil }
+      return state.exchanges.removeValue(forKey: key)
+    }
+    abandoned?.task?.cancel()
+  }
+}
 #endif

@@ -1,52 +1,52 @@
 #if HTTP
-  import Foundation
-  import NIOHTTP1
+import Foundation
+import NIOHTTP1
 
-  /// Where a server sends on to.
-  enum Redirect {
-    /// What says who asks, and which host: not for another one.
-    private static let ofOneHost = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
+/// Where a server sends on to.
+enum Redirect {
+  /// What says who asks, and which host: not for another one.
+  private static let ofOneHost = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
 
-    /// The request for another address.
-    ///
-    /// - Throws: ``HTTPError`` with the code `refusedRedirect`.
-    static func next(_ request: HTTPRequest, to location: String, _ status: HTTPResponseStatus) throws -> HTTPRequest {
-      guard let old = URL(string: request.url), let new = URL(string: location, relativeTo: old)?.absoluteURL,
-        WebAddress.isValid(new), let scheme = new.scheme?.lowercased(), new.host?.isEmpty == false
-      else {
-        throw HTTPError(
-          .refusedRedirect, url: request.url, status: status, message: "The server sent on to no address: \(location).")
-      }
-      guard old.scheme?.lowercased() != "https" || scheme == "https" else {
-        throw HTTPError(
-          .refusedRedirect, url: request.url, status: status,
-          message: "The server sent on from https to http: \(location).")
-      }
-      var next = request
-      next.url = new.absoluteString
-      if origin(of: old) != origin(of: new) { for name in ofOneHost { next.headers.remove(name: name) } }
-      // As browsers do, and RFC 9110, 15.4, allows.
-      let becomesGet = status.code == 303 ? request.method != .HEAD : status.code <= 302 && request.method == .POST
-      if becomesGet {
-        (next.method, next.body) = (.GET, nil)
-        for name in ["Content-Type", "Content-Length", "Content-Encoding"] { next.headers.remove(name: name) }
-      }
-      return next.withCredentialsInHeaders
+  /// The request for another address.
+  ///
+  /// - Throws: ``HTTPError`` with the code `refusedRedirect`.
+  static func next(_ request: HTTPRequest, to location: String, _ status: HTTPResponseStatus) throws -> HTTPRequest {
+    guard let old = URL(string: request.url), let new = URL(string: location, relativeTo: old)?.absoluteURL,
+      let scheme = new.scheme?.lowercased(), RequestCheck.isAddress(new)
+    else {
+      throw HTTPError(
+        .refusedRedirect, url: request.url, status: status, message: "The server sent on to no address: \(location).")
     }
-
-    private static func origin(of url: URL) -> [String] {
-      let scheme = url.scheme?.lowercased() ?? ""
-      return [scheme, url.host?.lowercased() ?? "", "\(url.port ?? (scheme == "https" ? 443 : 80))"]
+    guard old.scheme?.lowercased() != "https" || scheme == "https" else {
+      throw HTTPError(
+        .refusedRedirect, url: request.url, status: status,
+        message: "The server sent on from https to http: \(location).")
     }
+    var next = request
+    next.url = new.absoluteString
+    if origin(of: old) != origin(of: new) { for name in ofOneHost { next.headers.remove(name: name) } }
+    // As browsers do, and RFC 9110, 15.4, allows.
+    let becomesGet = status.code == 303 ? request.method != .HEAD : status.code <= 302 && request.method == .POST
+    if becomesGet {
+      (next.method, next.body) = (.GET, nil)
+      for name in ["Content-Type", "Content-Length", "Content-Encoding"] { next.headers.remove(name: name) }
+    }
+    return next.withCredentialsInHeaders
   }
 
-  /// When a server wants to be asked again.
-  enum RetryAfter {
-    /// The delay that header fields ask for, in seconds or by a date (RFC 9110, 10.2.3); nil if they ask for none.
-    static func delay(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
-      guard let value = headers.first(name: "Retry-After") else { return nil }
-      if let seconds = Int(value), seconds >= 0 { return .seconds(seconds) }
-      return HTTPDate.parsed(value).map { .seconds(max(0, $0.timeIntervalSince(now))) }
-    }
+  private static func origin(of url: URL) -> [String] {
+    let scheme = url.scheme?.lowercased() ?? ""
+    return [scheme, url.host?.lowercased() ?? "", "\(url.port ?? (scheme == "https" ? 443 : 80))"]
   }
+}
+
+/// When a server wants to be asked again.
+enum RetryAfter {
+  /// The delay that header fields ask for, in seconds or by a date (RFC 9110, 10.2.3); nil if they ask for none.
+  static func delay(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
+    guard let value = headers.first(name: "Retry-After") else { return nil }
+    if let seconds = Int(value), seconds >= 0 { return .seconds(seconds) }
+    return HTTPDate.parsed(value).map { .seconds(max(0, $0.timeIntervalSince(now))) }
+  }
+}
 #endif

@@ -1,79 +1,100 @@
 #if SQLite
-  import Foundation
-  import GRDB
+import Foundation
+import GRDB
 
-  extension ExistingTable {
-    /// Gives columns wider types, with the text of all values as it was in the file.
-    ///
-    /// SQLite can't change the type of a column, so the table is copied into another that takes its name, as
-    /// <https://sqlite.org/lang_altertable.html#otheralter> advises: with its row numbers, indices and triggers. In the
-    /// caller's transaction, so that readers see the table before or after that.
-    ///
-    /// - Parameters:
-    ///   - wanted: By column, as an import has declared it, the type that it gets.
-    ///   - connection: The writing connection.
-    /// - Throws: ``ImportError`` with the code `unsuitableTable`, if somebody else has declared a column in another
-    ///   way, or GRDB's `DatabaseError`.
-    /// - Complexity: O(*n*) in the size of the table.
-    func widen(_ wanted: [String: ColumnType], _ connection: Database) throws {
-      let types = numericTypes(of: Array(wanted.keys))
-      // Another import may have done it.
-      let changes = wanted.filter { column, type in
-        types[column.lowercasedAsName].map { $0 != type && !(type == .numeric && $0 == .real) } ?? false
-      }
-      guard !changes.isEmpty else { return }
-      let dependents = try String.fetchAll(
-        connection,
-        sql: """
-          SELECT sql FROM sqlite_master
-          WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql NOT NULL
-          """, arguments: [name])
-      let copy = "\(name) (headway import, widened)"
-      try connection.execute(sql: "CREATE TABLE \(SQL.name(copy)) \(try definition(with: changes))")
-      try connection.execute(sql: copying(to: copy, changes))
-      try connection.execute(sql: "DROP TABLE \(SQL.name(name))")
-      // Otherwise SQLite would look for the table, which is not there at the moment, in all views and triggers.
-      try connection.execute(sql: "PRAGMA legacy_alter_table = ON")
-      defer { try? connection.execute(sql: "PRAGMA legacy_alter_table = OFF") }
-      try connection.execute(sql: "ALTER TABLE \(SQL.name(copy)) RENAME TO \(SQL.name(name))")
-      for sql in dependents { try connection.execute(sql: sql) }
+extension ExistingTable {
+  /// Gives columns wider types, with the text of all values as it was in the file.
+  ///
+  /// SQLite can't change the type of a column, so the table is copied into another that takes its name, as
+  /// <https://sqlite.org/lang_altertable.html#otheralter> advises: with its row numbers, indices and triggers. In the
+  /// caller's transaction, so that readers see the table before or after that.
+  ///
+  /// - Parameters:
+  ///   - wanted: By column, as an import has declared it, the type that it gets.
+  ///   - connection: The writing connection.
+  /// - Throws: ``ImportError`` with the code `unsuitableTable`, if somebody else has declared a column in another
+  ///   way, or GRDB's `DatabaseError`.
+  /// - Returns: What was changed, by the names of the columns.
+  /// - Complexity: O(*n*) in the size of the table.
+  @discardableResult
+  func widen(_ wanted: [String: ColumnType], _ connection: Database) throws -> [String: ColumnType] {
+    let types = numericTypes(of: Array(wanted.keys))
+    // Another import may have done it.
+    let changes = wanted.filter { column, type in
+      types[column.lowercasedAsName].map { $0 != type && !(type == .numeric && $0 == .real) } ?? false
     }
-
-    /// The definition behind the name of the table, with other types.
-    private func definition(with changes: [String: ColumnType]) throws -> String {
-      var text = String(definitionBehindName)
-      for (column, type) in changes {
-        guard let declaration = declaration(of: column, in: text) else {
-          throw ImportError(
-            .unsuitableTable, path: name,
-            message: "The column \(column) has a value that its type does not keep, and can't be made \(type.rawValue)."
-          )
-        }
-        text.replaceSubrange(declaration, with: "\(SQL.name(column)) \(type.rawValue.uppercased())")
-      }
-      return text
-    }
-
-    /// A statement that copies the rows, with numbers as text where the other table has that.
-    private func copying(to copy: String, _ changes: [String: ColumnType]) -> String {
-      let texts = Set(changes.filter { $0.value == .text }.keys.map(\.lowercasedAsName))
-      var names = storedColumnNames.map { SQL.name($0) }
-      var values = storedColumnNames.map { column in
-        let name = SQL.name(column)
-        guard texts.contains(column.lowercasedAsName) else { return name }
-        // As it was before it became a number: `ExactNumber`.
-        return "CASE typeof(\(name)) WHEN 'real' THEN printf('%!.15g', \(name)) ELSE \(name) END"
-      }
-      var order = ""
-      if !isWithoutRowIdentifier, SQL.hasRowIdentifier(besideColumns: columnNames) {
-        let identifier = SQL.rowIdentifier(besideColumns: columnNames)
-        names.insert(identifier, at: 0)
-        values.insert(identifier, at: 0)
-        order = " ORDER BY \(identifier)"
-      }
-      return
-        "INSERT INTO \(SQL.name(copy)) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
-        + "FROM \(SQL.name(name))\(order)"
-    }
+    guard !changes.isEmpty else { return [:] }
+    let dependents = try String.fetchAll(
+      connection,
+      sql: """
+        SELECT sql FROM \(isTemporary ? "sqlite_temp_master" : "sqlite_master")
+        WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql NOT NULL
+        """, arguments: [name])
+    // No table has this name outside of the transaction.
+    let copy = "\(schema).\(SQL.name("\(SQL.reservedPrefix)widened"))"
+    try connection.execute(sql: "CREATE TABLE \(copy) \(try definition(with: changes))")
+    connection.add(function: Self.exactText)
+    try connection.execute(sql: copying(to: copy, changes))
+    try connection.execute(sql: "DROP TABLE \(schema).\(SQL.name(name))")
+    // Otherwise SQLite would look for the table, which is not there at the moment, in all views and triggers.
+    try connection.execute(sql: "PRAGMA legacy_alter_table = ON")
+    defer { try? connection.execute(sql: "PRAGMA legacy_alter_table = OFF") }
+    try connection.execute(sql: "ALTER TABLE \(copy) RENAME TO \(SQL.name(name))")
+    for sql in dependents { try connection.execute(sql: isTemporary ? sql.inTemporarySchema : sql) }
+    return changes
   }
+
+  /// The definition behind the name of the table, with other types.
+  private func definition(with changes: [String: ColumnType]) throws -> String {
+    var text = String(definitionBehindName)
+    for (column, type) in changes {
+      guard let declaration = declaration(of: column, in: text) else {
+        throw ImportError(
+          .unsuitableTable, path: name,
+          message: "The column \(column) has a value that its type does not keep, and can't be made \(type.rawValue)."
+        )
+      }
+      text.replaceSubrange(declaration, with: "\(SQL.name(column)) \(type.rawValue.uppercased())")
+    }
+    return text
+  }
+
+  /// The text of a number: that of 15 digits, which is its first argument, or one with the fewest that read as the
+  /// number.
+  private static let exactText = DatabaseFunction(
+    "\(SQL.reservedPrefix)exact_text", argumentCount: 2, pure: true
+  ) { values in
+    Double.fromDatabaseValue(values[1]).flatMap(ExactNumber.longText)?.databaseValue ?? values[0]
+  }
+
+  /// A statement that copies the rows, with numbers as text where the other table has that.
+  private func copying(to copy: String, _ changes: [String: ColumnType]) -> String {
+    let texts = Set(changes.filter { $0.value == .text }.keys.map(\.lowercasedAsName))
+    var names = storedColumnNames.map { SQL.name($0) }
+    var values = storedColumnNames.map { column in
+      let name = SQL.name(column)
+      guard texts.contains(column.lowercasedAsName) else { return name }
+      // With its value, and the text that it had before it became a number, but for zeros at the end: `ExactNumber`.
+      let text = "\(SQL.name(Self.exactText.name))(printf('%!.15g', \(name)), \(name))"
+      return "CASE typeof(\(name)) WHEN 'real' THEN \(text) ELSE \(name) END"
+    }
+    var order = ""
+    if !isWithoutRowIdentifier, SQL.hasRowIdentifier(besideColumns: columnNames) {
+      let identifier = SQL.rowIdentifier(besideColumns: columnNames)
+      names.insert(identifier, at: 0)
+      values.insert(identifier, at: 0)
+      order = " ORDER BY \(identifier)"
+    }
+    return
+      "INSERT INTO \(copy) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+      + "FROM \(schema).\(SQL.name(name))\(order)"
+  }
+}
+
+extension String {
+  /// The statement that makes an index, as SQLite keeps it, for the schema of temporary tables.
+  fileprivate var inTemporarySchema: String {
+    replacing("CREATE UNIQUE INDEX ", with: "CREATE UNIQUE INDEX temp.", maxReplacements: 1)
+  }
+}
 #endif

@@ -12,6 +12,21 @@ extension String {
 
 /// The SQL texts of an import.
 enum SQL {
+  /// The beginning of the names of all tables that an import creates besides the one that it fills, and of indices in a
+  /// table that no import has created.
+  ///
+  /// GRDB's `DatabaseMigrator` ignores names that begin with `grdb_` when it compares the schema with that of the
+  /// migrations. With any other name, `eraseDatabaseOnSchemaChange` would erase the database when the app is launched.
+  static let reservedPrefix = "grdb_headway_"
+
+  /// The name of the table of imports in earlier versions.
+  static let formerImportsTable = "headway_imports"
+
+  /// Whether no table of an import can have that name.
+  static func isReserved(_ name: String) -> Bool {
+    name.lowercasedAsName.hasPrefix(reservedPrefix) || name.isSameName(as: formerImportsTable)
+  }
+
   /// A name as SQL, whatever characters it has.
   static func name(_ name: String) -> String {
     // By its scalars: to a `Character`, a quote with a combining accent behind it is no quote, and to SQLite it is.
@@ -110,9 +125,13 @@ enum SQL {
     return "(\(disjunction(of: conditions[..<middle]))) OR (\(disjunction(of: conditions[middle...])))"
   }
 
-  static func createIndex(on columns: [String], of table: String) -> String {
-    let index = name("\(table)_\(columns.joined(separator: "_"))")
-    return "CREATE INDEX IF NOT EXISTS \(index) ON \(name(table)) (\(names(columns)))"
+  static func createIndex(_ index: String, on columns: [String], of table: String) -> String {
+    "CREATE INDEX IF NOT EXISTS \(name(index)) ON \(name(table)) (\(names(columns)))"
+  }
+
+  /// The name of an index that an import creates; in a table of an app, one that GRDB's migrator ignores.
+  static func index(on columns: [String], of table: String, isOwn: Bool) -> String {
+    (isOwn ? "" : reservedPrefix) + "\(table)_\(columns.joined(separator: "_"))"
   }
 }
 

@@ -1,19 +1,19 @@
 #if SQLite
-  import Headway
+import Headway
 
-  extension String {
-    /// The path of a database as SQLite requires it.
-    ///
-    /// SQLite reads names as UTF-8 from GRDB. A path with other bytes becomes an address with `file:`, in which they
-    /// are escaped.
-    var databaseName: String {
-      guard hasForeignBytes else { return self }
-      let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
-      return pathBytes.reduce(into: "file:") { address, byte in
-        let hexadecimal = String(byte, radix: 16, uppercase: true)
-        address +=
-          plain.contains(byte) ? String(Unicode.Scalar(byte)) : byte < 16 ? "%0\(hexadecimal)" : "%\(hexadecimal)"
-      }
+extension String {
+  /// The path of a database as SQLite requires it.
+  ///
+  /// SQLite reads names as UTF-8 from GRDB. A path with other bytes becomes an address with `file:`, in which they
+  /// are escaped.
+  package var databaseName: String {
+    guard hasForeignBytes else { return self }
+    let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
+    return pathBytes.reduce(into: "file:") { address, byte in
+      let hexadecimal = String(byte, radix: 16, uppercase: true)
+      address +=
+        plain.contains(byte) ? String(Unicode.Scalar(byte)) : byte < 16 ? "%0\(hexadecimal)" : "%\(hexadecimal)"
     }
   }
+}
 #endif

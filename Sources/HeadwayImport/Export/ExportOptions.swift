@@ -5,6 +5,8 @@ public struct ExportOptions: Sendable, Hashable {
   /// The columns to write, in this order; empty for all, in the order of the table.
   public var columns: [String]
   /// The text that stands for `NULL`; empty by default, as for an empty text.
+  ///
+  /// An import of CSV reads an empty field as `NULL`, whatever this text is.
   public var nullText: String
   /// The delimiter, the line ends, and whether the names of the columns come first.
   public var csv: CSVWriter.Options

@@ -5,8 +5,9 @@ public struct FeedFiles: Sendable {
   /// What comes before a slash and the name of a file: the folder, the archive, or a folder in the archive.
   public let folder: String
   /// A table a file, each after those to which it refers.
-  public let tables: [TableSchema]
-  /// The names of `.txt` files that the reference does not know and that do not look like tables.
+  public private(set) var tables: [TableSchema]
+  /// The names of `.txt` files that the reference does not know and that do not look like tables, and of those whose
+  /// ending has capital letters.
   public let leftOut: [String]
   /// The release, as `feed_info.txt` names it; nil if it does not.
   public let version: String?
@@ -40,16 +41,37 @@ public struct FeedFiles: Sendable {
       let name = file.lowercasedAsName
       return GTFSSchema.table(inFile: file) == nil
         && (!FileForm.looksLikeTable("\(folder)/\(file)") || name.hasPrefix("sqlite_")
-          || name == "headway_imports.txt" || !taken.insert(name).inserted)
+          || SQL.isReserved(String(name.dropLast(".txt".count))) || !taken.insert(name).inserted)
     }
     let tables = candidates.filter { !leftOut.contains($0) }.map { TableSchema(forFile: $0) }
     // The reference has no circle, and tables that it does not know refer to nothing.
-    (self.folder, self.leftOut) = (folder, leftOut)
+    let capitals = source.files.map(\.name).filter { !$0.hasSuffix(".txt") && $0.lowercased().hasSuffix(".txt") }
+    (self.folder, self.leftOut) = (folder, (leftOut + capitals).sorted())
     version = Self.version(inFile: "\(folder)/feed_info.txt")
     self.tables = TableSchema.loadOrder(of: tables) ?? tables
     sizes = Dictionary(
       source.files.compactMap { file in file.size.map { (TableSchema(forFile: file.name).name, $0) } },
       uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The feed without some of its files.
+  ///
+  /// - Parameter names: The names of files, such as `shapes.txt`, or of their tables.
+  /// - Returns: The other files.
+  /// - Throws: ``ImportError`` with the code `missingFiles`, if the feed has no such file.
+  public func without(_ names: [String]) throws(ImportError) -> FeedFiles {
+    var rest = self
+    for name in names {
+      let table = TableSchema(forFile: name).name
+      guard let position = rest.tables.firstIndex(where: { $0.name.isSameName(as: table) }) else {
+        throw ImportError(
+          .missingFiles, path: folder,
+          message: Spelling.missing(
+            "The feed has no file", name, among: tables.map { GTFSSchema.fileName(of: $0.name) }, "Its files are"))
+      }
+      rest.tables.remove(at: position)
+    }
+    return rest
   }
 
   /// Whether a file of the folder is one to import, by its name, kind and size.

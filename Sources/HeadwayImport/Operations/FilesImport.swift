@@ -1,168 +1,175 @@
 #if SQLite
-  package import Headway
+package import Headway
 
-  /// Imports files as operations on a queue: each into a table of its own, or all into one.
+/// Imports files as operations on a queue: each into a table of its own, or all into one.
+///
+/// Of files with tables of their own, each succeeds or fails by itself, after those to whose tables its own refers.
+/// Files for one table are one import: they are read one after the other, and when one fails, the others are cancelled.
+/// If their rows replace others, all do in one transaction, or none. Of rows with the same key in several files, the
+/// first is imported, and the others are rejected.
+package struct FilesImport: Sendable {
+  /// A file and its table.
+  package struct File: Sendable {
+    /// The file.
+    package let path: String
+    /// The table.
+    package let table: TableSchema
+    /// The bytes of the file; nil if it is no regular file.
+    package let size: Int?
+
+    package init(path: String, table: TableSchema, size: Int?) {
+      (self.path, self.table, self.size) = (path, table, size)
+    }
+  }
+
+  /// One operation per file, in their order.
+  package let operations: [ImportOperation]
+  /// The progress of the whole, by bytes.
+  package let progress: OperationProgress
+
+  /// Makes the operations for files with a table each.
   ///
-  /// Of files with tables of their own, each succeeds or fails by itself, after those to whose tables its own refers.
-  /// Files for one table are imported one after
-  /// the other; when one fails, the others are cancelled.
-  package struct FilesImport: Sendable {
-    /// A file and its table.
-    package struct File: Sendable {
-      /// The file.
-      package let path: String
-      /// The table.
-      package let table: TableSchema
-      /// The bytes of the file; nil if it is no regular file.
-      package let size: Int?
-
-      package init(path: String, table: TableSchema, size: Int?) {
-        (self.path, self.table, self.size) = (path, table, size)
-      }
+  /// - Parameters:
+  ///   - files: The files.
+  ///   - database: The database.
+  ///   - options: How the files are imported.
+  ///   - rejectsFolder: The folder for rows with which something is wrong.
+  /// - Throws: ``ImportError`` with the code `database`.
+  package init(_ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String) throws {
+    let run = try Self.run(of: files, options, database)
+    operations = files.enumerated().map { position, file in
+      ImportOperation(
+        readingFrom: file.path, into: file.table, of: database, options: options,
+        rejects: RejectsFile(forTable: file.table.name, inFolder: rejectsFolder), run: run?.identifier,
+        finishedEntry: run?.finished[position])
     }
-
-    /// One operation per file, in their order.
-    package let operations: [ImportOperation]
-    /// The progress of the whole, by bytes.
-    package let progress: OperationProgress
-
-    /// Makes the operations for files with a table each.
-    ///
-    /// - Parameters:
-    ///   - files: The files.
-    ///   - database: The database.
-    ///   - options: How the files are imported.
-    ///   - rejectsFolder: The folder for rows with which something is wrong.
-    /// - Throws: ``ImportError`` with the code `database`.
-    package init(_ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String) throws {
-      let run = try Self.run(of: files, options, database)
-      operations = files.enumerated().map { position, file in
-        ImportOperation(
-          readingFrom: file.path, into: file.table, of: database, options: options,
-          rejects: RejectsFile(forTable: file.table.name, inFolder: rejectsFolder), run: run?.identifier,
-          wasFinished: run?.finished.contains(position) == true)
-      }
-      progress = OperationProgress(totalUnitCount: 0)
-      connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
-      let byTable = Dictionary(operations.map { ($0.table.name, $0) }) { first, _ in first }
-      for operation in operations {
-        for parent in operation.table.dependencies.sorted() {
-          if let parent = byTable[parent] { operation.addDependency(parent) }
-        }
-      }
-    }
-
-    /// The run that the files are a part of; nil if they are not appended, or one has no end that could be missing.
-    private static func run(
-      of files: [File], _ options: ImportOptions, _ database: ImportDatabase
-    ) throws -> AppendingRun? {
-      // A pipe that is read again has other rows, and one file is completed by itself.
-      guard options.existingRows == .append, files.count > 1, files.allSatisfy({ $0.size != nil }) else { return nil }
-      return try database.appendingRun(of: files.map { ($0.table.name, $0.path) })
-    }
-
-    private init(_ operations: [ImportOperation], _ progress: OperationProgress) {
-      (self.operations, self.progress) = (operations, progress)
-    }
-
-    private func connect(sizes: [Int64]) {
-      for (operation, size) in zip(operations, sizes) {
-        progress.addChild(operation.progress, withPendingUnitCount: size)
-      }
-      progress.totalUnitCount = sizes.reduce(0, +)
-    }
-
-    /// Makes the operations for files that all go into one table.
-    ///
-    /// Columns are matched by name. In a table without a key, the rows of each file follow those of the one before; the
-    /// same files again, in the same or another order, take the place of their own rows.
-    ///
-    /// - Parameters:
-    ///   - files: The files, all with the same table.
-    ///   - database: The database.
-    ///   - options: How the files are imported.
-    ///   - rejectsFolder: The folder for rows with which something is wrong.
-    /// - Returns: The import.
-    /// - Throws: ``ImportError`` with the code `badHeader`, if the files have different columns, `foreignRows`, if the
-    ///   table has no key and rows of other files, or what looking into the files says.
-    package static func intoOneTable(
-      _ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String
-    ) throws -> FilesImport {
-      let hasHeader = try requireSameColumns(of: files, options)
-      guard let table = files.first?.table else { return FilesImport([], OperationProgress(totalUnitCount: 0)) }
-      let modes = try database.existingRows(of: table, forFiles: files, hasHeader: hasHeader, options)
-      let rejects = RejectsFile(forTable: table.name, inFolder: rejectsFolder)
-      let run = try run(of: files, options, database)
-      let operations = zip(files, modes).enumerated().map { position, file in
-        var options = options
-        options.existingRows = file.1
-        return ImportOperation(
-          readingFrom: file.0.path, into: table, of: database, options: options,
-          rejects: files.count > 1 ? SharedRejects(of: file.0.path, in: rejects) : rejects, run: run?.identifier,
-          wasFinished: run?.finished.contains(position) == true)
-      }
-      let made = FilesImport(operations, OperationProgress(totalUnitCount: 0))
-      made.connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
-      for (operation, next) in zip(operations, operations.dropFirst()) { next.addDependency(operation) }
-      for operation in operations { operation.onFailure { [progress = made.progress] in progress.cancel() } }
-      return made
-    }
-
-    /// - Returns: Whether the files begin with a header.
-    private static func requireSameColumns(of files: [File], _ options: ImportOptions) throws -> Bool {
-      var first: (path: String, columns: [String])?
-      var hasHeader = options.hasHeader ?? true
-      // What is read of a pipe is gone.
-      for file in files where file.size != nil {
-        let form = try FileForm(ofFile: file.path, table: file.table, options: options)
-        let columns = form.columns
-        if form.headerRecords == 0 { hasHeader = false }
-        guard let known = first else {
-          first = (file.path, columns)
-          continue
-        }
-        let (names, knownNames) = (Set(columns.map(\.lowercasedAsName)), Set(known.columns.map(\.lowercasedAsName)))
-        guard names != knownNames else { continue }
-        let lacking = known.columns.filter { !names.contains($0.lowercasedAsName) }
-        let additional = columns.filter { !knownNames.contains($0.lowercasedAsName) }
-        let differences = [
-          lacking.isEmpty ? nil : "no \(lacking.joined(separator: ", "))",
-          additional.isEmpty ? nil : "\(additional.joined(separator: ", ")) besides",
-        ].compactMap { $0 }
-        throw ImportError(
-          .badHeader, path: file.path, line: 1,
-          message: "The columns are not those of \(known.path), which goes into the same table: "
-            + "there is \(differences.joined(separator: ", and ")).")
-      }
-      return hasHeader
-    }
-  }
-
-  extension ImportDatabase {
-    /// What becomes of a table's rows with each of several files that go into it, one after the other.
-    ///
-    /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
-    fileprivate func existingRows(
-      of table: TableSchema, forFiles files: [FilesImport.File], hasHeader: Bool, _ options: ImportOptions
-    ) throws -> [ImportOptions.ExistingRows] {
-      let existing = try read { try ExistingTable(named: table.name, $0) }
-      let hasKey = !table.key.isEmpty || existing?.primaryKey.isEmpty == false
-      let others = files.dropFirst()
-      switch options.existingRows {
-      case .append: return files.map { _ in .append }
-      case .replace: return [.replace] + others.map { _ in hasKey ? .update : .append }
-      case .update:
-        if hasKey { return files.map { _ in .update } }
-        guard let existing, try read({ try $0.hasRows(in: existing.name) }) else {
-          return [.update] + others.map { _ in .append }
-        }
-        try read { connection in
-          try ImportHistory.requireOwnRows(
-            of: files.map { (path: $0.path, isRegular: $0.size != nil) }, in: existing.name,
-            rowIdentifier: SQL.rowIdentifier(besideColumns: existing.columnNames), hasHeader: hasHeader, connection)
-        }
-        return [.replace] + others.map { _ in .append }
+    progress = OperationProgress(totalUnitCount: 0)
+    connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
+    let byTable = Dictionary(operations.map { ($0.table.name, $0) }) { first, _ in first }
+    for operation in operations {
+      for parent in operation.table.dependencies.sorted() {
+        if let parent = byTable[parent] { operation.addDependency(parent) }
       }
     }
   }
+
+  /// The run that the files are a part of; nil if they are not appended, or one has no end that could be missing.
+  private static func run(
+    of files: [File], _ options: ImportOptions, _ database: ImportDatabase
+  ) throws -> AppendingRun? {
+    // A pipe that is read again has other rows, and one file is completed by itself.
+    guard options.existingRows == .append, files.count > 1, files.allSatisfy({ $0.size != nil }) else { return nil }
+    return try database.appendingRun(
+      of: files.map { ($0.table.name, $0.path) }, completesLast: options.completesAppend)
+  }
+
+  private init(_ operations: [ImportOperation], _ progress: OperationProgress) {
+    (self.operations, self.progress) = (operations, progress)
+  }
+
+  private func connect(sizes: [Int64]) {
+    for (operation, size) in zip(operations, sizes) {
+      progress.addChild(operation.progress, withPendingUnitCount: size)
+    }
+    progress.totalUnitCount = sizes.reduce(0, +)
+  }
+
+  /// Makes the operations for files that all go into one table.
+  ///
+  /// Columns are matched by name. In a table without a key, the rows of each file follow those of the one before; the
+  /// same files again, in the same or another order, take the place of their own rows.
+  ///
+  /// - Parameters:
+  ///   - files: The files, all with the same table.
+  ///   - database: The database.
+  ///   - options: How the files are imported.
+  ///   - rejectsFolder: The folder for rows with which something is wrong.
+  /// - Returns: The import.
+  /// - Throws: ``ImportError`` with the code `badHeader`, if the files have different columns, `foreignRows`, if the
+  ///   table has no key and rows of other files, or what looking into the files says.
+  package static func intoOneTable(
+    _ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String
+  ) throws -> FilesImport {
+    let (hasHeader, columns) = try requireSameColumns(of: files, options)
+    guard let table = files.first?.table else { return FilesImport([], OperationProgress(totalUnitCount: 0)) }
+    let (modes, group) = try database.existingRows(
+      of: table, forFiles: files, hasHeader: hasHeader, columns: columns, options)
+    let rejects = RejectsFile(forTable: table.name, inFolder: rejectsFolder)
+    let run = try run(of: files, options, database)
+    let operations = zip(files, modes).enumerated().map { position, file in
+      var options = options
+      options.existingRows = file.1
+      return ImportOperation(
+        readingFrom: file.0.path, into: table, of: database, options: options,
+        rejects: files.count > 1 ? SharedRejects(of: file.0.path, in: rejects) : rejects, run: run?.identifier,
+        finishedEntry: run?.finished[position], group: group)
+    }
+    let made = FilesImport(operations, OperationProgress(totalUnitCount: 0))
+    made.connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
+    for (operation, next) in zip(operations, operations.dropFirst()) { next.addDependency(operation) }
+    for operation in operations { operation.onFailure { [progress = made.progress] _ in progress.cancel() } }
+    return made
+  }
+
+  /// - Returns: Whether the files begin with a header, and the columns; nil if all files are pipes.
+  private static func requireSameColumns(
+    of files: [File], _ options: ImportOptions
+  ) throws -> (hasHeader: Bool, columns: [String]?) {
+    var first: (path: String, columns: [String])?
+    var hasHeader = options.hasHeader ?? true
+    // What is read of a pipe is gone.
+    for file in files where file.size != nil {
+      let form = try FileForm(ofFile: file.path, table: file.table, options: options)
+      let columns = form.columns
+      if form.headerRecords == 0 { hasHeader = false }
+      guard let known = first else {
+        first = (file.path, columns)
+        continue
+      }
+      let (names, knownNames) = (Set(columns.map(\.lowercasedAsName)), Set(known.columns.map(\.lowercasedAsName)))
+      guard names != knownNames else { continue }
+      let lacking = known.columns.filter { !names.contains($0.lowercasedAsName) }
+      let additional = columns.filter { !knownNames.contains($0.lowercasedAsName) }
+      let differences = [
+        lacking.isEmpty ? nil : "no \(lacking.joined(separator: ", "))",
+        additional.isEmpty ? nil : "\(additional.joined(separator: ", ")) besides",
+      ].compactMap { $0 }
+      throw ImportError(
+        .badHeader, path: file.path, line: 1,
+        message: "The columns are not those of \(known.path), which goes into the same table: "
+          + "there is \(differences.joined(separator: ", and ")).")
+    }
+    return (hasHeader, first?.columns)
+  }
+}
+
+extension ImportDatabase {
+  /// What becomes of a table's rows with each of several files that go into it, one after the other, and what the
+  /// imports share; nil if that is nothing.
+  ///
+  /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
+  fileprivate func existingRows(
+    of table: TableSchema, forFiles files: [FilesImport.File], hasHeader: Bool, columns: [String]?,
+    _ options: ImportOptions
+  ) throws -> (modes: [ImportOptions.ExistingRows], group: FileGroup?) {
+    let existing = try read { try ExistingTable(named: table.name, $0) }
+    func all(_ mode: ImportOptions.ExistingRows) -> [ImportOptions.ExistingRows] { files.map { _ in mode } }
+    switch options.existingRows {
+    case .append: return (all(.append), nil)
+    case .replace: return (all(.replace), FileGroup(count: files.count, replaces: true, of: self))
+    case .update:
+      let completed = columns.flatMap { existing?.completing(table, header: $0) } ?? table
+      if !completed.key.isEmpty { return (all(.update), FileGroup(count: files.count, replaces: false, of: self)) }
+      guard let existing, try read({ try $0.hasRows(in: existing.name) }) else {
+        return ([.update] + files.dropFirst().map { _ in .append }, nil)
+      }
+      try read { connection in
+        try ImportHistory.requireOwnRows(
+          of: files.map { (path: $0.path, isRegular: $0.size != nil) }, in: existing.name,
+          rowIdentifier: SQL.rowIdentifier(besideColumns: existing.columnNames), hasHeader: hasHeader, connection)
+      }
+      return (all(.replace), FileGroup(count: files.count, replaces: true, replacesOwn: true, of: self))
+    }
+  }
+}
 #endif

@@ -8,12 +8,15 @@ public struct ImportOptions: Sendable, Hashable {
   /// database is busy, several that wait are committed at once, at most 4,000 rows or four batches; each by itself if
   /// there is an observer of ``ImportOperation/onCommit(_:)``. 250 is what the practice's authors found smooth.
   public var batchSize: Int
-  /// Whether the first malformed row ends the import with an error, in place of going to the rejects.
+  /// Whether the first malformed row ends the import with an error, instead of being rejected.
   public var isStrict: Bool
   /// The encoding of the file; nil to find it in its beginning.
   ///
-  /// Then text is taken for UTF-8, unless a byte order mark or zeros say UTF-16 or UTF-32, or the header or several
-  /// lines are no UTF-8: that is read as Windows-1252. Look at ``TableReport/form``.
+  /// A byte order mark or zeros show UTF-16 or UTF-32. Other text is read as UTF-8, unless nearly all of its non-ASCII
+  /// lines are invalid UTF-8, in the whole file, or in the part of a pipe that has been read. In that case, the
+  /// encoding is detected from the characters if the package has the trait `Encodings`: for example Shift JIS, GB18030,
+  /// EUC-JP or KOI8-R. Otherwise, and for the languages of Western Europe, it is Windows-1252. See ``TableReport/form``
+  /// and ``TableReport/notes``.
   public var encoding: TextEncoding?
   /// How the file is written; nil to find that in its beginning.
   public var dialect: CSVDialect?
@@ -35,8 +38,23 @@ public struct ImportOptions: Sendable, Hashable {
   public var skippedLines: Int?
   /// What becomes of rows with more or fewer fields than there are columns.
   public var raggedRows: RaggedRows
-  /// The text of fields, not in quotes, that have no value; nil if only empty ones have none.
-  public var nullText: String?
+  /// The texts of fields that have no value, such as `NULL`; empty fields have none either.
+  ///
+  /// Fields in quotes keep such a text, and so do strings in JSON Lines, unless ``nullTextsInQuotes`` is true.
+  public var nullTexts: [String]
+  /// Whether ``nullTexts`` mean no value in quotes too.
+  public var nullTextsInQuotes: Bool
+  /// How numbers are written, in columns whose type is a number or is found.
+  ///
+  /// In JSON Lines, this applies to strings only: a JSON number always has a decimal point.
+  public var numberFormat: NumberFormat
+  /// The columns of the file that are imported, in addition to those of the key; all if it is empty.
+  public var columns: [String]
+  /// The largest number of bytes in a record, from 1 to 2³⁰ − 1; a longer one is rejected.
+  ///
+  /// No line of a longer quoted field becomes a row. In a pipe, which can't be read again, that includes all lines
+  /// behind a quote that is never closed; in a file, such a quote costs its own line.
+  public var maximumRecordLength: Int
   /// The types of columns that are not described, in a table that the import makes.
   public var types: Types
   /// What becomes of the rows that the table has.
@@ -46,6 +64,21 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// When false, what is described says how to read a column that is there.
   public var requiresDescribedColumns: Bool
+  /// Whether columns of the file that the table lacks are added to a table that no import has created.
+  ///
+  /// When false, such a column is an error, ``ImportError/Code/unknownColumn``: its name might be misspelled, and the
+  /// schema of an app's table is the app's. Columns are always added to tables that imports have created;
+  /// ``TableReport/schemaChanges`` names them.
+  public var addsColumns: Bool
+  /// Whether the import succeeds if the table cannot have a single row of a file that has rows.
+  ///
+  /// When false, such an import fails with ``ImportError/Code/noRows``. In both cases the rows of the table stay as
+  /// they are. An import that appends to a table with a key succeeds, because the table may have all rows already.
+  public var allowsNoRows: Bool
+  /// Whether an import that appends completes an earlier one of the same file that ended early.
+  ///
+  /// When false, all rows of the file are added.
+  public var completesAppend: Bool
 
   /// What becomes of rows with more or fewer fields than there are columns.
   public enum RaggedRows: Sendable, Hashable {
@@ -62,10 +95,11 @@ public struct ImportOptions: Sendable, Hashable {
   public enum Types: Sendable, Hashable {
     /// By the rows of the file's beginning: integer, real, numeric, or text.
     ///
-    /// A value becomes a number only if the same text can be made of that again, as of no `007`, `+1`, `1.10`, `1e5`,
-    /// and no number beyond 64 bits. Where one comes later that the column's type does not keep, the column becomes
-    /// `numeric` or `text`, with the text of all values before; nothing is lost or rejected. Columns of the key, and
-    /// those of files of the GTFS reference, are text.
+    /// A value becomes a number only if it has exactly the value of its text: whole numbers of 64 bits, and fractions
+    /// of at most 15 digits, which lose zeros at their end. `007`, `+1`, `1e5` and longer numbers stay text. A note in
+    /// ``TableReport/notes`` names columns whose zeros can't be restored. If a later value does not fit, the column
+    /// becomes `numeric` or `text`, with all values before; nothing is lost or rejected. Columns of the key, and those
+    /// of files of the GTFS reference, are text.
     case found
     /// Text.
     case text
@@ -75,12 +109,17 @@ public struct ImportOptions: Sendable, Hashable {
   public enum ExistingRows: Sendable, Hashable {
     /// In a table with a key, rows with a key of the file are updated in place, and others stay.
     ///
-    /// In a table without a key, rows that an earlier import of this very file has written are written anew, and it is
-    /// an error, ``ImportError/Code/foreignRows``, if there are others. Rows are known by SQLite's row number: it gives
-    /// those of deleted last rows to the next that are inserted, which then count as this file's. A table to which
-    /// others write needs a key.
+    /// In a table without a key, rows that an earlier import of the same file has written are written again. It is an
+    /// error, ``ImportError/Code/foreignRows``, if there are other rows, or the last row has changed. Rows are known
+    /// by SQLite's row number. ``TableReport/removed`` counts rows that the file no longer has. A table to which others
+    /// write needs a key.
     case update
     /// They stay, and the rows of the file are added behind them; in a table with a key, those whose key is not there.
+    ///
+    /// The next import of the same file completes one that ended early, exactly, even if other programs write to the
+    /// table: each batch is committed with the number of its last record. If the first records of the file have changed
+    /// or their rows are gone, the import fails with ``ImportError/Code/unfinishedAppend`` and adds nothing. The same
+    /// holds for pipes of the same name. See ``ImportOptions/completesAppend``.
     case append
     /// They give way to the rows of the file, in one transaction at the end of the import; so nothing has changed if it
     /// does not come to that.
@@ -101,15 +140,25 @@ public struct ImportOptions: Sendable, Hashable {
   ///   - hasHeader: Whether the first record names the columns; nil to find out.
   ///   - skippedLines: How many lines come before the header; nil to find out.
   ///   - raggedRows: What becomes of rows with more or fewer fields than there are columns.
-  ///   - nullText: The text of fields, not in quotes, that have no value.
+  ///   - nullTexts: The texts of fields that have no value.
+  ///   - nullTextsInQuotes: Whether these mean no value in quotes too.
+  ///   - numberFormat: How numbers are written.
+  ///   - columns: The columns of the file that are imported; all if it is empty.
+  ///   - maximumRecordLength: The largest number of bytes in a record.
   ///   - types: The types of columns that are not described.
   ///   - existingRows: What becomes of the rows that the table has.
   ///   - requiresDescribedColumns: Whether the file must have all columns that the table's description has.
+  ///   - addsColumns: Whether columns are added to a table that no import has created.
+  ///   - allowsNoRows: Whether the import succeeds if the table cannot have a single row of the file.
+  ///   - completesAppend: Whether an append that ended early is completed.
   public init(
     batchSize: Int = 250, isStrict: Bool = false, encoding: TextEncoding? = nil, dialect: CSVDialect? = nil,
     delimiter: UInt8? = nil, quote: UInt8? = nil, escape: UInt8? = nil, comment: UInt8? = nil, hasHeader: Bool? = nil,
-    skippedLines: Int? = nil, raggedRows: RaggedRows = .reject, nullText: String? = nil, types: Types = .found,
-    existingRows: ExistingRows = .update, requiresDescribedColumns: Bool = false
+    skippedLines: Int? = nil, raggedRows: RaggedRows = .reject, nullTexts: [String] = [],
+    nullTextsInQuotes: Bool = false, numberFormat: NumberFormat = NumberFormat(), columns: [String] = [],
+    maximumRecordLength: Int = 16 << 20, types: Types = .found, existingRows: ExistingRows = .update,
+    requiresDescribedColumns: Bool = false, addsColumns: Bool = false, allowsNoRows: Bool = false,
+    completesAppend: Bool = true
   ) {
     precondition(batchSize > 0, "batchSize is \(batchSize): at least one row is committed at once.")
     self.batchSize = batchSize
@@ -121,10 +170,15 @@ public struct ImportOptions: Sendable, Hashable {
     self.hasHeader = hasHeader
     self.skippedLines = skippedLines
     self.raggedRows = raggedRows
-    self.nullText = nullText
+    (self.nullTexts, self.nullTextsInQuotes) = (nullTexts, nullTextsInQuotes)
+    (self.numberFormat, self.columns) = (numberFormat, columns)
+    self.maximumRecordLength = maximumRecordLength
     self.types = types
     self.existingRows = existingRows
     self.requiresDescribedColumns = requiresDescribedColumns
+    self.addsColumns = addsColumns
+    self.allowsNoRows = allowsNoRows
+    self.completesAppend = completesAppend
   }
 }
 

@@ -1,135 +1,189 @@
 #if SQLite
-  import GRDB
-  import Headway
-  import HeadwayCSV
-  import HeadwayLines
+import GRDB
+import Headway
+import HeadwayCSV
+import HeadwayLines
 
-  /// One run of an ``ImportOperation``: reads the header, prepares the table, and moves batches from the parser to the
-  /// database.
-  final class TableImport {
-    private let operation: ImportOperation
-    private let path: String
-    private let options: ImportOptions
-    private let database: ImportDatabase
+/// One run of an ``ImportOperation``: reads the header, prepares the table, and moves batches from the parser to the
+/// database.
+final class TableImport {
+  private let operation: ImportOperation
+  private let path: String
+  private let options: ImportOptions
+  private let database: ImportDatabase
 
-    init(_ operation: ImportOperation) {
-      self.operation = operation
-      path = operation.file
-      options = operation.options
-      database = operation.database
+  init(_ operation: ImportOperation) {
+    self.operation = operation
+    path = operation.file
+    options = operation.options
+    database = operation.database
+  }
+
+  func run() throws {
+    database.waitForTurn(of: operation)
+    defer { database.endTurn(of: operation) }
+    guard !operation.isCancelled else { return }
+    let group = operation.group
+    guard group?.begin() != false else { return operation.cancel() }
+    var isComplete = false
+    defer { group?.end(isComplete: isComplete) }
+    let records = try RecordSource(
+      path: path, options: options, findsLayout: !operation.table.isOfReference,
+      knownColumns: database.columns(of: operation.table))
+    let header = try records.requireHeader()
+    try operation.table.requireNames(of: records)
+    operation.opened(records, FileForm(records, columns: header))
+    var existing = try database.existing(operation.table, header: header)
+    existing.foundTypes.merge(group?.foundTypes ?? [:]) { $1 }
+    let plan = try makePlan(records, header, existing)
+    guard plan.hasKey || SQL.hasRowIdentifier(besideColumns: header + existing.columns) else {
+      throw ImportError(
+        .unsuitableTable, path: path,
+        message: "The columns rowid, _rowid_ and oid leave no name for the row's number: say what the key is.")
     }
+    let keys = group?.takeKeys() ?? FileGroup.Keys()
+    let target = try TargetTable(
+      plan, records, header: plan.columns.compactMap { $0.field.map { header[$0] } }, writtenKeys: keys.stored,
+      for: operation)
+    if let completion = target.completion { operation.note(completion) }
+    defer {
+      target.close(isCancelled: operation.isCancelled, rows: operation.report.rows)
+      operation.noteChanges(target.schemaChanges)
+      if target.isReplacing { operation.takeBackRows() }
+    }
+    var encoder = RowEncoder(
+      plan, known: try target.knownKeys(), seen: target.updates && !target.writer.asksForKeys ? keys.encoded : nil,
+      header: records.headerFields, options)
+    let line = BatchLine(operation, target)
+    // When reading fails, what was read before is written before the operation ends.
+    defer { line.waitForAll() }
 
-    func run() throws {
-      database.waitForTurn(of: operation)
-      defer { database.endTurn(of: operation) }
-      guard !operation.isCancelled else { return }
-      let records = try RecordSource(
-        path: path, options: options, findsLayout: !operation.table.isOfReference,
-        knownColumns: database.columns(of: operation.table))
-      let header = try records.requireHeader()
-      try operation.table.requireNames(of: records)
-      operation.opened(records, FileForm(records, columns: header))
-      let existing = try database.existing(operation.table, header: header)
-      let plan = try makePlan(records, header, existing)
-      guard plan.hasKey || SQL.hasRowIdentifier(besideColumns: header + existing.columns) else {
-        throw ImportError(
-          .unsuitableTable, path: path,
-          message: "The columns rowid, _rowid_ and oid leave no name for the row's number: say what the key is.")
-      }
-      let target = try TargetTable(
-        plan, operation.table, records, header: header, options, run: operation.run, in: database)
-      defer {
-        target.close(isCancelled: operation.isCancelled, rows: operation.report.rows)
-        if target.isReplacing { operation.takeBackRows() }
-      }
-      var encoder = RowEncoder(
-        plan, known: try target.knownKeys(), remembersKeys: target.updates && !target.writer.asksForKeys,
-        headerRecord: records.headerRecord, options)
-      let line = BatchLine(operation, target)
-      // When reading fails, what was read before is written before the operation ends.
-      defer { line.waitForAll() }
+    try line.report(skippedRecords(records))
+    try Self.forEach(records) { record in
+      encoder.encode(record, into: line.filling)
+      return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
+    } malformed: { record in
+      encoder.reject(record, into: line.filling)
+      return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
+    }
+    line.filling.endOffset = records.offset
+    try line.finish()
+    guard !operation.isCancelled else { return }
 
-      try line.report(unusableHeader(records))
-      try Self.forEach(records) { record in
-        encoder.encode(record, into: line.filling)
-        return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
-      } malformed: { record in
-        encoder.reject(record, into: line.filling)
-        return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
-      }
-      line.filling.endOffset = records.offset
+    let report = operation.report
+    let takesNone = report.rows == 0 && report.rejected > 0
+    // What is appended a second time is there already, and earlier files may have all rows of this one.
+    let mayHaveAll = options.existingRows == .append && plan.hasKey
+    let hasDuplicates = group != nil && (encoder.hasDuplicates || target.writer.hasDuplicates)
+    if takesNone, !options.allowsNoRows, !mayHaveAll, !hasDuplicates { throw noRows(report) }
+    try line.report(target.unresolved(encoder.selfReferences))
+    try requireAll(of: records)
+    let refused = try target.finish(
+      lastRecord: records.count, rows: report.rows, takesNone: takesNone,
+      mayGoOn: { [operation] in !operation.isCancelled })
+    for (operation, rows) in refused where !rows.isEmpty {
+      try operation.committed(rows: -rows.count, rejects: rows, endOffsets: [])
+    }
+    group?.keep(FileGroup.Keys(encoded: encoder.seen ?? KeySet(), stored: target.writer.writtenKeys))
+    operation.noteEnd(target)
+    for note in encoder.notes { operation.note(note) }
+    if records.isEncodingAssumed, operation.report.form?.isEncodingAssumed == false {
+      operation.note("the text is not UTF-8, and was read as \(records.encoding): --encoding names another one")
+    }
+    operation.noteUnchecked(try target.uncheckedReferences())
+    isComplete = true
+  }
+
+  /// The error of a file that has rows, none of which the table can have.
+  private func noRows(_ report: TableReport) -> ImportError {
+    let place = report.rejectsPath.map { "; see \($0)" } ?? ""
+    return ImportError(
+      .noRows, path: path,
+      message: "\(report.rejected.noneOfRows) be imported. The database is unchanged\(place).")
+  }
+
+  /// Hands out the records, and says as an ``ImportError`` that they can't be read.
+  private static func forEach(
+    _ records: RecordSource, _ record: (borrowing CSVRecord) throws -> CSVFlow,
+    malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
+  ) throws {
+    do { try records.forEach(record, malformed: malformed) } catch let error as CSVReaderError {
+      throw ImportError(error)
+    }
+  }
+
+  private func makePlan(
+    _ records: RecordSource, _ header: [String], _ existing: ImportDatabase.Existing
+  ) throws -> TablePlan {
+    let layout = records.layout
+    // Rows that have no names are put under none that a table has.
+    let known = Set(existing.columns.map(\.lowercasedAsName))
+    guard layout.hasHeader || options.hasHeader == false || known.isEmpty || known.isSuperset(of: header) else {
+      throw ImportError(
+        .badHeader, path: path, line: layout.unusableHeader?.line ?? 1,
+        message: "The columns of the table \(operation.table.name) can't be found: "
+          + (layout.unusableHeader?.reason ?? "there seems to be no header") + ".")
+    }
+    var plan = try TablePlan(
+      existing.schema, header: header, path: path, choosing: options.columns,
+      requiresDescribedColumns: options.requiresDescribedColumns)
+    plan.hasHeader = layout.hasHeader
+    plan.meet(existingColumns: existing.columns)
+    plan.isJSONLines = records.isJSONLines
+    plan.isAppended = options.existingRows == .append
+    plan.endsRowsWithDelimiter = layout.endsRowsWithDelimiter
+    plan.namesSurplusFields = layout.namesSurplusFields
+    plan.repeatedLines = layout.repeatedLines
+    if layout.quotesFields { plan.quoting = records.dialect }
+    let notes = plan.findTypes(
+      in: records, options, described: operation.table.columns, existing: existing.foundTypes)
+    for note in notes { operation.note(note) }
+    return plan
+  }
+
+  /// Records at the beginning that are no part of the table are in the rejects.
+  private func skippedRecords(_ records: RecordSource) -> [RejectedRow] {
+    records.layout.skippedRecords.map { record in
+      RejectedRow(
+        table: operation.table.name, line: record.line, status: .skipped, reason: record.reason,
+        record: record.record)
+    }
+  }
+
+  /// Makes sure that each record of the file is the header, in the table, or in the rejects.
+  ///
+  /// - Throws: ``ImportError`` with the code `lostRecords`.
+  private func requireAll(of records: RecordSource) throws {
+    let report = operation.report
+    let accounted = records.headerCount + report.rows + report.rejected
+    let skipped = records.layout.skippedRecords.count
+    guard accounted == records.count, report.skipped == skipped else {
+      throw ImportError(
+        .lostRecords, path: path,
+        message: "Of \(records.count + skipped) records, \(accounted + report.skipped) are the header, in the table "
+          + "or in the rejects. This is a fault in Headway: please report it.")
+    }
+  }
+
+  /// After each record: hands the batch over when it is full, and looks whether to go on.
+  private func next(_ line: BatchLine, _ endOffset: Int) throws -> CSVFlow {
+    line.filling.endOffset = endOffset
+    if options.isStrict, let rejected = line.filling.rejects.first(where: { $0.status == .rejected }) {
       try line.finish()
-      guard !operation.isCancelled else { return }
-
-      try line.report(target.unresolved(encoder.selfReferences))
-      try target.finish(
-        lastRecord: records.count, rows: operation.report.rows, mayGoOn: { [operation] in !operation.isCancelled })
-      operation.noteUnchecked(try target.uncheckedReferences())
+      throw rejected.error(path: path)
     }
-
-    /// Hands out the records, and says as an ``ImportError`` that they can't be read.
-    private static func forEach(
-      _ records: RecordSource, _ record: (borrowing CSVRecord) throws -> CSVFlow,
-      malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
-    ) throws {
-      do { try records.forEach(record, malformed: malformed) } catch let error as CSVReaderError {
-        throw ImportError(error)
-      }
+    if line.filling.isFull || line.filling.rejects.count >= options.batchSize {
+      guard !operation.isCancelled else { return .stop }
+      try line.handOver()
     }
-
-    private func makePlan(
-      _ records: RecordSource, _ header: [String], _ existing: ImportDatabase.Existing
-    ) throws -> TablePlan {
-      let layout = records.layout
-      // Rows that have no names are put under none that a table has.
-      let known = Set(existing.columns.map(\.lowercasedAsName))
-      guard layout.hasHeader || options.hasHeader == false || known.isEmpty || known.isSuperset(of: header) else {
-        throw ImportError(
-          .badHeader, path: path, line: layout.unusableHeader?.line ?? 1,
-          message: "The columns of the table \(operation.table.name) can't be found: "
-            + (layout.unusableHeader?.reason ?? "there seems to be no header") + ".")
-      }
-      var plan = try TablePlan(
-        existing.schema, header: header, path: path, requiresDescribedColumns: options.requiresDescribedColumns)
-      plan.hasHeader = layout.hasHeader
-      plan.meet(existingColumns: existing.columns)
-      plan.keepsEmptyText = records.isJSONLines
-      plan.endsRowsWithDelimiter = layout.endsRowsWithDelimiter
-      if layout.quotesFields { plan.quoting = records.dialect }
-      let types = records.takeSample()?.types(behind: layout.hasHeader ? layout.headerRecords : 0, options) ?? []
-      plan.setFound(types, described: operation.table.columns, existing: existing.foundTypes)
-      return plan
-    }
-
-    /// A header that names nothing is in the rejects.
-    private func unusableHeader(_ records: RecordSource) -> [RejectedRow] {
-      guard let header = records.layout.unusableHeader else { return [] }
-      return [
-        RejectedRow(
-          table: operation.table.name, line: header.line, status: .reported, reason: header.reason,
-          record: header.record)
-      ]
-    }
-
-    /// After each record: hands the batch over when it is full, and looks whether to go on.
-    private func next(_ line: BatchLine, _ endOffset: Int) throws -> CSVFlow {
-      line.filling.endOffset = endOffset
-      if options.isStrict, let rejected = line.filling.rejects.first(where: { $0.status == .rejected }) {
-        try line.finish()
-        throw rejected.error(path: path)
-      }
-      if line.filling.isFull || line.filling.rejects.count >= options.batchSize {
-        guard !operation.isCancelled else { return .stop }
-        try line.handOver()
-      }
-      return .continue
-    }
+    return .continue
   }
+}
 
-  extension RejectedRow {
-    /// The row as the error that ends a strict import.
-    func error(path: String) -> ImportError {
-      ImportError(.malformedRow, path: path, line: line, message: "The row can't be taken: \(reason).")
-    }
+extension RejectedRow {
+  /// The row as the error that ends a strict import.
+  func error(path: String) -> ImportError {
+    ImportError(.malformedRow, path: path, line: line, message: "The row can't be imported: \(reason).")
   }
+}
 #endif

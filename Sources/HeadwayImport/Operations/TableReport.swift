@@ -10,9 +10,24 @@ public struct TableReport: Sendable, Hashable {
   public internal(set) var rejected = 0
   /// Rows that are in the database and about which the rejects have something to say.
   public internal(set) var reported = 0
+  /// Records at the beginning of the file that are no rows: lines before the header, or a header that can't be used.
+  ///
+  /// Each is in the rejects.
+  public internal(set) var skipped = 0
+  /// Rows that the table had before and that rows of the file have replaced: with
+  /// ``ImportOptions/ExistingRows/replace``, and in a table without a key that is imported again.
+  public internal(set) var replaced = 0
+  /// Rows that the table had before and no longer has, because the file has fewer.
+  public internal(set) var removed = 0
+  /// Columns and indices that the import has added to a table that existed, and columns whose types it has changed; a
+  /// sentence each, without a full stop.
+  public internal(set) var schemaChanges: [String] = []
   /// References that could not be checked, since the table to which they lead is not in the database: a sentence for
   /// each column that has values.
   public internal(set) var uncheckedReferences: [String] = []
+  /// What should be known about the whole: how the encoding was found, numbers that are kept as text, and so on; a
+  /// sentence each, without a full stop.
+  public internal(set) var notes: [String] = []
   /// Bytes of the file whose rows are committed.
   public internal(set) var bytes = 0
   /// Bytes of the file; nil while it is not open, or when it is not a regular file.

@@ -1,14 +1,17 @@
 import HeadwayLines
 
-/// Numbers whose text can be made again from them: what a column whose type was found may hold.
+/// Numbers that a column whose type was found may hold, because they mean the same as their text.
 ///
-/// `007`, `+1`, `1.10`, `1e5` and what 64 bits do not hold are no such numbers, nor is anything with blanks around it.
+/// `007`, `+1`, `1e5` and numbers with more digits than 64 bits hold are no such numbers, nor is anything with blanks
+/// around it.
 enum ExactNumber {
   /// A decimal fraction.
   struct Fraction {
     let value: Double
-    /// It ends with `.0`, which an integer would not.
-    let isWhole: Bool
+    /// How many digits are behind the point.
+    let decimals: Int
+    /// The last of these is a zero, which a number does not keep.
+    let endsWithZero: Bool
   }
 
   /// A whole number of 64 bits as Swift and SQLite write it, or nil.
@@ -22,20 +25,71 @@ enum ExactNumber {
 
   /// The digits that survive the way to a `Double` and back, whatever they are (`DBL_DIG`).
   private static let mostDigits = 15
-  /// Below, SQLite's `%!.15g` writes an exponent.
-  private static let smallest = 0.0001
 
-  /// A decimal fraction as SQLite's `printf('%!.15g', …)` writes it, or nil.
+  /// The digits of the longest number that is written with as few digits as possible.
+  private static let mostShortestDigits = 17
+
+  /// A decimal fraction of at most 15 digits, or one of more that is written with the fewest digits that read as the
+  /// same `Double`, as many programs write their numbers; or nil.
+  ///
+  /// It has a point, or an exponent with a sign, as in `2e-3`: `1e5` and `12E4` may be names.
   static func fraction(_ field: UnsafeRawBufferPointer) -> Fraction? {
-    let digits = field.first == UInt8(ascii: "-") ? UnsafeRawBufferPointer(rebasing: field.dropFirst()) : field
-    guard digits.count <= mostDigits + 1, let point = digits.firstIndex(of: UInt8(ascii: ".")) else { return nil }
-    let (whole, decimals) = (digits[..<point], digits[(point + 1)...])
-    guard let first = whole.first, let last = decimals.last, whole.allSatisfy(isDigit), decimals.allSatisfy(isDigit),
-      first != UInt8(ascii: "0") || whole.count == 1, last != UInt8(ascii: "0") || decimals.count == 1,
-      let value = NumberParsing.real(field), abs(value) >= smallest || (value == 0 && field.count == digits.count)
+    let zero = UInt8(ascii: "0")
+    var rest = field[...]
+    if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
+    let whole = rest.prefix(while: isDigit)
+    rest.removeFirst(whole.count)
+    var decimals = rest.prefix(0)
+    if rest.first == UInt8(ascii: ".") {
+      rest.removeFirst()
+      decimals = rest.prefix(while: isDigit)
+      rest.removeFirst(decimals.count)
+      guard !decimals.isEmpty else { return nil }
+    }
+    guard !whole.isEmpty || !decimals.isEmpty, whole.count < 2 || whole.first != zero else { return nil }
+    let hasExponent = rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E")
+    if hasExponent {
+      rest.removeFirst()
+      let isSigned = rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+")
+      if isSigned { rest.removeFirst() }
+      guard isSigned || !decimals.isEmpty, (1...3).contains(rest.count), rest.allSatisfy(isDigit) else { return nil }
+    } else {
+      guard rest.isEmpty, !decimals.isEmpty else { return nil }
+    }
+    let digits = whole.count + decimals.count
+    let leadingZeros = whole == [zero] || whole.isEmpty ? whole.count + decimals.prefix { $0 == zero }.count : 0
+    let trailingZeros = leadingZeros < digits ? decimals.reversed().prefix { $0 == zero }.count : 0
+    let significant = digits - leadingZeros - trailingZeros
+    guard significant <= mostShortestDigits, let value = NumberParsing.real(field), value.isFinite,
+      significant <= mostDigits || isShortest(field, of: value)
     else { return nil }
-    return Fraction(value: value, isWhole: last == UInt8(ascii: "0"))
+    // Zero has no sign, and a number that is too small is not zero.
+    if value == 0, field.first == UInt8(ascii: "-") || leadingZeros < digits { return nil }
+    return Fraction(value: value, decimals: decimals.count, endsWithZero: decimals.last == zero)
+  }
+
+  /// The text of a number that has more digits than SQLite writes; nil for any other.
+  static func longText(_ value: Double) -> String? {
+    var text = value.description
+    return text.withUTF8 { significantDigits(of: UnsafeRawBufferPointer($0)).count } > mostDigits ? text : nil
+  }
+
+  private static func isShortest(_ field: UnsafeRawBufferPointer, of value: Double) -> Bool {
+    var text = value.description
+    return text.withUTF8 { significantDigits(of: UnsafeRawBufferPointer($0)) == significantDigits(of: field) }
+  }
+
+  /// The digits before an exponent, without the point and the zeros at both ends.
+  private static func significantDigits(of number: UnsafeRawBufferPointer) -> [UInt8] {
+    let zero = UInt8(ascii: "0")
+    var digits = Array(number.prefix { $0 != UInt8(ascii: "e") && $0 != UInt8(ascii: "E") }.filter(isDigit))
+    while digits.last == zero { digits.removeLast() }
+    return Array(digits.drop { $0 == zero })
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+  fileprivate static func == (left: Self, right: [UInt8]) -> Bool { left.elementsEqual(right) }
 }

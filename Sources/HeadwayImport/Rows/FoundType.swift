@@ -1,23 +1,93 @@
-/// The type of a column, by the values met so far: the narrowest that keeps the text of each.
+import HeadwayLines
+
+/// The type of a column, by the values met so far: numbers, if each value is one that means the same as its text.
 ///
 /// What is found narrows no more than it must: `integer` widens to `numeric` by a fraction, and everything to `text`.
 struct FoundType {
   private var hasIntegers = false
   private var hasFractions = false
-  private var hasWholeFractions = false
   private var hasText = false
+  /// Fractions have different numbers of decimals.
+  private var hasSeveralScales = false
+  private var decimals: Int?
+  /// The first fraction that ends with a zero.
+  private var valueWithZero: String?
+  /// The first value that is a number, but not exactly.
+  private var inexactValue: String?
+  /// A value is no number.
+  private var hasOthers = false
+  /// The first value that is a number in a format of ``otherFormats`` alone.
+  private var valueInOtherFormat: String?
+  /// All values so far are numbers in these formats.
+  private var possibleFormats: [Bool]
+  /// The format that the options give.
+  private let format: NumberFormat
+
+  /// Formats that a note names.
+  private static let otherFormats = [
+    NumberFormat(decimalSeparator: ","), NumberFormat(groupSeparator: ","),
+    NumberFormat(decimalSeparator: ",", groupSeparator: "."), NumberFormat(groupSeparator: "'"),
+    NumberFormat(decimalSeparator: ",", groupSeparator: " "),
+  ].map { (format: $0, numbers: PlainNumbers($0)) }
+
+  /// - Parameter format: The format that the options give; a note names only formats that agree with it.
+  init(_ format: NumberFormat) {
+    self.format = format
+    possibleFormats = Self.otherFormats.map { $0.format.extends(format) }
+  }
+
+  /// Takes in a number that has the same format whatever the options are, or another value that is not empty.
+  mutating func meetPlain(_ value: UnsafeRawBufferPointer) {
+    let isNumber = ExactNumber.integer(value) != nil || ExactNumber.fraction(value) != nil
+    let formats = possibleFormats
+    meet(value, plain: value)
+    if isNumber { possibleFormats = formats }
+  }
 
   /// Takes in a value that is not empty.
-  mutating func meet(_ value: UnsafeRawBufferPointer) {
-    guard !hasText else { return }
-    if ExactNumber.integer(value) != nil {
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - plain: The number that it is, as SQLite reads it.
+  mutating func meet(_ value: UnsafeRawBufferPointer, plain: UnsafeRawBufferPointer) {
+    checkFormats(of: value)
+    if ExactNumber.integer(plain) != nil {
       hasIntegers = true
-    } else if let fraction = ExactNumber.fraction(value) {
+    } else if let fraction = ExactNumber.fraction(plain) {
       hasFractions = true
-      if fraction.isWhole { hasWholeFractions = true }
+      if let decimals, decimals != fraction.decimals { hasSeveralScales = true }
+      decimals = fraction.decimals
+      if fraction.endsWithZero, valueWithZero == nil { valueWithZero = value.shortText }
     } else {
       hasText = true
+      guard !hasOthers else { return }
+      if Self.isInexactNumber(plain) {
+        inexactValue = inexactValue ?? value.shortText
+      } else {
+        hasOthers = true
+        valueInOtherFormat = valueInOtherFormat ?? value.shortText
+      }
     }
+  }
+
+  private mutating func checkFormats(of value: UnsafeRawBufferPointer) {
+    guard possibleFormats.contains(true) else { return }
+    withUnsafeTemporaryAllocation(byteCount: PlainNumbers.mostBytes, alignment: 1) { buffer in
+      for (position, format) in Self.otherFormats.enumerated() where possibleFormats[position] {
+        let plain = format.numbers?.plain(value, in: buffer) ?? value
+        possibleFormats[position] = ExactNumber.integer(plain) != nil || ExactNumber.fraction(plain) != nil
+      }
+    }
+  }
+
+  /// Whether a value is a number that 64 bits do not hold exactly, or has an exponent; and no identifier, as one with
+  /// zeros or a plus before it.
+  private static func isInexactNumber(_ value: UnsafeRawBufferPointer) -> Bool {
+    let digits = value.drop { $0 == UInt8(ascii: "-") }.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard digits.count < 2 || digits.first != UInt8(ascii: "0"), value.first != UInt8(ascii: "+"),
+      value.contains(where: { ".eE".utf8.contains($0) }), let number = NumberParsing.real(value)
+    else { return false }
+    return number.isFinite
   }
 
   /// Text, if nothing was met.
@@ -26,24 +96,79 @@ struct FoundType {
     case _ where hasText: .text
     case (true, false): .integer
     case (false, true): .real
-    // As a number, 1.0 is the same as 1.
-    case (true, true): hasWholeFractions ? .text : .numeric
+    case (true, true): .numeric
     case (false, false): .text
+    }
+  }
+
+  /// What should be known of the column: zeros that are not kept, or numbers that are text.
+  ///
+  /// Where all values have as many decimals, as amounts of money do, the text can be made again.
+  ///
+  /// - Parameter name: The column.
+  /// - Returns: A sentence, or nil.
+  func note(on name: String) -> String? {
+    switch type {
+    case .text:
+      if let valueInOtherFormat, let format = possibleFormats.firstIndex(of: true) {
+        // `1,234` may be either.
+        let isEither = possibleFormats[0] && possibleFormats[1]
+        let option =
+          isEither ? "--decimal ',' or --thousands ','" : Self.otherFormats[format].format.options(beside: self.format)
+        return "\(name) is text, because of numbers such as \(valueInOtherFormat): \(option) makes them comparable"
+      }
+      guard let inexactValue, !hasOthers else { return nil }
+      return "\(name) is text, because of numbers such as \(inexactValue): --column-type '\(name):real' makes them "
+        + "comparable"
+    case .integer: return nil
+    case .real, .numeric:
+      guard let valueWithZero, hasSeveralScales || hasIntegers else { return nil }
+      return "\(name) is numeric, so trailing zeros (as in \(valueWithZero)) are dropped. To keep them, use "
+        + "--column-type '\(name):text'"
     }
   }
 }
 
+extension NumberFormat {
+  /// Whether this is another format that has the characters of `given`, as far as those are not the default.
+  fileprivate func extends(_ given: NumberFormat) -> Bool {
+    let standard = NumberFormat()
+    return self != given
+      && (given.decimalSeparator == standard.decimalSeparator || given.decimalSeparator == decimalSeparator)
+      && (given.groupSeparator == nil || given.groupSeparator == groupSeparator)
+  }
+
+  /// The options of the tool that turn `given` into this format.
+  fileprivate func options(beside given: NumberFormat) -> String {
+    func option(_ name: String, _ character: Character) -> String {
+      character == "'" ? "\(name) \"'\"" : "\(name) '\(character)'"
+    }
+    var options = decimalSeparator == given.decimalSeparator ? [] : [option("--decimal", decimalSeparator)]
+    if let groupSeparator, groupSeparator != given.groupSeparator {
+      options.append(option("--thousands", groupSeparator))
+    }
+    return options.joined(separator: " ")
+  }
+}
+
 extension ColumnType {
+  /// The largest whole number up to which a floating-point number holds each.
+  private static let mostWhole: Int64 = 1 << 53
+
   /// A value as a column of this type, which was found, keeps it; nil if it takes a wider type.
   func exactValue(_ field: UnsafeRawBufferPointer) -> EncodedValue? {
     switch self {
     case .text: return nil
     case .integer: return ExactNumber.integer(field).map { .integer($0) }
-    case .real: return ExactNumber.fraction(field).map { .real($0.value) }
+    case .real:
+      if let fraction = ExactNumber.fraction(field) { return .real(fraction.value) }
+      guard let number = ExactNumber.integer(field), (-Self.mostWhole...Self.mostWhole).contains(number) else {
+        return nil
+      }
+      return .real(Double(number))
     case .numeric:
       if let number = ExactNumber.integer(field) { return .integer(number) }
-      guard let fraction = ExactNumber.fraction(field), !fraction.isWhole else { return nil }
-      return .real(fraction.value)
+      return ExactNumber.fraction(field).map { .real($0.value) }
     }
   }
 

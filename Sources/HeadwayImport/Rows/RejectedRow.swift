@@ -4,6 +4,8 @@ public struct RejectedRow: Sendable, Hashable {
   public enum Status: String, Sendable, Hashable, Codable {
     /// It is not in the database.
     case rejected
+    /// It is no row, and not in the database: it comes before the header, or is a header that can't be used.
+    case skipped
     /// It is in the database as it stands in the file, and something should be known about it.
     case reported
   }

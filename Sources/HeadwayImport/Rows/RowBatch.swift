@@ -91,8 +91,12 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   func dropBytes(from start: Int) { byteCount = start }
 
   func record(of row: Int) -> [UInt8] {
+    Array(recordBytes(of: row))
+  }
+
+  func recordBytes(of row: Int) -> UnsafeRawBufferPointer {
     let origin = origins[row]
-    return Array(UnsafeRawBufferPointer(start: bytes + origin.recordStart, count: origin.recordCount))
+    return UnsafeRawBufferPointer(start: bytes + origin.recordStart, count: origin.recordCount)
   }
 
   func text(of value: EncodedValue) -> UnsafeRawBufferPointer {

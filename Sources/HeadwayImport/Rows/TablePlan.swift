@@ -26,21 +26,28 @@ struct TablePlan: Sendable {
   var hasHeader = true
   /// The columns that the table of the database has, if it is there.
   private(set) var existingColumns: [String] = []
-  /// Whether empty text is a value, as in JSON, which has `null` too.
-  var keepsEmptyText = false
+  /// The file is JSON Lines: an empty string is a value, because there is `null`, and numbers have one format.
+  var isJSONLines = false
   /// How many fields each record must have.
   let fieldCount: Int
   /// A delimiter ends the rows, behind which there is an empty field more.
   var endsRowsWithDelimiter = false
+  /// That field has a column, too.
+  var namesSurplusFields = false
+  /// The lines of rows that the file has twice, because it has its table twice.
+  var repeatedLines: Set<Int> = []
   /// The delimiter and the quote of a file that has fields in quotes; nil for another one.
   var quoting: CSVDialect?
 
   var hasKey: Bool { !key.isEmpty }
   /// The names of the columns whose types were found.
   var foundColumns: [String] { columns.filter(\.isFound).map(\.name) }
+  /// Whether the rows are added to those of others, so that a key may be in the table and not in the file.
+  var isAppended = false
   /// What is said of a second row with the same key.
   var duplicateReason: String {
-    "a row with this key stands above (\(key.map { columns[$0].name }.joined(separator: ", ")))"
+    let names = key.map { columns[$0].name }.joined(separator: ", ")
+    return isAppended ? "the table has a row with this key (\(names))" : "an earlier row has this key (\(names))"
   }
   /// A name of SQLite's row number that no column has.
   var rowIdentifier: String { SQL.rowIdentifier(besideColumns: columns.map(\.name) + existingColumns) }
@@ -54,16 +61,23 @@ struct TablePlan: Sendable {
   ///   - schema: The table.
   ///   - header: The names of the fields, in the order of the file.
   ///   - path: The file, for errors.
+  ///   - chosen: The columns of the file that are taken along; all if it is empty.
   ///   - requiresDescribedColumns: Whether the file must have all columns of the schema.
   /// - Throws: ``ImportError`` with the code `badHeader`.
   init(
-    _ schema: TableSchema, header: [String], path: String, requiresDescribedColumns: Bool = false
+    _ schema: TableSchema, header: [String], path: String, choosing chosen: [String] = [],
+    requiresDescribedColumns: Bool = false
   ) throws(ImportError) {
     var fields: [String: Int] = [:]
     for (position, name) in header.enumerated() {
       guard fields.updateValue(position, forKey: name.lowercasedAsName) == nil else {
         throw ImportError(.badHeader, path: path, line: 1, message: "The column \(name) is twice in the header.")
       }
+    }
+    if let unknown = chosen.first(where: { fields[$0.lowercasedAsName] == nil }) {
+      throw ImportError(
+        .badHeader, path: path, line: 1,
+        message: Spelling.missing("The header has no column", unknown, among: header, "Its columns are"))
     }
     func column(_ column: ColumnSchema, isKey: Bool) -> Column {
       Column(
@@ -72,7 +86,8 @@ struct TablePlan: Sendable {
     }
     let keyNames = Set(schema.key.map(\.lowercasedAsName))
     let described = Dictionary(schema.columns.map { ($0.name.lowercasedAsName, $0) }, uniquingKeysWith: { $1 })
-    var columns = header.map { name in
+    let taken = Set(chosen.map(\.lowercasedAsName)).union(chosen.isEmpty ? [] : keyNames)
+    var columns = header.filter { chosen.isEmpty || taken.contains($0.lowercasedAsName) }.map { name in
       column(
         described[name.lowercasedAsName] ?? ColumnSchema(name: name), isKey: keyNames.contains(name.lowercasedAsName))
     }
@@ -90,7 +105,9 @@ struct TablePlan: Sendable {
       + schema.key.filter { name in !columns.contains { $0.name.lowercasedAsName == name.lowercasedAsName } }
     guard missing.isEmpty else {
       throw ImportError(
-        .badHeader, path: path, line: 1, message: "The header has no column \(missing.joined(separator: ", ")).")
+        .badHeader, path: path, line: 1,
+        message: Spelling.missing(
+          "The header has no column", missing.joined(separator: "” and “"), among: header, "Its columns are"))
     }
     table = schema.name
     key = schema.key.compactMap { name in

@@ -2,8 +2,12 @@ public import HeadwayCSV
 
 /// What a CSV file is like: what was said of it, and what was found.
 public struct FileForm: Sendable, Hashable {
-  /// The encoding.
+  /// The encoding; UTF-8 if the beginning of the file is ASCII.
+  ///
+  /// An import that finds other characters later finds their encoding then, and names it in ``TableReport/notes``.
   public let encoding: TextEncoding
+  /// Whether the encoding is a guess, by the characters of the text.
+  public let isEncodingAssumed: Bool
   /// Whether it is JSON Lines, one object per line, and not CSV.
   ///
   /// Then ``dialect`` means nothing, and the names of members are the columns.
@@ -44,7 +48,8 @@ public struct FileForm: Sendable, Hashable {
   init(_ source: RecordSource, columns: [String]) {
     let layout = source.layout
     isJSONLines = source.isJSONLines
-    (encoding, dialect, self.columns) = (source.encoding, source.dialect, columns)
+    (encoding, isEncodingAssumed) = (source.encoding, source.isEncodingAssumed)
+    (dialect, self.columns) = (source.dialect, columns)
     (headerLine, renamedColumns) = (source.headerLine, source.renamedColumns)
     headerRecords = layout.hasHeader ? layout.headerRecords : 0
     headerProblem = layout.unusableHeader?.reason

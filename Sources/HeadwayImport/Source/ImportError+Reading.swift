@@ -24,7 +24,11 @@ extension ImportError {
     case .expandsTooFar:
       self = foreign("More than 200 times the archive's size would come out of it: this is not unpacked.")
     case .unsafeName: self = foreign("An archive with such a name of a file, or with one twice, is not read.")
-    default: self.init(.cannotReadFile, path: error.path, message: "The file can't be read.", underlying: error)
+    case .fileNotFound:
+      self.init(.cannotReadFile, path: error.path, message: "There is no such file or folder.", underlying: error)
+    default:
+      let reason = error.errorText ?? "\(error.code)"
+      self.init(.cannotReadFile, path: error.path, message: "The file can't be read: \(reason).", underlying: error)
     }
   }
 }

@@ -8,9 +8,11 @@ extension RecordSource.Options {
     (quote, escape, comment) = (options.quote, options.escape, options.comment)
     (hasHeader, skippedLines) = (options.hasHeader, options.skippedLines)
     self.findsLayout = findsLayout
+    namesSurplusFields = true
     doubtsHeaderOfOtherWidth = options.raggedRows == .reject
     keepsSample = findsLayout && options.types == .found
     acceptsJSONLines = true
+    maximumRecordLength = options.maximumRecordLength
     nameKey = { $0.lowercasedAsName }
   }
 }

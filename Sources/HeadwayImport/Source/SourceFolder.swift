@@ -18,6 +18,8 @@ package struct SourceFolder: Sendable {
   package let path: String
   /// The files, by name; without what systems hide there, and without folders.
   package let files: [File]
+  /// The files in folders inside, by their names from here; of a folder, those one level down.
+  let filesInside: [String]
 
   /// Looks at a folder or an archive.
   ///
@@ -27,14 +29,17 @@ package struct SourceFolder: Sendable {
   /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
   package init(path: String) throws(ImportError) {
     #if Compression
-      if let archive = ArchivePath(path) {
-        self = try Self(archive)
-        return
-      }
+    if let archive = ArchivePath(path) {
+      self = try Self(archive)
+      return
+    }
     #endif
     do {
-      files = try FileSystem.names(inFolder: path).sorted().compactMap { name in
-        name.hasPrefix(".") ? nil : Self.file(name, in: path)
+      let names = try FileSystem.names(inFolder: path).sorted().filter { !$0.hasPrefix(".") }
+      files = names.compactMap { Self.file($0, in: path) }
+      filesInside = names.filter { FileSystem.isFolder("\(path)/\($0)") }.flatMap { folder in
+        let inside = (try? FileSystem.names(inFolder: "\(path)/\(folder)")) ?? []
+        return inside.filter { !$0.hasPrefix(".") }.map { "\(folder)/\($0)" }
       }
     } catch {
       let isFile = FileSystem.kind(of: path) != nil && !Self.isFolder(path)
@@ -61,16 +66,16 @@ package struct SourceFolder: Sendable {
     if let kind = FileSystem.kind(of: path) {
       if kind == .folder { return true }
       #if Compression
-        return ArchivePath(path) != nil
+      return ArchivePath(path) != nil
       #endif
     }
     #if Compression
-      guard let inArchive = ArchivePath(path), let entries = try? ZipArchive(path: inArchive.archive).entries else {
-        return false
-      }
-      return entries.contains { $0.name.hasPrefix("\(inArchive.entry)/") }
-    #else
+    guard let inArchive = ArchivePath(path), let entries = try? ZipArchive(path: inArchive.archive).entries else {
       return false
+    }
+    return entries.contains { $0.name.hasPrefix("\(inArchive.entry)/") }
+    #else
+    return false
     #endif
   }
 
@@ -81,57 +86,60 @@ package struct SourceFolder: Sendable {
   /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
   package static func size(ofFileInArchive path: String) throws(ImportError) -> Int? {
     #if Compression
-      guard let inArchive = ArchivePath(path) else { return nil }
-      do {
-        return try ZipArchive(path: inArchive.archive).entries.first { $0.name == inArchive.entry }?.size
-      } catch { throw ImportError(reading: error) }
+    guard let inArchive = ArchivePath(path) else { return nil }
+    do {
+      return try ZipArchive(path: inArchive.archive).entries.first { $0.name == inArchive.entry }?.size
+    } catch { throw ImportError(reading: error) }
     #else
-      return nil
+    return nil
     #endif
   }
 
   // MARK: Archives
 
   #if Compression
-    private init(_ archive: ArchivePath) throws(ImportError) {
-      let entries: [ZipArchive.Entry]
-      do { entries = try ZipArchive(path: archive.archive).entries } catch {
-        throw ImportError(reading: error)
-      }
-      // By the folder in which they are, without what macOS puts beside them.
-      let visible = entries.filter { !$0.name.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "__MACOSX" } }
-      let folders = Dictionary(grouping: visible) { Self.folder(of: $0.name) }
-      let folder = try Self.choose(folders, in: archive)
-      path = folder.isEmpty ? archive.archive : "\(archive.archive)/\(folder)"
-      files = (folders[folder] ?? []).map { entry in
-        let name = folder.isEmpty ? entry.name : String(entry.name.dropFirst(folder.count + 1))
-        return File(name: name, size: entry.size, isEmpty: entry.size == 0)
-      }.sorted { $0.name < $1.name }
+  private init(_ archive: ArchivePath) throws(ImportError) {
+    let entries: [ZipArchive.Entry]
+    do { entries = try ZipArchive(path: archive.archive).entries } catch {
+      throw ImportError(reading: error)
     }
+    // By the folder in which they are, without what macOS puts beside them.
+    let visible = entries.filter { !$0.name.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "__MACOSX" } }
+    let folders = Dictionary(grouping: visible) { Self.folder(of: $0.name) }
+    let folder = try Self.choose(folders, in: archive)
+    path = folder.isEmpty ? archive.archive : "\(archive.archive)/\(folder)"
+    files = (folders[folder] ?? []).map { entry in
+      let name = folder.isEmpty ? entry.name : String(entry.name.dropFirst(folder.count + 1))
+      return File(name: name, size: entry.size, isEmpty: entry.size == 0)
+    }.sorted { $0.name < $1.name }
+    let start = folder.isEmpty ? "" : "\(folder)/"
+    filesInside = visible.map(\.name).filter { $0.hasPrefix(start) && Self.folder(of: $0) != folder }
+      .map { String($0.dropFirst(start.count)) }.sorted()
+  }
 
-    private static func folder(of name: String) -> String {
-      name.lastIndex(of: "/").map { String(name[..<$0]) } ?? ""
-    }
+  private static func folder(of name: String) -> String {
+    name.lastIndex(of: "/").map { String(name[..<$0]) } ?? ""
+  }
 
-    private static func choose(
-      _ folders: [String: [ZipArchive.Entry]], in archive: ArchivePath
-    ) throws(ImportError) -> String {
-      let wanted = archive.entry
-      let inside = folders.filter { wanted.isEmpty || $0.key == wanted || $0.key.hasPrefix("\(wanted)/") }
-      let feeds = inside.filter { GTFSSchema.isFeed($0.value.map { String($0.name.split(separator: "/").last ?? "") }) }
-      let depth = { (folder: String) in folder.isEmpty ? 0 : folder.split(separator: "/").count }
-      let candidates = (feeds.isEmpty ? inside : feeds).keys
-      guard let least = candidates.map(depth).min() else {
-        throw ImportError(.foreignContent, path: archive.archive, message: "There is no file in this archive.")
-      }
-      let outermost = candidates.filter { depth($0) == least }.sorted()
-      guard outermost.count == 1, let folder = outermost.first else {
-        throw ImportError(
-          .foreignContent, path: archive.archive,
-          message:
-            "There are several folders with files in this archive: name one, as \(archive.archive)/\(outermost[0]).")
-      }
-      return folder
+  private static func choose(
+    _ folders: [String: [ZipArchive.Entry]], in archive: ArchivePath
+  ) throws(ImportError) -> String {
+    let wanted = archive.entry
+    let inside = folders.filter { wanted.isEmpty || $0.key == wanted || $0.key.hasPrefix("\(wanted)/") }
+    let feeds = inside.filter { GTFSSchema.isFeed($0.value.map { String($0.name.split(separator: "/").last ?? "") }) }
+    let depth = { (folder: String) in folder.isEmpty ? 0 : folder.split(separator: "/").count }
+    let candidates = (feeds.isEmpty ? inside : feeds).keys
+    guard let least = candidates.map(depth).min() else {
+      throw ImportError(.foreignContent, path: archive.archive, message: "There is no file in this archive.")
     }
+    let outermost = candidates.filter { depth($0) == least }.sorted()
+    guard outermost.count == 1, let folder = outermost.first else {
+      throw ImportError(
+        .foreignContent, path: archive.archive,
+        message:
+          "There are several folders with files in this archive: name one, as \(archive.archive)/\(outermost[0]).")
+    }
+    return folder
+  }
   #endif
 }

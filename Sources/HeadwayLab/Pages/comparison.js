@@ -24,11 +24,10 @@ function row(run) {
   return html(
     "tr",
     { "data-compared": run.technique },
-    html("th", { scope: "row" }, run.title),
+    html("th", { scope: "row" }, run.title, html("div", { class: "hint" }, orderText(run))),
     number(run.finished.time.toFixed(2)),
     number(threads.size),
     number(milliseconds(run.finished.gap)),
-    html("td", {}, orderText(run)),
   );
 }
 
@@ -37,8 +36,8 @@ export function update(state) {
   if (drawn && runs.length === drawn.length && runs.every((run, index) => run === drawn[index])) return;
   drawn = runs;
   if (runs.length === 0) return byId("comparison").replaceChildren(html("p", {}, "Nothing has run yet."));
-  const heads = ["Technique", "Seconds", "Threads", "Longest gap", "Order of items"];
-  const numbers = heads.slice(1, 4);
+  const heads = ["Technique", "Seconds", "Threads", "Longest gap"];
+  const numbers = heads.slice(1);
   const cells = heads.map((text) => html("th", { scope: "col", class: numbers.includes(text) && "number" }, text));
   const head = html("tr", {}, ...cells);
   byId("comparison").replaceChildren(

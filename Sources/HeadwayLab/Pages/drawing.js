@@ -60,8 +60,9 @@ function visibleRows() {
 }
 
 function makeCell(row) {
-  const image = html("img", { alt: `Drawing ${row % contentCount}`, width: 56, height: 56 });
-  const cell = html("div", { class: "cell" }, image, html("span", {}, `Cell ${row + 1}`));
+  const image = html("img", { alt: `Picture ${(row % contentCount) + 1}`, width: 56, height: 56 });
+  const text = `Cell ${row + 1}: picture ${(row % contentCount) + 1}`;
+  const cell = html("div", { class: "cell" }, image, html("span", {}, text));
   cell.style.top = `${row * rowHeight}px`;
   return cell;
 }

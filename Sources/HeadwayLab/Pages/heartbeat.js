@@ -1,6 +1,7 @@
 // The strip: a mark a beat of the main queue. What is not there is a time in which nobody was answered.
 
 import { byId, milliseconds, setText } from "./elements.js";
+import { longWaits } from "./touch.js";
 
 const shownMilliseconds = 10000;
 const lateMilliseconds = 100;
@@ -40,6 +41,13 @@ function draw(canvas, now, style) {
     }
     last = time;
   }
+  // Touches that waited, from the touch to the answer, below each other.
+  context.fillStyle = style.touch;
+  longWaits().forEach(({ from, to }, index) => {
+    const [begin, end] = [x(from + offset), to === null ? width : x(to + offset)];
+    const y = height * (0.3 + 0.1 * (index % 4));
+    context.fillRect(begin, y, Math.max(scale, end - begin), Math.max(1, height * 0.06));
+  });
   context.fillStyle = style.finished;
   for (const time of beats) context.fillRect(x(time), 0, Math.max(1, scale / 2), height);
 }
@@ -53,7 +61,7 @@ function colors() {
     element.remove();
     return color;
   };
-  return { finished: probe("finished"), cancelled: probe("cancelled") };
+  return { finished: probe("finished"), cancelled: probe("cancelled"), touch: probe("touch-mark") };
 }
 
 export function start() {

@@ -1,19 +1,24 @@
 // The beginning: shows a page by the address, and brings what happens to it.
 
 import { connect } from "./connection.js";
+import * as board from "./board.js";
 import * as control from "./control.js";
 import * as drawing from "./drawing.js";
 import { byId, setText } from "./elements.js";
 import * as heartbeat from "./heartbeat.js";
 import * as importing from "./import.js";
 import * as lines from "./lines.js";
+import * as race from "./race.js";
 import * as requests from "./requests.js";
+import * as sleepers from "./sleepers.js";
 import { apply, reset, state } from "./state.js";
 import * as techniques from "./techniques.js";
+import * as touch from "./touch.js";
 
-const pages = { techniques, import: importing, lines, requests, drawing };
+const pages = { techniques, race, sleepers, board, import: importing, lines, requests, drawing };
 for (const [name, page] of Object.entries(pages)) page.mount(byId(name));
 control.mount();
+touch.mount();
 
 function currentPage() {
   const name = location.hash.slice(1);
@@ -57,10 +62,13 @@ connect({
     reset();
     heartbeat.reset();
     drawing.reset();
+    touch.reset();
     updateSoon();
   },
   onEvents(events) {
     events.forEach(apply);
+    // At once, and not with the next update: an answer is felt.
+    for (const event of events) if (event.type === "touch") touch.answered(event);
     updateSoon();
   },
   onBeats: heartbeat.add,

@@ -108,11 +108,18 @@ function updateTable(run) {
   }
 }
 
+/** A line in three parts: where there is not enough room, the date goes first, and what happened stays. */
+function logLine(line) {
+  const [, date, origin, what] = line.match(/^(\S+ )(.*\] )(.*)$/) ?? [line, "", "", line];
+  const part = (name, text) => html("span", { class: name }, text);
+  return html("div", { title: line }, part("date", date), part("origin", origin), part("what", what));
+}
+
 function updateLog(run) {
   if (!run || shown.lines === run.lines.length) return;
   const log = byId("log");
   const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 30;
-  log.append(...run.lines.slice(shown.lines).map((line) => html("div", {}, line)));
+  log.append(...run.lines.slice(shown.lines).map(logLine));
   shown.lines = run.lines.length;
   if (isAtEnd) log.scrollTop = log.scrollHeight;
 }

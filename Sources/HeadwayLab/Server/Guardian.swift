@@ -1,138 +1,138 @@
 #if Lab
-  import Foundation
-  import HTTPTypes
-  import Hummingbird
-  import NIOCore
-  import Synchronization
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Synchronization
 
-  /// Keeps out those who are not meant, and what pages of others make a browser send.
-  ///
-  /// - A name of this machine is required as the host, so that a foreign name that leads here (DNS rebinding) is of no
-  ///   use; if others may come, a token instead, which a cookie keeps.
-  /// - What changes something is POST, with JSON, from this page.
-  /// - A page of another site can link to the lab, and nothing else: not even what is read is given to it.
-  final class Guardian: RouterMiddleware {
-    typealias Context = BasicRequestContext
+/// Keeps out those who are not meant, and what pages of others make a browser send.
+///
+/// - A name of this machine is required as the host, so that a foreign name that leads here (DNS rebinding) is of no
+///   use; if others may come, a token instead, which a cookie keeps.
+/// - What changes something is POST, with JSON, from this page.
+/// - A page of another site can link to the lab, and nothing else: not even what is read is given to it.
+final class Guardian: RouterMiddleware {
+  typealias Context = BasicRequestContext
 
-    private let token: String?
-    // Protected by its lock; known when the server listens.
-    private let port = Mutex(0)
+  private let token: String?
+  // Protected by its lock; known when the server listens.
+  private let port = Mutex(0)
 
-    init(token: String?) { self.token = token }
+  init(token: String?) { self.token = token }
 
-    /// 128 random bits.
-    static func makeToken() -> String {
-      var generator = SystemRandomNumberGenerator()
-      return String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
+  /// 128 random bits.
+  static func makeToken() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
+  }
+
+  func setPort(_ port: Int) { self.port.withLock { $0 = port } }
+
+  /// The address to print.
+  func address(host: String, port: Int) -> String {
+    let name = host == "0.0.0.0" || host == "::" ? ProcessInfo.processInfo.hostName : host
+    let shown = name.contains(":") ? "[\(name)]" : name
+    return "http://\(shown):\(port)/" + (token.map { "?token=\($0)" } ?? "")
+  }
+
+  /// The address for requests of the lab to itself.
+  func ownAddress(host: String, port: Int) -> String {
+    let name = host == "0.0.0.0" ? "127.0.0.1" : host == "::" ? "::1" : host
+    return "http://\(name.contains(":") ? "[\(name)]" : name):\(port)/"
+  }
+
+  /// The cookie for requests of the lab to itself.
+  var ownCookie: String? { token.map { "\(cookie)=\($0)" } }
+
+  /// Browsers keep cookies by host, not by port: so two labs of a machine have two names.
+  private var cookie: String { "headway-lab-\(port.withLock { $0 })" }
+
+  @concurrent func handle(
+    _ request: Request, context: BasicRequestContext,
+    next: @concurrent (Request, BasicRequestContext) async throws -> Response
+  ) async throws -> Response {
+    var response: Response
+    do {
+      response = try await checked(request, context: context, next: next)
+    } catch {
+      // What goes wrong here, as when a folder can't be made, is answered with the same headers.
+      let status = (error as? any HTTPResponseError)?.status ?? .internalServerError
+      response = Response(
+        status: status, headers: [.contentType: "text/plain; charset=utf-8"],
+        body: ResponseBody(byteBuffer: ByteBuffer(string: Self.explanation(of: error, status))))
     }
+    for (name, value) in Self.headers { response.headers[name] = value }
+    if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+    return response
+  }
 
-    func setPort(_ port: Int) { self.port.withLock { $0 = port } }
+  /// What a person reads whose browser shows the answer by itself.
+  private static func explanation(of error: any Error, _ status: HTTPResponse.Status) -> String {
+    ((error as? HTTPError)?.body ?? "\(status.code) \(status.reasonPhrase)") + "\n"
+  }
 
-    /// The address to print.
-    func address(host: String, port: Int) -> String {
-      let name = host == "0.0.0.0" || host == "::" ? ProcessInfo.processInfo.hostName : host
-      let shown = name.contains(":") ? "[\(name)]" : name
-      return "http://\(shown):\(port)/" + (token.map { "?token=\($0)" } ?? "")
-    }
+  private static let headers: [(HTTPField.Name, String)] = [
+    (
+      .contentSecurityPolicy,
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    (.xContentTypeOptions, "nosniff"),
+    (HTTPField.Name("Referrer-Policy")!, "no-referrer"),
+    (HTTPField.Name("Cross-Origin-Resource-Policy")!, "same-origin"),
+  ]
 
-    /// The address for requests of the lab to itself.
-    func ownAddress(host: String, port: Int) -> String {
-      let name = host == "0.0.0.0" ? "127.0.0.1" : host == "::" ? "::1" : host
-      return "http://\(name.contains(":") ? "[\(name)]" : name):\(port)/"
-    }
-
-    /// The cookie for requests of the lab to itself.
-    var ownCookie: String? { token.map { "\(cookie)=\($0)" } }
-
-    /// Browsers keep cookies by host, not by port: so two labs of a machine have two names.
-    private var cookie: String { "headway-lab-\(port.withLock { $0 })" }
-
-    @concurrent func handle(
-      _ request: Request, context: BasicRequestContext,
-      next: @concurrent (Request, BasicRequestContext) async throws -> Response
-    ) async throws -> Response {
-      var response: Response
-      do {
-        response = try await checked(request, context: context, next: next)
-      } catch {
-        // What goes wrong here, as when a folder can't be made, is answered with the same headers.
-        let status = (error as? any HTTPResponseError)?.status ?? .internalServerError
-        response = Response(
-          status: status, headers: [.contentType: "text/plain; charset=utf-8"],
-          body: ResponseBody(byteBuffer: ByteBuffer(string: Self.explanation(of: error, status))))
+  @concurrent private func checked(
+    _ request: Request, context: BasicRequestContext,
+    next: @concurrent (Request, BasicRequestContext) async throws -> Response
+  ) async throws -> Response {
+    guard let authority = request.head.authority else { throw HTTPError(.badRequest) }
+    if let token {
+      if request.uri.path == "/", let given = request.uri.queryParameters["token"] {
+        guard Self.areEqual(String(given), token) else { throw Self.needsToken }
+        // Lax: with Strict the browser would not send it after this redirection, if a link in a page of another site
+        // was followed.
+        return Response(
+          status: .seeOther,
+          headers: [.location: "/", .setCookie: "\(cookie)=\(token); HttpOnly; SameSite=Lax; Path=/"])
       }
-      for (name, value) in Self.headers { response.headers[name] = value }
-      if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
-      return response
+      guard let given = request.cookies[cookie]?.value, Self.areEqual(given, token) else { throw Self.needsToken }
+    } else if !isLocal(authority) {
+      throw HTTPError(.misdirectedRequest)
     }
-
-    /// What a person reads whose browser shows the answer by itself.
-    private static func explanation(of error: any Error, _ status: HTTPResponse.Status) -> String {
-      ((error as? HTTPError)?.body ?? "\(status.code) \(status.reasonPhrase)") + "\n"
-    }
-
-    private static let headers: [(HTTPField.Name, String)] = [
-      (
-        .contentSecurityPolicy,
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-          + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-      ),
-      (.xContentTypeOptions, "nosniff"),
-      (HTTPField.Name("Referrer-Policy")!, "no-referrer"),
-      (HTTPField.Name("Cross-Origin-Resource-Policy")!, "same-origin"),
-    ]
-
-    @concurrent private func checked(
-      _ request: Request, context: BasicRequestContext,
-      next: @concurrent (Request, BasicRequestContext) async throws -> Response
-    ) async throws -> Response {
-      guard let authority = request.head.authority else { throw HTTPError(.badRequest) }
-      if let token {
-        if request.uri.path == "/", let given = request.uri.queryParameters["token"] {
-          guard Self.areEqual(String(given), token) else { throw Self.needsToken }
-          // Lax: with Strict the browser would not send it after this redirection, if a link in a page of another site
-          // was followed.
-          return Response(
-            status: .seeOther,
-            headers: [.location: "/", .setCookie: "\(cookie)=\(token); HttpOnly; SameSite=Lax; Path=/"])
-        }
-        guard let given = request.cookies[cookie]?.value, Self.areEqual(given, token) else { throw Self.needsToken }
-      } else if !isLocal(authority) {
-        throw HTTPError(.misdirectedRequest)
-      }
-      if let origin = request.headers[.origin], origin != "http://\(authority)" { throw HTTPError(.forbidden) }
-      guard isFromHere(request) else { throw HTTPError(.forbidden) }
-      if request.method != .get, request.method != .head {
-        guard request.headers[.contentType]?.hasPrefix("application/json") == true else {
-          throw HTTPError(.unsupportedMediaType)
-        }
-      }
-      return try await next(request, context)
-    }
-
-    private static let needsToken = HTTPError(
-      .forbidden, message: "Open the address that ‘headway lab’ has printed, with its token.")
-
-    private func isLocal(_ authority: String) -> Bool {
-      let port = port.withLock { $0 }
-      return ["127.0.0.1", "localhost", "[::1]"].contains {
-        // Browsers leave out the port that is the usual one.
-        authority == "\($0):\(port)" || port == 80 && authority == $0
+    if let origin = request.headers[.origin], origin != "http://\(authority)" { throw HTTPError(.forbidden) }
+    guard isFromHere(request) else { throw HTTPError(.forbidden) }
+    if request.method != .get, request.method != .head {
+      guard request.headers[.contentType]?.hasPrefix("application/json") == true else {
+        throw HTTPError(.unsupportedMediaType)
       }
     }
+    return try await next(request, context)
+  }
 
-    /// Whether the browser says that this page asks, or somebody who follows a link; other programs say nothing.
-    private func isFromHere(_ request: Request) -> Bool {
-      switch request.headers[HTTPField.Name("Sec-Fetch-Site")!] {
-      case nil, "same-origin", "none": true
-      default: request.uri.path == "/" && request.headers[HTTPField.Name("Sec-Fetch-Mode")!] == "navigate"
-      }
-    }
+  private static let needsToken = HTTPError(
+    .forbidden, message: "Open the address that ‘headway lab’ has printed, with its token.")
 
-    /// Takes as long wherever the difference is.
-    private static func areEqual(_ one: String, _ other: String) -> Bool {
-      guard one.utf8.count == other.utf8.count else { return false }
-      return zip(one.utf8, other.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  private func isLocal(_ authority: String) -> Bool {
+    let port = port.withLock { $0 }
+    return ["127.0.0.1", "localhost", "[::1]"].contains {
+      // Browsers leave out the port that is the usual one.
+      authority == "\($0):\(port)" || port == 80 && authority == $0
     }
   }
+
+  /// Whether the browser says that this page asks, or somebody who follows a link; other programs say nothing.
+  private func isFromHere(_ request: Request) -> Bool {
+    switch request.headers[HTTPField.Name("Sec-Fetch-Site")!] {
+    case nil, "same-origin", "none": true
+    default: request.uri.path == "/" && request.headers[HTTPField.Name("Sec-Fetch-Mode")!] == "navigate"
+    }
+  }
+
+  /// Takes as long wherever the difference is.
+  private static func areEqual(_ one: String, _ other: String) -> Bool {
+    guard one.utf8.count == other.utf8.count else { return false }
+    return zip(one.utf8, other.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}
 #endif

@@ -1,58 +1,72 @@
 #if SQLite
-  import Foundation
-  import HeadwayImport
+import Foundation
+import HeadwayImport
 
-  /// What the tool says at the end: a line a table.
-  struct ImportSummary {
-    private let reports: [TableReport]
-    /// To the thousandth.
-    private let seconds: Double
-    private let style: ProgressStyle
-
-    init(_ reports: [TableReport], seconds: Double, style: ProgressStyle) {
-      self.reports = reports
-      self.seconds = seconds
-      self.style = style
+extension TableReport {
+  /// What has changed of a table that existed, beside new rows.
+  func changes(saysRemoved: Bool) -> [String] {
+    var sentences = schemaChanges.map { "\(table): \($0)." }
+    if saysRemoved, removed > 0 {
+      sentences.append(
+        "\(table): \(replaced.groupedRows) replaced, \(removed.grouped) removed.")
     }
-
-    /// - Parameter end: How it ended.
-    func print(_ end: JSONEvent.End) {
-      let text = style == .json ? json(end) : table(isCancelled: end.event == "cancelled")
-      StandardStream.output.write(text)
-    }
-
-    private func json(_ end: JSONEvent.End) -> String {
-      let lines = reports.map { report in
-        let percent = report.isComplete ? 100 : Int(ProgressLine.fraction(report) * 100)
-        return JSONEvent.line(JSONEvent.Table(event: "table", report, percent: percent))
-      }
-      return (lines + [JSONEvent.line(end)]).map { $0 + "\n" }.joined()
-    }
-
-    private func table(isCancelled: Bool) -> String {
-      var rows = reports.map { SummaryTable.Row(cells($0.table, [$0], seconds: $0.seconds), isComplete: $0.isComplete) }
-      if reports.count > 1 { rows.append(SummaryTable.Row(cells("all", reports, seconds: seconds), isComplete: true)) }
-      let titles = ["table", "rows", "rejected", "reported", "seconds", "rows/s"]
-      var lines = SummaryTable(titles: titles, rows: rows).lines(columns: Terminal.outputColumns)
-      for report in reports {
-        for reference in report.uncheckedReferences { lines.append("\(report.table): \(reference).") }
-      }
-      // Files that go into one table share a file of rejects.
-      var named: Set<String> = []
-      for path in reports.compactMap(\.rejectsPath) where named.insert(path).inserted {
-        lines.append("What is wrong with rejected and reported rows is in \(path).")
-      }
-      if isCancelled { lines.append("Cancelled: what is listed is committed. The same command completes it.") }
-      return lines.joined(separator: "\n") + "\n"
-    }
-
-    private func cells(_ name: String, _ reports: [TableReport], seconds: Double) -> [String] {
-      let rows = reports.reduce(0) { $0 + $1.rows }
-      return [
-        name, rows.grouped, reports.reduce(0) { $0 + $1.rejected }.grouped,
-        reports.reduce(0) { $0 + $1.reported }.grouped, String(format: "%.2f", seconds),
-        seconds > 0 ? Int(Double(rows) / seconds).grouped : "-",
-      ]
-    }
+    return sentences
   }
+}
+
+/// What the tool prints at the end: one line per table.
+struct ImportSummary {
+  private let reports: [TableReport]
+  /// To the thousandth.
+  private let seconds: Double
+  private let style: ProgressStyle
+
+  init(_ reports: [TableReport], seconds: Double, style: ProgressStyle) {
+    self.reports = reports
+    self.seconds = seconds
+    self.style = style
+  }
+
+  /// - Parameter end: How it ended.
+  func print(_ end: JSONEvent.End) {
+    let text = style == .json ? json(end) : table(isCancelled: end.event == "cancelled")
+    StandardStream.output.write(text)
+  }
+
+  private func json(_ end: JSONEvent.End) -> String {
+    let lines = reports.map { report in
+      let percent = report.isComplete ? 100 : Int(ProgressLine.fraction(report) * 100)
+      return JSONEvent.line(JSONEvent.Table(event: "table", report, percent: percent))
+    }
+    return (lines + [JSONEvent.line(end)]).map { $0 + "\n" }.joined()
+  }
+
+  private func table(isCancelled: Bool) -> String {
+    var rows = reports.map { SummaryTable.Row(cells($0.table, [$0], seconds: $0.seconds), isComplete: $0.isComplete) }
+    if reports.count > 1 { rows.append(SummaryTable.Row(cells("all", reports, seconds: seconds), isComplete: true)) }
+    let titles = ["table", "rows", "rejected", "reported", "seconds", "rows/s"]
+    var lines = SummaryTable(titles: titles, rows: rows).lines(columns: Terminal.outputColumns)
+    for report in reports {
+      lines += report.changes(saysRemoved: true)
+      for note in report.notes { lines.append("\(report.table): \(note).") }
+      for reference in report.uncheckedReferences { lines.append("\(report.table): \(reference).") }
+    }
+    // Files that go into one table share a file of rejects.
+    var named: Set<String> = []
+    for path in reports.compactMap(\.rejectsPath) where named.insert(path).inserted {
+      lines.append("What is wrong with rejected and reported rows is in \(path).")
+    }
+    if isCancelled { lines.append("Cancelled: what is listed is committed. The same command completes it.") }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func cells(_ name: String, _ reports: [TableReport], seconds: Double) -> [String] {
+    let rows = reports.reduce(0) { $0 + $1.rows }
+    return [
+      name, rows.grouped, reports.reduce(0) { $0 + $1.rejected }.grouped,
+      reports.reduce(0) { $0 + $1.reported }.grouped, String(format: "%.2f", seconds),
+      seconds > 0 ? Int(Double(rows) / seconds).grouped : "-",
+    ]
+  }
+}
 #endif

@@ -1,32 +1,32 @@
 #if SQLite
-  import HeadwayImport
+import HeadwayImport
 
-  /// The last rows of a table as lines.
-  enum LivePicture {
-    private static let widestColumn = 28
+/// The last rows of a table as lines.
+enum LivePicture {
+  private static let widestColumn = 28
 
-    static func lines(_ picture: LiveTable.Picture, of table: String, isUnicode: Bool) -> [String] {
-      let rule = isUnicode ? "─" : "-"
-      let title = "\(rule)\(rule) \(table): \(picture.count.grouped) rows, the last ones "
-      var lines = [title + String(repeating: rule, count: max(0, 78 - title.count))]
-      // Columns in which no row has a value only take room.
-      let filled = picture.columns.indices.filter { column in picture.rows.contains { $0[column]?.isEmpty == false } }
-      guard !filled.isEmpty else { return lines }
-      for row in [picture.columns.map { $0 }] + picture.rows {
-        lines.append(
-          filled.map { column in
-            let texts = [picture.columns[column]] + picture.rows.map { $0[column] }
-            return text(row[column]).padded(to: texts.map { text($0).count }.max() ?? 0)
-          }.joined(separator: "  "))
-      }
-      return lines
+  static func lines(_ picture: LiveTable.Picture, of table: String, isUnicode: Bool) -> [String] {
+    let rule = isUnicode ? "─" : "-"
+    let title = "\(rule)\(rule) \(table): \(picture.count.groupedRows), the last ones "
+    var lines = [title + String(repeating: rule, count: max(0, 78 - title.count))]
+    // Columns in which no row has a value only take room.
+    let filled = picture.columns.indices.filter { column in picture.rows.contains { $0[column]?.isEmpty == false } }
+    guard !filled.isEmpty else { return lines }
+    for row in [picture.columns.map { $0 }] + picture.rows {
+      lines.append(
+        filled.map { column in
+          let texts = [picture.columns[column]] + picture.rows.map { $0[column] }
+          return text(row[column]).padded(to: texts.map { text($0).count }.max() ?? 0)
+        }.joined(separator: "  "))
     }
-
-    /// A value as it can be shown in a line: a line end or an escape in it would break the picture.
-    private static func text(_ value: String?) -> String {
-      let scalars = (value ?? "").unicodeScalars.prefix(4 * widestColumn)
-      let shown = scalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
-      return String(String(shown).prefix(widestColumn))
-    }
+    return lines
   }
+
+  /// A value as it can be shown in a line: a line end or an escape in it would break the picture.
+  private static func text(_ value: String?) -> String {
+    let scalars = (value ?? "").unicodeScalars.prefix(4 * widestColumn)
+    let shown = scalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
+    return String(String(shown).prefix(widestColumn))
+  }
+}
 #endif

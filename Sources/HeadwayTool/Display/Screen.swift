@@ -1,18 +1,18 @@
 #if SQLite
-  import Foundation
+import Foundation
 
-  /// Lines at the bottom of a terminal that are drawn over again.
-  struct Screen {
-    private var height = 0
+/// Lines at the bottom of a terminal that are drawn over again.
+struct Screen {
+  private var height = 0
 
-    mutating func show(_ lines: [String], on terminal: Terminal) {
-      // Up to the first line of the last picture, and from there clear what follows.
-      var text = height > 0 ? "\u{1B}[\(height)A\r\u{1B}[J" : ""
-      let room = max(1, terminal.rows - 1)
-      let shown = lines.suffix(room)
-      for line in shown { text += line.prefix(terminal.columns) + "\n" }
-      height = shown.count
-      StandardStream.error.write(text)
-    }
+  mutating func show(_ lines: [String], on terminal: Terminal) {
+    // Up to the first line of the last picture, and from there clear what follows.
+    var text = height > 0 ? "\u{1B}[\(height)A\r\u{1B}[J" : ""
+    let room = max(1, terminal.rows - 1)
+    let shown = lines.suffix(room)
+    for line in shown { text += line.prefix(terminal.columns) + "\n" }
+    height = shown.count
+    StandardStream.error.write(text)
   }
+}
 #endif

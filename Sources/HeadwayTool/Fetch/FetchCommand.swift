@@ -1,198 +1,247 @@
 #if SQLite && HTTP
-  import ArgumentParser
-  import Foundation
-  import Headway
-  import HeadwayHTTP
+import ArgumentParser
+import Foundation
+import Headway
+import HeadwayHTTP
 
-  struct FetchCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "fetch",
-      abstract: "Download files, several at once, and go on with what was broken off.",
-      discussion: """
-        A file has its name when it is complete; until then it is NAME.part. After Ctrl-C, or a broken connection, the \
-        same command goes on where it was, if the server can do so and the file is still the same there. A file of \
-        that name that is there already is replaced at the end. Proxies are those of http_proxy, https_proxy, \
-        all_proxy and no_proxy in the environment.
+struct FetchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fetch",
+    abstract: "Download files, several at once, and resume interrupted downloads.",
+    discussion: """
+      Until a download is complete, the file is called NAME.headway-part. After Ctrl-C, or a broken connection, the \
+      same command continues it, if the server supports that and has the same content. An existing file is replaced \
+      when the download is complete; if it is a link, the file that it leads to is replaced. A file that was \
+      downloaded from the same address is skipped if it has not changed since, on this machine and on the server. \
+      For that, the ETag and Last-Modified of the answer are stored in an extended attribute of the file, \
+      user.headway.download. --force downloads such files again. The environment variables http_proxy, https_proxy, \
+      all_proxy and no_proxy name proxies.
 
-        EXAMPLES:
-          headway fetch https://example.org/feed.zip
-          headway fetch https://example.org/a.zip https://example.org/b.zip --into downloads --jobs 2
-          headway fetch 'https://example.org/feed?year=2026' --output feed.zip
-          headway fetch https://example.org/feed.zip --checksum $(cat feed.zip.sha256) --retry 5
-        """)
+      EXAMPLES:
+        headway fetch https://example.org/feed.zip
+        headway fetch https://example.org/a.zip https://example.org/b.zip --into downloads --jobs 2
+        headway fetch 'https://example.org/feed?year=2026' --output feed.zip
+        headway fetch https://example.org/feed.zip --checksum $(cat feed.zip.sha256) --retry 5
+        headway fetch https://example.org/feed.zip -H 'Authorization: Bearer TOKEN'
 
-    @Argument(help: "What to download: addresses of http or https.")
-    var urls: [String]
+      EXIT CODES, of the first download that failed:
+        0    all files are complete or up to date
+        64   wrong usage, or an address that is not http or https
+        65   a file has the wrong checksum, or exceeds --max-size
+        68   the connection to a server failed, for example because its host is unknown
+        69   the status of an answer is an error, such as 404
+        70   an error in headway itself
+        73   a file cannot be written
+        75   a temporary failure: a timeout, a broken connection, or another download writes the same file
+        76   TLS failed, or an answer has an unsupported coding or redirect
+        130  SIGINT stopped the downloads; 129 and 143 stand for SIGHUP and SIGTERM
+      """)
 
-    @Option(
-      help: ArgumentHelp("The folder for the files, created if needed.", valueName: "folder"), completion: .directory)
-    var into = "."
+  @Argument(help: "What to download: addresses of http or https.")
+  var urls: [String]
 
-    @Option(
-      name: .shortAndLong,
-      help: ArgumentHelp("For one file: its name, instead of that in the address.", valueName: "file"),
-      completion: .file())
-    var output: String?
+  @Option(
+    help: ArgumentHelp("The folder for the files, created if needed.", valueName: "folder"), completion: .directory)
+  var into = "."
 
-    @Option(
-      name: .shortAndLong, parsing: .unconditional,
-      help: ArgumentHelp("How many files are downloaded at once.", valueName: "number"))
-    var jobs = 4
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "For one file: its name, instead of that in the address; - for standard output.", valueName: "file"),
+    completion: .file())
+  var output: String?
 
-    @Option(
-      help: ArgumentHelp(
-        "For one file: the SHA-256 checksum that it must have, 64 hexadecimal digits.", valueName: "sha-256"))
-    var checksum: String?
+  @Option(
+    name: .shortAndLong, parsing: .unconditional,
+    help: ArgumentHelp("How many files are downloaded at once.", valueName: "number"))
+  var jobs = 4
 
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp("How often to try again after a failure that may pass.", valueName: "times"))
-    var retry = 2
+  @Option(
+    help: ArgumentHelp(
+      "For one file: the SHA-256 checksum that it must have, 64 hexadecimal digits.", valueName: "sha-256"))
+  var checksum: String?
 
-    @Option(help: ArgumentHelp("The largest file that is taken, in bytes, or with K, M or G.", valueName: "bytes"))
-    var maxSize: String?
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How often to try again after a temporary failure.", valueName: "times"))
+  var retry = 2
 
-    @Option(help: ProgressStyle.help)
-    var progress: ProgressStyle?
+  @Option(
+    name: [.customShort("H"), .long], parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A header field of each request. This option can be repeated.", valueName: "NAME: VALUE"))
+  var header: [String] = []
 
-    @Flag(name: .shortAndLong, help: "Print nothing but errors.")
-    var quiet = false
+  @Flag(help: "Download files even if they are up to date.")
+  var force = false
 
-    func validate() throws {
-      guard !urls.isEmpty else { throw ValidationError("Name what to download, <urls>.") }
-      guard jobs > 0 else { throw ValidationError("--jobs \(jobs): use 1 or more.") }
-      guard retry >= 0 else { throw ValidationError("--retry \(retry): use 0 or more.") }
-      if quiet, progress != nil { throw ValidationError("--quiet and --progress: use one of them.") }
-      if let checksum {
-        guard urls.count == 1 else { throw ValidationError("--checksum is for one file, and there are \(urls.count).") }
-        guard (try? SHA256Checksum(checksum)) != nil else {
-          throw ValidationError("--checksum \(checksum): use 64 hexadecimal digits.")
-        }
-      }
-      if output != nil, urls.count > 1 {
-        throw ValidationError("--output is for one file, and there are \(urls.count).")
-      }
-      if let output, output.isEmpty || output.hasSuffix("/") {
-        throw ValidationError("--output \(output): name a file, and the folder with --into.")
-      }
-      if let maxSize, ByteCount.parsed(maxSize) == nil {
-        throw ValidationError("--max-size \(maxSize): use a number of bytes, as 500K, 20M or 2G.")
-      }
-      let names = urls.map(FileName.of)
-      if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
-        throw ValidationError("Several of these files would be called \(twice): download them one by one.")
+  @Option(help: ArgumentHelp("The largest file that is downloaded, in bytes, or with K, M or G.", valueName: "bytes"))
+  var maxSize: String?
+
+  @Option(help: ProgressStyle.help)
+  var progress: ProgressStyle?
+
+  @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+  var quiet = false
+
+  func validate() throws {
+    guard !urls.isEmpty else { throw ValidationError("Name what to download, <urls>.") }
+    guard jobs > 0 else { throw ValidationError("--jobs \(jobs): use 1 or more.") }
+    guard retry >= 0 else { throw ValidationError("--retry \(retry): use 0 or more.") }
+    if quiet, progress != nil { throw ValidationError("--quiet and --progress: use one of them.") }
+    if let checksum {
+      guard urls.count == 1 else { throw ValidationError("--checksum is for one file, and there are \(urls.count).") }
+      guard (try? SHA256Checksum(checksum)) != nil else {
+        throw ValidationError("--checksum \(checksum): use 64 hexadecimal digits.")
       }
     }
-
-    func run() async throws {
-      do {
-        try FileSystem.createFolder(into)
-      } catch {
-        ToolExit.say("\(into): The folder can't be created.")
-        throw ExitCode(ToolExit.cannotCreate.rawValue)
-      }
-      let start = ContinuousClock.now
-      var proxies = ProxySetting()
-      let downloads = try urls.map { url in
-        DownloadOperation(
-          url, to: path(of: url), checksum: try checksum.map { try SHA256Checksum($0) },
-          keepsPartialFile: true, limits: limits, connections: try proxies.connections(for: url))
-      }
-      let queue = OperationQueue()
-      queue.name = "fetch"
-      queue.maxConcurrentOperationCount = jobs
-      let display = FetchDisplay(quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain), downloads)
-      let signals = Signals {
-        queue.cancelAllOperations()
-        display.show(note: "Stopping. Once more ends at once.")
-      }
-      display.start()
-      queue.addOperations(downloads, waitUntilFinished: false)
-      try await queue.finished()
-      await display.stop()
-      for error in downloads.compactMap(\.error) { ToolExit.say("\(error)") }
-      let code = exitCode(downloads, stoppedBy: signals.stopSignal)
-      display.sayEnd(seconds: (.now - start).inSeconds, exitCode: code)
-      guard code == 0 else { throw ExitCode(code) }
+    if output != nil, urls.count > 1 {
+      throw ValidationError("--output is for one file, and there are \(urls.count).")
     }
-
-    private func path(of url: String) -> String {
-      let name = output ?? FileName.of(url)
-      return name.hasPrefix("/") ? name : "\(into)/\(name)"
+    if let output, output.isEmpty || output.hasSuffix("/") {
+      throw ValidationError("--output \(output): name a file, and the folder with --into.")
     }
-
-    private var limits: HTTPLimits {
-      var limits = HTTPLimits()
-      limits.maximumBodyBytes = maxSize.flatMap(ByteCount.parsed)
-      limits.retries.maximumAttempts = retry + 1
-      return limits
+    for field in header { _ = try Self.headerField(field) }
+    if let maxSize, ByteCount.parsed(maxSize) == nil {
+      throw ValidationError("--max-size \(maxSize): use a number of bytes, as 500K, 20M or 2G.")
     }
-
-    private func exitCode(_ downloads: [DownloadOperation], stoppedBy signal: Int32?) -> Int32 {
-      if let error = downloads.lazy.compactMap(\.error).first { return ToolExit(error).rawValue }
-      // A signal may come when all is done.
-      guard let signal, downloads.contains(where: \.isCancelled) else { return 0 }
-      return 128 + signal
+    if output == "-", progress == .json {
+      throw ValidationError("--output - and --progress json: use one of them, because both use standard output.")
+    }
+    var names = urls.map(FileName.of)
+    // The partial file of one must not be another.
+    names += names.flatMap { name in DownloadOperation.partialEndings.map { name + $0 } }
+    if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+      throw ValidationError("Several of these files would be called \(twice): download them one by one.")
     }
   }
 
-  /// The name of a file for an address.
-  enum FileName {
-    /// What a file system takes, less what the name of a partial file and its note have more.
-    private static let maximumBytes = 255 - ".part.json".utf8.count
-
-    /// The last part of the path; it can't leave a folder, nor change a terminal that shows it.
-    static func of(_ url: String) -> String {
-      let path = URL(string: url)?.path ?? ""
-      let name = path.split(separator: "/").last.map(String.init) ?? ""
-      var safe = String.UnicodeScalarView()
-      for scalar in name.unicodeScalars { safe.append(isSafe(scalar) ? scalar : "_") }
-      // Hidden ones, and what means a folder, are no names for what somebody else names.
-      let visible = String(String(safe).drop { $0 == "." })
-      return visible.isEmpty ? "download" : shortened(visible)
+  func run() async throws {
+    do {
+      try FileSystem.createFolder(into)
+    } catch {
+      ToolExit.say("\(into): The folder can't be created.")
+      throw ExitCode(ToolExit.cannotCreate.rawValue)
     }
-
-    private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
-      // The joiners of scripts and emoji are letters of a name.
-      if scalar == "\u{200C}" || scalar == "\u{200D}" { return true }
-      return switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: false
-      default: scalar != "/" && scalar != "\\"
-      }
+    let start = ContinuousClock.now
+    var proxies = ProxySetting()
+    let downloads = try urls.map { url in
+      var request = HTTPRequest(url: url)
+      for field in header { request.addHeader(try Self.headerField(field)) }
+      let download = DownloadOperation(
+        request, to: path(of: url), checksum: try checksum.map { try SHA256Checksum($0) },
+        keepsPartialFile: true, limits: limits, connections: try proxies.connections(for: url))
+      download.skipsUnchanged = !force
+      return download
     }
+    let queue = OperationQueue()
+    queue.name = "fetch"
+    queue.maxConcurrentOperationCount = jobs
+    let display = FetchDisplay(quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain), downloads)
+    let signals = Signals {
+      queue.cancelAllOperations()
+      display.show(note: "Stopping. Once more ends at once.")
+    }
+    display.start()
+    queue.addOperations(downloads, waitUntilFinished: false)
+    try await queue.finished()
+    await display.stop()
+    for error in downloads.compactMap(\.error) { ToolExit.say("\(error)") }
+    let code = exitCode(downloads, stoppedBy: signals.stopSignal)
+    display.sayEnd(seconds: (.now - start).inSeconds, exitCode: code)
+    guard code == 0 else { throw ExitCode(code) }
+  }
 
-    /// The beginning of a long name, with its extension.
-    private static func shortened(_ name: String) -> String {
-      guard name.utf8.count > maximumBytes else { return name }
-      let dot = name.lastIndex(of: ".") ?? name.endIndex
-      // What is longer is no extension.
-      let ending = name[dot...].utf8.count <= 20 ? name[dot...] : ""
-      var beginning = name[..<name.index(name.endIndex, offsetBy: -ending.count)]
-      while beginning.utf8.count + ending.utf8.count > maximumBytes { beginning.removeLast() }
-      return String(beginning + ending)
+  /// The name and the value of a header field.
+  private static func headerField(_ text: String) throws -> (name: String, value: String) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let field = (
+      name: String(parts[0]), value: parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+    )
+    var request = HTTPRequest(url: "http://localhost/")
+    request.addHeader(field)
+    guard parts.count > 1, (try? request.requireValid()) != nil else {
+      throw ValidationError("--header '\(field.name)': use 'NAME: VALUE'.")
+    }
+    return field
+  }
+
+  private func path(of url: String) -> String {
+    let name = output ?? FileName.of(url)
+    return name.hasPrefix("/") || name == "-" ? name : "\(into)/\(name)"
+  }
+
+  private var limits: HTTPLimits {
+    var limits = HTTPLimits()
+    limits.maximumBodyBytes = maxSize.flatMap(ByteCount.parsed)
+    limits.retries.maximumAttempts = retry + 1
+    return limits
+  }
+
+  private func exitCode(_ downloads: [DownloadOperation], stoppedBy signal: Int32?) -> Int32 {
+    if let error = downloads.lazy.compactMap(\.error).first { return ToolExit(error).rawValue }
+    // A signal may come when all is done.
+    guard let signal, downloads.contains(where: \.isCancelled) else { return 0 }
+    return 128 + signal
+  }
+}
+
+/// The name of a file for an address.
+enum FileName {
+  /// What a file system takes, less what the name of a partial file and its note have more.
+  private static let maximumBytes = 255 - (DownloadOperation.partialEndings.map(\.utf8.count).max() ?? 0)
+
+  /// The last part of the path; it can't leave a folder, nor change a terminal that shows it.
+  static func of(_ url: String) -> String {
+    let path = URL(string: url)?.path ?? ""
+    let name = path.split(separator: "/").last.map(String.init) ?? ""
+    var safe = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars { safe.append(isSafe(scalar) ? scalar : "_") }
+    // Hidden ones, and what means a folder, are no names for what somebody else names.
+    let visible = String(String(safe).drop { $0 == "." })
+    return visible.isEmpty ? "download" : shortened(visible)
+  }
+
+  private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
+    // The joiners of scripts and emoji are letters of a name.
+    if scalar == "\u{200C}" || scalar == "\u{200D}" { return true }
+    return switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: false
+    default: scalar != "/" && scalar != "\\"
     }
   }
 
-  /// Numbers of bytes as people write and read them.
-  enum ByteCount {
-    private static let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
+  /// The beginning of a long name, with its extension.
+  private static func shortened(_ name: String) -> String {
+    guard name.utf8.count > maximumBytes else { return name }
+    let dot = name.lastIndex(of: ".") ?? name.endIndex
+    // What is longer is no extension.
+    let ending = name[dot...].utf8.count <= 20 ? name[dot...] : ""
+    var beginning = name[..<name.index(name.endIndex, offsetBy: -ending.count)]
+    while beginning.utf8.count + ending.utf8.count > maximumBytes { beginning.removeLast() }
+    return String(beginning + ending)
+  }
+}
 
-    /// `500`, `500K`, `20M`, `2G`.
-    static func parsed(_ text: String) -> Int? {
-      let unit = text.last.flatMap { units[Character($0.uppercased())] }
-      guard let number = Int(unit == nil ? Substring(text) : text.dropLast()), number > 0 else { return nil }
-      let (bytes, isTooLarge) = number.multipliedReportingOverflow(by: unit ?? 1)
-      return isTooLarge ? nil : bytes
-    }
+/// Numbers of bytes as people write and read them.
+enum ByteCount {
+  private static let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
 
-    /// In bytes, or in kB, MB or GB of thousands of each other.
-    static func text(_ bytes: Int64) -> String {
-      switch bytes {
-      case ..<1_000: "\(bytes) bytes"
-      case ..<1_000_000: String(format: "%.1f kB", Double(bytes) / 1e3)
-      case ..<1_000_000_000: String(format: "%.1f MB", Double(bytes) / 1e6)
-      default: String(format: "%.2f GB", Double(bytes) / 1e9)
-      }
+  /// `500`, `500K`, `20M`, `2G`.
+  static func parsed(_ text: String) -> Int? {
+    let unit = text.last.flatMap { units[Character($0.uppercased())] }
+    guard let number = Int(unit == nil ? Substring(text) : text.dropLast()), number > 0 else { return nil }
+    let (bytes, isTooLarge) = number.multipliedReportingOverflow(by: unit ?? 1)
+    return isTooLarge ? nil : bytes
+  }
+
+  /// In bytes, or in kB, MB or GB of thousands of each other.
+  static func text(_ bytes: Int64) -> String {
+    switch bytes {
+    case ..<1_000: "\(bytes) bytes"
+    case ..<1_000_000: String(format: "%.1f kB", Double(bytes) / 1e3)
+    case ..<1_000_000_000: String(format: "%.1f MB", Double(bytes) / 1e6)
+    default: String(format: "%.2f GB", Double(bytes) / 1e9)
     }
   }
+}
 #endif

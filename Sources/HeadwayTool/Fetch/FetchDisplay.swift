@@ -1,178 +1,146 @@
 #if SQLite && HTTP
-  import Foundation
-  import Headway
-  import HeadwayHTTP
-  import Synchronization
+import Foundation
+import Headway
+import HeadwayHTTP
 
-  /// Shows how downloads go: bars and lines on standard error, JSON on standard output.
-  final class FetchDisplay: Sendable {
-    private let style: ProgressStyle
-    private let downloads: [DownloadOperation]
-    private let beginning = ContinuousClock.now
+/// Shows how downloads go: bars and lines on standard error, JSON on standard output.
+final class FetchDisplay: ProgressDisplay, @unchecked Sendable {
+  private let downloads: [DownloadOperation]
 
-    // Each protected by its lock.
-    private let observations = Mutex<[ObservationToken]>([])
-    private let drawing = Mutex<Task<Void, Never>?>(nil)
-    private let note = Mutex<String?>(nil)
-    private let screen = Mutex(Screen())
+  init(_ style: ProgressStyle, _ downloads: [DownloadOperation]) {
+    self.downloads = downloads
+    super.init(style)
+  }
 
-    private static let redrawInterval = Duration.milliseconds(100)
-
-    init(_ style: ProgressStyle, _ downloads: [DownloadOperation]) { (self.style, self.downloads) = (style, downloads) }
-
-    func start() {
-      switch style {
-      case .bars:
-        let task = Task { [self] in
-          while !Task.isCancelled {
-            draw()
-            try? await Task.sleep(for: Self.redrawInterval)
-          }
-        }
-        drawing.withLock { $0 = task }
-      case .plain:
-        observe(every: 10) { download, percent in
-          let amount = ByteCount.text(download.progress.completedUnitCount)
-          StandardStream.error.writeLine("\(download.fileName): \(percent) %, \(amount)")
-        }
-      case .json:
-        observe(every: 1) { download, percent in
-          StandardStream.output.writeLine(JSONEvent.line(FetchEvent.File("progress", download, percent: percent)))
-        }
-      case .none: break
+  func start() {
+    switch style {
+    case .bars: startDrawing()
+    case .plain:
+      observe(every: 10) { download, percent in
+        let amount = ByteCount.text(download.progress.completedUnitCount)
+        StandardStream.error.writeLine("\(download.fileName): \(percent) %, \(amount)")
       }
-    }
-
-    /// Ends the display, with a last picture of the state.
-    func stop() async {
-      let task = drawing.withLock { $0.take() }
-      task?.cancel()
-      await task?.value
-      for observation in observations.withLock({ $0 }) { observation.invalidate() }
-      guard style == .bars else { return }
-      note.withLock { $0 = nil }
-      draw()
-    }
-
-    func show(note text: String) {
-      switch style {
-      case .bars:
-        note.withLock { $0 = text }
-        draw()
-      case .plain, .json: StandardStream.error.writeLine(text)
-      case .none: break
+    case .json:
+      observe(every: 1) { download, percent in
+        StandardStream.output.writeLine(JSONEvent.line(FetchEvent.File("progress", download, percent: percent)))
       }
+    case .none: break
     }
+  }
 
-    /// Says what was done.
-    func sayEnd(seconds: Double, exitCode: Int32) {
-      switch style {
-      case .json:
-        for download in downloads {
-          StandardStream.output.writeLine(
-            JSONEvent.line(FetchEvent.File("file", download, percent: download.isComplete ? 100 : nil)))
-        }
-        let event = exitCode == 0 ? "finished" : exitCode > 128 ? "cancelled" : "error"
-        StandardStream.output.writeLine(
-          JSONEvent.line(FetchEvent.End(event, downloads, seconds: seconds, exitCode: exitCode)))
-      case .bars, .plain:
-        for download in downloads where download.isComplete {
-          StandardStream.output.writeLine("\(download.path): \(ByteCount.text(download.progress.completedUnitCount))")
-        }
-        if exitCode > 128 { StandardStream.output.writeLine("Cancelled. The same command goes on where it was.") }
-      case .none: break
-      }
-    }
+  /// Ends the display, with a last picture of the state.
+  func stop() async {
+    await stopDrawing()
+    if style == .bars { draw(withNotes: false) }
+  }
 
-    private func observe(every step: Int, _ tell: @escaping @Sendable (DownloadOperation, Int) -> Void) {
+  /// Says what was done.
+  func sayEnd(seconds: Double, exitCode: Int32) {
+    switch style {
+    case .json:
       for download in downloads {
-        let told = LastStep()
-        let observation = download.progress.observe { [weak download] progress in
-          guard let download, progress.totalUnitCount > 0 else { return }
-          let percent = Int(progress.fractionCompleted * 100)
-          if told.advance(to: percent / step) { tell(download, percent) }
-        }
-        observations.withLock { $0.append(observation) }
+        StandardStream.output.writeLine(
+          JSONEvent.line(FetchEvent.File("file", download, percent: download.isComplete ? 100 : nil)))
       }
-    }
-
-    private func draw() {
-      let terminal = Terminal.current
-      let seconds = (ContinuousClock.now - beginning) / .seconds(1)
-      let begun = downloads.filter { $0.isExecuting || $0.isFinished }
-      var lines = begun.map {
-        line($0.fileName, done: $0.progress.completedUnitCount, of: $0.progress.totalUnitCount, seconds, terminal)
+      let event = exitCode == 0 ? "finished" : exitCode > 128 ? "cancelled" : "error"
+      StandardStream.output.writeLine(
+        JSONEvent.line(FetchEvent.End(event, downloads, seconds: seconds, exitCode: exitCode)))
+    case .bars, .plain:
+      // The content is there.
+      guard !downloads.contains(where: { DownloadOperation.isStandardOutput($0.path) }) else { break }
+      for download in downloads where download.isComplete {
+        let size = ByteCount.text(download.progress.completedUnitCount)
+        StandardStream.output.writeLine("\(download.path): \(download.isUpToDate ? "up to date" : size)")
       }
-      if downloads.count > 1 {
-        let progress = downloads.map(\.progress)
-        let isKnown = progress.allSatisfy { $0.totalUnitCount > 0 }
-        let size = isKnown ? progress.reduce(0) { $0 + $1.totalUnitCount } : 0
-        lines.append(line("all", done: progress.reduce(0) { $0 + $1.completedUnitCount }, of: size, seconds, terminal))
-      }
-      if let note = note.withLock({ $0 }) { lines.append(note) }
-      screen.withLock { $0.show(lines, on: terminal) }
-    }
-
-    private func line(
-      _ name: String, done: Int64, of size: Int64, _ seconds: Double, _ terminal: Terminal
-    ) -> String {
-      let amount = ByteCount.text(done)
-      guard size > 0 else { return "\(name.padded(to: 18)) \(amount)" }
-      let fraction = min(1, Double(done) / Double(size))
-      let left = ProgressLine.left(fraction, seconds: seconds)
-      func line(_ name: String, _ details: [String?], barWidth: Int) -> String {
-        let bar = ProgressLine.bar(fraction, width: barWidth, isUnicode: terminal.isUnicode)
-        return "\(name) \(bar) \(ProgressLine.percent(fraction))  "
-          + details.compactMap { $0 }.joined(separator: ", ")
-      }
-      let short = String(name.prefix(10)).padded(to: 10)
-      let lines = [
-        line(name.padded(to: 18), [amount, left], barWidth: 24), line(short, [amount, left], barWidth: 12),
-        line(short, [left], barWidth: 6), line(short, [], barWidth: 4),
-      ]
-      return lines.first { $0.count <= terminal.columns } ?? lines[lines.count - 1]
+      if exitCode > 128 { StandardStream.output.writeLine("Cancelled. The same command goes on where it was.") }
+    case .none: break
     }
   }
 
-  extension DownloadOperation {
-    fileprivate var fileName: String { String(path.split(separator: "/").last ?? "").shownPath }
-    var isComplete: Bool { isFinished && error == nil && !isCancelled }
-  }
-
-  /// What `headway fetch --progress json` prints; `Docs/tool-json.md` says what the fields are.
-  enum FetchEvent {
-    struct File: Encodable {
-      let event: String
-      let url: String
-      let file: String
-      let bytes: Int64
-      let size: Int64?
-      let percent: Int?
-      let isComplete: Bool
-      let message: String?
-
-      init(_ event: String, _ download: DownloadOperation, percent: Int?) {
-        let progress = download.progress
-        (self.event, url, file) = (event, download.request.url, download.path)
-        (bytes, size) = (progress.completedUnitCount, progress.totalUnitCount > 0 ? progress.totalUnitCount : nil)
-        (self.percent, isComplete) = (percent, download.isComplete)
-        message = download.error.map { "\($0)" }
-      }
-    }
-
-    struct End: Encodable {
-      /// `finished`, `cancelled` or `error`.
-      let event: String
-      let files: Int
-      let bytes: Int64
-      let seconds: Double
-      let exitCode: Int32
-
-      init(_ event: String, _ downloads: [DownloadOperation], seconds: Double, exitCode: Int32) {
-        (self.event, self.seconds, self.exitCode) = (event, seconds, exitCode)
-        files = downloads.count { $0.isComplete }
-        bytes = downloads.reduce(0) { $0 + $1.progress.completedUnitCount }
+  private func observe(every step: Int, _ report: @escaping @Sendable (DownloadOperation, Int) -> Void) {
+    for download in downloads {
+      observe(download.progress, every: step) { [weak download] percent in
+        if let download { report(download, percent) }
       }
     }
   }
+
+  override func bars(on terminal: Terminal) -> [String] {
+    let seconds = seconds
+    let begun = downloads.filter { $0.isExecuting || $0.isFinished }
+    var lines = begun.map {
+      line($0.fileName, done: $0.progress.completedUnitCount, of: $0.progress.totalUnitCount, seconds, terminal)
+    }
+    if downloads.count > 1 {
+      let progress = downloads.map(\.progress)
+      let isKnown = progress.allSatisfy { $0.totalUnitCount > 0 }
+      let size = isKnown ? progress.reduce(0) { $0 + $1.totalUnitCount } : 0
+      lines.append(line("all", done: progress.reduce(0) { $0 + $1.completedUnitCount }, of: size, seconds, terminal))
+    }
+    return lines
+  }
+
+  private func line(
+    _ name: String, done: Int64, of size: Int64, _ seconds: Double, _ terminal: Terminal
+  ) -> String {
+    let amount = ByteCount.text(done)
+    guard size > 0 else { return "\(name.padded(to: 18)) \(amount)" }
+    let fraction = min(1, Double(done) / Double(size))
+    let left = ProgressLine.left(fraction, seconds: seconds)
+    func line(_ name: String, _ details: [String?], barWidth: Int) -> String {
+      let bar = ProgressLine.bar(fraction, width: barWidth, isUnicode: terminal.isUnicode)
+      return "\(name) \(bar) \(ProgressLine.percent(fraction))  "
+        + details.compactMap { $0 }.joined(separator: ", ")
+    }
+    let short = String(name.prefix(10)).padded(to: 10)
+    let lines = [
+      line(name.padded(to: 18), [amount, left], barWidth: 24), line(short, [amount, left], barWidth: 12),
+      line(short, [left], barWidth: 6), line(short, [], barWidth: 4),
+    ]
+    return lines.first { $0.count <= terminal.columns } ?? lines[lines.count - 1]
+  }
+}
+
+extension DownloadOperation {
+  fileprivate var fileName: String { String(path.split(separator: "/").last ?? "").shownPath }
+  var isComplete: Bool { isFinished && error == nil && !isCancelled }
+}
+
+/// What `headway fetch --progress json` prints; `Docs/tool-json.md` says what the fields are.
+enum FetchEvent {
+  struct File: Encodable {
+    let event: String
+    let url: String
+    let file: String
+    let bytes: Int64
+    let size: Int64?
+    let percent: Int?
+    let isComplete: Bool
+    let isUpToDate: Bool
+    let message: String?
+
+    init(_ event: String, _ download: DownloadOperation, percent: Int?) {
+      let progress = download.progress
+      (self.event, url, file) = (event, download.request.url, download.path)
+      (bytes, size) = (progress.completedUnitCount, progress.totalUnitCount > 0 ? progress.totalUnitCount : nil)
+      (self.percent, isComplete, isUpToDate) = (percent, download.isComplete, download.isUpToDate)
+      message = download.error.map { "\($0)" }
+    }
+  }
+
+  struct End: Encodable {
+    /// `finished`, `cancelled` or `error`.
+    let event: String
+    let files: Int
+    let bytes: Int64
+    let seconds: Double
+    let exitCode: Int32
+
+    init(_ event: String, _ downloads: [DownloadOperation], seconds: Double, exitCode: Int32) {
+      (self.event, self.seconds, self.exitCode) = (event, seconds, exitCode)
+      files = downloads.count { $0.isComplete }
+      bytes = downloads.reduce(0) { $0 + $1.progress.completedUnitCount }
+    }
+  }
+}
 #endif

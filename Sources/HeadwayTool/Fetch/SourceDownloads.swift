@@ -1,52 +1,56 @@
 #if SQLite && HTTP
-  import ArgumentParser
-  import Foundation
-  import Headway
-  import HeadwayHTTP
+import ArgumentParser
+import Foundation
+import Headway
+import HeadwayHTTP
 
-  /// The downloads of sources that are addresses, before their import.
+/// The downloads of sources that are addresses, before their import.
+///
+/// They stay in their folder, under a name that is the same each time: by that an import knows that it is another one
+/// of the same file.
+struct SourceDownloads {
+  let folder: String
+
+  /// Downloads what is to be, and gives the paths of all.
   ///
-  /// They stay in their folder, under a name that is the same each time: by that an import knows that it is another one
-  /// of the same file.
-  struct SourceDownloads {
-    let folder: String
-
-    /// Downloads what is to be, and gives the paths of all.
-    ///
-    /// - Throws: ``HTTPError``; an exit code, when a signal ended it; or a `ValidationError`.
-    func files(of sources: [String], _ style: ProgressStyle, _ notices: Notices) async throws -> [String] {
-      guard sources.contains(where: Self.isAddress) else { return sources }
-      let paths = sources.map { Self.isAddress($0) ? "\(folder)/\(FileName.of($0))" : $0 }
-      guard Set(paths).count == paths.count else {
-        throw ValidationError("Several of these files would have the same name: import them one by one.")
-      }
-      do {
-        try FileSystem.createFolder(folder)
-      } catch {
-        throw HTTPError(
-          .cannotWriteFile, url: folder, message: "The folder for downloads can't be made.", underlying: error)
-      }
-      var proxies = ProxySetting()
-      let downloads = try zip(sources, paths).filter { Self.isAddress($0.0) }.map { url, path in
-        DownloadOperation(
-          url, to: path, keepsPartialFile: true, connections: try proxies.connections(for: url))
-      }
-      for download in downloads { notices.say("Downloading \(download.request.url) to \(download.path).") }
-      let display = FetchDisplay(style == .json ? .none : style, downloads)
-      let queue = OperationQueue()
-      queue.name = "download"
-      let signals = Signals { queue.cancelAllOperations() }
-      display.start()
-      queue.addOperations(downloads, waitUntilFinished: false)
-      try await queue.finished()
-      await display.stop()
-      if let error = downloads.lazy.compactMap(\.error).first { throw error }
-      if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
-      return paths
+  /// - Throws: ``HTTPError``; an exit code, when a signal ended it; or a `ValidationError`.
+  func files(of sources: [String], _ style: ProgressStyle, _ notices: Notices) async throws -> [String] {
+    guard sources.contains(where: Self.isAddress) else { return sources }
+    let paths = sources.map { Self.isAddress($0) ? "\(folder)/\(FileName.of($0))" : $0 }
+    guard Set(paths).count == paths.count else {
+      throw ValidationError("Several of these files would have the same name: import them one by one.")
     }
-
-    private static func isAddress(_ source: String) -> Bool {
-      ["http://", "https://"].contains { source.lowercased().hasPrefix($0) }
+    do {
+      try FileSystem.createFolder(folder)
+    } catch {
+      throw HTTPError(
+        .cannotWriteFile, url: folder, message: "The folder for downloads can't be made.", underlying: error)
     }
+    var proxies = ProxySetting()
+    let downloads = try zip(sources, paths).filter { Self.isAddress($0.0) }.map { url, path in
+      let download = DownloadOperation(
+        url, to: path, keepsPartialFile: true, connections: try proxies.connections(for: url))
+      // An import needs the content, whatever coding it has on its way.
+      download.decodesContent = true
+      download.skipsUnchanged = true
+      return download
+    }
+    for download in downloads { notices.say("Downloading \(download.request.url) to \(download.path).") }
+    let display = FetchDisplay(style == .json ? .none : style, downloads)
+    let queue = OperationQueue()
+    queue.name = "download"
+    let signals = Signals { queue.cancelAllOperations() }
+    display.start()
+    queue.addOperations(downloads, waitUntilFinished: false)
+    try await queue.finished()
+    await display.stop()
+    if let error = downloads.lazy.compactMap(\.error).first { throw error }
+    if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
+    return paths
   }
+
+  private static func isAddress(_ source: String) -> Bool {
+    ["http://", "https://"].contains { source.lowercased().hasPrefix($0) }
+  }
+}
 #endif

@@ -1,19 +1,19 @@
 #if SQLite && HTTP
-  import HeadwayHTTP
+import HeadwayHTTP
 
-  extension ToolExit {
-    /// The exit code for a request that failed.
-    init(_ error: HTTPError) {
-      switch error.code {
-      case .invalidURL: self = .usage
-      case .cannotConnect: self = .noHost
-      case .unexpectedStatus: self = .unavailable
-      case .timedOut, .connectionBroken, .fileInUse: self = .temporaryFailure
-      case .refusedRedirect: self = .protocolError
-      case .bodyTooLarge, .checksumMismatch: self = .dataError
-      case .cannotWriteFile: self = .cannotCreate
-      default: self = .software
-      }
+extension ToolExit {
+  /// The exit code for a request that failed.
+  init(_ error: HTTPError) {
+    switch error.code {
+    case .invalidURL, .invalidRequest: self = .usage
+    case .cannotConnect: self = .noHost
+    case .unexpectedStatus: self = .unavailable
+    case .timedOut, .connectionBroken, .fileInUse: self = .temporaryFailure
+    case .refusedRedirect, .secureConnectionFailed, .invalidResponse, .unsupportedCoding: self = .protocolError
+    case .bodyTooLarge, .checksumMismatch: self = .dataError
+    case .cannotWriteFile: self = .cannotCreate
+    default: self = .software
     }
   }
+}
 #endif

@@ -1,58 +1,58 @@
 #if SQLite
-  import ArgumentParser
-  import Foundation
-  import Headway
-  import HeadwayImport
+import ArgumentParser
+import Foundation
+import Headway
+import HeadwayImport
 
-  /// Runs `headway import --check`.
-  struct FeedChecking {
-    let feed: String
-    let options: ImportOptions
-    let maximumConcurrency: Int
-    let isQuiet: Bool
-    let style: ProgressStyle
+/// Runs `headway import --check`.
+struct FeedChecking {
+  let feed: String
+  let options: ImportOptions
+  let maximumConcurrency: Int
+  let isQuiet: Bool
+  let style: ProgressStyle
 
-    /// Checks the feed, and says what was found.
-    ///
-    /// - Throws: `ExitCode`: 65 if there are errors, 128 and the signal that stopped it; or ``ImportError``.
-    func run() async throws {
-      let start = ContinuousClock.now
-      let check = try FeedCheck(folder: feed, options: options)
-      let queue = OperationQueue()
-      queue.name = "check"
-      queue.maxConcurrentOperationCount = maximumConcurrency
-      let display = ImportDisplay(style, check.imports, check.progress, live: nil)
-      let signals = Signals {
-        queue.cancelAllOperations()
-        display.show(note: "Stopping. Once more ends at once.")
-      }
-      display.start()
-      queue.addOperations(check.operations, waitUntilFinished: false)
-      try await queue.finished()
-      await display.stop()
-      if let error = check.operations.last?.error { throw error }
-
-      let findings = check.findings
-      let errors = findings.count { $0.severity == .error }
-      // A signal may come when all is done.
-      let signal = check.operations.contains(where: \.isCancelled) ? signals.stopSignal : nil
-      let exitCode = signal.map { 128 + $0 } ?? (errors > 0 ? ToolExit.dataError.rawValue : 0)
-      let end = JSONEvent.Checked(
-        event: signal == nil ? "finished" : "cancelled", errors: errors, warnings: findings.count - errors,
-        seconds: (.now - start).inSeconds, exitCode: exitCode)
-      if !isQuiet { say(findings, end) }
-      guard exitCode == 0 else { throw ExitCode(exitCode) }
+  /// Checks the feed, and says what was found.
+  ///
+  /// - Throws: `ExitCode`: 65 if there are errors, 128 and the signal that stopped it; or ``ImportError``.
+  func run() async throws {
+    let start = ContinuousClock.now
+    let check = try FeedCheck(folder: feed, options: options)
+    let queue = OperationQueue()
+    queue.name = "check"
+    queue.maxConcurrentOperationCount = maximumConcurrency
+    let display = ImportDisplay(style, check.imports, check.progress, live: nil)
+    let signals = Signals {
+      queue.cancelAllOperations()
+      display.show(note: "Stopping. Once more ends at once.")
     }
+    display.start()
+    queue.addOperations(check.operations, waitUntilFinished: false)
+    try await queue.finished()
+    await display.stop()
+    if let error = check.operations.last?.error { throw error }
 
-    private func say(_ findings: [FeedFinding], _ end: JSONEvent.Checked) {
-      guard style != .json else {
-        for finding in findings { StandardStream.output.writeLine(JSONEvent.line(JSONEvent.Finding(finding))) }
-        return StandardStream.output.writeLine(JSONEvent.line(end))
-      }
-      guard end.event == "finished" else { return StandardStream.output.writeLine("Cancelled: nothing was found out.") }
-      for finding in findings { StandardStream.output.writeLine("\(finding)") }
-      func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
-      StandardStream.output.writeLine("\(feed): \(counted(end.errors, "error")), \(counted(end.warnings, "warning")).")
-    }
+    let findings = check.findings
+    let errors = findings.count { $0.severity == .error }
+    // A signal may come when all is done.
+    let signal = check.operations.contains(where: \.isCancelled) ? signals.stopSignal : nil
+    let exitCode = signal.map { 128 + $0 } ?? (errors > 0 ? ToolExit.dataError.rawValue : 0)
+    let end = JSONEvent.Checked(
+      event: signal == nil ? "finished" : "cancelled", errors: errors, warnings: findings.count - errors,
+      seconds: (.now - start).inSeconds, exitCode: exitCode)
+    if !isQuiet { say(findings, end) }
+    guard exitCode == 0 else { throw ExitCode(exitCode) }
   }
+
+  private func say(_ findings: [FeedFinding], _ end: JSONEvent.Checked) {
+    guard style != .json else {
+      for finding in findings { StandardStream.output.writeLine(JSONEvent.line(JSONEvent.Finding(finding))) }
+      return StandardStream.output.writeLine(JSONEvent.line(end))
+    }
+    guard end.event == "finished" else { return StandardStream.output.writeLine("Cancelled: nothing was found out.") }
+    for finding in findings { StandardStream.output.writeLine("\(finding)") }
+    func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
+    StandardStream.output.writeLine("\(feed): \(counted(end.errors, "error")), \(counted(end.warnings, "warning")).")
+  }
+}
 #endif

@@ -1,124 +1,143 @@
 #if SQLite
-  import ArgumentParser
-  import Foundation
-  import Headway
-  import HeadwayImport
+import ArgumentParser
+import Foundation
+import Headway
+import HeadwayImport
 
-  /// What the arguments of an import name: a feed, or files, each with its table.
-  struct ImportSources {
-    enum Content {
-      case feed(FeedFiles)
-      /// Files, each with a table of its own.
-      case files([FilesImport.File])
-      /// Files that all go into one table.
-      case table([FilesImport.File])
-    }
+/// What the arguments of an import name: a feed, or files, each with its table.
+struct ImportSources {
+  enum Content {
+    case feed(FeedFiles)
+    /// Files, each with a table of its own.
+    case files([FilesImport.File])
+    /// Files that all go into one table.
+    case table([FilesImport.File])
+  }
 
-    let content: Content
-    private let tablePrefix: String
+  let content: Content
+  /// Files that look like tables, in folders inside of those that are named, and so are not imported.
+  private(set) var filesInside: [String] = []
+  private let tablePrefix: String
 
-    /// What the options say of tables.
-    struct Description {
-      var tablePrefix = ""
-      /// The one table for all files.
-      var table: String?
-      /// Whether options describe the table of a file.
-      var describesTables = false
-      /// The table for a file, by its path.
-      var schema: (String) -> TableSchema
-    }
+  /// What the options say of tables.
+  struct Description {
+    var tablePrefix = ""
+    /// The one table for all files.
+    var table: String?
+    /// Files of a feed that are left out.
+    var leftOut: [String] = []
+    /// Whether options describe the table of a file.
+    var describesTables = false
+    /// The table for a file, by its path.
+    var schema: (String) -> TableSchema
+  }
 
-    /// Looks at what is named, before anything is made.
-    ///
-    /// - Parameters:
-    ///   - arguments: Folders, archives, files, patterns, and `-` for standard input.
-    ///   - description: What the options say of tables.
-    /// - Throws: ``ImportError``, or a `ValidationError`.
-    init(_ arguments: [String], _ description: Description) throws {
-      tablePrefix = description.tablePrefix
-      let paths = try arguments.flatMap(Self.expanded)
-      var files: [FilesImport.File] = []
-      for path in paths {
-        guard path == "-" || !SourceFolder.isFolder(path) else {
-          let folder = try SourceFolder(path: path)
-          let tableFiles = folder.isFeed ? [] : folder.tableFiles
-          if tableFiles.isEmpty {
-            try folder.requireTables()
-            content = .feed(try Self.feed(path, among: paths, description))
-            return
-          }
-          files += tableFiles.map { Self.file("\(folder.path)/\($0.name)", size: $0.size, description) }
-          continue
+  /// Looks at what is named, before anything is made.
+  ///
+  /// - Parameters:
+  ///   - arguments: Folders, archives, files, patterns, and `-` for standard input.
+  ///   - description: What the options say of tables.
+  /// - Throws: ``ImportError``, or a `ValidationError`.
+  init(_ arguments: [String], _ description: Description) throws {
+    tablePrefix = description.tablePrefix
+    let paths = try arguments.flatMap(Self.expanded)
+    var files: [FilesImport.File] = []
+    for path in paths {
+      guard path == "-" || !SourceFolder.isFolder(path) else {
+        let folder = try SourceFolder(path: path)
+        filesInside += folder.tableFilesInside.map { "\(folder.path)/\($0)" }
+        let tableFiles = folder.isFeed ? [] : folder.tableFiles
+        if tableFiles.isEmpty {
+          try folder.requireTables()
+          content = .feed(try Self.feed(path, among: paths, description))
+          return
         }
-        files.append(Self.file(path == "-" ? "/dev/stdin" : path, size: try Self.size(of: path), description))
+        files += tableFiles.map { Self.file("\(folder.path)/\($0.name)", size: $0.size, description) }
+        continue
       }
-      content = description.table == nil ? .files(files) : .table(files)
-      if description.table == nil { try Self.requireDistinctTables(of: files) }
+      files.append(Self.file(path == "-" ? "/dev/stdin" : path, size: try Self.size(of: path), description))
     }
-
-    /// The names of the tables.
-    var tables: [String] {
-      switch content {
-      case .feed(let files): files.tables.map { tablePrefix + $0.name }
-      case .files(let files): files.map(\.table.name)
-      case .table(let files): files.prefix(1).map(\.table.name)
-      }
+    guard description.leftOut.isEmpty else {
+      let verb = paths.count == 1 ? "is not a feed" : "are not feeds"
+      throw ValidationError("--without applies only to feeds, and \(paths.joined(separator: ", ")) \(verb).")
     }
+    content = description.table == nil ? .files(files) : .table(files)
+    if description.table == nil { try Self.requireDistinctTables(of: files) }
+  }
 
-    // MARK: Parts
-
-    /// The paths that a pattern matches, in the order of their names; a path that is there is no pattern.
-    private static func expanded(_ argument: String) throws -> [String] {
-      let isPattern = argument.contains { "*?[".contains($0) }
-      guard isPattern, FileSystem.kind(of: argument) == nil else { return [argument] }
-      var matches = glob_t()
-      defer { globfree(&matches) }
-      guard argument.withPathBytes({ glob($0, 0, nil, &matches) }) == 0 else {
-        throw ImportError(.cannotReadFile, path: argument, message: "No file matches this pattern.")
-      }
-      return (0..<Int(matches.gl_pathc)).compactMap { matches.gl_pathv[$0].map { String(path: $0) } }
-    }
-
-    private static func feed(_ path: String, among paths: [String], _ description: Description) throws -> FeedFiles {
-      let files = try FeedFiles(inFolder: path)
-      guard paths.count == 1 else {
-        throw ValidationError("\(path) is a feed: import each by a command of its own, with --prefix to keep both.")
-      }
-      guard !description.describesTables else {
-        throw ValidationError(
-          "--table, --key, --column-type, --header, --no-header and --skip are for CSV files, and \(path) is a feed.")
-      }
-      return files
-    }
-
-    private static func file(_ path: String, size: Int?, _ description: Description) -> FilesImport.File {
-      FilesImport.File(path: path, table: description.schema(path).prefixed(description.tablePrefix), size: size)
-    }
-
-    /// The bytes of a file; nil if it is no regular one.
-    ///
-    /// - Throws: ``ImportError``, if it is not there.
-    private static func size(of path: String) throws -> Int? {
-      guard path != "-" else { return nil }
-      if let kind = FileSystem.kind(of: path) {
-        guard case .file(let size) = kind else { return nil }
-        return size
-      }
-      guard let size = try SourceFolder.size(ofFileInArchive: path) else {
-        throw ImportError(.cannotReadFile, path: path, message: "There is no such file or folder.")
-      }
-      return size
-    }
-
-    private static func requireDistinctTables(of files: [FilesImport.File]) throws {
-      for (name, files) in Dictionary(grouping: files, by: { $0.table.name.lowercased() }).sorted(by: {
-        $0.key < $1.key
-      })
-      where files.count > 1 {
-        throw ValidationError(
-          "\(files[0].path) and \(files[1].path) would both be the table \(name): use --table \(name) to put all "
-            + "files into one, or import each by a command of its own.")
-      }
+  /// The names of the tables.
+  var tables: [String] {
+    switch content {
+    case .feed(let files): files.tables.map { tablePrefix + $0.name }
+    case .files(let files): files.map(\.table.name)
+    case .table(let files): files.prefix(1).map(\.table.name)
     }
   }
+
+  /// The files with their tables, each after those to which it refers.
+  var files: [(path: String, table: TableSchema)] {
+    switch content {
+    case .feed(let feed):
+      feed.tables.map { ("\(feed.folder)/\(GTFSSchema.fileName(of: $0.name))", $0.prefixed(tablePrefix)) }
+    case .files(let files), .table(let files): files.map { ($0.path, $0.table) }
+    }
+  }
+
+  // MARK: Parts
+
+  /// The paths that a pattern matches, in the order of their names; a path that exists is not a pattern.
+  private static func expanded(_ argument: String) throws -> [String] {
+    let isPattern = argument.contains { "*?[".contains($0) }
+    guard isPattern, FileSystem.kind(of: argument) == nil else { return [argument] }
+    var matches = glob_t()
+    defer { globfree(&matches) }
+    guard argument.withPathBytes({ glob($0, 0, nil, &matches) }) == 0 else {
+      throw ImportError(.cannotReadFile, path: argument, message: "No file matches this pattern.")
+    }
+    return (0..<Int(matches.gl_pathc)).compactMap { matches.gl_pathv[$0].map { String(path: $0) } }
+  }
+
+  private static func feed(_ path: String, among paths: [String], _ description: Description) throws -> FeedFiles {
+    let files = try FeedFiles(inFolder: path)
+    guard paths.count == 1 else {
+      throw ValidationError("\(path) is a feed: import each by a command of its own, with --prefix to keep both.")
+    }
+    guard !description.describesTables else {
+      throw ValidationError(
+        "--table, --key, --column-type, --columns, --header, --no-header and --skip are for CSV files, and "
+          + "\(path) is a feed.")
+    }
+    return try files.without(description.leftOut)
+  }
+
+  private static func file(_ path: String, size: Int?, _ description: Description) -> FilesImport.File {
+    FilesImport.File(path: path, table: description.schema(path).prefixed(description.tablePrefix), size: size)
+  }
+
+  /// The bytes of a file; nil if it is not a regular file.
+  ///
+  /// - Throws: ``ImportError``, if it is not there.
+  private static func size(of path: String) throws -> Int? {
+    guard path != "-" else { return nil }
+    if let kind = FileSystem.kind(of: path) {
+      guard case .file(let size) = kind else { return nil }
+      return size
+    }
+    guard let size = try SourceFolder.size(ofFileInArchive: path) else {
+      throw ImportError(.cannotReadFile, path: path, message: "There is no such file or folder.")
+    }
+    return size
+  }
+
+  private static func requireDistinctTables(of files: [FilesImport.File]) throws {
+    for (name, files) in Dictionary(grouping: files, by: { $0.table.name.lowercased() }).sorted(by: {
+      $0.key < $1.key
+    })
+    where files.count > 1 {
+      throw ValidationError(
+        "\(files[0].path) and \(files[1].path) would both be the table \(name): use --table \(name) to put all "
+          + "files into one, or import each by a command of its own.")
+    }
+  }
+}
 #endif

@@ -1,120 +1,90 @@
 #if SQLite && Drawing
-  import Foundation
-  import Synchronization
+import Foundation
 
-  /// Shows how the thumbnails go: a bar and lines on standard error, JSON on standard output.
-  final class ThumbnailDisplay: Sendable {
-    private struct Event: Encodable {
-      /// `progress`, `finished` or `cancelled`.
-      let event: String
-      let percent: Int
-      let made: Int
-      let upToDate: Int
-      let failed: Int
-      let total: Int
-      let seconds: Double
-      let exitCode: Int32?
-    }
+/// Shows how the thumbnails go: a bar and lines on standard error, JSON on standard output.
+final class ThumbnailDisplay: ProgressDisplay, @unchecked Sendable {
+  private struct Event: Encodable {
+    /// `progress`, `finished` or `cancelled`.
+    let event: String
+    let percent: Int
+    let made: Int
+    let upToDate: Int
+    let failed: Int
+    let total: Int
+    let seconds: Double
+    let exitCode: Int32?
+  }
 
-    private let style: ProgressStyle
-    private let tally: ThumbnailTally
-    private let beginning = ContinuousClock.now
-    private let lastStep = LastStep()
-    // Each protected by its lock.
-    private let drawing = Mutex<Task<Void, Never>?>(nil)
-    private let notes = Mutex<[String]>([])
-    private let screen = Mutex(Screen())
+  private let tally: ThumbnailTally
+  private let lastStep = LastStep()
 
-    private static let redrawInterval = Duration.milliseconds(100)
-    private static let mostNotes = 5
+  private static let mostNotes = 5
 
-    init(_ style: ProgressStyle, _ tally: ThumbnailTally) { (self.style, self.tally) = (style, tally) }
+  init(_ style: ProgressStyle, _ tally: ThumbnailTally) {
+    self.tally = tally
+    super.init(style, mostNotes: Self.mostNotes)
+  }
 
-    func start() {
-      guard style == .bars else { return }
-      let task = Task { [self] in
-        while !Task.isCancelled {
-          draw()
-          try? await Task.sleep(for: Self.redrawInterval)
-        }
-      }
-      drawing.withLock { $0 = task }
-    }
+  func start() { if style == .bars { startDrawing() } }
 
-    func stop() async {
-      guard let task = drawing.withLock({ $0 }) else { return }
-      task.cancel()
-      await task.value
-      draw()
-    }
+  func stop() async {
+    await stopDrawing()
+    if style == .bars { draw() }
+  }
 
-    /// Says something beside the progress: under the bar, else as a line on standard error.
-    func show(note: String) {
-      switch style {
-      case .bars:
-        notes.withLock { $0 = ($0 + [note]).suffix(Self.mostNotes) }
-        draw()
-      case .plain, .json: StandardStream.error.writeLine(note)
-      case .none: break
-      }
-    }
+  func show(error: String) {
+    if style == .bars { show(note: "headway: \(error)") } else { ToolExit.say(error) }
+  }
 
-    func show(error: String) {
-      if style == .bars { show(note: "headway: \(error)") } else { ToolExit.say(error) }
-    }
-
-    /// Called when one more has ended.
-    func noteStep() {
-      let counts = tally.counts
-      let percent = Int(counts.fraction * 100)
-      switch style {
-      case .plain where lastStep.advance(to: percent / 10):
-        let left = ProgressLine.left(counts.fraction, seconds: seconds)
-        let parts = ["\(counts.ended.grouped) of \(counts.total.grouped)", left].compactMap { $0 }
-        StandardStream.error.writeLine("thumbnails: \(percent) %, \(parts.joined(separator: ", "))")
-      case .json where lastStep.advance(to: percent):
-        StandardStream.output.writeLine(event("progress", counts, seconds: seconds, exitCode: nil))
-      default: break
-      }
-    }
-
-    /// Says what was done.
-    func showEnd(seconds: Double, isStopped: Bool, exitCode: Int32) {
-      let counts = tally.counts
-      switch style {
-      case .none: break
-      case .json:
-        StandardStream.output.writeLine(
-          event(isStopped ? "cancelled" : "finished", counts, seconds: seconds, exitCode: exitCode))
-      case .bars, .plain:
-        var parts = ["\(counts.made.grouped) made"]
-        if counts.upToDate > 0 { parts.append("\(counts.upToDate.grouped) up to date") }
-        if counts.failed > 0 { parts.append("\(counts.failed.grouped) failed") }
-        let end = isStopped ? " Cancelled: the same command makes the others." : ""
-        StandardStream.output.writeLine(
-          "\(counts.total.grouped) \(counts.total == 1 ? "picture" : "pictures"): \(parts.joined(separator: ", ")), "
-            + "\(String(format: "%.2f", seconds)) s.\(end)")
-      }
-    }
-
-    private var seconds: Double { (ContinuousClock.now - beginning).inSeconds }
-
-    private func event(
-      _ name: String, _ counts: ThumbnailTally.Counts, seconds: Double, exitCode: Int32?
-    ) -> String {
-      JSONEvent.line(
-        Event(
-          event: name, percent: Int(counts.fraction * 100), made: counts.made, upToDate: counts.upToDate,
-          failed: counts.failed, total: counts.total, seconds: seconds, exitCode: exitCode))
-    }
-
-    private func draw() {
-      let (terminal, counts) = (Terminal.current, tally.counts)
-      let content = ProgressLine.Content(
-        name: "thumbnails", fraction: counts.fraction, count: counts.ended, unit: "pictures", failed: counts.failed,
-        seconds: seconds)
-      let lines = [ProgressLine.bar(content, on: terminal)] + notes.withLock { $0 }
-      screen.withLock { $0.show(lines, on: terminal) }
+  /// Called when one more has ended.
+  func noteStep() {
+    let counts = tally.counts
+    let percent = Int(counts.fraction * 100)
+    switch style {
+    case .plain where lastStep.advance(to: percent / 10):
+      let left = ProgressLine.left(counts.fraction, seconds: seconds)
+      let parts = ["\(counts.ended.grouped) of \(counts.total.grouped)", left].compactMap { $0 }
+      StandardStream.error.writeLine("thumbnails: \(percent) %, \(parts.joined(separator: ", "))")
+    case .json where lastStep.advance(to: percent):
+      StandardStream.output.writeLine(event("progress", counts, seconds: seconds, exitCode: nil))
+    default: break
     }
   }
+
+  /// Says what was done.
+  func showEnd(seconds: Double, isStopped: Bool, exitCode: Int32) {
+    let counts = tally.counts
+    switch style {
+    case .none: break
+    case .json:
+      StandardStream.output.writeLine(
+        event(isStopped ? "cancelled" : "finished", counts, seconds: seconds, exitCode: exitCode))
+    case .bars, .plain:
+      var parts = ["\(counts.made.grouped) made"]
+      if counts.upToDate > 0 { parts.append("\(counts.upToDate.grouped) up to date") }
+      if counts.failed > 0 { parts.append("\(counts.failed.grouped) failed") }
+      let end = isStopped ? " Cancelled: the same command makes the others." : ""
+      StandardStream.output.writeLine(
+        "\(counts.total.grouped) \(counts.total == 1 ? "picture" : "pictures"): \(parts.joined(separator: ", ")), "
+          + "\(String(format: "%.2f", seconds)) s.\(end)")
+    }
+  }
+
+  private func event(
+    _ name: String, _ counts: ThumbnailTally.Counts, seconds: Double, exitCode: Int32?
+  ) -> String {
+    JSONEvent.line(
+      Event(
+        event: name, percent: Int(counts.fraction * 100), made: counts.made, upToDate: counts.upToDate,
+        failed: counts.failed, total: counts.total, seconds: seconds, exitCode: exitCode))
+  }
+
+  override func bars(on terminal: Terminal) -> [String] {
+    let counts = tally.counts
+    let content = ProgressLine.Content(
+      name: "thumbnails", fraction: counts.fraction, count: counts.ended, unit: "pictures", failed: counts.failed,
+      seconds: seconds)
+    return [ProgressLine.bar(content, on: terminal)]
+  }
+}
 #endif

@@ -1,98 +1,97 @@
 #if SQLite && Drawing
-  import ArgumentParser
-  import Headway
-  import HeadwayDrawing
+import ArgumentParser
+import Headway
+import HeadwayDrawing
 
-  /// The pictures of a folder, or one picture, and where their thumbnails are.
-  struct ThumbnailFiles {
-    /// Their paths in the folder, in order.
-    let names: [String]
-    /// The paths of folders in it that can't be listed, so that pictures may be missing.
-    let closedFolders: [String]
-    private let folder: String
-    private let outputFolder: String
-    /// The file for the one thumbnail, if it has a name of its own.
-    private var outputFile: String?
+/// The pictures of a folder, or one picture, and where their thumbnails are.
+struct ThumbnailFiles {
+  /// Their paths in the folder, in order.
+  let names: [String]
+  /// The paths of folders in it that can't be listed, so that pictures may be missing.
+  let closedFolders: [String]
+  private let folder: String
+  private let outputFolder: String
+  /// The file for the one thumbnail, if it has a name of its own.
+  private var outputFile: String?
 
-    /// - Parameters:
-    ///   - source: A folder, or a picture.
-    ///   - output: The folder for the thumbnails; or, for one picture, a name with the ending of a picture.
-    /// - Throws: ``ImageFileError`` if the source can't be read; `ValidationError` if the thumbnails would take the
-    ///   places of the pictures.
-    init(of source: String, output: String) throws {
-      switch FileSystem.kind(of: source) {
-      case nil: throw ImageFileError(.fileNotFound, path: source)
-      case .other?: throw ImageFileError(.isNoFile, path: source, context: "name a picture, or a folder with pictures")
-      case .folder?:
-        (folder, outputFolder) = (Self.withoutEndingSlash(source), Self.withoutEndingSlash(output))
-        guard !Self.areSame(folder, outputFolder) else { throw Self.replacing(output) }
-        (names, closedFolders) = try Self.pictures(in: folder, except: outputFolder)
-      case .file?:
-        folder = FileSystem.folder(of: source)
-        (names, closedFolders) = ([String(source.split(separator: "/").last ?? "")], [])
-        let isFile = !FileSystem.isFolder(output) && ImageFileFormat(pathExtensionOf: output) != nil
-        outputFolder = isFile ? FileSystem.folder(of: output) : Self.withoutEndingSlash(output)
-        outputFile = isFile ? output : nil
-        guard !Self.areSame(source, self.output(names[0])) else { throw Self.replacing(output) }
+  /// - Parameters:
+  ///   - source: A folder, or a picture.
+  ///   - output: The folder for the thumbnails; or, for one picture, a name with the ending of a picture.
+  /// - Throws: ``ImageFileError`` if the source can't be read; `ValidationError` if the thumbnails would take the
+  ///   places of the pictures.
+  init(of source: String, output: String) throws {
+    switch FileSystem.kind(of: source) {
+    case nil: throw ImageFileError(.fileNotFound, path: source)
+    case .other?: throw ImageFileError(.isNoFile, path: source, context: "name a picture, or a folder with pictures")
+    case .folder?:
+      (folder, outputFolder) = (Self.withoutEndingSlash(source), Self.withoutEndingSlash(output))
+      guard !Self.areSame(folder, outputFolder) else { throw Self.replacing(output) }
+      (names, closedFolders) = try Self.pictures(in: folder, except: outputFolder)
+    case .file?:
+      folder = FileSystem.folder(of: source)
+      (names, closedFolders) = ([String(source.split(separator: "/").last ?? "")], [])
+      let isFile = !FileSystem.isFolder(output) && ImageFileFormat(pathExtensionOf: output) != nil
+      outputFolder = isFile ? FileSystem.folder(of: output) : Self.withoutEndingSlash(output)
+      outputFile = isFile ? output : nil
+      guard !Self.areSame(source, self.output(names[0])) else { throw Self.replacing(output) }
+    }
+  }
+
+  private static func replacing(_ output: String) -> ValidationError {
+    ValidationError("--output \(output): the thumbnails would replace the pictures.")
+  }
+
+  private static func withoutEndingSlash(_ path: String) -> String {
+    var path = path[...]
+    while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return String(path)
+  }
+
+  private static func areSame(_ path: String, _ other: String) -> Bool {
+    guard let path = FileSystem.resolved(path), let other = FileSystem.resolved(other) else { return false }
+    return path.pathBytes == other.pathBytes
+  }
+
+  private static func pictures(in folder: String, except output: String) throws -> (names: [String], closed: [String]) {
+    var (names, closed): ([String], [String]) = ([], [])
+    var rest = [""]
+    while let inner = rest.popLast() {
+      let path = inner.isEmpty ? folder : "\(folder)/\(inner)"
+      guard let found = try? FileSystem.names(inFolder: path) else {
+        // What can't be listed would be left out in silence.
+        guard !inner.isEmpty else { throw ImageFileError(.permissionDenied, path: folder) }
+        closed.append(path)
+        continue
+      }
+      for last in found where !last.hasPrefix(".") {
+        let name = inner.isEmpty ? last : "\(inner)/\(last)"
+        // Links to folders are not followed.
+        if FileSystem.kind(of: "\(folder)/\(name)", followsLinks: false) == .folder {
+          if !areSame("\(folder)/\(name)", output) { rest.append(name) }
+        } else if ImageFileFormat(pathExtensionOf: last) != nil, !FileSystem.isFolder("\(folder)/\(name)") {
+          names.append(name)
+        }
       }
     }
+    return (names.sorted(), closed.sorted())
+  }
 
-    private static func replacing(_ output: String) -> ValidationError {
-      ValidationError("--output \(output): the thumbnails would replace the pictures.")
-    }
+  func source(_ name: String) -> String { "\(folder)/\(name)" }
+  func output(_ name: String) -> String { outputFile ?? "\(outputFolder)/\(name)" }
 
-    private static func withoutEndingSlash(_ path: String) -> String {
-      var path = path[...]
-      while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-      return String(path)
-    }
-
-    private static func areSame(_ path: String, _ other: String) -> Bool {
-      guard let path = FileSystem.resolved(path), let other = FileSystem.resolved(other) else { return false }
-      return path.pathBytes == other.pathBytes
-    }
-
-    private static func pictures(in folder: String, except output: String) throws -> (names: [String], closed: [String])
-    {
-      var (names, closed): ([String], [String]) = ([], [])
-      var rest = [""]
-      while let inner = rest.popLast() {
-        let path = inner.isEmpty ? folder : "\(folder)/\(inner)"
-        guard let found = try? FileSystem.names(inFolder: path) else {
-          // What can't be listed would be left out in silence.
-          guard !inner.isEmpty else { throw ImageFileError(.permissionDenied, path: folder) }
-          closed.append(path)
-          continue
-        }
-        for last in found where !last.hasPrefix(".") {
-          let name = inner.isEmpty ? last : "\(inner)/\(last)"
-          // Links to folders are not followed.
-          if FileSystem.kind(of: "\(folder)/\(name)", followsLinks: false) == .folder {
-            if !areSame("\(folder)/\(name)", output) { rest.append(name) }
-          } else if ImageFileFormat(pathExtensionOf: last) != nil, !FileSystem.isFolder("\(folder)/\(name)") {
-            names.append(name)
-          }
-        }
-      }
-      return (names.sorted(), closed.sorted())
-    }
-
-    func source(_ name: String) -> String { "\(folder)/\(name)" }
-    func output(_ name: String) -> String { outputFile ?? "\(outputFolder)/\(name)" }
-
-    /// Creates the folders for the thumbnails.
-    ///
-    /// - Throws: ``ImageFileError``.
-    func prepareOutput() throws {
-      // By their bytes: names that differ in these alone are equal as strings.
-      let folders = Set(names.map { FileSystem.folder(of: output($0)).pathBytes } + [outputFolder.pathBytes])
-      for folder in folders.map({ String(pathBytes: $0) }) {
-        do {
-          try FileSystem.createFolder(folder)
-        } catch {
-          throw ImageFileError(.cannotWrite, path: folder, context: "the folder can't be created")
-        }
+  /// Creates the folders for the thumbnails.
+  ///
+  /// - Throws: ``ImageFileError``.
+  func prepareOutput() throws {
+    // By their bytes: names that differ in these alone are equal as strings.
+    let folders = Set(names.map { FileSystem.folder(of: output($0)).pathBytes } + [outputFolder.pathBytes])
+    for folder in folders.map({ String(pathBytes: $0) }) {
+      do {
+        try FileSystem.createFolder(folder)
+      } catch {
+        throw ImageFileError(.cannotWrite, path: folder, context: "the folder can't be created")
       }
     }
   }
+}
 #endif

@@ -1,36 +1,36 @@
 #if SQLite && Drawing
-  import Synchronization
+import Synchronization
 
-  /// How many thumbnails have ended, and how.
-  final class ThumbnailTally: Sendable {
-    enum End { case made, upToDate, failed }
+/// How many thumbnails have ended, and how.
+final class ThumbnailTally: Sendable {
+  enum End { case made, upToDate, failed }
 
-    struct Counts {
-      let total: Int
-      var made = 0
-      var upToDate = 0
-      var failed = 0
+  struct Counts {
+    let total: Int
+    var made = 0
+    var upToDate = 0
+    var failed = 0
 
-      /// How many have ended by themselves.
-      var ended: Int { made + upToDate + failed }
-      var fraction: Double { total == 0 ? 1 : Double(ended) / Double(total) }
-    }
+    /// How many have ended by themselves.
+    var ended: Int { made + upToDate + failed }
+    var fraction: Double { total == 0 ? 1 : Double(ended) / Double(total) }
+  }
 
-    // Protected by its lock.
-    private let state: Mutex<Counts>
+  // Protected by its lock.
+  private let state: Mutex<Counts>
 
-    init(total: Int) { state = Mutex(Counts(total: total)) }
+  init(total: Int) { state = Mutex(Counts(total: total)) }
 
-    var counts: Counts { state.withLock { $0 } }
+  var counts: Counts { state.withLock { $0 } }
 
-    func add(_ end: End) {
-      state.withLock { counts in
-        switch end {
-        case .made: counts.made += 1
-        case .upToDate: counts.upToDate += 1
-        case .failed: counts.failed += 1
-        }
+  func add(_ end: End) {
+    state.withLock { counts in
+      switch end {
+      case .made: counts.made += 1
+      case .upToDate: counts.upToDate += 1
+      case .failed: counts.failed += 1
       }
     }
   }
+}
 #endif

@@ -17,7 +17,7 @@ import Testing
   @Test("I3: a file, a descriptor, bytes and a text are read alike") func sources() throws {
     let text = "\u{FEFF}id;name\n1;Zoo\n"
     let folder = try TemporaryFolder()
-    let path = try folder.file(text.utf8)
+    let path = try folder.write(text.utf8)
     let descriptor = openForReading(path)
     defer { closeDescriptor(descriptor) }
     let readers = [
@@ -101,11 +101,11 @@ import Testing
   }
 
   #if Compression
-    @Test("I3, L6: a compressed file is read as what is in it", arguments: ["gzip", "bzip2", "xz", "zstd", "lz4"])
-    func compressedFiles(filter: String) throws {
-      let folder = try TemporaryFolder()
-      let path = try folder.file(compressed(Array("id,name\n1,Zoo\n".utf8), by: filter))
-      #expect(try fields(CSVReader(path: path)) == [["1", "Zoo"]])
-    }
+  @Test("I3, L6: a compressed file is read as what is in it", arguments: ["gzip", "bzip2", "xz", "zstd", "lz4"])
+  func compressedFiles(filter: String) throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write(compressed(Array("id,name\n1,Zoo\n".utf8), by: filter))
+    #expect(try fields(CSVReader(path: path)) == [["1", "Zoo"]])
+  }
   #endif
 }

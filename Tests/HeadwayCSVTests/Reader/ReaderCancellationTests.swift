@@ -1,6 +1,7 @@
 import Foundation
 import Headway
 import HeadwayCSV
+import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct ReaderCancellationTests {
@@ -8,7 +9,7 @@ import Testing
 
   private func reader(_ folder: TemporaryFolder) throws -> CSVReader {
     let text = "id,name\n" + (1...Self.rowCount).map { "\($0),row \($0)\n" }.joined()
-    return CSVReader(path: try folder.file(text.utf8))
+    return CSVReader(path: try folder.write(text.utf8))
   }
 
   @Test("I3: a cancelled task gets CancellationError from the next row, and no chunk more is read")

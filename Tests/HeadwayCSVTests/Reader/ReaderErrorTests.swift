@@ -29,7 +29,7 @@ import Testing
     #expect(
       error.description
         == "t.csv, line 2: The first record is malformed: line 2, byte 4: text after a closing quote: \"b,c\".")
-    let found = try failure("id,\"na\"me\n1,2\n3,4\n", .init(header: .found))
+    let found = try failure("id,\"na\"me,x\n1,2\n3,4\n", .init(header: .found))
     #expect(found.code == .badHeader && found.lineNumber == 1)
     let options = CSVReader.Options(dialect: CSVDialect(), encoding: .utf8)
     let invalid = try readerError {

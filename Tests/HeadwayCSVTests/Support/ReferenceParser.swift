@@ -85,6 +85,9 @@ struct ReferenceParser {
           } else if input[position] != dialect.quote {
             field.bytes.append(input[position])
             position += 1
+          } else if isInWord(position, of: input[..<window]) {
+            field.bytes.append(dialect.quote)
+            position += 1
           } else if isCut && position + 1 == window {
             // Nothing tells whether it is doubled.
             return attempt
@@ -119,6 +122,14 @@ struct ReferenceParser {
       }
       position += 1
     }
+  }
+
+  /// Whether a byte is an apostrophe between two letters, with a space behind it or not.
+  private func isInWord(_ position: Int, of input: ArraySlice<UInt8>) -> Bool {
+    func isLetter(_ byte: UInt8) -> Bool { byte >= 0x80 || Character(Unicode.Scalar(byte)).isLetter }
+    guard input[position] == UInt8(ascii: "'"), isLetter(input[position - 1]) else { return false }
+    let rest = input[(position + 1)...].prefix(2)
+    return rest.first.map(isLetter) == true || (rest.first == 0x20 && rest.dropFirst().first.map(isLetter) == true)
   }
 
   private func lineEndLength(in input: [UInt8], at position: Int) -> Int {

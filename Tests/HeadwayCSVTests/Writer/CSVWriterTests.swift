@@ -1,5 +1,6 @@
 import Foundation
 import HeadwayCSV
+import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct CSVWriterTests {
@@ -51,7 +52,7 @@ import Testing
     throws
   {
     let folder = try TemporaryFolder()
-    let path = try folder.file("before\n".utf8, name: "t.csv")
+    let path = try folder.write("before\n".utf8, to: "t.csv")
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
     let writer = try CSVWriter(path: path, columns: ["id"])
     // More than one buffer.
@@ -70,7 +71,7 @@ import Testing
   @Test("I3: a writer that is not finished leaves nothing; a link stays a link") func unfinished() throws {
     let folder = try TemporaryFolder()
     for name in ["new.csv", "old.csv"] {
-      if name == "old.csv" { _ = try folder.file("old\n".utf8, name: name) }
+      if name == "old.csv" { _ = try folder.write("old\n".utf8, to: name) }
       var writer: CSVWriter? = try CSVWriter(path: folder.path + "/" + name, columns: ["id"])
       try writer?.write(["1"])
       writer = nil
@@ -86,7 +87,7 @@ import Testing
 
   @Test("I3: a descriptor is written from where it is, and stays open") func descriptors() throws {
     let folder = try TemporaryFolder()
-    let path = try folder.file([])
+    let path = try folder.write([])
     let descriptor = openForWriting(path)
     defer { closeDescriptor(descriptor) }
     for number in 1...2 {

@@ -1,5 +1,6 @@
 import Foundation
 import HeadwayCSV
+import HeadwayTestSupport
 import Testing
 
 /// Each error with its code and its text.
@@ -24,7 +25,7 @@ import Testing
   @Test("I3: no permission for the folder, and none for the file") func permission() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
-      let path = try folder.file("a\n".utf8)
+      let path = try folder.write("a\n".utf8)
       try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path)
       try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
       let root = geteuid() == 0
@@ -38,21 +39,21 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("I3: a full disk is an error, and stays one") func fullDisk() throws {
-      let writer = try CSVWriter(path: "/dev/full", columns: ["id"])
-      let error = try failure { for number in 1...40_000 { try writer.write(fields: number) } }
-      #expect(error.code == .diskFull && error.errorNumber == ENOSPC)
-      #expect(error.description == "/dev/full: There is no room for the file (No space left on device).")
-      #expect(try failure { try writer.write(["1"]) }.code == .diskFull)
-      #expect(try failure { try writer.finish() }.code == .diskFull)
-      let small = try CSVWriter(path: "/dev/full", columns: ["id"])
-      #expect(try failure { try small.finish() }.code == .diskFull)
-    }
+  @Test("I3: a full disk is an error, and stays one") func fullDisk() throws {
+    let writer = try CSVWriter(path: "/dev/full", columns: ["id"])
+    let error = try failure { for number in 1...40_000 { try writer.write(fields: number) } }
+    #expect(error.code == .diskFull && error.errorNumber == ENOSPC)
+    #expect(error.description == "/dev/full: There is no room for the file (No space left on device).")
+    #expect(try failure { try writer.write(["1"]) }.code == .diskFull)
+    #expect(try failure { try writer.finish() }.code == .diskFull)
+    let small = try CSVWriter(path: "/dev/full", columns: ["id"])
+    #expect(try failure { try small.finish() }.code == .diskFull)
+  }
   #endif
 
   @Test("I3: a descriptor that is not open for writing") func badDescriptor() throws {
     let folder = try TemporaryFolder()
-    let descriptor = openForReading(try folder.file([]))
+    let descriptor = openForReading(try folder.write([]))
     defer { closeDescriptor(descriptor) }
     let error = try failure { try CSVWriter(fileDescriptor: descriptor, columns: ["id"]).finish() }
     #expect(error.code == .cannotWrite && error.errorNumber == EBADF && error.path == "/dev/fd/\(descriptor)")

@@ -1,61 +1,63 @@
 #if HTTP
-  import Foundation
-  import Headway
-  import HeadwayHTTP
-  import HeadwayTestSupport
+import Foundation
+import Headway
+import HeadwayHTTP
+import HeadwayTestSupport
 
-  typealias OperationQueue = Headway.OperationQueue
-  typealias Server = LoopbackServer
+typealias OperationQueue = Headway.OperationQueue
+typealias Server = LoopbackServer
 
-  extension HTTPLimits {
-    /// What failed is not repeated.
-    static var once: HTTPLimits {
-      var limits = HTTPLimits()
-      limits.retries = .none
-      return limits
-    }
-
-    /// What failed is repeated at once.
-    static func attempts(_ count: Int) -> HTTPLimits {
-      var limits = HTTPLimits()
-      limits.retries.maximumAttempts = count
-      limits.retries.firstDelay = .zero
-      return limits
-    }
+extension HTTPLimits {
+  /// What failed is not repeated.
+  static var once: HTTPLimits {
+    var limits = attempts(1)
+    limits.retries = .none
+    return limits
   }
 
-  extension HTTPOperation {
-    /// Runs it by a queue of its own, and waits for its end.
-    func run() async throws {
-      let queue = OperationQueue()
-      queue.addOperation(self)
-      try await finished()
-    }
+  /// What failed is repeated at once.
+  static func attempts(_ count: Int) -> HTTPLimits {
+    var limits = HTTPLimits()
+    limits.retries.maximumAttempts = count
+    limits.retries.firstDelay = .zero
+    // No test depends on how fast a body comes.
+    limits.errorBodyTime = .seconds(600)
+    return limits
+  }
+}
 
-    var httpError: HTTPError? { error as? HTTPError }
+extension HTTPOperation {
+  /// Runs it by a queue of its own, and waits for its end.
+  func run() async throws {
+    let queue = OperationQueue()
+    queue.addOperation(self)
+    try await finished()
   }
 
-  /// Calls `body` with an empty folder that is removed afterwards.
-  func withFolder(_ body: (String) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.path + "/headway-http-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    try await body(folder)
+  var httpError: HTTPError? { error as? HTTPError }
+}
+
+/// Calls `body` with an empty folder that is removed afterwards.
+func withFolder(_ body: (String) async throws -> Void) async throws {
+  let folder = FileManager.default.temporaryDirectory.path + "/headway-http-\(UUID().uuidString)"
+  try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(atPath: folder) }
+  try await body(folder)
+}
+
+func files(_ folder: String) -> [String] {
+  ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+}
+
+/// Whether this process has a file open; taken as true where the system does not say.
+func isOpen(_ path: String) -> Bool {
+  guard let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return true }
+  return descriptors.contains {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
   }
+}
 
-  func files(_ folder: String) -> [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
-  }
+func bytes(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
 
-  /// Whether this process has a file open; taken as true where the system does not say.
-  func isOpen(_ path: String) -> Bool {
-    guard let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return true }
-    return descriptors.contains {
-      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
-    }
-  }
-
-  func bytes(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
-
-  func content(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
+func content(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
 #endif

@@ -77,10 +77,11 @@ struct CleanTable {
       PollutedFile("title", "Sales" + String(repeating: ",", count: header.count - 1) + "\r\n" + text, rows),
       PollutedFile("comments", "# made by a program\r\n# on 2014-01-01, at noon\r\n" + text, rows),
       PollutedFile("trailer", text + "84 rows\r\n", rows),
-      PollutedFile("header-twice", text + text, rows + rows),
+      PollutedFile("header-twice", text + text, rows),
       PollutedFile(
         "name-twice", self.text(header: [header.map { $0 == "Time" ? "Date" : $0 }]), rows),
-      PollutedFile("delimiter-behind-rows", self.text(behindRows: ",", behindHeader: ""), rows),
+      // The header may have lost a delimiter, so the empty field is kept.
+      PollutedFile("delimiter-behind-rows", self.text(behindRows: ",", behindHeader: ""), rows.map { $0 + [""] }),
       PollutedFile("delimiter-behind-header", self.text(behindRows: "", behindHeader: ","), rows),
       PollutedFile("narrower-table-behind", text + "\r\nProduct,Count\r\nLamp,3\r\n", rows),
       PollutedFile("utf-16", [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, rows),

@@ -1,19 +1,19 @@
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Android)
-  import Android
+import Android
 #endif
 
 /// What tells the threads of the process apart.
 func currentThread() -> UInt {
   #if canImport(Darwin)
-    UInt(bitPattern: pthread_self())
+  UInt(bitPattern: pthread_self())
   #else
-    UInt(pthread_self())
+  UInt(pthread_self())
   #endif
 }
 

@@ -124,8 +124,15 @@ extension RealProgram {
     func observe<Value>(
       _ keyPath: KeyPath<Headway.Operation, Value>, _ told: @escaping @Sendable (Value) -> Observation.Value
     ) -> ObservationToken {
-      operation.observe(keyPath, options: [.initial, .new]) { _, change in
-        if let value = change.newValue.map(told) { witness.see { $0.told.append(value) } }
+      // Of a posted change observers are notified even if the value is the same; the model tells of changes.
+      let last = Mutex<Observation.Value?>(nil)
+      return operation.observe(keyPath, options: [.initial, .new]) { _, change in
+        guard let value = change.newValue.map(told) else { return }
+        let isNew = last.withLock { last in
+          defer { last = value }
+          return last != value
+        }
+        if isNew { witness.see { $0.told.append(value) } }
       }
     }
     operations[number]?.tokens = [

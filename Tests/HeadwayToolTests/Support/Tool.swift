@@ -1,139 +1,140 @@
 #if SQLite
-  import Foundation
-  import Synchronization
-  import Testing
+import Foundation
+import HeadwayTestSupport
+import Synchronization
+import Testing
 
-  /// The built tool, run as a child process.
-  final class Tool: Sendable {
-    /// How a run of the tool ended.
-    struct Run {
-      var status: Int32
-      /// The lines of standard output.
-      var output: [String]
-      /// The lines of standard error.
-      var errors: [String]
+/// The built tool, run as a child process.
+final class Tool: Sendable {
+  /// How a run of the tool ended.
+  struct Run {
+    var status: Int32
+    /// The lines of standard output.
+    var output: [String]
+    /// The lines of standard error.
+    var errors: [String]
 
-      /// The objects of `--progress json`; fails if a line is none.
-      func objects() throws -> [[String: Any]] {
-        try output.map { line in
-          try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
-        }
+    /// The objects of `--progress json`; fails if a line is none.
+    func objects() throws -> [[String: Any]] {
+      try output.map { line in
+        try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
       }
-    }
-
-    /// The lines of standard output, as they come.
-    let output: AsyncStream<String>
-    /// The lines of standard error, as they come; empty if it was sent elsewhere.
-    let errors: AsyncStream<String>
-    private let status: AsyncStream<Int32>
-    private let identifier: pid_t
-
-    /// Starts the tool.
-    ///
-    /// - Parameters:
-    ///   - arguments: The arguments.
-    ///   - folder: The working folder.
-    ///   - environment: Variables that it gets beside those of this process.
-    ///   - launcher: A program, with its arguments, that starts the tool: it gets the path of that and the arguments.
-    ///   - standardError: Where standard error goes, if not into ``errors``. Closed here once the tool has it.
-    /// - Throws: When the tool is not there, or can't be started.
-    init(
-      _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:],
-      launcher: [String] = [], standardError: FileHandle? = nil
-    ) throws {
-      let process = Process()
-      let command = try launcher + [Self.executable().path] + arguments
-      process.executableURL = URL(fileURLWithPath: command[0])
-      process.arguments = Array(command.dropFirst())
-      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-      process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
-      process.standardInput = FileHandle.nullDevice
-      let (outputPipe, errorPipe) = (Pipe(), Pipe())
-      process.standardOutput = outputPipe
-      process.standardError = standardError ?? errorPipe
-      let (status, ending) = AsyncStream.makeStream(of: Int32.self)
-      self.status = status
-      process.terminationHandler = { process in
-        ending.yield(process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
-        ending.finish()
-      }
-      try process.run()
-      identifier = process.processIdentifier
-      try standardError?.close()
-      output = Self.lines(of: outputPipe.fileHandleForReading)
-      errors = standardError == nil ? Self.lines(of: errorPipe.fileHandleForReading) : AsyncStream { $0.finish() }
-    }
-
-    /// Sends a signal.
-    func send(_ signal: Int32) { kill(identifier, signal) }
-
-    /// Waits for the end.
-    ///
-    /// - Returns: The exit status, or the number of the signal that ended the tool with a minus; and what was not read
-    ///   yet of its output and errors.
-    func finish() async -> Run {
-      await withTaskCancellationHandler {
-        async let output = output.reduce(into: []) { $0.append($1) }
-        async let errors = errors.reduce(into: []) { $0.append($1) }
-        let status = await status.first { _ in true } ?? -SIGKILL
-        return await Run(status: status, output: output, errors: errors)
-      } onCancel: {
-        // Nobody waits for the tool any more.
-        send(SIGKILL)
-      }
-    }
-
-    /// Runs the tool from start to end.
-    static func run(_ arguments: String..., in folder: TemporaryFolder) async throws -> Run {
-      try await run(arguments, in: folder)
-    }
-
-    static func run(_ arguments: [String], in folder: TemporaryFolder) async throws -> Run {
-      try await Tool(arguments, in: folder).finish()
-    }
-
-    /// Reads on a thread of its own, since reading blocks.
-    private static func lines(of file: FileHandle) -> AsyncStream<String> {
-      let (lines, continuation) = AsyncStream.makeStream(of: String.self)
-      Thread.detachNewThread {
-        var rest = Data()
-        while true {
-          let data = file.availableData
-          rest += data
-          while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            continuation.yield(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))
-            rest = rest[(end + 1)...]
-          }
-          if data.isEmpty { break }
-        }
-        if !rest.isEmpty { continuation.yield(String(decoding: rest, as: UTF8.self)) }
-        continuation.finish()
-      }
-      return lines
-    }
-
-    // MARK: The executable
-
-    /// The tool is built into the folder in which the tests are: beside their executable on Linux, and beside the
-    /// bundle, some folders up, on macOS.
-    static func executable() throws -> URL {
-      let tests = ["/proc/self/exe"] + CommandLine.arguments.filter { $0.hasPrefix("/") }
-      var searched: [String] = []
-      for path in tests {
-        var folder = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-        for _ in 0..<4 {
-          folder.deleteLastPathComponent()
-          let candidate = folder.appendingPathComponent("headway")
-          searched.append(candidate.path)
-          var isFolder: ObjCBool = false
-          if FileManager.default.fileExists(atPath: candidate.path, isDirectory: &isFolder), !isFolder.boolValue {
-            return candidate
-          }
-        }
-      }
-      let places = searched.joined(separator: ", ")
-      try #require(Bool(false), "The executable headway is not where the tests are; looked for \(places).")
-      throw CocoaError(.fileNoSuchFile)
     }
   }
+
+  /// The lines of standard output, as they come.
+  let output: AsyncStream<String>
+  /// The lines of standard error, as they come; empty if it was sent elsewhere.
+  let errors: AsyncStream<String>
+  private let status: AsyncStream<Int32>
+  private let identifier: pid_t
+
+  /// Starts the tool.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments.
+  ///   - folder: The working folder.
+  ///   - environment: Variables that it gets beside those of this process.
+  ///   - launcher: A program, with its arguments, that starts the tool: it gets the path of that and the arguments.
+  ///   - standardError: Where standard error goes, if not into ``errors``. Closed here once the tool has it.
+  /// - Throws: When the tool is not there, or can't be started.
+  init(
+    _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:],
+    launcher: [String] = [], standardError: FileHandle? = nil
+  ) throws {
+    let process = Process()
+    let command = try launcher + [Self.executable().path] + arguments
+    process.executableURL = URL(fileURLWithPath: command[0])
+    process.arguments = Array(command.dropFirst())
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.standardInput = FileHandle.nullDevice
+    let (outputPipe, errorPipe) = (Pipe(), Pipe())
+    process.standardOutput = outputPipe
+    process.standardError = standardError ?? errorPipe
+    let (status, ending) = AsyncStream.makeStream(of: Int32.self)
+    self.status = status
+    process.terminationHandler = { process in
+      ending.yield(process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
+      ending.finish()
+    }
+    try process.run()
+    identifier = process.processIdentifier
+    try standardError?.close()
+    output = Self.lines(of: outputPipe.fileHandleForReading)
+    errors = standardError == nil ? Self.lines(of: errorPipe.fileHandleForReading) : AsyncStream { $0.finish() }
+  }
+
+  /// Sends a signal.
+  func send(_ signal: Int32) { kill(identifier, signal) }
+
+  /// Waits for the end.
+  ///
+  /// - Returns: The exit status, or the number of the signal that ended the tool with a minus; and what was not read
+  ///   yet of its output and errors.
+  func finish() async -> Run {
+    await withTaskCancellationHandler {
+      async let output = output.reduce(into: []) { $0.append($1) }
+      async let errors = errors.reduce(into: []) { $0.append($1) }
+      let status = await status.first { _ in true } ?? -SIGKILL
+      return await Run(status: status, output: output, errors: errors)
+    } onCancel: {
+      // Nobody waits for the tool any more.
+      send(SIGKILL)
+    }
+  }
+
+  /// Runs the tool from start to end.
+  static func run(_ arguments: String..., in folder: TemporaryFolder) async throws -> Run {
+    try await run(arguments, in: folder)
+  }
+
+  static func run(_ arguments: [String], in folder: TemporaryFolder) async throws -> Run {
+    try await Tool(arguments, in: folder).finish()
+  }
+
+  /// Reads on a thread of its own, since reading blocks.
+  private static func lines(of file: FileHandle) -> AsyncStream<String> {
+    let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+    Thread.detachNewThread {
+      var rest = Data()
+      while true {
+        let data = file.availableData
+        rest += data
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          continuation.yield(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))
+          rest = rest[(end + 1)...]
+        }
+        if data.isEmpty { break }
+      }
+      if !rest.isEmpty { continuation.yield(String(decoding: rest, as: UTF8.self)) }
+      continuation.finish()
+    }
+    return lines
+  }
+
+  // MARK: The executable
+
+  /// The tool is built into the folder in which the tests are: beside their executable on Linux, and beside the
+  /// bundle, some folders up, on macOS.
+  static func executable() throws -> URL {
+    let tests = ["/proc/self/exe"] + CommandLine.arguments.filter { $0.hasPrefix("/") }
+    var searched: [String] = []
+    for path in tests {
+      var folder = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+      for _ in 0..<4 {
+        folder.deleteLastPathComponent()
+        let candidate = folder.appendingPathComponent("headway")
+        searched.append(candidate.path)
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: candidate.path, isDirectory: &isFolder), !isFolder.boolValue {
+          return candidate
+        }
+      }
+    }
+    let places = searched.joined(separator: ", ")
+    try #require(Bool(false), "The executable headway is not where the tests are; looked for \(places).")
+    throw CocoaError(.fileNoSuchFile)
+  }
+}
 #endif

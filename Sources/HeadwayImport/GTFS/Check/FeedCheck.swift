@@ -1,86 +1,88 @@
 #if SQLite
-  import Foundation
-  public import Headway
-  import Synchronization
+import Foundation
+public import Headway
+import Synchronization
 
-  /// Finds what is wrong or odd in a GTFS feed: against the reference's conditions for files, fields and rows.
+/// Finds what is wrong or odd in a GTFS feed: against the reference's conditions for files, fields and rows.
+///
+/// ```swift
+/// let check = try FeedCheck(folder: "vbb-2020")
+/// OperationQueue().addOperations(check.operations, waitUntilFinished: true)
+/// for finding in check.findings { print(finding) }
+/// ```
+///
+/// The feed is imported into a temporary database, which takes about as much disk as the feed, and that is asked. It
+/// is removed when the check is released.
+public final class FeedCheck: Sendable {
+  /// What does it: an import per table, and then the questions; to be added to a queue.
+  public let operations: [Headway.Operation]
+  /// The imports among ``operations``.
+  public let imports: [ImportOperation]
+  /// The progress of the imports, by bytes.
   ///
-  /// ```swift
-  /// let check = try FeedCheck(folder: "vbb-2020")
-  /// OperationQueue().addOperations(check.operations, waitUntilFinished: true)
-  /// for finding in check.findings { print(finding) }
-  /// ```
+  /// Cancelling it cancels them.
+  public let progress: OperationProgress
+
+  private let examination: FeedExamination
+  private let temporaryFolder: TemporaryFolder
+
+  /// Looks at the folder and makes the operations.
   ///
-  /// The feed is imported into a temporary database, which takes about as much disk as the feed, and that is asked. It
-  /// is removed when the check is released.
-  public final class FeedCheck: Sendable {
-    /// What does it: an import per table, and then the questions; to be added to a queue.
-    public let operations: [Headway.Operation]
-    /// The imports among ``operations``.
-    public let imports: [ImportOperation]
-    /// The progress of the imports, by bytes.
-    ///
-    /// Cancelling it cancels them.
-    public let progress: OperationProgress
-
-    private let examination: FeedExamination
-    private let temporaryFolder: TemporaryFolder
-
-    /// Looks at the folder and makes the operations.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder of the feed or, with the trait `Compression`, a zip archive of it.
-    ///   - options: How the files are read.
-    /// - Throws: ``ImportError`` with the code `missingFiles`, if none of the files is one of a feed, `cannotReadFile`,
-    ///   `foreignContent`, or `database`, if nothing can be written to the folder for temporary files.
-    public init(folder: String, options: ImportOptions = ImportOptions()) throws {
-      let source = try SourceFolder(path: folder)
-      let files = try FeedFiles(source, requiresFiles: !source.isFeed)
-      temporaryFolder = try TemporaryFolder()
-      let database = try ImportDatabase(path: "\(temporaryFolder.path)/feed.sqlite")
-      let rejects = RejectedRows()
-      // Rows are not to be turned away for what the rules ask: they have neither keys nor references.
-      let imported = try FeedImport(
-        files, tables: files.tables.map(\.unconstrained), into: database, options: options, stopsAtFailure: false,
-        rejects: { _ in rejects })
-      examination = FeedExamination(
-        files, present: Set(source.files.map(\.name)), imports: imported.operations, rejects, database)
-      imports = imported.operations
-      progress = imported.progress
-      for operation in imports { examination.addDependency(operation) }
-      operations = imports + [examination]
-    }
-
-    /// What was found, by file; the errors first.
-    ///
-    /// Empty until the operations have finished, or if they were cancelled.
-    public var findings: [FeedFinding] { examination.findings }
+  /// - Parameters:
+  ///   - folder: The folder of the feed or, with the trait `Compression`, a zip archive of it.
+  ///   - options: How the files are read.
+  /// - Throws: ``ImportError`` with the code `missingFiles`, if none of the files is one of a feed, `cannotReadFile`,
+  ///   `foreignContent`, or `database`, if nothing can be written to the folder for temporary files.
+  public init(folder: String, options: ImportOptions = ImportOptions()) throws {
+    let source = try SourceFolder(path: folder)
+    let files = try FeedFiles(source, requiresFiles: !source.isFeed)
+    temporaryFolder = try TemporaryFolder()
+    let database = try ImportDatabase(path: "\(temporaryFolder.path)/feed.sqlite")
+    let rejects = RejectedRows()
+    var options = options
+    options.allowsNoRows = true
+    // Rows are not to be turned away for what the rules ask: they have neither keys nor references.
+    let imported = try FeedImport(
+      files, tables: files.tables.map(\.unconstrained), into: database, options: options, stopsAtFailure: false,
+      rejects: { _ in rejects })
+    examination = FeedExamination(
+      files, present: Set(source.files.map(\.name)), imports: imported.operations, rejects, database)
+    imports = imported.operations
+    progress = imported.progress
+    for operation in imports { examination.addDependency(operation) }
+    operations = imports + [examination]
   }
 
-  /// A folder that is removed with the value.
-  private final class TemporaryFolder: Sendable {
-    let path: String
+  /// What was found, by file; the errors first.
+  ///
+  /// Empty until the operations have finished, or if they were cancelled.
+  public var findings: [FeedFinding] { examination.findings }
+}
 
-    init() throws {
-      path = FileManager.default.temporaryDirectory.appendingPathComponent("headway-check-\(UUID().uuidString)").path
-      do {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-      } catch {
-        throw ImportError(.database, path: path, message: "No temporary folder can be made.", underlying: error)
-      }
-    }
+/// A folder that is removed with the value.
+private final class TemporaryFolder: Sendable {
+  let path: String
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-  }
-
-  extension TableSchema {
-    /// The table without key and references, and with an index in place of the key.
-    fileprivate var unconstrained: TableSchema {
-      var table = self
-      for position in columns.indices { table.columns[position].reference = nil }
-      if !key.isEmpty { table.indices.append(key) }
-      table.key = []
-      return table
+  init() throws {
+    path = FileManager.default.temporaryDirectory.appendingPathComponent("headway-check-\(UUID().uuidString)").path
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    } catch {
+      throw ImportError(.database, path: path, message: "No temporary folder can be made.", underlying: error)
     }
   }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+extension TableSchema {
+  /// The table without key and references, and with an index in place of the key.
+  fileprivate var unconstrained: TableSchema {
+    var table = self
+    for position in columns.indices { table.columns[position].reference = nil }
+    if !key.isEmpty { table.indices.append(key) }
+    table.key = []
+    return table
+  }
+}
 #endif

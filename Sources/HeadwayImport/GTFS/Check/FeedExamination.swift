@@ -1,178 +1,178 @@
 #if SQLite
-  import GRDB
-  import Headway
-  import Synchronization
+import GRDB
+import Headway
+import Synchronization
 
-  /// The rows of a feed that could not be taken as they are.
-  final class RejectedRows: RejectedRowReceiver {
-    // Protected by its lock.
-    private let rows = Mutex<[String: [RejectedRow]]>([:])
-    private let counts = Mutex<[String: Int]>([:])
+/// The rows of a feed that could not be taken as they are.
+final class RejectedRows: RejectedRowReceiver {
+  // Protected by its lock.
+  private let rows = Mutex<[String: [RejectedRow]]>([:])
+  private let counts = Mutex<[String: Int]>([:])
 
-    private static let mostExamples = 3
+  private static let mostExamples = 3
 
-    var rejectsPath: String? { nil }
+  var rejectsPath: String? { nil }
 
-    func append(_ rejected: [RejectedRow]) {
-      for row in rejected {
-        // What differs from row to row is in quotes.
-        let kind = "\(row.table) \(row.status) \(row.reason.prefix { $0 != "‘" })"
-        counts.withLock { $0[kind, default: 0] += 1 }
-        rows.withLock { rows in
-          if rows[kind, default: []].count < Self.mostExamples { rows[kind, default: []].append(row) }
-        }
-      }
-    }
-
-    var findings: [FeedFinding] {
-      let counts = counts.withLock { $0 }
-      return rows.withLock { $0 }.compactMap { kind, rows in
-        rows.first.map { first in
-          FeedFinding(
-            severity: .error, code: first.status == .rejected ? "invalid_row" : "invalid_value",
-            file: GTFSSchema.fileName(of: first.table), message: first.reason, count: counts[kind] ?? rows.count,
-            examples: rows.map { "line \($0.line)" })
-        }
+  func append(_ rejected: [RejectedRow]) {
+    for row in rejected {
+      // What differs from row to row is in quotes.
+      let kind = "\(row.table) \(row.status) \(row.reason.prefix { $0 != "‘" })"
+      counts.withLock { $0[kind, default: 0] += 1 }
+      rows.withLock { rows in
+        if rows[kind, default: []].count < Self.mostExamples { rows[kind, default: []].append(row) }
       }
     }
   }
 
-  /// Asks a database with a feed what is wrong with that.
-  final class FeedExamination: Headway.Operation, @unchecked Sendable {
-    private let files: FeedFiles
-    private let present: Set<String>
-    private let imports: [ImportOperation]
-    private let rejects: RejectedRows
-    private let database: ImportDatabase
-    // Protected by its lock.
-    private let found = Mutex<[FeedFinding]>([])
-
-    private static let mostExamples = 3
-
-    init(
-      _ files: FeedFiles, present: Set<String>, imports: [ImportOperation], _ rejects: RejectedRows,
-      _ database: ImportDatabase
-    ) {
-      (self.files, self.present, self.imports) = (files, present, imports)
-      (self.rejects, self.database) = (rejects, database)
-      super.init()
-      name = "check \(files.folder)"
-    }
-
-    var findings: [FeedFinding] { found.withLock { $0 } }
-
-    override func main() throws {
-      guard !isCancelled, !imports.contains(where: \.isCancelled) else { return }
-      let aboutFiles = missingFiles + missingColumns + unknown + failures + rejects.findings
-      let aboutRows = try database.writeAndWait { [self] connection in
-        var findings: [FeedFinding] = []
-        try complete(connection)
-        try connection.whileAsking { [self] in
-          !isCancelled
-        } _: {
-          for rule in FeedRule.all { try finding(rule, connection).map { findings.append($0) } }
-        }
-        return findings
+  var findings: [FeedFinding] {
+    let counts = counts.withLock { $0 }
+    return rows.withLock { $0 }.compactMap { kind, rows in
+      rows.first.map { first in
+        FeedFinding(
+          severity: .error, code: first.status == .rejected ? "invalid_row" : "invalid_value",
+          file: GTFSSchema.fileName(of: first.table), message: first.reason, count: counts[kind] ?? rows.count,
+          examples: rows.map { "line \($0.line)" })
       }
-      let all = (aboutFiles + aboutRows).sorted {
-        ($0.severity == .warning ? 1 : 0, $0.file, $0.code, $0.message)
-          < ($1.severity == .warning ? 1 : 0, $1.file, $1.code, $1.message)
-      }
-      found.withLock { $0 = all }
-    }
-
-    // MARK: Files
-
-    private var missingFiles: [FeedFinding] {
-      var missing = GTFSSchema.missingFiles(present: present).map { requirement in
-        fileFinding(.error, "missing_required_file", requirement.description, "the file is required, and not there")
-      }
-      if !present.contains("feed_info.txt") {
-        missing.append(
-          fileFinding(.warning, "missing_recommended_file", "feed_info.txt", "the file is recommended, and not there"))
-      }
-      return missing
-    }
-
-    private var missingColumns: [FeedFinding] {
-      imports.flatMap { operation -> [FeedFinding] in
-        guard let table = GTFSSchema.table(named: operation.table.name), let form = operation.report.form else {
-          return []
-        }
-        let names = Set(form.columns.map(\.lowercasedAsName))
-        return table.columns.filter { $0.isRequired && !names.contains($0.name) }.map { column in
-          let file = GTFSSchema.fileName(of: table.name)
-          return fileFinding(
-            .error, "missing_required_column", file, "the column \(column.name) is required, and not there")
-        }
-      }
-    }
-
-    private var unknown: [FeedFinding] {
-      let left = files.leftOut.map { fileFinding(.warning, "unknown_file", $0, "the file is none of the reference") }
-      return left
-        + imports.flatMap { operation -> [FeedFinding] in
-          let file = GTFSSchema.fileName(of: operation.table.name)
-          guard let table = GTFSSchema.table(named: operation.table.name) else {
-            return [fileFinding(.warning, "unknown_file", file, "the file is none of the reference")]
-          }
-          return (operation.report.form?.columns ?? []).filter { table.column(named: $0) == nil }.map {
-            fileFinding(.warning, "unknown_column", file, "the column \($0) is none of the reference")
-          }
-        }
-    }
-
-    /// What could not be read at all.
-    private var failures: [FeedFinding] {
-      imports.compactMap { operation in
-        (operation.error as? ImportError).map { error in
-          let code = error.code == .badHeader ? "invalid_header" : "unreadable_file"
-          return fileFinding(.error, code, GTFSSchema.fileName(of: operation.table.name), error.message)
-        }
-      }
-    }
-
-    private func fileFinding(
-      _ severity: FeedFinding.Severity, _ code: String, _ file: String, _ message: String
-    ) -> FeedFinding {
-      FeedFinding(severity: severity, code: code, file: file, message: message, count: 0, examples: [])
-    }
-
-    // MARK: Rows
-
-    /// Adds the tables and columns that the feed does not have, so that all can be asked for.
-    private func complete(_ connection: Database) throws {
-      for table in GTFSSchema.tables {
-        let existing = try ExistingTable(named: table.name, connection)
-        if existing == nil {
-          let columns = table.columns.map { SQL.columnDefinition($0) }.joined(separator: ", ")
-          try connection.execute(sql: "CREATE TABLE \(SQL.name(table.name)) (\(columns))")
-        }
-        let names = Set((existing?.columnNames ?? table.columns.map(\.name)).map(\.lowercasedAsName))
-        for column in table.columns where !names.contains(column.name) {
-          try connection.execute(
-            sql: "ALTER TABLE \(SQL.name(table.name)) ADD COLUMN \(SQL.columnDefinition(column))")
-        }
-      }
-    }
-
-    private func finding(_ rule: FeedRule, _ connection: Database) throws -> FeedFinding? {
-      let rows = try Row.fetchCursor(connection, sql: rule.sql)
-      var (count, examples) = (0, [String]())
-      while let row = try rows.next() {
-        count += 1
-        guard examples.count < Self.mostExamples else { continue }
-        let values = rule.columns.enumerated().compactMap { position, column in
-          let value: DatabaseValue = row[position + 1]
-          return (String.fromDatabaseValue(value) ?? value.numberText).map { "\(column) \($0)" }
-        }
-        let place = "record \(row[0] as Int)"
-        examples.append(values.isEmpty ? place : "\(place): \(values.joined(separator: ", "))")
-      }
-      guard count > 0 else { return nil }
-      return FeedFinding(
-        severity: rule.severity, code: rule.code, file: GTFSSchema.fileName(of: rule.table), message: rule.message,
-        count: count, examples: examples)
     }
   }
+}
+
+/// Asks a database with a feed what is wrong with that.
+final class FeedExamination: Headway.Operation, @unchecked Sendable {
+  private let files: FeedFiles
+  private let present: Set<String>
+  private let imports: [ImportOperation]
+  private let rejects: RejectedRows
+  private let database: ImportDatabase
+  // Protected by its lock.
+  private let found = Mutex<[FeedFinding]>([])
+
+  private static let mostExamples = 3
+
+  init(
+    _ files: FeedFiles, present: Set<String>, imports: [ImportOperation], _ rejects: RejectedRows,
+    _ database: ImportDatabase
+  ) {
+    (self.files, self.present, self.imports) = (files, present, imports)
+    (self.rejects, self.database) = (rejects, database)
+    super.init()
+    name = "check \(files.folder)"
+  }
+
+  var findings: [FeedFinding] { found.withLock { $0 } }
+
+  override func main() throws {
+    guard !isCancelled, !imports.contains(where: \.isCancelled) else { return }
+    let aboutFiles = missingFiles + missingColumns + unknown + failures + rejects.findings
+    let aboutRows = try database.writeAndWait { [self] connection in
+      var findings: [FeedFinding] = []
+      try complete(connection)
+      try connection.whileAsking { [self] in
+        !isCancelled
+      } _: {
+        for rule in FeedRule.all { try finding(rule, connection).map { findings.append($0) } }
+      }
+      return findings
+    }
+    let all = (aboutFiles + aboutRows).sorted {
+      ($0.severity == .warning ? 1 : 0, $0.file, $0.code, $0.message)
+        < ($1.severity == .warning ? 1 : 0, $1.file, $1.code, $1.message)
+    }
+    found.withLock { $0 = all }
+  }
+
+  // MARK: Files
+
+  private var missingFiles: [FeedFinding] {
+    var missing = GTFSSchema.missingFiles(present: present).map { requirement in
+      fileFinding(.error, "missing_required_file", requirement.description, "the file is required, and not there")
+    }
+    if !present.contains("feed_info.txt") {
+      missing.append(
+        fileFinding(.warning, "missing_recommended_file", "feed_info.txt", "the file is recommended, and not there"))
+    }
+    return missing
+  }
+
+  private var missingColumns: [FeedFinding] {
+    imports.flatMap { operation -> [FeedFinding] in
+      guard let table = GTFSSchema.table(named: operation.table.name), let form = operation.report.form else {
+        return []
+      }
+      let names = Set(form.columns.map(\.lowercasedAsName))
+      return table.columns.filter { $0.isRequired && !names.contains($0.name) }.map { column in
+        let file = GTFSSchema.fileName(of: table.name)
+        return fileFinding(
+          .error, "missing_required_column", file, "the column \(column.name) is required, and not there")
+      }
+    }
+  }
+
+  private var unknown: [FeedFinding] {
+    let left = files.leftOut.map { fileFinding(.warning, "unknown_file", $0, "the file is none of the reference") }
+    return left
+      + imports.flatMap { operation -> [FeedFinding] in
+        let file = GTFSSchema.fileName(of: operation.table.name)
+        guard let table = GTFSSchema.table(named: operation.table.name) else {
+          return [fileFinding(.warning, "unknown_file", file, "the file is none of the reference")]
+        }
+        return (operation.report.form?.columns ?? []).filter { table.column(named: $0) == nil }.map {
+          fileFinding(.warning, "unknown_column", file, "the column \($0) is none of the reference")
+        }
+      }
+  }
+
+  /// What could not be read at all.
+  private var failures: [FeedFinding] {
+    imports.compactMap { operation in
+      (operation.error as? ImportError).map { error in
+        let code = error.code == .badHeader ? "invalid_header" : "unreadable_file"
+        return fileFinding(.error, code, GTFSSchema.fileName(of: operation.table.name), error.message)
+      }
+    }
+  }
+
+  private func fileFinding(
+    _ severity: FeedFinding.Severity, _ code: String, _ file: String, _ message: String
+  ) -> FeedFinding {
+    FeedFinding(severity: severity, code: code, file: file, message: message, count: 0, examples: [])
+  }
+
+  // MARK: Rows
+
+  /// Adds the tables and columns that the feed does not have, so that all can be asked for.
+  private func complete(_ connection: Database) throws {
+    for table in GTFSSchema.tables {
+      let existing = try ExistingTable(named: table.name, connection)
+      if existing == nil {
+        let columns = table.columns.map { SQL.columnDefinition($0) }.joined(separator: ", ")
+        try connection.execute(sql: "CREATE TABLE \(SQL.name(table.name)) (\(columns))")
+      }
+      let names = Set((existing?.columnNames ?? table.columns.map(\.name)).map(\.lowercasedAsName))
+      for column in table.columns where !names.contains(column.name) {
+        try connection.execute(
+          sql: "ALTER TABLE \(SQL.name(table.name)) ADD COLUMN \(SQL.columnDefinition(column))")
+      }
+    }
+  }
+
+  private func finding(_ rule: FeedRule, _ connection: Database) throws -> FeedFinding? {
+    let rows = try Row.fetchCursor(connection, sql: rule.sql)
+    var (count, examples) = (0, [String]())
+    while let row = try rows.next() {
+      count += 1
+      guard examples.count < Self.mostExamples else { continue }
+      let values = rule.columns.enumerated().compactMap { position, column in
+        let value: DatabaseValue = row[position + 1]
+        return (String.fromDatabaseValue(value) ?? value.numberText).map { "\(column) \($0)" }
+      }
+      let place = "record \(row[0] as Int)"
+      examples.append(values.isEmpty ? place : "\(place): \(values.joined(separator: ", "))")
+    }
+    guard count > 0 else { return nil }
+    return FeedFinding(
+      severity: rule.severity, code: rule.code, file: GTFSSchema.fileName(of: rule.table), message: rule.message,
+      count: count, examples: examples)
+  }
+}
 #endif

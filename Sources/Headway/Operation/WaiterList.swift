@@ -10,6 +10,11 @@ enum Waiter: Sendable {
   /// It leads to no users' code.
   case handler(@Sendable () -> Void)
 
+  /// That of a task, which may be taken out of its list again.
+  var identifier: UInt64? {
+    if case .task(let identifier, _) = self { identifier } else { nil }
+  }
+
   /// Lets the waiter go on.
   ///
   /// Once, with no lock held.
@@ -23,29 +28,37 @@ enum Waiter: Sendable {
   }
 }
 
-/// The threads and tasks that wait for one thing.
+/// The threads and tasks that wait for one thing, in the order in which they came.
 ///
-/// A value without protection of its own: its owner's lock protects it.
+/// Its owner's lock protects it. To add a waiter, or to take a task out, takes constant time.
 struct WaiterList {
-  private var waiters: [Waiter] = []
+  // An object, so that a list without waiters takes no more than a reference; the list is never copied.
+  private final class Waiters {
+    @exclusivity(unchecked) var list = KeyedList<UInt64, Waiter>()
+  }
 
-  var isEmpty: Bool { waiters.isEmpty }
+  private var waiters: Waiters?
 
-  mutating func append(_ waiter: Waiter) { waiters.append(waiter) }
+  var isEmpty: Bool { count == 0 }
+
+  var count: Int { waiters?.list.count ?? 0 }
+
+  mutating func append(_ waiter: Waiter) {
+    let waiters = self.waiters ?? Waiters()
+    self.waiters = waiters
+    waiters.list.append(waiter, waiter.identifier)
+  }
 
   mutating func removeAll() -> [Waiter] {
-    let all = waiters
-    waiters = []
-    return all
+    defer { waiters = nil }
+    return waiters?.list.values ?? []
   }
 
+  /// Takes out the waiter that has waited longest.
+  mutating func removeFirst() -> Waiter? { waiters?.list.removeFirst() }
+
   /// Takes a task out again, if it has not been woken.
-  mutating func remove(_ identifier: UInt64) -> Waiter? {
-    let position = waiters.firstIndex {
-      if case .task(identifier, _) = $0 { true } else { false }
-    }
-    return position.map { waiters.remove(at: $0) }
-  }
+  mutating func remove(_ identifier: UInt64) -> Waiter? { waiters?.list.remove(identifier) }
 
   // MARK: Waiting
 
@@ -57,6 +70,7 @@ struct WaiterList {
   static func block(checking check: () -> Void = {}, adding add: (Waiter) -> Bool) {
     let semaphore = DispatchSemaphore(value: 0)
     guard add(.thread(semaphore)) else { return }
+    ReleasedChain.threadBlocks()
     ThreadContext.threadBlocks()
     WorkerPool.blocking {
       var milliseconds = 50

@@ -1,0 +1,2 @@
+// uchardet, Mozilla's detector of encodings.
+#include <uchardet/uchardet.h>

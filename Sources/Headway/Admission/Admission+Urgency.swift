@@ -1,0 +1,212 @@
+/// How many operations raise others, by class.
+struct UrgentCounts: Equatable {
+  private(set) var normal = 0
+  private(set) var utility = 0
+
+  var isZero: Bool { normal | utility == 0 }
+
+  /// The most urgent class that is counted; the lowest if there is none.
+  var highest: WorkerClass { normal > 0 ? .normal : utility > 0 ? .utility : .background }
+
+  mutating func change(_ workerClass: WorkerClass, by count: Int) {
+    switch workerClass {
+    case .normal: normal += count
+    case .utility: utility += count
+    case .background: break
+    }
+  }
+
+  mutating func add(_ other: Self) {
+    normal += other.normal
+    utility += other.utility
+  }
+}
+
+/// Operations and callers that wait for others without depending on them.
+///
+/// An operation is *urgent* if its own quality of service, or that of an operation or caller that waits for it, is
+/// higher than that of the queue. The admission raises the operations of the queue that an urgent one waits for:
+///
+/// - *The order of adding, barriers and the whole queue.* With `.fifo`, these are all operations that were added before
+///   it; with barriers, all before the last barrier that is not behind it. If a caller waits until the queue is empty
+///   or holds less, these are all operations. They are passed from the last to the first, and each is raised. A passed
+///   operation records the class, and all before it were passed for the same class. So each operation is passed once
+///   for each of two classes: all the raising is linear in the number of operations. A single change can be O(*n*).
+/// - *A limit.* The operations that run, and those that start earlier, which can change. So nothing is moved: while an
+///   urgent operation is ready, no operation starts on a thread of a lower class (the ``floor``). The operations that
+///   run are in one list for each class. While no place is free, the lists of the lower classes are emptied into that
+///   of the floor. Each operation moves twice at most, so this takes constant time for each.
+///
+/// An operation that has no quality of service of its own is raised, too, although it runs on a normal thread, because
+/// it may wait for an operation that does not.
+///
+/// Raising marks an operation, moves it if it is ready, and records it if it runs or waits for others (``Raised``).
+/// Once no lock is held, the owner raises its thread or those others (``Operation/raiseFurther(_:)``).
+extension Admission {
+  /// An operation that has been raised, and that runs or waits for others.
+  struct Raised {
+    let operation: Operation
+    let level: Int
+  }
+
+  /// Whether operations of the queue may have to be raised, or have been.
+  @inline(__always)
+  var isRaising: Bool { awaitedClass != .background || !first.ready.urgent.isZero || !raised.isEmpty }
+
+  /// Raises what runs, if an urgent operation waits for a place; returns all that has been raised since the last call.
+  mutating func takeRaised() -> [Raised] {
+    raiseRunningIfFull()
+    defer { raised = [] }
+    return raised
+  }
+
+  // MARK: With a limit
+
+  /// No operation starts on a thread of a lower class.
+  var floor: WorkerClass { limit == .max ? .background : first.ready.urgent.highest }
+
+  /// Where the operation is that a queue with a limit starts next.
+  struct Turn {
+    /// The class in whose list it is.
+    let list: WorkerClass
+    /// The class of the workers that start it.
+    let workerClass: WorkerClass
+  }
+
+  /// The list of the next operation for a worker of a class, if there is one.
+  @inline(__always)
+  mutating func nextList(for workerClass: WorkerClass) -> WorkerClass? {
+    if limit == .max { return workerClass }
+    return listWithLimit(for: workerClass)
+  }
+
+  private mutating func listWithLimit(for workerClass: WorkerClass) -> WorkerClass? {
+    guard let turn, turn.workerClass == workerClass else { return nil }
+    return turn.list
+  }
+
+  /// An operation starts while urgent ones wait for its place.
+  mutating func raiseToFloor(_ operation: Operation) {
+    let floor = floor
+    guard floor.isMoreUrgent(than: .background) else { return }
+    _ = operation.state.raiseQuality(level: floor.raisingLevel)
+  }
+
+  private mutating func raiseRunningIfFull() {
+    let floor = floor
+    guard floor != .background, started >= limit else { return }
+    for workerClass in WorkerClass.allCases where floor.isMoreUrgent(than: workerClass) {
+      while let reference = running[workerClass].first {
+        running[workerClass].remove(reference)
+        running[floor].append(reference)
+        reference._withUnsafeGuaranteedRef { operation in
+          operation.admission.workerClass = floor
+          raise(operation, to: floor)
+        }
+      }
+    }
+    raiseBatches(to: floor)
+  }
+
+  // MARK: Earlier operations
+
+  /// Raises the operations for which another waits because of the order of adding or a barrier.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation, which has come or has become more urgent.
+  ///   - word: Its word.
+  mutating func raisePredecessors(of operation: Operation, _ word: OperationWord) {
+    let urgency = placement.urgency(of: word)
+    guard urgency != .background, !operation.admission.wasReturned, operation.admission.place != .taken else { return }
+    let reference = OperationReference(operation)
+    if order == .fifo || operation.isBarrier {
+      raiseAll(from: reference.memberPrevious, before: reference.sequence, to: urgency)
+    } else if let position = laterPosition(of: operation), urgency.isMoreUrgent(than: later[position].passedClass) {
+      later[position].passedClass = urgency
+      raiseAll(from: reference.memberPrevious, before: later[position].firstSequence, to: urgency)
+    }
+  }
+
+  /// A caller waits until the queue is empty, or holds less: everything is raised while that is so.
+  mutating func beginAwaiting(_ workerClass: WorkerClass) {
+    guard workerClass.isMoreUrgent(than: awaitedClass) else { return }
+    awaitedClass = workerClass
+    raiseAll(from: members.list.last, before: .max, to: workerClass)
+  }
+
+  /// No caller waits for the queue.
+  mutating func endAwaiting() { awaitedClass = .background }
+
+  private mutating func raiseAll(from last: OperationReference?, before sequence: UInt64, to urgency: WorkerClass) {
+    raiseBatches(to: urgency)
+    // Few, and not in the order of adding: each thread puts back no more than one batch.
+    var position = members.returned.first
+    while let reference = position {
+      position = reference.memberNext
+      passedCount += 1
+      if reference.sequence < sequence { reference._withUnsafeGuaranteedRef { raise($0, to: urgency) } }
+    }
+    position = last
+    while let reference = position {
+      position = reference.memberPrevious
+      passedCount += 1
+      guard reference.sequence < sequence else { continue }
+      let isFirstTime = reference._withUnsafeGuaranteedRef { operation in
+        guard urgency.isMoreUrgent(than: operation.admission.passedClass) else { return false }
+        operation.admission.passedClass = urgency
+        raise(operation, to: urgency)
+        return true
+      }
+      guard isFirstTime else { return }
+    }
+  }
+
+  // MARK: One operation
+
+  /// An operation has been added that has a quality of service, or while a caller waits for the queue.
+  @inline(never)
+  mutating func raiseAdded(_ operation: Operation, _ word: OperationWord) {
+    if word.phase != .finished, !word.isCancelled { raisePredecessors(of: operation, word) }
+    if awaitedClass != .background { raise(operation, to: awaitedClass) }
+  }
+
+  /// An operation that has a quality of service is among the ready ones.
+  @inline(never)
+  mutating func noteUrgency(of operation: Operation, _ word: OperationWord) {
+    let urgency = placement.urgency(of: word)
+    guard urgency != .background else { return }
+    withSegment(of: operation) { $0.ready.count(operation, asUrgent: urgency) }
+  }
+
+  /// Raises an operation of the queue, and notes it if it runs or waits for others.
+  mutating func raise(_ operation: Operation, to workerClass: WorkerClass) {
+    switch operation.admission.place {
+    case .waiting, .heldBack, .ready, .running: break
+    case .none, .taken, .cancelled, .cancelledWithinLimit, .leaving: return
+    }
+    guard let word = operation.state.raiseQuality(level: workerClass.raisingLevel) else { return }
+    if operation.admission.place == .ready {
+      removeReady(operation)
+      insertReady(operation, word, level: readyLevel(of: word))
+    } else if operation.admission.place == .running || word.unfinishedDependencies > 0 {
+      raised.append(Raised(operation: operation, level: workerClass.raisingLevel))
+    }
+  }
+
+  /// Puts back the operations that threads have taken and not started, and raises those that they run.
+  private mutating func raiseBatches(to workerClass: WorkerClass) {
+    batches.forEach { batch in
+      guard workerClass.isMoreUrgent(than: batch.raisedClass) else { return }
+      batch.raisedClass = workerClass
+      reclaim(batch)
+      // All are noted: their threads may release them at any moment, and then the last reference is not to be released
+      // under the lock.
+      func note(_ operation: Operation) {
+        _ = operation.state.raiseQuality(level: workerClass.raisingLevel)
+        raised.append(Raised(operation: operation, level: workerClass.raisingLevel))
+      }
+      batch.forEachUnfinished(note)
+      batch.withRunning(note)
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// Which of an object's properties depend on others, as its class declares for key-value observing.
+struct DependentKeys {
+  /// The class's `keyPathsForValuesAffectingValue(forKey:)`.
+  let pathsAffecting: (String) -> Set<String>
+
+  /// Finds the properties that depend on one that changes, directly or through others.
+  ///
+  /// - Parameters:
+  ///   - keys: The properties to choose from.
+  ///   - changed: The property that changes.
+  ///   - name: The posted name; nil if the change was posted by key path. In that case, a property that a subclass has
+  ///     added counts as each one that the class names.
+  /// - Returns: Those that depend on it, in the same order.
+  func keys(of keys: [ObservedKey], affectedBy changed: ObservedKey, named name: String?) -> [ObservedKey] {
+    keys.filter { key in
+      var visited: Set<String> = []
+      return key != changed && key.names.contains { isAffected($0, by: changed, named: name, &visited) }
+    }
+  }
+
+  private func isAffected(
+    _ key: String, by changed: ObservedKey, named name: String?, _ visited: inout Set<String>
+  ) -> Bool {
+    guard visited.insert(key).inserted else { return false }
+    for path in pathsAffecting(key) {
+      // Of a path through other objects, the object at its beginning is the one that was posted.
+      let first = String(path.prefix { $0 != "." })
+      if isSame(first, as: changed, named: name) || isAffected(first, by: changed, named: name, &visited) {
+        return true
+      }
+    }
+    return false
+  }
+
+  private func isSame(_ key: String, as changed: ObservedKey, named name: String?) -> Bool {
+    switch changed {
+    case .unknown: key == name
+    case .own: ObservedKey(name: key) == .unknown
+    default: ObservedKey(name: key) == changed
+    }
+  }
+}

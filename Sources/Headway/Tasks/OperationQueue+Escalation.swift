@@ -1,0 +1,95 @@
+import Dispatch
+import Synchronization
+
+/// Tasks that are escalated while a queue has their jobs.
+///
+/// The runtime of Swift does not notify an executor when such a task is escalated. So the queue reads the priorities of
+/// the tasks whose jobs it has: some milliseconds after a thread has been sent for, and again while there are jobs and
+/// the queue is at work, ever less often. A job that was escalated is raised as any operation is.
+extension OperationQueue {
+  /// In milliseconds.
+  private static let (shortestInterval, longestInterval) = (4, 256)
+
+  /// A job has been added.
+  final func noteJob() {
+    if !hasJobs.load(ordering: .relaxed) { hasJobs.store(true, ordering: .relaxed) }
+    beginLookingForEscalations()
+  }
+
+  /// Begins to look for escalated tasks, unless the queue does so already, or has had no job.
+  final func beginLookingForEscalations() {
+    guard hasJobs.load(ordering: .relaxed), !looksForEscalations.load(ordering: .relaxed) else { return }
+    lookForEscalations(after: Self.shortestInterval)
+  }
+
+  private func lookForEscalations(after milliseconds: Int) {
+    guard !looksForEscalations.exchange(true, ordering: .sequentiallyConsistent) else { return }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
+      guard let self else { return }
+      // Before reading: a job that is added later begins again.
+      looksForEscalations.store(false, ordering: .sequentiallyConsistent)
+      if raiseEscalated() { lookForEscalations(after: min(2 * milliseconds, Self.longestInterval)) }
+    }
+  }
+
+  /// Raises the jobs whose tasks have been escalated.
+  ///
+  /// Looks at the first thousand operations: O(1).
+  ///
+  /// - Returns: Whether there are jobs, and the queue is at work.
+  @discardableResult
+  final func raiseEscalated() -> Bool {
+    let (escalated, continues) = update(collectingBatches: true) { state -> ([Admission.Raised], Bool) in
+      let (escalated, hasJobs) = state.admission.findEscalated()
+      return (escalated, hasJobs && state.admission.isAtWork)
+    }
+    for raised in escalated { Operation.raise([raised.operation], level: raised.level) }
+    return continues
+  }
+}
+
+extension Admission {
+  private static let mostLookedAt = 1_000
+
+  /// Whether a thread is on its way, or something runs.
+  var isAtWork: Bool { !tickets.isZero || started > 0 }
+
+  /// The jobs among the first operations whose tasks are more urgent by now; and whether any of those are jobs.
+  ///
+  /// Jobs that threads of low classes have taken and not started are put back.
+  mutating func findEscalated() -> (escalated: [Raised], hasJobs: Bool) {
+    batches.forEach { if $0.workerClass != .normal { reclaim($0) } }
+    var escalated: [Raised] = []
+    var hasJobs = false
+    func look(at operation: Operation) {
+      guard let level = operation.levelOfTask else { return }
+      hasJobs = true
+      if level > operation.state.current.qualityLevel { escalated.append(Raised(operation: operation, level: level)) }
+    }
+    batches.forEach { $0.withRunning(look) }
+    var count = 0
+    for list in [members.returned, members.list] {
+      var position = list.first
+      while let reference = position, count < Self.mostLookedAt {
+        position = reference.memberNext
+        count += 1
+        reference._withUnsafeGuaranteedRef(look)
+      }
+    }
+    return (escalated, hasJobs)
+  }
+}
+
+extension UnownedJob {
+  /// The task whose job this is; nil for another kind of job.
+  ///
+  /// A job begins with the header of an object and two words for its executor. Its kind follows, which is 0 for a task,
+  /// and then its priority. If that is not what the runtime returns, the layout is another.
+  ///
+  /// The job must not have run.
+  var task: UnsafeCurrentTask? {
+    let flags = unsafeBitCast(self, to: UnsafeRawPointer.self).advanced(by: 4 * MemoryLayout<UInt>.size)
+    let isTask = flags.load(as: UInt8.self) == 0 && flags.load(fromByteOffset: 1, as: UInt8.self) == priority.rawValue
+    return isTask ? unsafeBitCast(self, to: UnsafeCurrentTask.self) : nil
+  }
+}

@@ -1,0 +1,103 @@
+#if HTTP
+import CHeadwayHTTP
+import Foundation
+import Headway
+import NIOHTTP1
+
+/// The validators of a file's content.
+///
+/// With them, the server reports whether the content has changed. They are in an extended attribute, which moves with
+/// the file. On a file system without extended attributes, the file is downloaded again.
+struct DownloadRecord: Codable {
+  let url: String
+  /// Whether content that was compressed on its way has been decompressed.
+  private let isDecoded: Bool
+  private let entityTag: String?
+  private let lastModified: String?
+  // The file is no longer what the server sent if these differ.
+  private var size: Int64 = -1
+  private var modificationTime: [Int64] = []
+
+  private static let attribute = "user.headway.download"
+  private static let maximumBytes = 4_096
+
+  /// Creates a record of an answer; nil if the answer has no validators.
+  ///
+  /// - Parameters:
+  ///   - url: The address of the request.
+  ///   - headers: The header fields of the answer with the content.
+  ///   - isDecoded: Whether the download decompresses content.
+  init?(url: String, _ headers: HTTPHeaders, isDecoded: Bool) {
+    (self.url, self.isDecoded) = (url, isDecoded)
+    entityTag = Validator.entityTag(headers)
+    let change = headers.first(name: "Last-Modified").flatMap(HTTPDate.parsed)
+    let now = headers.first(name: "Date").flatMap(HTTPDate.parsed) ?? Date()
+    // Content that changed in the second of the answer might change again in that second.
+    lastModified = change.map { $0 < now } == true ? headers.first(name: "Last-Modified") : nil
+    if entityTag == nil, lastModified == nil { return nil }
+  }
+
+  /// Reads the record of a file.
+  ///
+  /// - Returns: nil if there is none for such a download of this address, or the file has changed since.
+  static func of(_ path: String, url: String, isDecoded: Bool) -> DownloadRecord? {
+    var bytes = [UInt8](repeating: 0, count: maximumBytes)
+    let count = bytes.withUnsafeMutableBytes { buffer in
+      path.withPathBytes { path in
+        #if canImport(Darwin)
+        getxattr(path, attribute, buffer.baseAddress, buffer.count, 0, 0)
+        #else
+        getxattr(path, attribute, buffer.baseAddress, buffer.count)
+        #endif
+      }
+    }
+    guard count > 0, let record = try? JSONDecoder().decode(DownloadRecord.self, from: Data(bytes[..<count])) else {
+      return nil
+    }
+    var status = stat()
+    guard record.url == url, record.isDecoded == isDecoded, path.withPathBytes({ stat($0, &status) }) == 0,
+      status.st_mode & S_IFMT == S_IFREG, record.size == Int64(status.st_size),
+      record.modificationTime == time(status)
+    else { return nil }
+    return record
+  }
+
+  /// Stores the record in a file whose content is complete.
+  ///
+  /// - Parameter descriptor: The open file.
+  func write(to descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return }
+    var record = self
+    (record.size, record.modificationTime) = (Int64(status.st_size), Self.time(status))
+    guard let bytes = try? JSONEncoder().encode(record), bytes.count <= Self.maximumBytes else { return }
+    // Without the record, the file is downloaded again, which is no reason to fail.
+    bytes.withUnsafeBytes { buffer in
+      #if canImport(Darwin)
+      _ = fsetxattr(descriptor, Self.attribute, buffer.baseAddress, buffer.count, 0, 0)
+      #else
+      _ = fsetxattr(descriptor, Self.attribute, buffer.baseAddress, buffer.count, 0)
+      #endif
+    }
+  }
+
+  private static func time(_ status: stat) -> [Int64] {
+    #if canImport(Darwin)
+    [Int64(status.st_mtimespec.tv_sec), Int64(status.st_mtimespec.tv_nsec)]
+    #else
+    [Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec)]
+    #endif
+  }
+
+  /// The size of the file in bytes.
+  var fileSize: Int64 { size }
+
+  /// Adds the conditions to a request that has none of its own (RFC 9110, 13.1).
+  func addConditions(to request: inout HTTPRequest) {
+    guard !request.headers.contains(name: "If-None-Match"), !request.headers.contains(name: "If-Modified-Since")
+    else { return }
+    if let entityTag { request.headers.add(name: "If-None-Match", value: entityTag) }
+    if let lastModified { request.headers.add(name: "If-Modified-Since", value: lastModified) }
+  }
+}
+#endif

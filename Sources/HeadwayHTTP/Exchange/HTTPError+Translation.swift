@@ -1,0 +1,84 @@
+#if HTTP
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+extension HTTPExchange {
+  /// Calls `body` and translates its errors to those of this module.
+  static func translating<Answer>(_ url: String, _ body: () async throws -> Answer) async throws -> Answer {
+    do { return try await body() } catch { throw translated(error, url) }
+  }
+
+  /// The errors of the system that mean that there is no connection.
+  ///
+  /// All others mean that a connection broke.
+  private static let noConnection: Set<CInt> = [
+    ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EACCES, EPERM, EMFILE, ENFILE,
+  ]
+
+  private static let noConnectionMessage = "Could not connect to the server."
+  private static let closedMessage = "The server closed the connection before its answer was complete."
+
+  static func translated(_ error: any Error, _ url: String) -> any Error {
+    func failure(_ code: HTTPError.Code, _ message: String) -> HTTPError {
+      HTTPError(code, url: url, message: message, underlying: error)
+    }
+    switch error {
+    case is HTTPError, is CancellationError: return error
+    case let error as HTTPClientError:
+      return error == .cancelled ? CancellationError() : translated(error, failure)
+    case let error as ContentDecodingError:
+      return switch error {
+      case .damaged: failure(.connectionBroken, "The content can't be decompressed.")
+      case .truncated: failure(.connectionBroken, "The compressed content is incomplete.")
+      case .expandsTooFar: failure(.bodyTooLarge, "The decompressed content exceeds the limit.")
+      }
+    case let error as UnknownCoding:
+      return failure(.unsupportedCoding, "The server compressed the content with an unknown coding, \(error.name).")
+    case let error as NIOConnectionError where error.connectionErrors.isEmpty:
+      return failure(.cannotConnect, "Could not resolve the host \(error.host).")
+    case is NIOConnectionError: return failure(.cannotConnect, noConnectionMessage)
+    case let error as IOError where noConnection.contains(error.errnoCode):
+      return failure(.cannotConnect, noConnectionMessage)
+    // The parser has found no fault, but the end where it expected more.
+    case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection:
+      return failure(.connectionBroken, closedMessage)
+    case is HTTPParserError: return failure(.invalidResponse, "The server's answer is not HTTP.")
+    default: break
+    }
+    if let secure = SecureConnectionError(error, host: URL(string: url)?.host ?? "this host") {
+      return failure(.secureConnectionFailed, secure.message)
+    }
+    if case NIOSSLError.handshakeFailed = error {
+      return failure(
+        .cannotConnect,
+        "The server closed the connection during the TLS handshake. Use http:// if the server does not support TLS.")
+    }
+    return failure(.connectionBroken, "The connection broke.")
+  }
+
+  private static func translated(
+    _ error: HTTPClientError, _ failure: (HTTPError.Code, String) -> HTTPError
+  ) -> HTTPError {
+    switch error {
+    case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath:
+      return failure(.invalidURL, "This is not an http or https URL.")
+    case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .httpProxyHandshakeTimeout,
+      .socksHandshakeTimeout:
+      return failure(.timedOut, "The connection timed out.")
+    case .readTimeout, .writeTimeout: return failure(.timedOut, "The server stopped responding.")
+    case .deadlineExceeded: return failure(.timedOut, "The request did not finish in time.")
+    case .proxyAuthenticationRequired: return failure(.cannotConnect, "The proxy requires a user and a password.")
+    case .invalidProxyResponse: return failure(.cannotConnect, "The proxy could not connect to the server.")
+    case .traceRequestWithBody, .contentLengthMissing, .identityCodingIncorrectlyPresent:
+      return failure(.invalidRequest, "The request can't be sent as it is.")
+    case .remoteConnectionClosed:
+      return failure(.connectionBroken, closedMessage)
+    default: return failure(.connectionBroken, "The connection broke.")
+    }
+  }
+}
+#endif

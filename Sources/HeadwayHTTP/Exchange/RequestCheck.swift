@@ -1,0 +1,93 @@
+#if HTTP
+import AsyncHTTPClient
+import Foundation
+import NIOHTTP1
+
+/// Checks every part of a request that user code or a server supplies, before AsyncHTTPClient gets it.
+///
+/// AsyncHTTPClient writes a method and a host as they are. It has schemes for local sockets, which no address of a
+/// server must reach, and it traps if a number is not a port.
+enum RequestCheck {
+  // MARK: Addresses
+
+  /// Returns a text as an address; nil if it is not an address of http or https.
+  ///
+  /// A space and a letter outside of ASCII are encoded, a control character is never.
+  static func address(_ text: String) -> URL? {
+    guard text.unicodeScalars.allSatisfy(isPrintable), let url = URL(string: text), isAddress(url) else { return nil }
+    return url
+  }
+
+  /// Whether an address is of http or https, and its host and its port can be sent.
+  static func isAddress(_ url: URL) -> Bool {
+    guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else { return false }
+    return isHost(url.host) && isPort(url.port)
+  }
+
+  /// A proxy by its address; nil if that is none.
+  static func proxy(_ text: String) -> HTTPClient.Configuration.Proxy? {
+    guard text.unicodeScalars.allSatisfy(isPrintable), let parts = URLComponents(string: text),
+      parts.scheme?.lowercased() == "http", let host = parts.host, isHost(host), isPort(parts.port)
+    else { return nil }
+    let authorization = parts.user.map {
+      HTTPClient.Authorization.basic(username: $0, password: parts.password ?? "")
+    }
+    return .server(host: host, port: parts.port ?? 80, authorization: authorization)
+  }
+
+  /// Whether a decoded text is the name or the number of a host (RFC 3986, 3.2.2).
+  private static func isHost(_ text: String?) -> Bool {
+    guard let text, !text.isEmpty else { return false }
+    return text.unicodeScalars.allSatisfy { scalar in
+      // Letters outside of ASCII are encoded by IDNA, or fail in the search for the name.
+      scalar.isASCII
+        ? scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+          || "-._~!$&'()*+,;=:%[]".unicodeScalars.contains(scalar)
+        : isPrintable(scalar)
+    }
+  }
+
+  /// Whether a number is a port, or there is none.
+  private static func isPort(_ number: Int?) -> Bool { number.map { (1...65_535).contains($0) } ?? true }
+
+  // MARK: Methods and fields
+
+  /// Whether a text is a token (RFC 9110, 5.6.2): a method, or the name of a field.
+  static func isToken(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.unicodeScalars.allSatisfy { scalar in
+        scalar.isASCII
+          && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+            || "!#$%&'*+-.^_`|~".unicodeScalars.contains(scalar))
+      }
+  }
+
+  /// Whether a text can be the value of a field (RFC 9110, 5.5).
+  static func isFieldValue(_ text: String) -> Bool {
+    text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+  }
+
+  private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory != .control }
+}
+
+extension HTTPRequest {
+  /// Requires that no part of the request can inject anything into it, such as a line end in a method.
+  ///
+  /// - Throws: ``HTTPError`` with the code `invalidURL` or `invalidRequest`.
+  package func requireValid() throws {
+    guard RequestCheck.address(url) != nil else {
+      throw HTTPError(.invalidURL, url: url, message: "This is not an http or https URL.")
+    }
+    guard RequestCheck.isToken(method.rawValue) else { throw invalid("The method can't be sent.") }
+    guard method != .CONNECT else { throw invalid("CONNECT is for proxies: set a proxy for the connections.") }
+    guard method != .TRACE || body == nil else { throw invalid("TRACE sends no content.") }
+    for (name, value) in headers {
+      guard RequestCheck.isToken(name) else { throw invalid("The name of a header field can't be sent.") }
+      guard RequestCheck.isFieldValue(value) else { throw invalid("The header field \(name) can't be sent.") }
+    }
+    guard headers["Host"].count < 2 else { throw invalid("There is more than one header field Host.") }
+  }
+
+  private func invalid(_ message: String) -> HTTPError { HTTPError(.invalidRequest, url: url, message: message) }
+}
+#endif

@@ -1,0 +1,87 @@
+#if HTTP
+public import Foundation
+
+extension HTTPResponse {
+  /// Decodes the body.
+  ///
+  /// ```swift
+  /// struct Stop: Decodable { var name: String }
+  /// let request = RequestOperation("https://example.org/stops.json")
+  /// queue.addOperation(request)
+  /// let stops = try await request.value.decoded(as: [Stop].self)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: What the body has.
+  ///   - decoder: How JSON is read.
+  /// - Returns: The value.
+  /// - Throws: ``HTTPError`` with the code `cannotDecode`. It has the address, the status, the beginning of the body,
+  ///   and the error of the decoder.
+  public func decoded<Value: Decodable>(
+    as type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()
+  ) throws -> Value {
+    do {
+      return try decoder.decode(type, from: Data(body))
+    } catch {
+      let reason = (error as? DecodingError).map { Self.explanation(of: $0) } ?? "\(error)"
+      throw HTTPError(
+        .cannotDecode, url: url, status: status, message: "The content could not be decoded as \(type): \(reason)",
+        body: Array(body.prefix(HTTPLimits().maximumErrorBodyBytes)), underlying: error)
+    }
+  }
+
+  /// Describes an error and its place in one line.
+  private static func explanation(of error: DecodingError) -> String {
+    func place(_ path: [any CodingKey]) -> String {
+      let text = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
+      return text.isEmpty ? "" : " at \(text.drop { $0 == "." })"
+    }
+    return switch error {
+    case .keyNotFound(let key, let context): "the key “\(key.stringValue)” is missing\(place(context.codingPath))."
+    case .typeMismatch(let type, let context): "expected \(name(of: type))\(place(context.codingPath))."
+    case .valueNotFound(let type, let context):
+      "found null instead of \(name(of: type))\(place(context.codingPath))."
+    case .dataCorrupted(let context): "\(context.debugDescription)\(place(context.codingPath))"
+    @unknown default: "\(error)"
+    }
+  }
+}
+
+/// What JSON calls the values of a type, with an article.
+private func name(of type: any Any.Type) -> String {
+  switch type {
+  case is String.Type: "a string"
+  case is Bool.Type: "true or false"
+  case is any BinaryInteger.Type: "a whole number"
+  case is any BinaryFloatingPoint.Type, is Decimal.Type: "a number"
+  case is [Any].Type: "an array"
+  case is [String: Any].Type: "an object"
+  default: "\(type)".hasPrefix("Array<") ? "an array" : "\(type)".hasPrefix("Dictionary<") ? "an object" : "a \(type)"
+  }
+}
+
+extension RequestOperation {
+  /// Waits for the answer, and decodes its body.
+  ///
+  /// ```swift
+  /// struct Stop: Decodable { var name: String }
+  /// let request = RequestOperation("https://example.org/stops.json")
+  /// queue.addOperation(request)
+  /// let stops = try await request.decoded(as: [Stop].self)
+  /// ```
+  ///
+  /// If the body can't be decoded, the operation does not fail. To make it fail, subclass the operation and override
+  /// ``receive(_:)``.
+  ///
+  /// - Parameters:
+  ///   - type: What the body has.
+  ///   - decoder: How JSON is read.
+  /// - Returns: The value.
+  /// - Throws: What ``value`` throws; ``HTTPError`` with the code `cannotDecode`.
+  public final func decoded<Value: Decodable>(
+    as type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()
+  ) async throws -> Value {
+    try await value.decoded(as: type, by: decoder)
+  }
+}
+#endif

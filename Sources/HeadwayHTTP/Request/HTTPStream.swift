@@ -1,0 +1,88 @@
+#if HTTP
+public import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// An answer of a server whose body is still being received.
+public struct HTTPStream: Sendable {
+  /// The address that answered: another than that of the request after redirects.
+  public let url: String
+  /// The status.
+  public let status: HTTPTypes.HTTPResponse.Status
+  /// The header fields, as they were sent.
+  public let headers: HTTPFields
+  /// The body, decompressed, in pieces as they come.
+  public let chunks: Chunks
+
+  init(_ answer: HTTPExchange.Answer, _ note: @escaping @Sendable (Int) throws -> Void) {
+    url = answer.url
+    status = .init(code: Int(answer.status.code), reasonPhrase: answer.status.reasonPhrase)
+    headers = HTTPFields(answer.headers)
+    chunks = Chunks(answer.body, note)
+  }
+
+  /// The pieces of a body, each as long as it came, and none empty.
+  ///
+  /// Read it once, in one task, while the closure of the ``StreamOperation`` runs. Each piece is received when you
+  /// request it. Reading throws an ``HTTPError``, or `CancellationError` if the operation is cancelled.
+  public struct Chunks: AsyncSequence, Sendable {
+    /// Bytes of the body.
+    public typealias Element = [UInt8]
+
+    private final class Use: Sendable {
+      let isRead = Atomic(false)
+    }
+
+    private let body: ContentBody
+    private let note: @Sendable (Int) throws -> Void
+    private let use = Use()
+
+    init(_ body: ContentBody, _ note: @escaping @Sendable (Int) throws -> Void) {
+      (self.body, self.note) = (body, note)
+    }
+
+    /// Begins to read the body; call it once.
+    public func makeAsyncIterator() -> Iterator {
+      precondition(
+        !use.isRead.exchange(true, ordering: .relaxed),
+        "The chunks of an HTTPStream are read a second time. Keep those that you need again.")
+      return Iterator(body.makeAsyncIterator(), note)
+    }
+
+    /// Reads the pieces of a body.
+    public struct Iterator: AsyncIteratorProtocol {
+      private var body: ContentBody.Iterator
+      private var count = 0
+      private let note: @Sendable (Int) throws -> Void
+
+      init(_ body: ContentBody.Iterator, _ note: @escaping @Sendable (Int) throws -> Void) {
+        (self.body, self.note) = (body, note)
+      }
+
+      /// Waits for the next piece.
+      ///
+      /// - Returns: nil at the end of the body.
+      /// - Throws: ``HTTPError``, or `CancellationError`.
+      public mutating func next() async throws -> [UInt8]? {
+        while let piece = try await body.next() {
+          guard piece.readableBytes > 0 else { continue }
+          count += piece.readableBytes
+          try note(count)
+          return Array(piece.readableBytesView)
+        }
+        return nil
+      }
+    }
+  }
+}
+
+extension HTTPFields {
+  fileprivate init(_ headers: HTTPHeaders) {
+    self.init()
+    for (name, value) in headers {
+      if let name = HTTPField.Name(name) { append(HTTPField(name: name, value: value)) }
+    }
+  }
+}
+#endif

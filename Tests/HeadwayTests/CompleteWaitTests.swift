@@ -1,0 +1,248 @@
+import Dispatch
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// What has ended is complete when an asynchronous wait returns; blocking waits do not need what may need their thread.
+@Suite("Complete waits", .hangLimit) struct CompleteWaitTests {
+  /// How a task waits.
+  enum Wait: String, CaseIterable {
+    case queue, operation, value, success, run
+  }
+
+  private func wait(_ wait: Wait, for operation: TaskOperation<Int>, of queue: OperationQueue) async throws {
+    switch wait {
+    case .queue: try await queue.finished()
+    case .operation: try await operation.finished()
+    case .value: _ = try? await operation.value
+    case .success: try? await operation.finishedSuccessfully()
+    case .run: break
+    }
+  }
+
+  @Test("W3, Q6: an asynchronous wait includes the handler of failures", arguments: Wait.allCases, [false, true])
+  func failure(kind: Wait, isObserved: Bool) async throws {
+    for _ in 0..<20 {
+      let (queue, told) = (OperationQueue(), Counter())
+      let (begun, go) = (Gate(), Gate())
+      queue.onFailure = { _, _ in
+        begun.open()
+        go.wait()
+        told.increment()
+      }
+      let operation = TaskOperation<Int> { throw Mishap() }
+      let token = isObserved ? operation.observe(\.isFinished) { _, _ in } : nil
+      if kind != .run { queue.addOperation(operation) }
+      let seen = Task {
+        if kind == .run {
+          _ = try? await queue.run(operation)
+        } else {
+          try await wait(kind, for: operation, of: queue)
+        }
+        return told.value
+      }
+      await begun.opened()
+      go.open()
+      #expect(try await seen.value == 1)
+      withExtendedLifetime(token) {}
+    }
+  }
+
+  @Test("W2, Q6: a blocking wait does not include it: it may need the thread that is blocked") func blocking() {
+    let (queue, returned, done) = (OperationQueue(), Gate(), Gate())
+    queue.onFailure = { _, _ in
+      returned.wait()
+      done.open()
+    }
+    let operation = BlockOperation { throw Mishap() }
+    queue.addOperations([operation], waitUntilFinished: true)
+    operation.waitUntilFinished()
+    queue.waitUntilAllOperationsAreFinished()
+    returned.open()
+    done.wait()
+    queue.onFailure = nil
+  }
+
+  @Test("W3, Q6: a handler of failures may wait for a task that waits for what has failed", arguments: Wait.allCases)
+  func inside(kind: Wait) async throws {
+    let (queue, done) = (OperationQueue(), Gate())
+    let operation = TaskOperation<Int> { throw Mishap() }
+    queue.onFailure = { _, _ in
+      let waited = Gate()
+      Task {
+        try await wait(kind, for: operation, of: queue)
+        waited.open()
+      }
+      waited.wait()
+      done.open()
+    }
+    queue.addOperation(operation)
+    await done.opened()
+    try await queue.finished()
+    queue.onFailure = nil
+  }
+
+  @Test("W3: a handler of failures may wait for what reads the value of the operation that has failed") func dependent()
+  {
+    let (queue, done, returned) = (OperationQueue(), Gate(), Gate())
+    let operation = TaskOperation<Int> { throw Mishap() }
+    let dependent = TaskOperation { _ = try? await operation.value }
+    dependent.addDependency(operation)
+    queue.onFailure = { failed, _ in
+      guard failed === operation else { return }
+      done.wait()
+      returned.open()
+    }
+    dependent.completionBlock = { done.open() }
+    queue.addOperations([operation, dependent], waitUntilFinished: false)
+    returned.wait()
+    queue.waitUntilAllOperationsAreFinished()
+    queue.onFailure = nil
+  }
+
+  /// How the task of an operation waits for what reports call that waits for the operation.
+  enum InnerWait: CaseIterable { case queue, queueWithObserver, scope, startedByHand }
+
+  @Test("W3, Q6: a wait inside an operation does not include calls that may wait for it", arguments: InnerWait.allCases)
+  func insideOperation(kind: InnerWait) async throws {
+    let (queue, other) = (OperationQueue(), OperationQueue())
+    let waiting = Mutex<TaskOperation<Void>?>(nil)
+    let report: @Sendable () -> Void = { waiting.withLock { $0 }?.waitUntilFinished() }
+    let operation = TaskOperation<Void> {
+      guard kind == .scope else { return try await other.finished() }
+      try? await withOperationQueue { queue in
+        queue.onFailure = { _, _ in report() }
+        queue.addOperation { throw Mishap() }
+      }
+    }
+    waiting.withLock { $0 = operation }
+    if kind != .queueWithObserver { other.onFailure = { _, _ in report() } }
+    let token = other.observe(\.operationCount) { other, _ in
+      if kind == .queueWithObserver, other.operationCount == 0 { report() }
+    }
+    other.addOperation { throw Mishap() }
+    if kind == .startedByHand { operation.start() } else { queue.addOperation(operation) }
+    try await operation.finished()
+    try await other.finished()
+    waiting.withLock { $0 = nil }
+    other.onFailure = nil
+    token.invalidate()
+  }
+
+  @Test("W3, C7: a task that waits for the rest stops when it is cancelled") func cancelled() async throws {
+    let (queue, begun, go) = (OperationQueue(), Gate(), Gate())
+    queue.onFailure = { _, _ in
+      begun.open()
+      go.wait()
+    }
+    let operation = BlockOperation { throw Mishap() }
+    queue.addOperation(operation)
+    await begun.opened()
+    let waits = [Task { try await queue.finished() }, Task { try await operation.finished() }]
+    for wait in waits {
+      wait.cancel()
+      await #expect(throws: CancellationError.self) { try await wait.value }
+    }
+    go.open()
+    try await queue.finished()
+    try await operation.finished()
+  }
+
+  @Test("Q6, Q14: after the asynchronous wait for a queue its observers have heard of everything")
+  func recorder() async throws {
+    for _ in 0..<100 {
+      let queue = OperationQueue()
+      let recorder = EventRecorder(of: queue)
+      let counts = EventRecorder(of: queue, \.operationCount)
+      let (first, second) = (BlockOperation {}, BlockOperation {})
+      second.addDependency(first)
+      queue.addOperations([first, second], waitUntilFinished: false)
+      try await queue.finished()
+      #expect(recorder.events.last == .finished(second) && counts.events.last == 0)
+    }
+  }
+
+  @Test("K2: a recorder, and a token, wait for what they are to be notified of") func delivered() async {
+    for _ in 0..<100 {
+      let queue = OperationQueue()
+      let recorder = EventRecorder(of: queue)
+      let count = Mutex(-1)
+      let token = queue.observe(\.operationCount) { queue, _ in count.withLock { $0 = queue.operationCount } }
+      let operation = BlockOperation {}
+      queue.addOperation(operation)
+      try? await operation.finished()
+      await recorder.delivered()
+      await token.delivered()
+      #expect(recorder.events.last == .finished(operation) && count.withLock { $0 } == 0)
+      token.invalidate()
+      await token.delivered()
+    }
+  }
+
+  @Test("K2: a token waits for the calls at the end of an operation") func tokenOfOperation() async {
+    for _ in 0..<200 {
+      let (queue, ended) = (OperationQueue(), Gate())
+      let operation = BlockOperation {}
+      let token = operation.observe(\.isFinished) { _, _ in ended.open() }
+      queue.addOperation(operation)
+      try? await queue.finished()
+      await token.delivered()
+      #expect(ended.isOpen)
+    }
+  }
+
+  @Test("K2: a token of a progress waits for what its observer is called for") func tokenOfProgress() async throws {
+    for _ in 0..<200 {
+      let (queue, last) = (OperationQueue(), EventRecorder<Double>())
+      queue.progress.totalUnitCount = 3
+      let token = queue.progress.observe { last.record($0.fractionCompleted) }
+      for _ in 1...3 { queue.addOperation {} }
+      try await queue.finished()
+      await token.delivered()
+      #expect(last.events.last == 1)
+    }
+  }
+
+  @Test("K2: the wait of a recorder ends after the call that was under way") func underWay() {
+    let queue = OperationQueue()
+    let (begun, go, order) = (Gate(), Gate(), EventRecorder<String>())
+    let token = queue.observe(\.operationCount) { queue, _ in
+      // The call for the addition may find the queue empty already, as the next one does.
+      guard queue.operationCount == 0, !begun.isOpen else { return }
+      begun.open()
+      go.wait()
+      order.record("called")
+    }
+    queue.addOperation {}
+    begun.wait()
+    onThreads(2) { number in
+      if number == 0 {
+        token.waitUntilDelivered()
+        order.record("delivered")
+      } else {
+        go.open()
+      }
+    }
+    #expect(order.events == ["called", "delivered"])
+    token.invalidate()
+  }
+
+  @Test("Q6: an observer of a queue may wait for a task that waits for the queue") func insideObserver() async {
+    let (queue, done) = (OperationQueue(), Gate())
+    let token = queue.observe(\.operationCount) { queue, _ in
+      guard queue.operationCount == 0, !done.isOpen else { return }
+      let waited = Gate()
+      Task {
+        try await queue.finished()
+        waited.open()
+      }
+      waited.wait()
+      done.open()
+    }
+    queue.addOperation {}
+    await done.opened()
+    token.invalidate()
+  }
+}

@@ -1,0 +1,175 @@
+#if SQLite
+import Foundation
+import GRDB
+import HeadwayTestSupport
+import Testing
+
+/// What a script learns from the tool, and what a sudden end leaves.
+@Suite("The tool's outcomes", .hangLimit)
+struct OutcomeTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func execute(_ sql: String) throws {
+    let connection = try DatabaseQueue(path: "\(folder.path)/db")
+    try connection.write { try $0.execute(sql: sql) }
+    try connection.close()
+  }
+
+  @Test("I13: rejected rows are one line and exit code 3, even with --quiet") func rejectedRows() async throws {
+    try folder.write("a,b\n1,2\n3\n4,5\n6\n", to: "x.csv")
+    let line = "headway: x.csv: 2 of 4 rows were rejected; see db.rejects/x.csv."
+    let run = try await Tool.run("import", "x.csv", "db", "-q", in: folder)
+    #expect(run.status == 3 && run.output.isEmpty && run.errors == [line])
+    try folder.remove("db", "db.rejects")
+    let allowed = try await Tool.run("import", "x.csv", "db", "-q", "--allow-rejects", in: folder)
+    #expect(allowed.status == 0 && allowed.errors == [line])
+    try folder.remove("db", "db.rejects")
+    let json = try await Tool.run("import", "x.csv", "db", "--progress", "json", in: folder)
+    let end = try #require(try json.objects().last)
+    #expect(json.status == 3 && end["event"] as? String == "finished" && end["exitCode"] as? Int == 3)
+    #expect(end["message"] as? String == "x.csv: 2 of 4 rows were rejected; see db.rejects/x.csv.")
+    try folder.write("a,b\n1,2\n3,4\n", to: "y.csv")
+    let clean = try await Tool.run("import", "y.csv", "db", "-q", in: folder)
+    #expect(clean.status == 0 && clean.errors.isEmpty)
+  }
+
+  @Test("I13: of several files, those with rejected rows are counted, beside the error of another")
+  func severalFiles() async throws {
+    try folder.write("a,b\n1,2\n3\n", to: "x.csv")
+    try folder.write("a,b\n1,2\n3\n", to: "y.csv")
+    let two = try await Tool.run("import", "x.csv", "y.csv", "-o", "db", "-q", in: folder)
+    #expect(two.status == 3)
+    #expect(two.errors == ["headway: 2 files: 2 of 4 rows were rejected; see db.rejects."])
+    try folder.remove("db", "db.rejects")
+    try folder.write("", to: "y.csv")
+    let one = try await Tool.run("import", "x.csv", "y.csv", "-o", "db", "-q", in: folder)
+    #expect(one.status == 65 && one.errors.count == 2 && one.errors[0].contains("y.csv"))
+    #expect(one.errors.last == "headway: x.csv: 1 of 2 rows was rejected; see db.rejects/x.csv.")
+  }
+
+  @Test("I12, I13: removed rows and added columns are said, even with --quiet") func changes() async throws {
+    try folder.write("day,v\nmon,1\nmon,2\nmon,3\n", to: "x.csv")
+    _ = try await Tool.run("import", "x.csv", "db", "-q", in: folder)
+    try folder.write("day,v\ntue,9\n", to: "x.csv")
+    let removing = try await Tool.run("import", "x.csv", "db", "-q", in: folder)
+    #expect(removing.status == 0 && removing.errors == ["headway: x: 1 row replaced, 2 removed."])
+    let same = try await Tool.run("import", "x.csv", "db", "-q", in: folder)
+    #expect(same.status == 0 && same.errors.isEmpty)
+    try folder.write("day,v,w\ntue,9,1\n", to: "x.csv")
+    let wider = try await Tool.run("import", "x.csv", "db", "-q", in: folder)
+    #expect(wider.status == 0 && wider.errors == ["headway: x: added the column w."])
+    // A replacement is to remove rows, but hardly all of them.
+    try folder.write("day,v,w\n", to: "x.csv")
+    let empty = try await Tool.run("import", "x.csv", "db", "-q", "--replace", in: folder)
+    #expect(empty.status == 0 && empty.errors == ["headway: x: 0 rows replaced, 1 removed."])
+    try folder.write("day,v,w\ntue,9,1\n", to: "x.csv")
+    try execute("CREATE TABLE mine (day, value)")
+    let unknown = try await Tool.run("import", "x.csv", "db", "-q", "--table", "mine", in: folder)
+    #expect(unknown.status == 65)
+    #expect(
+      unknown.errors == [
+        "headway: x.csv, line 1: The table mine has no column v (the nearest is value), and no column "
+          + "w (the nearest is value). Correct the file, or use --add-columns."
+      ])
+    let added = try await Tool.run("import", "x.csv", "db", "-q", "--table", "mine", "--add-columns", in: folder)
+    #expect(added.status == 0 && added.errors == ["headway: mine: added the columns v, w."])
+  }
+
+  @Test("I13: the help lists the exit codes") func help() async throws {
+    let help = try await Tool.run("import", "--help", in: folder).output.joined(separator: "\n")
+    #expect(help.contains("EXIT CODES:"))
+    for code in [0, 3, 64, 65, 66, 68, 69, 70, 73, 74, 75, 76, 130] {
+      #expect(help.contains("\n  \(code)  "), "\(code)")
+    }
+    #expect(try await Tool.run("--help", in: folder).output.contains("EXIT CODES:"))
+  }
+
+  @Test(
+    "I10: killed at any places and run again, --append has each row once, in a table of somebody else",
+    arguments: [1, 2, 3] as [UInt64])
+  func killedAppend(seed: UInt64) async throws {
+    var state = seed
+    func random(_ bound: UInt64) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int((state >> 33) % bound)
+    }
+    let rows = 8_000
+    try folder.write("id,name\n" + (1...rows).map { "\($0),name \($0)\n" }.joined(), to: "w.csv")
+    try execute("CREATE TABLE w (id INTEGER, name TEXT); INSERT INTO w VALUES (-1, 'mine')")
+    let arguments = ["import", "w.csv", "db", "--append", "--table", "w"]
+    var foreign = 1
+    for _ in 1...3 {
+      // Wherever that is: the outcome is the same.
+      let lines = 1 + random(60)
+      let tool = try Tool(arguments + ["--progress", "json"], in: folder)
+      var count = 0
+      for await _ in tool.output {
+        count += 1
+        if count >= lines { break }
+      }
+      tool.send(SIGKILL)
+      let run = await tool.finish()
+      // It may have come to its end before.
+      if run.status == 0 {
+        #expect(try folder.rowCount(of: "w", in: "db") == rows + foreign)
+        return
+      }
+      #expect(try folder.query("PRAGMA integrity_check", in: "db") == [["ok"]])
+      if random(2) == 0 {
+        try execute("INSERT INTO w VALUES (-1, 'mine')")
+        foreign += 1
+      }
+      // It was killed when all was done.
+      if try folder.rowCount(of: "w", in: "db") == rows + foreign { return }
+    }
+    let last = try await Tool.run(arguments + ["-q"], in: folder)
+    #expect(last.status == 0, "\(last.errors)")
+    #expect(try folder.rowCount(of: "w", in: "db") == rows + foreign)
+    #expect(try folder.query("SELECT count(DISTINCT id) FROM w WHERE id > 0", in: "db") == [["\(rows)"]])
+  }
+
+  @Test("I12: a full disk and a sudden end leave the rows that were to be replaced, and no helper tables")
+  func unfinishedReplacement() async throws {
+    try folder.write("id,name\n1,old\n", to: "p.csv")
+    #expect(try await Tool.run("import", "p.csv", "db", "-q", in: folder).status == 0)
+    let schema = try folder.query("SELECT name FROM sqlite_master ORDER BY name", in: "db")
+    try folder.write(
+      "id,name\n" + (1...30_000).map { "\($0),\(String(repeating: "x", count: 100))\n" }.joined(), to: "p.csv")
+    // No file of the tool's gets larger than 1 MB.
+    let full = try await Tool(
+      ["import", "p.csv", "db", "--replace", "-q"], in: folder,
+      launcher: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$@\"", "bash"]
+    ).finish()
+    #expect(full.status == 74 && full.errors.count == 1, "\(full.errors)")
+    #expect(try folder.query("SELECT * FROM p", in: "db") == [["1", "old"]])
+    #expect(try folder.query("SELECT name FROM sqlite_master ORDER BY name", in: "db") == schema)
+
+    let tool = try Tool(["import", "p.csv", "db", "--replace", "--progress", "json"], in: folder)
+    _ = await tool.output.first { $0.contains("\"progress\"") }
+    tool.send(SIGKILL)
+    let run = await tool.finish()
+    #expect(try folder.query("SELECT name FROM sqlite_master ORDER BY name", in: "db") == schema)
+    if run.status == -SIGKILL, try folder.rowCount(of: "p", in: "db") != 30_000 {
+      #expect(try folder.query("SELECT * FROM p", in: "db") == [["1", "old"]])
+    }
+    #expect(try await Tool.run("import", "p.csv", "db", "--replace", "-q", in: folder).status == 0)
+    #expect(try folder.rowCount(of: "p", in: "db") == 30_000)
+  }
+
+  @Test("I10: an append that a full disk has ended is completed") func fullDisk() async throws {
+    try execute("CREATE TABLE w (id INTEGER, name TEXT); INSERT INTO w VALUES (-1, 'mine')")
+    try folder.write(
+      "id,name\n" + (1...30_000).map { "\($0),\(String(repeating: "x", count: 100))\n" }.joined(), to: "w.csv")
+    let arguments = ["import", "w.csv", "db", "--append", "-q"]
+    let full = try await Tool(
+      arguments, in: folder, launcher: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$@\"", "bash"]
+    ).finish()
+    #expect(full.status == 74 && full.errors.count == 1, "\(full.errors)")
+    #expect(try await Tool.run(arguments, in: folder).status == 0)
+    #expect(try folder.rowCount(of: "w", in: "db") == 30_001)
+    #expect(try folder.query("SELECT count(DISTINCT id) FROM w WHERE id > 0", in: "db") == [["30000"]])
+  }
+}
+#endif
