@@ -1,15 +1,16 @@
 /* How the block of an operation is taken, and the operation used again (section "Block" of README.md).
 
    part                stands for
-   Runner              the thread of a batch: beginPlainly(), BlockOperation.takeBlocks(), the end, SpareOperations.give(_:)
+   Runner              the thread of a batch: beginPlainly(), BlockOperation.takeBlocks(), keepUntilEnd(_:), the end,
+                       releaseWork(), SpareOperations.give(_:)
    Canceller           cancel(), the end of an operation that has not begun, releaseWork()
    Asker               executionBlocks, and addExecutionBlock(_:): what looks at the block under the lock of the links
    Adder               a thread that adds blocks: SpareOperations.take(for:), after which the operation is new
    lock                that of the links
    references          what the header of the object counts: the runner's, and that of each thread that knows the operation
 
-   Proved: no two threads are at the block at once; it is taken once; nobody but the adder is at an operation that is used
-   again, and no two adders have it. */
+   Proved: no two threads are at the block at once; it is taken once, and one that has run is released once, after the
+   end; nobody but the adder is at an operation that is used again, and no two adders have it. */
 
 #ifndef ASKERS
 #define ASKERS 1
@@ -29,7 +30,8 @@ bool seen;                              /* blocksWereSeen */
 bool locked;
 bool hasBlock = true;
 byte atBlock;                           /* threads that are at the block at this moment */
-byte taken;
+byte taken, released;
+bool held;                              /* it has run, and is there until the end */
 byte references = 1 + KNOWING;
 byte slot;                              /* 1: a chain is there */
 byte renewed;
@@ -42,19 +44,26 @@ inline touch() {                        /* reads or writes the block, in steps t
   atBlock--
 }
 
-inline takeBlock() {
+inline enterBlock() {
   wasSeen = seen;
-  if
-  :: !wasSeen ->
-     touch();
-     d_step { if :: hasBlock -> taken++ :: else fi; hasBlock = false }
-  :: else ->
-     lock();
-     touch();
-     d_step { if :: hasBlock -> taken++ :: else fi; hasBlock = false };
-     unlock()
-  fi;
-  skip
+  if :: wasSeen -> lock() :: else fi;
+  touch()
+}
+
+inline leaveBlock() { if :: wasSeen -> unlock() :: else fi }
+
+inline takeBlock() {
+  enterBlock();
+  d_step { if :: hasBlock -> taken++ :: else fi; hasBlock = false };
+  leaveBlock()
+}
+
+inline keepBlock() { enterBlock(); held = true; leaveBlock() }
+
+inline releaseBlock() {
+  enterBlock();
+  d_step { assert(phase == FINISHED && held); held = false; released++ };
+  leaveBlock()
 }
 
 active proctype Runner() {
@@ -67,7 +76,9 @@ active proctype Runner() {
   if
   :: begins ->
      takeBlock();
+     keepBlock();
      phase = FINISHED;
+     releaseBlock();
      before = references;           /* give(_:); that the word must be plain as well is left out */
 #ifdef FAULT_KNOWN
      before = 1;
@@ -114,7 +125,7 @@ active [2] proctype Adder() {
   byte mine;
   d_step { mine = slot; slot = 0 };
   if
-  :: mine == 1 -> renewed++; assert(renewed == 1 && references == 1 && taken == 1 && atBlock == 0)
+  :: mine == 1 -> renewed++; assert(renewed == 1 && references == 1 && taken == 1 && released == 1 && atBlock == 0)
   :: else
   fi
 }

@@ -1,8 +1,9 @@
 /* The end of an operation A, on which B may depend (section "End" of README.md).
 
    part                stands for
-   end                 Operation.end: finish, release dependents, leave the queue, settle, cancel the doomed, notify,
-                       wake (the completion block, which nothing waits for, is left out)
+   end                 Operation.conclude: finish, leave the queue, release dependents, settle and wake, the
+                       dependents' queues hear; then Effects.perform: cancel the doomed, notify, wake (the completion
+                       block, which nothing waits for, is left out)
    Worker, WorkerB     a worker that starts A, or B, when its queue holds it and it may start
    Adder               addOperation(A): reserve, book; with INBOX reserve, enqueue, push
    takeIn              QueueState.takeIn: whoever has the queue's lock takes in what is in the inbox
@@ -10,17 +11,18 @@
    Canceller           cancel() of a subclass that finishes itself: super.cancel(); finish() (repro `zombie`)
    Failer, Reader      fail(_:), and a thread that looks at the outcome twice (repro `failrace`)
    Waiter              waitUntilFinished(); waitInside: the same in user code that A's end runs (observers, HANDLER)
+   QueueWaiter         waitUntilAllOperationsAreFinished()
    Linker              B.addDependency(A), with SUCCESS requiring A's
+   Looker              Operation.queue: a thread that looks for the queue by way of A
    Notifier            another thread that notifies A's observers when A ends, and then goes on in place of its ender
 
    Each change of a word is a step; a section under a lock is as many as it has accesses to words.
    Left out: weak memory; the queue, but for whether it holds A (queue.pml); memory; other dependencies of B.
 
    Proved: each step of the end happens once, and in order; a waiter wakes once, and not before what it waits
-   for; B does
-   not start if it required success and A had none; an outcome does not change; no finished operation stays in
-   the queue;
-   all come to their ends. 68,780 to 2,194,673 states: README.md. */
+   for, nor does who waits for the queue; B does not start if it required success and A had none; an outcome does not
+   change; no finished operation stays in the queue; B is not ready while A is in the queue; all come to their
+   ends. The numbers of states: README.md. */
 
 #ifndef SUCCESS
 #define SUCCESS false                   /* B requires A to succeed */
@@ -39,6 +41,8 @@ byte phaseB, countB; bool doomed, cancelledB;
 bool links, closed, dependent, error; byte waiting, waitingInside;
 /* The queue's state: under its lock. B is in it from the start; `told`: it has been told of B. */
 bool lock, holdsA, told = true;
+/* The same: A has left, and what depends on it is not released. */
+bool settling;
 /* The inbox, from which A is taken under that lock; A ended before it came there; and what the queue's life needs. */
 bool inbox, endedOutside, working, added, freed; byte retains;
 /* A's observers: under their lock, each section of which is one step. */
@@ -118,48 +122,74 @@ inline cancelB() {                      /* user code may run here */
   told = true
 }
 
+inline leaveQueue() {
+  if
+  :: before ->
+     /* Until the lock of the links has been taken below, since a thread may look for the queue under it. */
+     atomic { assert(!freed); retains++ }
+     lockQueue(); takeIn();
+#ifndef FAULT_EARLY_EMPTY
+     settling = true;
+#endif
+     if
+     :: holdsA -> holdsA = false; leaves++
+     :: else ->
+#ifndef INBOX
+        assert(false)
+#endif
+#ifndef FAULT_OUTSIDE
+        endedOutside = true
+#endif
+        skip
+     fi;
+     lock = false;
+#ifdef FAULT_LOOKED
+     atomic { assert(!freed); settling = false; retains-- }
+#endif
+     skip
+  :: else
+  fi
+}
+
+inline releaseDependents() {
+  lockLinks(); closed = true;
+  if
+  :: dependent ->
+     /* Whoever sees B as ready finds A neither in the queue nor unrecorded. */
+     assert(!before || !holdsA && (!inbox || endedOutside));
+     atomic { dependent = false; countB--;
+       if :: SUCCESS && !success && phaseB == PENDING -> dooms = true :: else fi;
+#ifndef FAULT_NO_DOOM
+       doomed = dooms
+#endif
+     }
+     links = false; tells = true
+  :: else -> links = false
+  fi
+}
+
 inline end() {
   /* finish */
   atomic { if :: phase != FINISHED -> phase = FINISHED; ends++; wins = true; before = enqueued;
     success = !isBad :: else fi }
   if
   :: wins ->
-     /* release dependents */
-     lockLinks(); closed = true;
-     if
-     :: dependent ->
-        atomic { dependent = false; countB--;
-          if :: SUCCESS && !success && phaseB == PENDING -> dooms = true :: else fi;
-#ifndef FAULT_NO_DOOM
-          doomed = dooms
+#ifdef FAULT_RELEASES_FIRST
+     releaseDependents(); leaveQueue();
+#else
+     leaveQueue(); releaseDependents();
 #endif
-        }
-        links = false; told = true
-     :: else -> links = false
-     fi;
-     /* leave the queue */
-     if
-     :: before ->
-        atomic { assert(!freed); retains++ }
-        lockQueue(); takeIn();
-        if
-        :: holdsA -> holdsA = false; leaves++
-        :: else ->
-#ifndef INBOX
-           assert(false)
-#endif
-#ifndef FAULT_OUTSIDE
-           endedOutside = true
-#endif
-           skip
-        fi;
-        lock = false;
-        atomic { assert(!freed); retains-- }
-     :: else
-     fi;
      /* settle */
      atomic { assert(settles == 0 && !notified); had = hasWaiters; settled = true; settles++ }
      wake(waitingInside, signalsInside);
+     /* the dependents' queues hear (handOn) */
+     if :: tells -> told = true :: else fi;
+#ifndef FAULT_LOOKED
+     if
+     :: before -> lockQueue(); settling = false; lock = false; atomic { assert(!freed); retains-- }
+     :: else
+     fi;
+#endif
      /* cancel the doomed */
      if :: dooms -> cancelB() :: else fi;
      /* notify */
@@ -167,7 +197,7 @@ inline end() {
   :: else
   fi
 }
-#define LOCALS bool wins, before, dooms, had, mine; byte n, item
+#define LOCALS bool wins, before, dooms, tells, had, mine; byte n, item
 
 proctype Worker() {                     /* starts what the queue holds */
   LOCALS;
@@ -271,6 +301,18 @@ proctype Waiter() {                     /* outside of observers */
   fi
 }
 
+proctype QueueWaiter() {
+  atomic { if :: freed -> goto over :: else -> retains++ fi }
+  lockQueue(); takeIn();
+  if
+  :: holdsA || settling -> lock = false; atomic { !lock && !holdsA && !inbox && !settling -> assert(leaves == 0 || closed) }
+  :: else -> assert(leaves == 0 || closed); lock = false
+  fi;
+  atomic { assert(!freed); retains-- }
+over:
+  skip
+}
+
 proctype Linker() {                     /* B.addDependency(A) */
   bool hadFinished;
   lockLinks();
@@ -286,6 +328,18 @@ proctype Linker() {                     /* B.addDependency(A) */
      :: else
      fi
   fi
+}
+
+proctype Looker() {
+  bool isFound;
+  if :: enqueued :: added && !enqueued -> goto over fi;
+  lockLinks();
+  isFound = phase != FINISHED;
+  if :: isFound -> atomic { assert(!freed); retains++ } :: else fi;
+  links = false;
+  if :: isFound -> atomic { assert(!freed); retains-- } :: else fi;
+over:
+  skip
 }
 
 proctype Notifier() {                   /* notifies A's observers of something else */
@@ -308,8 +362,14 @@ init {
 #ifdef WAITER
     run Waiter(); run Waiter();
 #endif
+#ifdef QUEUE_WAITER
+    run QueueWaiter();
+#endif
 #ifdef LINKER
     run Linker();
+#endif
+#ifdef LOOKER
+    run Looker();
 #endif
 #ifdef NOTIFIER
     run Notifier();

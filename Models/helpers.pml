@@ -3,16 +3,19 @@
 
    part                stands for
    Caller              ConcurrentIterations.run(): concurrentPerform, and the blocks of one operation
-   Helper              a worker that the pool sends: runOnWorker
-   requests            what the pool has for this work: each step is one section under the pool's lock
+   Helper              a worker that a pool sends: runOnWorker
+   Raiser              a thread that raises the operation: ConcurrentIterations.raise(to:); GraphRun.raise(to:…) is alike
+   requests, urgent    what the pools of the two classes have for this work: each step is one section under the lock of
+                       that pool
    busy, requested     threads that take part, and those that were sent for: under the lock of the work
    begun               how many numbers were given out; each step is an atomic addition
 
    With WAITS, the calls wait until as many have begun as may be under way at once: so as many threads must come.
-   Left out: the classes of workers, other work of the pool, weak memory.
+   Left out: other work of the pools, weak memory.
 
    Proved: each number is called with once; the caller returns after all calls; as many threads come as are useful; when
-   the caller has returned, and nobody is inside any more, nothing of the work is left in the pool. */
+   the caller has returned, and nobody is inside any more, nothing of the work is left in the pools; after the work has
+   been raised, nothing is left in the pool of the lower class. */
 
 #ifndef NUMBERS
 #define NUMBERS 3
@@ -24,10 +27,18 @@
 #define HELPERS 2
 #endif
 
-byte requests, busy = 1, requested, begun, calls[NUMBERS], unfinished = NUMBERS, inside = 1;
-bool returned;
+#ifdef RAISER
+#define THREADS 2       /* inside from the beginning: the caller and the raiser */
+#else
+#define THREADS 1
+#endif
 
-#define LOCALS byte wanted, number, done; bool makesWay
+bool raised;            /* threads of the more urgent class are sent for */
+byte asking;            /* threads that are asking a pool: what they have asked may be moved yet */
+byte requests, urgent, busy = 1, requested, begun, calls[NUMBERS], unfinished = NUMBERS, inside = THREADS;
+bool returned, raising;
+
+#define LOCALS byte wanted, number, done; bool makesWay, isUrgent, asksUrgent
 
 /* Twice as many as are busy, and no more than the numbers that are left after the thread has taken its own. */
 inline summon() {
@@ -44,17 +55,34 @@ inline summon() {
   fi
 }
 
-/* Asks the pool, and then checks whether all numbers are given out. */
+/* Asks the pool of the class that the work is of, and then checks whether all numbers are given out, and whether the work
+   has been raised meanwhile: then what that pool was asked for is moved. */
 inline submit(count) {
-  requests = requests + count;
+  d_step { asksUrgent = raised; asking++ }
+  if :: asksUrgent -> urgent = urgent + count :: else -> requests = requests + count fi;
+  if
 #ifndef FAULT_NO_SECOND_LOOK
-  if :: begun >= NUMBERS -> withdraw() :: else fi
+  :: begun >= NUMBERS -> withdraw()
 #endif
+#ifndef FAULT_UNMOVED
+  :: begun < NUMBERS && !asksUrgent && raised ->
+     d_step { wanted = requests; requests = 0 }
+     urgent = urgent + wanted;
+     wanted = 0;
+     if :: begun >= NUMBERS -> withdraw() :: else fi
+#endif
+  :: else
+  fi;
+  d_step { asking--; assert(!raised || asking > 0 || requests == 0 || raising) }
 }
 
 inline withdraw() {
   d_step { wanted = requests; requests = 0 }
   d_step { requested = requested - wanted; wanted = 0 }
+#ifdef RAISER
+  d_step { wanted = urgent; urgent = 0 }
+  d_step { requested = requested - wanted; wanted = 0 }
+#endif
 }
 
 inline takeNumbers(mayMakeWay) {
@@ -89,7 +117,7 @@ inline takeNumbers(mayMakeWay) {
 inline leave() {
   d_step {
     inside--;
-    assert(!returned || inside > 0 || requests == 0)
+    assert(!returned || inside > 0 || requests + urgent == 0)
   }
 }
 
@@ -107,12 +135,43 @@ active [HELPERS] proctype Helper() {
   LOCALS;
 end:
   do
-  :: d_step { requests > 0 -> requests--; inside++ }
-     d_step { requested--; busy++ }
+  :: d_step { requests + urgent > 0 -> inside++; isUrgent = urgent > 0; if :: isUrgent -> urgent-- :: else -> requests-- fi }
      if
-     :: begun < NUMBERS -> summon(); takeNumbers(true)
-     :: else
+     :: raised && !isUrgent -> submit(1)
+     :: atomic { !raised || isUrgent -> requested--; busy++ }
+        if
+        :: begun < NUMBERS -> summon(); takeNumbers(true)
+        :: else
+        fi
      fi;
      leave()
   od
 }
+
+#ifdef RAISER
+active proctype Raiser() {
+  byte wanted, back;
+  if
+  :: begun < NUMBERS ->
+     atomic { raised = true; raising = true }
+     d_step { back = requests; requests = 0 }
+     atomic {
+       requested = requested - back; back = 0;
+       wanted = (begun < NUMBERS && busy + requested < LIMIT -> LIMIT - busy - requested : 0);
+       wanted = (wanted < NUMBERS - begun -> wanted : NUMBERS - begun);
+       requested = requested + wanted
+     }
+     if
+     :: wanted > 0 ->
+        urgent = urgent + wanted; wanted = 0;
+#ifndef FAULT_RAISED_LATE
+        if :: begun >= NUMBERS -> withdraw() :: else fi
+#endif
+     :: else
+     fi;
+     d_step { raising = false; assert(asking > 0 || requests == 0) }
+  :: else
+  fi;
+  leave()
+}
+#endif

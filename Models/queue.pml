@@ -15,16 +15,12 @@
    Each access to what is used without the queue's lock (words, heads, flags, what is published, the inbox, tickets on
    their way) is a step of its own; what the lock protects changes together with the step before it.
 
-   Left out: weak memory; priorities and barriers (the lowest number starts first); time: a batch may be
-   reclaimed at any
-   visit (LONG), a visit may end early (EARLY), a batch takes any number up to CAP; the pool, where a ticket
-   meets a free
-   worker (pool.pml); links but for the walk over dependents (end.pml); `current` of a batch, by which the queue
-   sees that
+   Left out: weak memory; priorities and barriers (the lowest number starts first); time: a batch may be reclaimed at any
+   visit (LONG), a visit may end early (EARLY), a batch takes any number up to CAP; the pool, where a ticket meets a free
+   worker (pool.pml); links but for the walk over dependents (end.pml); `current` of a batch, by which the queue sees that
    an operation has finished an instant before that is published.
 
-   Proved: none runs twice, none is lost; at most LIMIT at once; none is taken once a suspension has returned;
-   nothing is
+   Proved: none runs twice, none is lost; at most LIMIT at once; none is taken once a suspension has returned; nothing is
    taken from a batch that the queue has released; where all is quiet, all have left and no ticket is owed, even where
    bodies wait until another has begun; no run is endless. 9,874 to 5,590,738 states: README.md. */
 
@@ -52,6 +48,9 @@
 #ifndef COMPLETERS
 #define COMPLETERS 0    /* the batch's thread runs code of the user's after their end: it waits for the same */
 #endif
+#ifndef RELEASERS
+#define RELEASERS 0     /* what their work releases waits for the same: in a batch; or after the last one, if it is that */
+#endif
 #ifndef TARGET
 #define TARGET 3
 #endif
@@ -75,6 +74,9 @@
 #endif
 #ifndef LOWS
 #define LOWS 0          /* for workers of class 1 */
+#endif
+#ifndef URGENT
+#define URGENT 0        /* for workers of class 0, and more urgent than the queue */
 #endif
 
 #ifdef DEPENDER
@@ -139,9 +141,19 @@ hidden byte i, j;
 #define started (running + size(busy))
 #define open (!suspended && started < LIMIT)
 #define isStartable(x) (count[x] == 0 || has(cancelled, x))
-/* With a limit a class has its turn when the first of all is of that class; the normal one while cancelled ones wait. */
-#define isNext(c) (ready[c] != 0 && (LIMIT == 9 || (coded != 0 -> (c) == 0 : \
-  ready[1 - (c)] == 0 || first(ready[c]) < first(ready[1 - (c)]))))
+/* While an urgent operation is ready, workers of class 0 start everything that is ready (Admission.floor). */
+#define holds0 (LIMIT != 9 && (ready[0] & URGENT) != 0)
+/* What workers of a class may take. */
+#define offer(c) (holds0 -> ((c) == 0 -> ready[0] | ready[1] : 0) : ready[c])
+/* With a limit a class has its turn when the first of all is for it; the normal one while cancelled ones wait. */
+#define isNext(c) (offer(c) != 0 && (LIMIT == 9 || (coded != 0 -> (c) == 0 : \
+  offer(1 - (c)) == 0 || first(offer(c)) < first(offer(1 - (c))))))
+/* Whether workers of a class are sent for. */
+#ifdef FAULT_FLOOR
+#define isCalled(c) (ready[c] != 0 && (ready[1 - (c)] == 0 || first(ready[c]) < first(ready[1 - (c)])))
+#else
+#define isCalled(c) isNext(c)
+#endif
 
 inline insert(x) { place[x] = READY; ready[order(x)] = ready[order(x)] | bit(x) }
 inline withdraw(x) {
@@ -181,7 +193,7 @@ inline remove(x) {                      /* the queue releases an operation that 
   withdraw(x); place[x] = GONE; left = left | bit(x)
 }
 
-inline collect(batches) {               /* what became ready first, then what has finished */
+inline collect(batches) {               /* what became ready is noted first, then what has finished */
   m = batches;
   do
   :: m != 0 ->
@@ -245,7 +257,7 @@ inline issue(c) {                       /* tickets for a class: n is how many op
   m = (open -> busy : 0);
   do
   :: m != 0 && first(m) % CLASSES == c ->
-     d_step { i = (batch[first(m)].head > 1 -> batch[first(m)].head : 1);
+     d_step { i = batch[first(m)].head;
        n = n + (batch[first(m)].count > i -> batch[first(m)].count - i : 0); i = 0 }
 #ifdef FAULT_UNCOUNTED
      m = rest(m)
@@ -260,11 +272,11 @@ inline issue(c) {                       /* tickets for a class: n is how many op
   od;
   atomic {
     if
-    :: open && (isNext(c) || ready[c] == 0 && (LIMIT == 9 || ready[1 - c] == 0) || c == 0 && coded != 0) ->
+    :: open && (isCalled(c) || offer(c) == 0 && (LIMIT == 9 || offer(1 - c) == 0) || c == 0 && coded != 0) ->
 #ifndef FAULT_CODED
        n = n + (c == 0 -> size(coded) : 0);
 #endif
-       n = least(n + size(ready[c]), LIMIT - started)
+       n = least(n + size(offer(c)), LIMIT - started)
     :: else -> n = 0
     fi;
     if :: c == 0 -> n = n + size(leaving) :: else fi;
@@ -283,6 +295,16 @@ inline leave() {
   fi;
   /* Who waits for the queue to be empty goes on: what an operation has added that has finished is there. */
   assert((booked & ~left) != 0 || ADDED == NONE || !has(left, 0) || has(booked, ADDED));
+#if URGENT
+  if                                    /* Admission.takeRaised: what workers of class 1 have not started */
+  :: holds0 && started >= LIMIT -> q = busy;
+     do
+     :: q != 0 -> if :: first(q) % CLASSES == 1 -> reclaim(first(q)) :: else fi; q = rest(q)
+     :: q == 0 -> break
+     od
+  :: else
+  fi;
+#endif
   do
   :: issue(0);
 #if CLASSES > 1
@@ -308,6 +330,8 @@ inline leave() {
 
 inline begin(x) { assert(!has(begun, x) && !has(left, x)); begun = begun | bit(x); phase[x] = EXECUTING }
 
+inline wait() { blocked++; (has(begun, TARGET) || SPARE && blocked == W && sent[0] > 0); blocked-- }
+
 inline perform(x) {
   atomic { inside++; assert(inside <= LIMIT) }
   if
@@ -324,18 +348,21 @@ inline perform(x) {
 #ifdef LIBRARY_WAIT
      enter(); if :: has(busy, me) -> reclaim(me) :: else fi; leave();
 #endif
-     blocked++; (has(begun, TARGET) || SPARE && blocked == W && sent[0] > 0); blocked--
+     wait()
   :: else
   fi;
   inside--
 }
 
-inline end(x) {                         /* up to the dependents: `made` are those that it made ready */
+inline finish(x) {
   if
   :: count[x] > 0 -> atomic { !links -> dependents = without(dependents, x) }
   :: else
   fi;
-  phase[x] = FINISHED;
+  phase[x] = FINISHED
+}
+
+inline release(x) {                     /* after it has left: `made` are those that it made ready */
   if
   :: x == 0 && HAS_DEPENDENTS ->
      atomic { !links -> links = true; walk = dependents; dependents = 0 }
@@ -357,7 +384,7 @@ inline end(x) {                         /* up to the dependents: `made` are thos
 inline tellReady() { enter(); becameReady(first(made)); made = rest(made); leave() }
 
 proctype Worker(byte me) {
-  byte new[2], x = NONE, made, walk; bool holds, again, completes;
+  byte new[2], x = NONE, made, walk; bool holds, again, completes, keeps, kept;
   byte c = me % CLASSES;
 endIdle:
   atomic { sent[c] > 0 -> sent[c]--; holds = true }
@@ -369,6 +396,7 @@ ask:
 #ifdef EARLY
   if :: skip :: leave(); goto endIdle fi;
 #endif
+  if :: kept && LIMIT != 9 -> leave(); wait(); kept = false; goto ask :: else fi;
   x = busy;
 #ifdef LONG
   do :: x != 0 -> if :: reclaim(first(x)) :: skip fi; x = rest(x) :: else -> break od;
@@ -380,7 +408,7 @@ claim:
   :: c == 1 || leaving == 0 ->
      if
      :: open && c == 0 && coded != 0 -> x = first(coded)
-     :: open && (c == 1 || coded == 0) && isNext(c) -> x = first(ready[c])
+     :: open && (c == 1 || coded == 0) && isNext(c) -> x = first(offer(c))
      :: else
      fi
   fi;
@@ -390,8 +418,8 @@ claim:
      atomic { x = NONE; again = false;
        batch[me].count = 0; busy = busy | bit(me);
        do
-       :: batch[me].count < CAP && isNext(c) && !has(SINGLES, first(ready[c])) ->
-          i = first(ready[c]); ready[c] = without(ready[c], i); place[i] = TAKEN;
+       :: batch[me].count < CAP && isNext(c) && !has(SINGLES, first(offer(c))) ->
+          i = first(offer(c)); ready[0] = without(ready[0], i); ready[1] = without(ready[1], i); place[i] = TAKEN;
           batch[me].items[batch[me].count] = i; batch[me].count++
        :: batch[me].count > 0 -> break
        od;
@@ -399,11 +427,20 @@ claim:
 #ifdef FAULT_FIRST_LOOSE
        batch[me].head = 0;
 #else
+#ifdef FAULT_FIRST_KEPT
        batch[me].head = 1; x = batch[me].items[0];
+#else
+       /* What the thread has to release first may wait for what it takes. */
+       if :: kept -> batch[me].head = 0 :: else -> batch[me].head = 1; x = batch[me].items[0] fi;
+#endif
 #endif
        if :: ready[0] == 0 && ready[1] == 0 && coded == 0 -> mayContinue = mayContinue | bit(me) :: else fi }
-     leave(); if :: x == NONE -> goto take :: else -> goto taken fi
-  :: x != NONE && (place[x] == LEAVING || place[x] == WAITING || has(SINGLES, x)) ->
+     leave();
+     if :: kept -> wait(); kept = false :: else fi;
+     if :: x == NONE -> goto take :: else -> goto taken fi
+  :: kept && x != NONE && (place[x] == LEAVING || has(SINGLES, x)) -> /* not with one in hand */
+     x = NONE; leave(); wait(); kept = false; goto ask
+  :: !kept && x != NONE && (place[x] == LEAVING || place[x] == WAITING || has(SINGLES, x)) ->
      d_step { withdraw(x); again = false;
        if
        :: phase[x] == PENDING && isStartable(x) ->
@@ -421,7 +458,9 @@ claim:
      again = true; goto claim
   :: else -> again = false
   fi;
-  leave(); goto endIdle;
+  leave();
+  if :: kept -> wait(); kept = false :: else fi;
+  goto endIdle;
 
 take:                                   /* the batch's thread, without the lock: fetch-add of `head` */
   if
@@ -443,8 +482,10 @@ taken:
      fi
   fi;
 runs:
-  perform(x); end(x);
-  d_step { batch[me].finished = batch[me].finished | bit(x); completes = has(COMPLETERS, x); x = NONE }
+  perform(x); finish(x);
+  d_step { batch[me].finished = batch[me].finished | bit(x) }
+  release(x);
+  d_step { completes = has(COMPLETERS, x); kept = has(RELEASERS, x); x = NONE }
   if
   :: completes -> goto publish
   :: d_step { !completes && made != 0 && rest(made) == 0 && has(mayContinue, me) -> assert(!hasSuspended); x = first(made) }
@@ -478,9 +519,11 @@ publish:
         enter(); close(me); leave()
 #endif
      fi;
-     blocked++; (has(begun, TARGET) || SPARE && blocked == W && sent[0] > 0); blocked--
+     wait()
   :: !completes
   fi;
+  /* Not with a limit: the batch keeps its place, so code that blocks on a semaphore here could wait forever. */
+  if :: kept && LIMIT == 9 && batch[me].head < batch[me].size -> wait(); kept = false :: else fi;
 #ifdef EARLY
   if :: goto take :: goto ask fi;
 #else
@@ -493,9 +536,15 @@ single:
      if :: has(CODED, x) -> assert(place[x] == RUNNING); perform(x) :: else fi
   :: d_step { !has(cancelled, x) -> begin(x) } perform(x)
   fi;
-  end(x);
+  finish(x);
+  /* With a limit it keeps its place until what it makes ready has its turn. */
+  enter(); keeps = (LIMIT != 9 && x == 0 && HAS_DEPENDENTS && place[x] == RUNNING); remove(x);
+  if :: keeps -> running++ :: else fi;
+  leave();
+  release(x); x = NONE;
   do :: made != 0 -> tellReady() :: else -> break od;
-  enter(); remove(x); x = NONE; leave(); goto ask
+  if :: keeps -> enter(); running--; keeps = false; leave() :: else fi;
+  goto ask
 }
 
 /* ---- Threads of the user ---- */

@@ -18,7 +18,8 @@
    the one before. LATER is an operation whose end may come after its `main`: its thread may end it, in `main` (the
    compare-and-exchange of `finish`), or come back from there with the operation unended; then it leaves the batch. Who
    is first to have the lock after that, the Ender or the thread that closes its batch, detaches the operation: it runs
-   by itself then, and belongs to the queue.
+   by itself then, and belongs to the queue. With WAITS the thread releases the work of the operation before it begins
+   another, and what is released there may wait: OperationQueue.threadBlocks(in:).
 
    Proved: nothing is looked at or retained that has been released; each is collected once; who has seen that an
    operation has finished finds it collected by the update that follows; who watches hears of each end from then on; one
@@ -206,6 +207,23 @@ proctype Runner() {
      :: else
      fi;
      if :: d_step { presence == OUTSIDE -> presence = INSIDE } :: presence == ENDED fi;
+#endif
+#ifdef WAITS
+     if
+     :: skip                                /* the work is released, and that waits for nothing */
+     :: skip ->
+#ifndef FAULT_KEEPS_PLACE
+        lockQueue();
+        reclaim();
+        collect();
+        isActive = false;
+        next = false;                       /* the queue is told of what was to be continued with */
+        lock = false;
+#endif
+        assert(collected > x && !isActive && !next); /* it waits for what comes after it */
+        d_step { assert(owners[x] > 0); owners[x]-- };
+        break
+     fi;
 #endif
 released:
      assert(!next || isActive);             /* it is to be published here */
