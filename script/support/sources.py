@@ -1,8 +1,8 @@
 """What script/check-sources does.
 
 A file of Tests/SourceCompatibility has several cases, each of which begins with a line `// MARK: name`. A case is
-compiled as a file of its own, against Foundation, and against Headway with its imports replaced as the guide says. It
-may say what it imports, if that is not Foundation alone; where it compiles, if not everywhere; and why the two differ:
+compiled as a file of its own, against Foundation, and against Headway as script/migrate rewrites it. It may say what it
+imports, if that is not Foundation alone; where it compiles, if not everywhere; and why the two differ:
 
     // Imports: Foundation, XCTest
     // Compiles: Foundation
@@ -22,11 +22,11 @@ import sys
 import tempfile
 import time
 
+import migrate
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "Tests" / "SourceCompatibility"
 COMBINATIONS = [(library, mode) for library in ("Foundation", "Headway") for mode in ("5", "6")]
-# What the guide says to import in the place of another module.
-REPLACED = {"Foundation": "HeadwayFoundation", "FoundationNetworking": "HeadwayFoundationNetworking"}
 
 
 class Case:
@@ -52,9 +52,9 @@ class Case:
 
     def source(self, library):
         """The text, with as many lines before it as in its file; the line of its name has the imports."""
-        modules = self.imports if library == "Foundation" else [REPLACED.get(name, name) for name in self.imports]
-        imports = "; ".join(f"import {name}" for name in modules)
-        return "\n" * (self.line - 1) + imports + " " + self.text
+        imports = "; ".join(f"import {name}" for name in self.imports)
+        text = "\n" * (self.line - 1) + imports + " " + self.text
+        return text if library == "Foundation" else migrate.rewritten(text)
 
 
 def find(pattern, text):

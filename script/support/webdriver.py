@@ -95,7 +95,10 @@ class Driver:
         self.command("POST", "/window", {"handle": handle})
 
     def resize(self, width, height):
-        self.command("POST", "/window/rect", {"width": width, "height": height})
+        """Sets the size of the page; a window can't be as narrow as a phone."""
+        self.command("POST", "/goog/cdp/execute", {
+            "cmd": "Emulation.setDeviceMetricsOverride",
+            "params": {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}})
 
     def emulate(self, features):
         self.command("POST", "/goog/cdp/execute", {

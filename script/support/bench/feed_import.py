@@ -60,7 +60,7 @@ def remove(database):
 def rows_in(database):
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     # But the one in which the tool notes its imports.
-    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'headway_imports'")
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'grdb_headway_imports'")
     names = [name for (name,) in names]
     rows = {name: connection.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0] for name in names}
     connection.close()
@@ -71,7 +71,7 @@ def shell_script(database, feed):
     """What the sqlite3 shell is told: the tables of `database`, the files of `feed`, and the indices at the end."""
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     statements = connection.execute(
-        """SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name <> 'headway_imports'
+        """SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name <> 'grdb_headway_imports'
            ORDER BY rootpage""")
     statements = statements.fetchall()
     connection.close()
