@@ -422,7 +422,11 @@ def check_race(driver):
 def check_sleepers(driver):
     show(driver, "sleepers")
     side = lambda name: driver.text(f"#sleepers-{name}-text") or ""
+    run = lambda: int(driver.run("return document.querySelector('#sleepers-message').dataset.run"))
+    before = run()
     driver.click("#sleepers-start")
+    # What an earlier run said is still shown until the server has answered.
+    driver.wait("they have begun", lambda: run() > before)
     driver.wait("Headway has finished", lambda: side("headway").startswith("200 have finished"))
     yield "sleepers"
     driver.wait("both have finished", lambda: "times as long" in (driver.text("#sleepers-message") or ""), seconds=120)

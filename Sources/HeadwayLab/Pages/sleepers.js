@@ -81,6 +81,7 @@ export function update(state) {
   parts.cancel.disabled = !isRunning;
   updateSide(parts.headway, event?.headway);
   updateSide(parts.dispatch, event?.dispatch);
+  parts.message.dataset.run = event?.run ?? 0;
   setText(parts.message, messageOf(event));
 }
 

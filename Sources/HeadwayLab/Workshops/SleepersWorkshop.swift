@@ -23,6 +23,8 @@ final class SleepersWorkshop: Sendable {
 
   struct Event: Encodable {
     let type = "sleepers"
+    /// The number of the run, from 1.
+    var run: Int
     var phase = Phase.running
     var headway = Side()
     var dispatch = Side()
@@ -148,7 +150,7 @@ final class SleepersWorkshop: Sendable {
           return side
         }
         let phase: Phase = state.left > 0 ? .running : state.isCancelled ? .cancelled : .finished
-        return Event(phase: phase, headway: side(state.headway), dispatch: side(state.dispatch))
+        return Event(run: state.run, phase: phase, headway: side(state.headway), dispatch: side(state.dispatch))
       }
       journal.append(event, key: "sleepers")
     }
