@@ -2,10 +2,10 @@
 
    part                stands for
    Runner              the thread of a batch: beginPlainly(), BlockOperation.takeBlocks(), keepUntilEnd(_:), the end,
-                       releaseWork(), SpareOperations.give(_:)
+                       releaseWork(), RecycledOperations.give(_:)
    Canceller           cancel(), the end of an operation that has not begun, releaseWork()
    Asker               executionBlocks, and addExecutionBlock(_:): what looks at the block under the lock of the links
-   Adder               a thread that adds blocks: SpareOperations.take(for:), after which the operation is new
+   Adder               a thread that adds blocks: RecycledOperations.take(for:), after which the operation is new
    lock                that of the links
    references          what the header of the object counts: the runner's, and that of each thread that knows the operation
 

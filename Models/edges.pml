@@ -62,7 +62,7 @@ inline countDown(e) {                   /* the edge's owner is not looked at aft
   }
 }
 
-/* Operation.removeDependent(_:): `isOut`: the edge is in no stack, and comes in none. Else it is about to be pushed. */
+/* Operation.removeDependent(_:): `isUnlinked`: the edge is in no stack, and comes in none. Else it is about to be pushed. */
 inline leave(e, d) {
   do
   :: lock(lockD[d]);
@@ -74,7 +74,7 @@ inline leave(e, d) {
        if :: !finishedD[d] -> linkedD[d] = true :: else fi };
 #endif
      if
-     :: wasFinished && top[d] == DONE -> isOut = true; lockD[d] = false; break
+     :: wasFinished && top[d] == DONE -> isUnlinked = true; lockD[d] = false; break
 #ifndef FAULT_NO_WAIT
      :: wasFinished && top[d] != DONE && !wasLinked ->
         lockD[d] = false;
@@ -93,12 +93,12 @@ inline leave(e, d) {
               od
            fi
         od;
-        isOut = listed[e]; wasThere = listed[e]; listed[e] = false;
+        isUnlinked = listed[e]; wasThere = listed[e]; listed[e] = false;
         lockD[d] = false; break
      fi
   od
 }
-#define LEAVES bool wasFinished, wasLinked, moved, isOut, wasThere; byte position
+#define LEAVES bool wasFinished, wasLinked, moved, isUnlinked, wasThere; byte position
 
 /* Leaves what is unfinished, and releases what is out, or all if nothing is counted. X has finished. */
 inline leaveAll(x) {
@@ -109,15 +109,15 @@ inline leaveAll(x) {
      if
      :: slot[EDGE(x, d)] == FILLED ->
         referencesD[d]++; lockX[x] = false;
-        isOut = false; leave(EDGE(x, d), d);
+        isUnlinked = false; leave(EDGE(x, d), d);
         lock(lockX[x]);
 #ifdef FAULT_TAKES_ALL
-        isOut = true;
+        isUnlinked = true;
 #endif
 #ifdef FAULT_MARKS_EMPTY
-        if :: isOut -> slot[EDGE(x, d)] = OUT :: else fi;
+        if :: isUnlinked -> slot[EDGE(x, d)] = OUT :: else fi;
 #else
-        if :: isOut && slot[EDGE(x, d)] == FILLED -> slot[EDGE(x, d)] = OUT :: else fi;
+        if :: isUnlinked && slot[EDGE(x, d)] == FILLED -> slot[EDGE(x, d)] = OUT :: else fi;
 #endif
         if :: slot[EDGE(x, d)] == OUT -> slot[EDGE(x, d)] = EMPTY; release(d) :: else fi;
         lockX[x] = false;
@@ -234,21 +234,21 @@ again:
   atomic { mayLook = seenX[x] || phaseX[x] != FINISHED; if :: phaseX[x] != FINISHED -> seenX[x] = true :: else fi };
   if
   :: mayLook && slot[EDGE(x, d)] != EMPTY ->
-     isOut = false; wasThere = false;
+     isUnlinked = false; wasThere = false;
      if
-     :: slot[EDGE(x, d)] == OUT -> isOut = true
+     :: slot[EDGE(x, d)] == OUT -> isUnlinked = true
      /* Outside of both locks. */
      :: slot[EDGE(x, d)] == FILLED && finishedD[d] && !linkedD[d] && top[d] != DONE ->
         referencesD[d]++; lockX[x] = false; top[d] == DONE; release(d); goto again
      :: else -> leave(EDGE(x, d), d)
      fi;
 #ifdef FAULT_REMOVES_EARLY
-     isOut = true;
+     isUnlinked = true;
 #endif
-     if :: isOut -> slot[EDGE(x, d)] = EMPTY :: else fi;
+     if :: isUnlinked -> slot[EDGE(x, d)] = EMPTY :: else fi;
      lockX[x] = false;
      if :: wasThere -> countDown(EDGE(x, d)) :: else fi;
-     if :: isOut -> release(d) :: else fi
+     if :: isUnlinked -> release(d) :: else fi
   :: else -> lockX[x] = false
   fi;
   referencesX[x]--
@@ -314,7 +314,7 @@ proctype Deinit(byte x) {
      if
      :: slot[EDGE(x, d)] != EMPTY ->
 #ifndef FAULT_FORGETS
-        if :: slot[EDGE(x, d)] == FILLED && countX[x] > 0 -> leave(EDGE(x, d), d); assert(isOut) :: else fi;
+        if :: slot[EDGE(x, d)] == FILLED && countX[x] > 0 -> leave(EDGE(x, d), d); assert(isUnlinked) :: else fi;
 #endif
         slot[EDGE(x, d)] = EMPTY; release(d)
      :: else

@@ -2,7 +2,7 @@
 
    part                stands for
    end                 Operation.conclude: finish, leave the queue, release dependents, settle and wake, the
-                       dependents' queues hear; then Effects.perform: cancel the doomed, notify, wake (the completion
+                       dependents' queues hear; then Effects.perform: cancel the pendingCancel, notify, wake (the completion
                        block, which nothing waits for, is left out)
    Worker, WorkerB     a worker that starts A, or B, when its queue holds it and it may start
    Adder               addOperation(A): reserve, book; with INBOX reserve, enqueue, push
@@ -36,7 +36,7 @@
 
 /* A's word, and B's. */
 byte phase; bool cancelled, reserved, enqueued, failed, hasWaiters, settled, notified;
-byte phaseB, countB; bool doomed, cancelledB;
+byte phaseB, countB; bool pendingCancel, cancelledB;
 /* Under the lock of A's links. */
 bool links, closed, dependent, error; byte waiting, waitingInside;
 /* The queue's state: under its lock. B is in it from the start; `told`: it has been told of B. */
@@ -158,9 +158,9 @@ inline releaseDependents() {
      /* Whoever sees B as ready finds A neither in the queue nor unrecorded. */
      assert(!before || !holdsA && (!inbox || endedOutside));
      atomic { dependent = false; countB--;
-       if :: SUCCESS && !success && phaseB == PENDING -> dooms = true :: else fi;
-#ifndef FAULT_NO_DOOM
-       doomed = dooms
+       if :: SUCCESS && !success && phaseB == PENDING -> requiresSuccess = true :: else fi;
+#ifndef FAULT_NO_PENDING_CANCEL
+       pendingCancel = requiresSuccess
 #endif
      }
      links = false; tells = true
@@ -190,14 +190,14 @@ inline end() {
      :: else
      fi;
 #endif
-     /* cancel the doomed */
-     if :: dooms -> cancelB() :: else fi;
+     /* cancel the pendingCancel */
+     if :: requiresSuccess -> cancelB() :: else fi;
      /* notify */
      append(END); append(GO_ON); notify()
   :: else
   fi
 }
-#define LOCALS bool wins, before, dooms, tells, had, mine; byte n, item
+#define LOCALS bool wins, before, requiresSuccess, tells, had, mine; byte n, item
 
 proctype Worker() {                     /* starts what the queue holds */
   LOCALS;
@@ -219,11 +219,11 @@ proctype WorkerB() {
   do
   :: atomic { told -> told = false }
      if
-     :: atomic { phaseB == PENDING && (cancelledB || countB == 0 && !doomed) ->
+     :: atomic { phaseB == PENDING && (cancelledB || countB == 0 && !pendingCancel) ->
           phaseB = (cancelledB -> FINISHED : EXECUTING);
           assert(cancelledB || !(required && ends > 0 && !success)) }
         phaseB = FINISHED; break
-     :: atomic { !(phaseB == PENDING && (cancelledB || countB == 0 && !doomed)) -> skip }
+     :: atomic { !(phaseB == PENDING && (cancelledB || countB == 0 && !pendingCancel)) -> skip }
      fi
   od
 }

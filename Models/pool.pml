@@ -1,15 +1,15 @@
-/* The pools of workers of two classes, one steward, one limit of threads (section "Pool" of README.md).
+/* The pools of workers of two classes, one manager, one limit of threads (section "Pool" of README.md).
 
    part          stands for
    change        WorkerPool.changeAndSend: the section that the caller has entered ends; wakes and makes workers; then
                  the same for the less urgent pool, if that waits for what this one does not need any more
    Thread        Worker: nextWork, sleep until woken or time is up, retire; an operation's body, which may block
-   Steward       watches while work waits: finds blocked workers, counts those that compute again, tries again to make
+   PoolManager       watches while work waits: finds blocked workers, counts those that compute again, tries again to make
                  threads; ends when no worker is left
    User          submits the work, waits for it, and looks every 50 ms (that is: at any time) whether a thread is owed
 
    Left out: which queue the work is for (with SPINS, each piece is for another); spinning workers; `burst`; nice
-   values. A look of the steward's that would find nothing is no step, so that what waits for ever is seen as
+   values. A look of the manager's that would find nothing is no step, so that what waits for ever is seen as
    such. TIMEOUTS
    sleeps may end by their time, whichever (more would hide what sleeps for ever). Creation fails FAILS times at
    most, whenever it likes.
@@ -66,10 +66,10 @@ byte status[3], place[3];               /* place: the pool of a thread */
 /* Atomics. */
 byte threads, hungry, free = 7, born;
 /* Semaphores. */
-byte wake; bool stewardWake;
-/* The steward: under its lock. */
-bool stewardLock, steward;
-bool stewardFailed; byte fails = FAILS, timeouts = TIMEOUTS;
+byte wake; bool poolManagerWake;
+/* The manager: under its lock. */
+bool poolManagerLock, manager;
+bool poolManagerFailed; byte fails = FAILS, timeouts = TIMEOUTS;
 /* What the proof needs. */
 byte taken, done, inside;               /* inside: threads that sleep in a body */
 
@@ -87,13 +87,13 @@ byte taken, done, inside;               /* inside: threads that sleep in a body 
 #endif
 inline enter(p) { atomic { !pool[p].lock -> pool[p].lock = true } }
 
-inline makeSteward() {
-  atomic { !stewardLock -> stewardLock = true }
+inline makePoolManager() {
+  atomic { !poolManagerLock -> poolManagerLock = true }
   if
-  :: !steward -> if :: steward = true :: fails > 0 -> atomic { fails--; stewardFailed = true } fi
+  :: !manager -> if :: manager = true :: fails > 0 -> atomic { fails--; poolManagerFailed = true } fi
   :: else
   fi;
-  stewardLock = false
+  poolManagerLock = false
 }
 
 #if POOLS > 1
@@ -149,7 +149,7 @@ inline changeOne() {
   pool[q].lock = false;
   do :: woken != 0 -> atomic { assert((wake & woken) == 0); wake = wake | bit(first(woken));
     woken = rest(woken) } :: else -> break od;
-  if :: made != 0 && !steward -> calls = true :: else fi;
+  if :: made != 0 && !manager -> calls = true :: else fi;
   do
   :: made != 0 ->
      t = first(made); made = rest(made);
@@ -163,7 +163,7 @@ inline changeOne() {
      t = NONE
   :: else -> break
   od;
-  if :: calls -> makeSteward(); stewardWake = true :: else fi;
+  if :: calls -> makePoolManager(); poolManagerWake = true :: else fi;
 #if POOLS > 1
   if
   :: asks ->                            /* another pool is to dismiss one that sleeps */
@@ -257,7 +257,7 @@ retire:
   if :: has(hungry, 0) -> enter(0); change(0) :: else fi;
   if :: has(hungry, 1) -> enter(1); change(1) :: else fi;
 #endif
-  stewardWake = true;
+  poolManagerWake = true;
   free = free | bit(me);
   goto endDead
 }
@@ -299,28 +299,28 @@ inline look(p) {
   fi
 }
 
-proctype Steward() {
+proctype PoolManager() {
   LOCALS; byte u;
 endNone:
-  steward;
+  manager;
 endSleeps:
   do
   :: looks(0) -> look(0)
 #if POOLS > 1
   :: looks(1) -> look(1)
 #endif
-  :: atomic { stewardWake -> stewardWake = false }
+  :: atomic { poolManagerWake -> poolManagerWake = false }
      if                                 /* ends when no worker is left and nothing is to be watched */
      :: threads == 0 && !pool[0].watched && !pool[1].watched ->
-        atomic { !stewardLock -> stewardLock = true }
+        atomic { !poolManagerLock -> poolManagerLock = true }
 #ifndef FAULT_MONITOR_END
         if
-        :: threads == 0 && !pool[0].watched && !pool[1].watched && !stewardWake -> steward = false;
-          stewardLock = false; goto endNone
-        :: else -> stewardLock = false
+        :: threads == 0 && !pool[0].watched && !pool[1].watched && !poolManagerWake -> manager = false;
+          poolManagerLock = false; goto endNone
+        :: else -> poolManagerLock = false
         fi
 #else
-        steward = false; stewardWake = false; stewardLock = false; goto endNone
+        manager = false; poolManagerWake = false; poolManagerLock = false; goto endNone
 #endif
      :: else
      fi
@@ -329,7 +329,7 @@ endSleeps:
 
 init {
   LOCALS; byte item;
-  atomic { run Thread(0); run Thread(1); run Thread(2); run Steward() }
+  atomic { run Thread(0); run Thread(1); run Thread(2); run PoolManager() }
   do
   :: item < ITEMS -> enter(item % POOLS); pool[item % POOLS].work = pool[item % POOLS].work | bit(item);
     change(item % POOLS); item++
@@ -337,11 +337,11 @@ init {
   od;
   do
 #ifndef FAULT_NO_RETRY
-  :: !steward && (stewardFailed || pool[0].creationFailed) && pool[0].watched ->
-     stewardFailed = false; enter(0); pool[0].creationFailed = false; pool[0].watched = false; change(0)
+  :: !manager && (poolManagerFailed || pool[0].creationFailed) && pool[0].watched ->
+     poolManagerFailed = false; enter(0); pool[0].creationFailed = false; pool[0].watched = false; change(0)
 #if POOLS > 1
-  :: !steward && (stewardFailed || pool[1].creationFailed) && pool[1].watched ->
-     stewardFailed = false; enter(1); pool[1].creationFailed = false; pool[1].watched = false; change(1)
+  :: !manager && (poolManagerFailed || pool[1].creationFailed) && pool[1].watched ->
+     poolManagerFailed = false; enter(1); pool[1].creationFailed = false; pool[1].watched = false; change(1)
 #endif
 #endif
   :: done == bit(ITEMS) - 1 -> break

@@ -108,7 +108,7 @@
 #define EXECUTING 2
 #define FINISHED 3
 byte phase[N], count[N];                /* count: dependencies that have not finished */
-byte cancelled, enqueued, booked, offered, low = LOWS;
+byte cancelled, enqueued, listed, offered, low = LOWS;
 byte dependents = DEPENDENTS;           /* of operation 0, under the lock of its links */
 bool links;
 
@@ -127,7 +127,7 @@ byte o, m, k, q, n;                     /* of the thread that has the lock */
 /* What is used without the lock. */
 byte inbox, sent[2], mayContinue;       /* sent: tickets in the pool; mayContinue: of each batch */
 bool served;                            /* inboxServed */
-typedef Batch { byte items[CAP]; byte count, size, head, finished, readied }
+typedef Batch { byte items[CAP]; byte count, size, head, finished, newlyReady }
 Batch batch[W];
 
 /* What the proof needs. */
@@ -198,10 +198,10 @@ inline collect(batches) {               /* what became ready is noted first, the
   do
   :: m != 0 ->
      if
-     :: d_step { batch[first(m)].readied != 0 ->
-          o = first(batch[first(m)].readied); batch[first(m)].readied = rest(batch[first(m)].readied) }
+     :: d_step { batch[first(m)].newlyReady != 0 ->
+          o = first(batch[first(m)].newlyReady); batch[first(m)].newlyReady = rest(batch[first(m)].newlyReady) }
         becameReady(o); o = 0
-     :: d_step { batch[first(m)].readied == 0 -> m = rest(m) }
+     :: d_step { batch[first(m)].newlyReady == 0 -> m = rest(m) }
      fi
   :: else -> break
   od;
@@ -233,13 +233,13 @@ inline leaves(x) {                      /* it was cancelled */
 inline add(x) {                         /* `book` is one step, and answers the word before */
   if
   :: d_step { has(cancelled, x) ->
-       enqueued = enqueued | bit(x); booked = booked | bit(x); goes(x) }
+       enqueued = enqueued | bit(x); listed = listed | bit(x); goes(x) }
      if :: place[x] == WAITING -> reclaimAll(busy) :: else fi
   :: d_step { !has(cancelled, x) && count[x] == 0 ->
-       enqueued = enqueued | bit(x); booked = booked | bit(x); place[x] = HELD }
+       enqueued = enqueued | bit(x); listed = listed | bit(x); place[x] = HELD }
      becameReady(x)
   :: d_step { !has(cancelled, x) && count[x] != 0 ->
-       enqueued = enqueued | bit(x); booked = booked | bit(x); place[x] = HELD }
+       enqueued = enqueued | bit(x); listed = listed | bit(x); place[x] = HELD }
   fi
 }
 
@@ -264,9 +264,9 @@ inline issue(c) {                       /* tickets for a class: n is how many op
   :: m != 0 && first(m) % CLASSES != c -> m = rest(m)
 #else
      /* After `head`: so what was published before its thread took the last operation is seen. */
-     d_step { n = n + size(batch[first(m)].readied & (c == 1 -> low : ~low)); m = rest(m) }
+     d_step { n = n + size(batch[first(m)].newlyReady & (c == 1 -> low : ~low)); m = rest(m) }
   :: m != 0 && first(m) % CLASSES != c ->
-     d_step { n = n + size(batch[first(m)].readied & (c == 1 -> low : ~low)); m = rest(m) }
+     d_step { n = n + size(batch[first(m)].newlyReady & (c == 1 -> low : ~low)); m = rest(m) }
 #endif
   :: m == 0 -> break
   od;
@@ -289,12 +289,12 @@ inline issue(c) {                       /* tickets for a class: n is how many op
 inline leave() {
   if
 #ifndef FAULT_EMPTY
-  :: (booked & ~left) == 0 -> takeIn()
+  :: (listed & ~left) == 0 -> takeIn()
 #endif
   :: else
   fi;
   /* Who waits for the queue to be empty goes on: what an operation has added that has finished is there. */
-  assert((booked & ~left) != 0 || ADDED == NONE || !has(left, 0) || has(booked, ADDED));
+  assert((listed & ~left) != 0 || ADDED == NONE || !has(left, 0) || has(listed, ADDED));
 #if URGENT
   if                                    /* Admission.takeRaised: what workers of class 1 have not started */
   :: holds0 && started >= LIMIT -> q = busy;
@@ -381,7 +381,7 @@ inline release(x) {                     /* after it has left: `made` are those t
   fi
 }
 
-inline tellReady() { enter(); becameReady(first(made)); made = rest(made); leave() }
+inline notifyReady() { enter(); becameReady(first(made)); made = rest(made); leave() }
 
 proctype Worker(byte me) {
   byte new[2], x = NONE, made, walk; bool holds, again, completes, keeps, kept;
@@ -489,22 +489,22 @@ runs:
   if
   :: completes -> goto publish
   :: d_step { !completes && made != 0 && rest(made) == 0 && has(mayContinue, me) -> assert(!hasSuspended); x = first(made) }
-     if :: batch[me].head >= batch[me].size && batch[me].readied == 0 && inbox == 0 && c == order(x) :: else ->
+     if :: batch[me].head >= batch[me].size && batch[me].newlyReady == 0 && inbox == 0 && c == order(x) :: else ->
        goto publish fi;
      if
-     :: d_step { phase[x] == PENDING && count[x] == 0 && !has(cancelled | OFFERED, x) && has(booked, x) ->
+     :: d_step { phase[x] == PENDING && count[x] == 0 && !has(cancelled | OFFERED, x) && has(listed, x) ->
           begin(x); made = 0 }
         goto runs
-     :: d_step { phase[x] != PENDING || count[x] != 0 || has(cancelled | OFFERED, x) || !has(booked, x) -> skip }
+     :: d_step { phase[x] != PENDING || count[x] != 0 || has(cancelled | OFFERED, x) || !has(listed, x) -> skip }
      fi
   :: !completes && (made == 0 || rest(made) != 0 || !has(mayContinue, me))
   fi;
 publish:
   x = NONE;
   do
-  :: made != 0 && LIMIT == 9 && has(booked & ~cancelled, first(made)) ->
-     d_step { batch[me].readied = batch[me].readied | bit(first(made)); made = rest(made) }
-  :: made != 0 && (LIMIT != 9 || !has(booked & ~cancelled, first(made))) -> tellReady()
+  :: made != 0 && LIMIT == 9 && has(listed & ~cancelled, first(made)) ->
+     d_step { batch[me].newlyReady = batch[me].newlyReady | bit(first(made)); made = rest(made) }
+  :: made != 0 && (LIMIT != 9 || !has(listed & ~cancelled, first(made))) -> notifyReady()
   :: made == 0 -> break
   od;
   if
@@ -542,7 +542,7 @@ single:
   if :: keeps -> running++ :: else fi;
   leave();
   release(x); x = NONE;
-  do :: made != 0 -> tellReady() :: else -> break od;
+  do :: made != 0 -> notifyReady() :: else -> break od;
   if :: keeps -> enter(); running--; keeps = false; leave() :: else fi;
   goto ask
 }

@@ -8,7 +8,7 @@
    at, marked          `raisable`: one atomic
    nice                the nice value of the worker's thread: 0 for that of a more urgent class, 1 for its own
 
-   Left out: processes without the privilege, where `nice` stays 1; weak memory; the steward, which takes the lock for the
+   Left out: processes without the privilege, where `nice` stays 1; weak memory; the manager, which takes the lock for the
    worker.
 
    Proved: an operation that is not raised begins with the worker's own nice value, and keeps it; one that has been

@@ -16,7 +16,7 @@
    Left out: weak memory (all four orders in question are sequentially consistent); who owns what the batch continues
    with: the queue does until it has been collected. With CONTINUES the thread may have begun such a one when it releases
    the one before. LATER is an operation whose end may come after its `main`: its thread may end it, in `main` (the
-   compare-and-exchange of `finish`), or come back from there with the operation unended; then it leaves the batch. Who
+   compare-and-exchange of `finish`), or come back from there with the operation unfinished; then it leaves the batch. Who
    is first to have the lock after that, the Ender or the thread that closes its batch, detaches the operation: it runs
    by itself then, and belongs to the queue. With WAITS the thread releases the work of the operation before it begins
    another, and what is released there may wait: OperationQueue.threadBlocks(in:).
@@ -43,10 +43,10 @@
 
 bool lock;
 /* Under the lock. */
-byte size = N, collected, taken = N, collectedReadied;
+byte size = N, collected, taken = N, collectedNewlyReady;
 bool observed, isActive = true;
 /* Used without the lock. */
-byte current = NONE, finished, head = 1, readied, presence = INSIDE;
+byte current = NONE, finished, head = 1, newlyReady, presence = INSIDE;
 bool settled[N], pinned;
 /* What the proof needs. */
 byte owners[N] = 1, events, reclaimed, watchedFrom = NONE;
@@ -78,7 +78,7 @@ inline collect() {
 #ifndef FAULT_LATE_END
   d_step { if :: isActive && head >= size && presence == OUTSIDE -> presence = ENDED; ends = true :: else fi };
 #endif
-  if :: isActive -> collectedReadied = readied :: else fi;
+  if :: isActive -> collectedNewlyReady = newlyReady :: else fi;
 #ifdef FAULT_LATE_END
   d_step { if :: isActive && head >= size && presence == OUTSIDE -> presence = ENDED; ends = true :: else fi };
 #endif
@@ -143,7 +143,7 @@ inline detach() {
 }
 
 proctype Runner() {
-  byte x, first, seen, running = NONE; bool isOver, ends, next, isUnended;
+  byte x, first, seen, running = NONE; bool isOver, ends, next, isUnfinished;
   do
   :: x < N ->
      if
@@ -157,14 +157,14 @@ proctype Runner() {
      :: x == LATER ->
         if
         :: d_step { phase == PENDING -> phase = EXECUTING }
-        :: phase == FINISHED -> isUnended = true; break          /* it can't begin: `claimTaken` */
+        :: phase == FINISHED -> isUnfinished = true; break          /* it can't begin: `claimTaken` */
         fi;
 #ifdef FAULT_PUBLISHES
         phase = FINISHED;
 #else
         if
         :: d_step { phase == EXECUTING -> phase = FINISHED }     /* `finish` in main */
-        :: isUnended = true; break                               /* main has returned */
+        :: isUnfinished = true; break                               /* main has returned */
         fi
 #endif
      :: x != LATER
@@ -187,7 +187,7 @@ proctype Runner() {
         lock = false
      :: else
      fi;
-     readied++;
+     newlyReady++;
 #ifdef CONTINUES
      /* What became ready has begun, if there is nothing else to start. */
      if :: head >= size -> next = true :: next = false fi;
@@ -236,20 +236,20 @@ released:
   collect();
 #ifdef LATER
   if
-  :: isUnended && place == TAKEN -> detach(); isUnended = false  /* the queue takes the ownership over */
+  :: isUnfinished && place == TAKEN -> detach(); isUnfinished = false  /* the queue takes the ownership over */
   :: else
   fi;
 #endif
   isActive = false;
-  assert(taken == 0 && collectedReadied == readied);
+  assert(taken == 0 && collectedNewlyReady == newlyReady);
   lock = false;
 #ifdef LATER
 #ifdef FAULT_TAKES_OVER
-  isUnended = false;
+  isUnfinished = false;
 #endif
   if
-  :: d_step { isUnended -> assert(owners[x] > 0); owners[x]-- }  /* the Ender was first */
-  :: !isUnended
+  :: d_step { isUnfinished -> assert(owners[x] > 0); owners[x]-- }  /* the Ender was first */
+  :: !isUnfinished
   fi
 #endif
 }

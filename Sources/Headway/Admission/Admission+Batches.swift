@@ -41,13 +41,13 @@ extension Admission {
 
   /// A thread has come to the end of its batch, or leaves it; to be called by that thread.
   mutating func close(_ batch: Batch) {
-    let unended = batch.mainEnd.takeUnended()
-    if let unended, unended._withUnsafeGuaranteedRef({ $0.admission.place == .taken }) {
+    let unfinished = batch.mainEnd.takeUnfinished()
+    if let unfinished, unfinished._withUnsafeGuaranteedRef({ $0.admission.place == .taken }) {
       // The thread's ownership is the queue's from here on.
-      unended._withUnsafeGuaranteedRef { detach($0, from: batch) }
+      unfinished._withUnsafeGuaranteedRef { detach($0, from: batch) }
     } else {
       // Another thread has ended it meanwhile.
-      if let unended { batch.keep(unended) }
+      if let unfinished { batch.deferRelease(of: unfinished) }
       remove(batch)
     }
   }
@@ -121,17 +121,17 @@ extension Admission {
     }
   }
 
-  /// Takes down what became ready by the operations of batches, for ``collectReadied(_:)``.
+  /// Takes down what became ready by the operations of batches, for ``collectNewlyReady(_:)``.
   ///
   /// In between comes ``collectFinished(isObserved:_:)``: a thread publishes that an operation has finished, then what
   /// became ready by that. So whatever is taken down here has those before it that it waited for.
-  mutating func noteReadied() { batches.forEach { $0.noteReadied() } }
+  mutating func noteNewlyReady() { batches.forEach { $0.noteNewlyReady() } }
 
   /// Puts what was taken down as ready among the ready.
   ///
   /// - Parameter body: Called with each, and whether it came among the ready by that. It is to be released, once no
   ///   lock is held.
-  mutating func collectReadied(_ body: (OperationReference, _ isReady: Bool) -> Void) {
+  mutating func collectNewlyReady(_ body: (OperationReference, _ isReady: Bool) -> Void) {
     batches.forEach { batch in
       while let reference = batch.nextReadied() {
         let isReady = reference._withUnsafeGuaranteedRef { operation in
@@ -200,7 +200,7 @@ extension Admission {
   mutating func claimTaken(_ operation: Operation, of batch: Batch) -> Bool {
     close(batch)
     guard operation.admission.place == .taken else {
-      batch.keep(OperationReference(operation))
+      batch.deferRelease(of: OperationReference(operation))
       return false
     }
     members.takeBack(operation, behind: nil)

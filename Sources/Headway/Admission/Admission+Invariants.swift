@@ -43,7 +43,7 @@ extension Admission {
   ) {
     let operation = reference.operation
     check(previous.map { $0.isSame(as: reference.memberPrevious) } ?? (reference.memberPrevious == nil), operation)
-    check(operation.state.current.isBooked, operation)
+    check(operation.state.current.isListed, operation)
     found.note(operation, inLaterSegment: laterPosition(of: operation))
     checkPlace(of: operation)
   }

@@ -90,7 +90,7 @@ struct Admission {
       // One step with the end of the operation: either this sees that it has finished, or the thread that ends it sees
       // that it is enqueued, and has it leave.
       let isBarrier = operation.isBarrier
-      let word = operation.state.book(isBarrier: isBarrier)
+      let word = operation.state.markListed(isBarrier: isBarrier)
       let hasEnded = word.phase == .finished
       guard isFromInbox ? !operation.admission.hasEndedOutside : !hasEnded else { return false }
       members.append(reference)

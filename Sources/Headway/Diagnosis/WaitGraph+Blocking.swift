@@ -162,7 +162,7 @@ extension Operation {
   fileprivate final func begin(_ wait: KnownWait) {
     links.withLock { links in
       state.announceDetails()
-      links.madeDetails.madeRarer.waits.append(wait)
+      links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.waits.append(wait)
     }
   }
 
@@ -171,33 +171,33 @@ extension Operation {
   /// The caller has a reference to it, so nothing is freed under the lock.
   fileprivate final func end(_ wait: KnownWait) {
     links.withLock { links in
-      guard let rarer = links.details?.rarer else { return }
-      rarer.waits.removeAll { $0 === wait }
-      rarer.withdrawnWaits += 1
+      guard let rareDetails = links.details?.rareDetails else { return }
+      rareDetails.waits.removeAll { $0 === wait }
+      rareDetails.withdrawnWaits += 1
     }
   }
 
   /// The waits in the operation, which executes.
-  final var waits: [KnownWait] { links.withLock { $0.details?.rarer?.waits ?? [] } }
+  final var waits: [KnownWait] { links.withLock { $0.details?.rareDetails?.waits ?? [] } }
 
   /// A thread of a low class begins calls in the operation.
   final func beginCalls(_ calls: ConcurrentIterations) {
     links.withLock { links in
       state.announceDetails()
-      links.madeDetails.madeRarer.calls.append(calls)
+      links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.calls.append(calls)
     }
   }
 
   /// The calls have returned.
   final func endCalls(_ calls: ConcurrentIterations) {
-    links.withLock { $0.details?.rarer?.calls.removeAll { $0 === calls } }
+    links.withLock { $0.details?.rareDetails?.calls.removeAll { $0 === calls } }
   }
 
   /// The calls that threads of a low class have begun in the operation, and that have not returned.
-  final var helpedCalls: [ConcurrentIterations] { links.withLock { $0.details?.rarer?.calls ?? [] } }
+  final var helpedCalls: [ConcurrentIterations] { links.withLock { $0.details?.rareDetails?.calls ?? [] } }
 
   /// How many dependencies were removed before they finished, and how often it has returned from blocking.
-  final var withdrawnWaits: Int { links.withLock { $0.details?.rarer?.withdrawnWaits ?? 0 } }
+  final var withdrawnWaits: Int { links.withLock { $0.details?.rareDetails?.withdrawnWaits ?? 0 } }
 
   /// The operation, the group that it is in, the group that this is in, and so on.
   fileprivate final var withGroups: some Sequence<Operation> {

@@ -5,60 +5,60 @@ extension Batch {
   /// Keeps the steps that may run user code, until the thread has published the end of the operation.
   func leave(_ effects: consuming Effects) { self.effects = effects }
 
-  func takeSpareSteps() -> Effects.Steps? { spareSteps.take() }
+  func takeRecycledSteps() -> Effects.Steps? { recycledSteps.take() }
 
-  func keepSpare(_ steps: consuming Effects.Steps) { spareSteps = steps }
+  func deferRecycling(_ steps: consuming Effects.Steps) { recycledSteps = steps }
 
   // MARK: Releasing operations
 
   /// Whether the thread has kept something whose release may run users' code.
-  var hasKept: Bool { !kept.isEmpty }
+  var hasDeferredReleases: Bool { !deferred.isEmpty }
 
   /// Takes over an ownership of an operation.
-  func keep(_ operation: OperationReference) { kept.append(operation) }
+  func deferRelease(of operation: OperationReference) { deferred.append(operation) }
 
   /// Takes over the ownership of an operation that the thread had taken and that has finished, whose release runs no
   /// users' code.
-  func keep(plain operation: OperationReference) { kept.append(plain: operation) }
+  func deferRelease(ofPlain operation: OperationReference) { deferred.append(plain: operation) }
 
   /// Releases an operation that the thread had taken and that has finished, and keeps its memory.
   func free(_ operation: OperationReference) {
-    kept.appendMemory(of: operation)
+    deferred.appendMemory(of: operation)
     operation.release()
   }
 
   /// Takes over the ownership of the last operation that the thread runs in the batch, which has ended and has not
   /// released its work.
-  func keep(last operation: OperationReference) { kept.append(last: operation) }
+  func deferRelease(ofLast operation: OperationReference) { deferred.append(last: operation) }
 
-  /// Releases all that was kept.
+  /// Releases all that was deferred.
   ///
   /// Called between two batches.
   func release() {
-    releaseKept()
+    releaseDeferred()
     releaseMemory()
   }
 
   /// Gives back the memory of operations that were released, or run no users' code when they are.
   ///
   /// Called between two batches.
-  func releaseMemory() { kept.releaseMemory() }
+  func releaseMemory() { deferred.releaseMemory() }
 
   /// Releases what was kept and may run users' code.
-  func releaseKept() {
+  func releaseDeferred() {
     // Taken out, since what runs then may visit queues.
-    guard !kept.isEmpty else { return }
-    if let last = kept.takeLast() {
+    guard !deferred.isEmpty else { return }
+    if let last = deferred.takeLast() {
       let isPlain = last._withUnsafeGuaranteedRef { operation in
         operation.releaseWork()
         return !operation.runsUserCodeWhenFreed
       }
-      if isPlain { kept.append(plain: last) } else { last.release() }
+      if isPlain { deferred.append(plain: last) } else { last.release() }
     }
-    var released = kept.takeAll()
+    var released = deferred.takeAll()
     for operation in released { operation.release() }
     released.removeAll(keepingCapacity: true)
-    kept.reuse(released)
+    deferred.reuse(released)
   }
 
   // MARK: Releasing work between two operations
@@ -66,9 +66,9 @@ extension Batch {
   /// Releases what was kept, before the thread takes the first operation of its new batch.
   ///
   /// The thread may wait there: see ``leaveToWait()``.
-  func releaseKeptBeforeFirst() {
+  func releaseDeferredBeforeFirst() {
     releasesWork = true
-    releaseKept()
+    releaseDeferred()
     releasesWork = false
   }
 

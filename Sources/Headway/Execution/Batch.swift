@@ -11,11 +11,11 @@ import Synchronization
 /// ``Operation/fitsBatch``.
 final class Batch: @unchecked Sendable {
   // `items` and `count` change under the queue's lock, by the batch's thread before it begins, or by the thread that
-  // reclaims, which lowers `count`; the batch's thread then goes by `head` and `size`. `continued` and `readied` are
+  // reclaims, which lowers `count`; the batch's thread then goes by `head` and `size`. `continued` and `newlyReady` are
   // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
   // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime`
   // change under the queue's lock, the last three by the batch's thread alone; so does `raisedClass`. `size`,
-  // `allowance`, `placement`, `keepsOrder`, `hasTakenFirst`, `kept`, `effects` and `mainEnd` are that thread's.
+  // `allowance`, `placement`, `keepsOrder`, `hasTakenFirst`, `deferred`, `effects` and `mainEnd` are that thread's.
   //
   // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it
   // has finished; those that are reclaimed go back to the queue. So a thread with the queue's lock must not look at an
@@ -23,14 +23,14 @@ final class Batch: @unchecked Sendable {
 
   /// How many operations a batch takes at most.
   static let capacity = 32
-  private static let readiedCapacity = 64
+  private static let newlyReadyCapacity = 64
   /// `head` of a batch from which all has been reclaimed.
   private static let exhausted = Int.max / 2
 
   private let items = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
   /// Those with which the thread has continued, each at its number among those that have finished.
   private let continued = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
-  private let readied = UnsafeMutablePointer<OperationReference>.allocate(capacity: readiedCapacity)
+  private let newlyReady = UnsafeMutablePointer<OperationReference>.allocate(capacity: newlyReadyCapacity)
 
   /// The queue for which the batch is made, which its thread keeps alive.
   private(set) var home: Unmanaged<OperationQueue>?
@@ -70,7 +70,7 @@ final class Batch: @unchecked Sendable {
   private let finishedCount = Atomic<Int>(0)
   private let readiedCount = Atomic<Int>(0)
   private var collectedFinished = 0
-  private var collectedReadied = 0
+  private var collectedNewlyReady = 0
   /// How many that became ready were taken down, to be collected after what has finished.
   private var notedReadied = 0
   /// The current operation has left the queue, and has not released its dependents.
@@ -102,7 +102,7 @@ final class Batch: @unchecked Sendable {
   deinit {
     items.deallocate()
     continued.deallocate()
-    readied.deallocate()
+    newlyReady.deallocate()
   }
 
   // MARK: What the thread has still to do
@@ -110,7 +110,7 @@ final class Batch: @unchecked Sendable {
   // `Batch+Remaining.swift` is about these, which belong to the batch's thread. They are looked at after each
   // operation; where a single thread excludes, that is not checked once more at each access.
 
-  @exclusivity(unchecked) var kept = KeptOperations()
+  @exclusivity(unchecked) var deferred = DeferredReleases()
   /// The thread releases the work of an operation that has ended: a `deinit` of the user's may wait for anything.
   ///
   /// A wait of Headway's closes the batch: see ``leaveToWait()``.
@@ -121,7 +121,7 @@ final class Batch: @unchecked Sendable {
   /// What the end of the last operation has left to be done that may run users' code.
   @exclusivity(unchecked) var effects = Effects()
   /// Steps that were performed, to be used again: they would be an allocation for each operation that is observed.
-  @exclusivity(unchecked) var spareSteps: Effects.Steps?
+  @exclusivity(unchecked) var recycledSteps: Effects.Steps?
 
   /// Whether the thread has taken all operations, or another thread has reclaimed the rest.
   ///
@@ -160,7 +160,7 @@ final class Batch: @unchecked Sendable {
     finishedCount.store(0, ordering: .relaxed)
     readiedCount.store(0, ordering: .relaxed)
     collectedFinished = 0
-    collectedReadied = 0
+    collectedNewlyReady = 0
     notedReadied = 0
     isPinned.store(false, ordering: .relaxed)
     isWatched = false
@@ -184,7 +184,7 @@ final class Batch: @unchecked Sendable {
     self.keepsOrder = keepsOrder
     self.allowance = min(allowance, Self.capacity)
     self.mayContinue.store(mayContinue, ordering: .relaxed)
-    if hasKept {
+    if hasDeferredReleases {
       head.store(0, ordering: .relaxed)
       hasTakenFirst = true
     }
@@ -207,7 +207,7 @@ final class Batch: @unchecked Sendable {
   /// published before it took that is seen, too.
   var startable: Int {
     let unstarted = max(0, count - head.load(ordering: .acquiring))
-    return unstarted + readiedCount.load(ordering: .acquiring) - collectedReadied
+    return unstarted + readiedCount.load(ordering: .acquiring) - collectedNewlyReady
   }
 
   /// Takes out what has not been started; `body` takes over the ownership.
@@ -263,16 +263,16 @@ final class Batch: @unchecked Sendable {
   }
 
   /// Takes down what became ready, and ends the batch if the thread is outside.
-  func noteReadied() {
+  func noteNewlyReady() {
     endIfOutside()
     notedReadied = readiedCount.load(ordering: .acquiring)
   }
 
   /// The next operation that was taken down as ready and was not collected; owned by the caller.
   func nextReadied() -> OperationReference? {
-    guard collectedReadied < notedReadied else { return nil }
-    collectedReadied += 1
-    return readied[collectedReadied - 1]
+    guard collectedNewlyReady < notedReadied else { return nil }
+    collectedNewlyReady += 1
+    return newlyReady[collectedNewlyReady - 1]
   }
 
   /// From now on, what is published is released only once the lock is.
@@ -446,12 +446,12 @@ final class Batch: @unchecked Sendable {
 
   /// Continues with an operation that became ready, without asking the queue, if it is the only one there is to start.
   ///
-  /// ``mayBegin(readied:)`` has said that it may. This looks again at what other threads have changed since.
+  /// ``mayBegin(newlyReady:)`` has said that it may. This looks again at what other threads have changed since.
   ///
   /// One that has been among the ready ones before may be in a batch, which must not find it finished.
   ///
   /// - Returns: Whether it has begun.
-  func begin(readied operation: Operation) -> Bool {
+  func begin(newlyReady operation: Operation) -> Bool {
     isAlone && operation.state.beginPlainly(ifNeverReady: true)
   }
 
@@ -464,7 +464,7 @@ final class Batch: @unchecked Sendable {
   ///
   /// The head first: if it is where it is because another thread has reclaimed the rest, which has to start before,
   /// then this sees that it may not continue.
-  func mayBegin(readied operation: Operation) -> Bool {
+  func mayBegin(newlyReady operation: Operation) -> Bool {
     head.load(ordering: .acquiring) >= size && isAlone && finishedCount.load(ordering: .relaxed) < allowance
       && readiedCount.load(ordering: .relaxed) == 0
       && isMine(operation) && !operation.mayEndLater && placement.workerClass(of: operation) == workerClass
@@ -472,12 +472,12 @@ final class Batch: @unchecked Sendable {
 
   /// Publishes an operation that became ready, and hands over its ownership, if the queue need not hear of it before it
   /// next collects the results of the batch.
-  func publish(readied reference: OperationReference) -> Bool {
+  func publish(newlyReady reference: OperationReference) -> Bool {
     let number = readiedCount.load(ordering: .relaxed)
-    guard !keepsOrder, number < Self.readiedCapacity,
+    guard !keepsOrder, number < Self.newlyReadyCapacity,
       reference._withUnsafeGuaranteedRef({ isMine($0) && placement.workerClass(of: $0) == workerClass })
     else { return false }
-    readied[number] = reference
+    newlyReady[number] = reference
     readiedCount.store(number + 1, ordering: .releasing)
     return true
   }
@@ -486,7 +486,7 @@ final class Batch: @unchecked Sendable {
   private func isMine(_ operation: Operation) -> Bool {
     let word = operation.state.current
     // Its queue can be read once it says that it is in one.
-    return operation.startsUnasked && word.isBooked && !word.startsSpecially
+    return operation.startsUnasked && word.isListed && !word.startsSpecially
       && operation.queueLinks.home?.toOpaque() == home?.toOpaque()
   }
 }

@@ -31,7 +31,7 @@ struct Effects: ~Copyable {
   private var madeSteps: Steps {
     mutating get {
       if let steps { return steps }
-      let made = batch?._withUnsafeGuaranteedRef { $0.takeSpareSteps() } ?? Steps()
+      let made = batch?._withUnsafeGuaranteedRef { $0.takeRecycledSteps() } ?? Steps()
       steps = made
       return made
     }
@@ -85,7 +85,7 @@ struct Effects: ~Copyable {
     (steps.ended, steps.queue, steps.before) = (OperationReference(operation), queue, before)
     (steps.hasFailed, steps.notifiesEnd) = (before.hasFailed, !isNotified)
     steps.observers = ending.observers
-    steps.doomed = ending.doomed
+    steps.pendingCancellations = ending.pendingCancellations
     if let rare = ending.rare, ending.runsUserCodeWhenReleased { steps.released.append(rare) }
   }
 
@@ -147,7 +147,7 @@ struct Effects: ~Copyable {
       steps.perform()
     }
     steps.reset()
-    batch?._withUnsafeGuaranteedRef { $0.keepSpare(steps) }
+    batch?._withUnsafeGuaranteedRef { $0.deferRecycling(steps) }
   }
 
   /// Has another thread perform the steps: the calling one has claimed an operation, for which they may wait.
@@ -169,7 +169,7 @@ struct Effects: ~Copyable {
     /// The operation that has ended has failed: its group ends the others.
     @exclusivity(unchecked) fileprivate var hasFailed = false
     /// Dependents of it that required success: they are cancelled.
-    @exclusivity(unchecked) fileprivate var doomed: [Operation] = []
+    @exclusivity(unchecked) fileprivate var pendingCancellations: [Operation] = []
     /// Queues, whose observers are notified of what waits in their lists.
     @exclusivity(unchecked) fileprivate var queues: [(queue: OperationQueue, observers: ObserverList)] = []
     /// The progress of the queue, which notifies if it is further.
@@ -192,7 +192,9 @@ struct Effects: ~Copyable {
     fileprivate func perform() {
       if !asked.isEmpty { asked.forEach { $0.reconsiderReadiness() } }
       if hasFailed { endGroup() }
-      if !doomed.isEmpty { ended?._withUnsafeGuaranteedRef { $0.cancelDoomed(doomed) } }
+      if !pendingCancellations.isEmpty {
+        ended?._withUnsafeGuaranteedRef { $0.cancelRequiringDependents(pendingCancellations) }
+      }
       if !queues.isEmpty { notifyQueues() }
       progress?._withUnsafeGuaranteedRef { $0.notifyIfFurther() }
       if !changes.isEmpty { changes.forEach { $0.operation.notify([$0.change]) } }
@@ -227,7 +229,7 @@ struct Effects: ~Copyable {
 
     fileprivate func reset() {
       if !asked.isEmpty { asked = [] }
-      if !doomed.isEmpty { doomed = [] }
+      if !pendingCancellations.isEmpty { pendingCancellations = [] }
       if !queues.isEmpty { queues = [] }
       if !changes.isEmpty { changes = [] }
       if !released.isEmpty { released = [] }

@@ -13,7 +13,7 @@ struct MainEnd: ~Copyable {
   }
 
   private var place: Place?
-  private var unended: OperationReference?
+  private var unfinished: OperationReference?
 
   /// The current operation ends in its ``Operation/main()``.
   mutating func noteEnd(isOutside: Bool) { place = isOutside ? .outside : .inside }
@@ -23,8 +23,8 @@ struct MainEnd: ~Copyable {
 
   /// The thread leaves the batch, since the operation that it owns, the current one, did not end in its
   /// ``Operation/main()``.
-  mutating func leave(unended operation: OperationReference) { unended = operation }
+  mutating func leave(unfinished operation: OperationReference) { unfinished = operation }
 
   /// The current operation, if its ``Operation/main()`` has returned and the thread has not ended it; owned.
-  mutating func takeUnended() -> OperationReference? { unended.take() }
+  mutating func takeUnfinished() -> OperationReference? { unfinished.take() }
 }

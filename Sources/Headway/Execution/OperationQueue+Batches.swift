@@ -6,7 +6,7 @@ extension OperationQueue {
     startUnit(of: operation)
     ThreadContext.run(operation, in: self) {
       operation.start()
-      operation.endIfSubclassHasFinished()
+      operation.endIfOverrideHasFinished()
     }
   }
 
@@ -22,7 +22,7 @@ extension OperationQueue {
     var last: Operation?
     let isLow = worker?.isOfLowClass == true
     ThreadContext.run(in: self, batch) { context in
-      if batch.hasKept { batch.releaseKeptBeforeFirst() }
+      if batch.hasDeferredReleases { batch.releaseDeferredBeforeFirst() }
       // What the thread continues with has begun. The thread owns what it takes, and what it continues with.
       var next: OperationReference?
       var isOver = false
@@ -57,7 +57,7 @@ extension OperationQueue {
         case .notBegun, .ended: break
         case .goesOn:
           // What follows closes the batch.
-          return batch.mainEnd.leave(unended: reference)
+          return batch.mainEnd.leave(unfinished: reference)
         case .endedInMain(let end):
           isOver = batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
           guard end == .outside else { break }
@@ -128,7 +128,7 @@ extension OperationQueue {
   /// Hands a completion block that the thread was to run to another, if it may wait for what this thread has still to
   /// do or to release.
   private func submitCompletionBlock(of reference: OperationReference, _ batch: Batch) {
-    guard let block = batch.effects.takeCompletionBlock(or: batch.hasKept) else { return }
+    guard let block = batch.effects.takeCompletionBlock(or: batch.hasDeferredReleases) else { return }
     reference.operation.submitCompletionBlock(block, self, batch.executor, batch.placement)
   }
 
@@ -164,26 +164,26 @@ extension OperationQueue {
   private func release(
     _ reference: OperationReference, of batch: Batch, continues: Bool, isLast: Bool
   ) -> Bool {
-    guard batch.hasKept || reference._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) else {
+    guard batch.hasDeferredReleases || reference._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) else {
       guard continues || (!isLast && !batch.isExhausted) else {
-        batch.keep(last: reference)
+        batch.deferRelease(ofLast: reference)
         return false
       }
       let goesOn = continues || reference._withUnsafeGuaranteedRef { batch.releaseWork(of: $0) }
-      batch.keep(plain: reference)
+      batch.deferRelease(ofPlain: reference)
       return goesOn
     }
     if continues {
-      batch.keep(reference)
+      batch.deferRelease(of: reference)
       return false
     }
     guard !isLast, !batch.keepsOrder, batch.leave() else {
-      batch.keep(last: reference)
+      batch.deferRelease(ofLast: reference)
       return false
     }
     reference._withUnsafeGuaranteedRef { $0.releaseWork() }
     batch.free(reference)
-    batch.releaseKept()
+    batch.releaseDeferred()
     return batch.comeBack()
   }
 

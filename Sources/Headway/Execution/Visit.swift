@@ -131,7 +131,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     if request.wasSpinning { state.hasSpinningWorker = false }
     if request.hadTicket, !state.redeemTicket(of: visitor) { return .nothing }
     state.admission.close(batch)
-    if batch.hasKept, !mayTakeBeforeRelease(from: state) { return releaseFirst(request, &state) }
+    if batch.hasDeferredReleases, !mayTakeBeforeRelease(from: state) { return releaseFirst(request, &state) }
     // What runs the operations may have been changed, while the queue was empty, since the visitor was sent for.
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
@@ -151,7 +151,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
         noteTaken(batch.first)
         return .batch
       }
-      if batch.hasKept { return releaseFirst(request, &state) }
+      if batch.hasDeferredReleases { return releaseFirst(request, &state) }
       if let operation = state.admission.next(for: workerClass) {
         if operation.admission.place == .running { state.record { .started(operation) } }
         noteTaken(OperationReference(operation))

@@ -63,7 +63,7 @@ extension Worker {
 
   /// The thread has taken an operation, and is at none.
   ///
-  /// Called under the queue's lock, and so perhaps on the steward's thread, whose nice value is not to be changed: the
+  /// Called under the queue's lock, and so perhaps on the pool manager's thread, whose nice value is not to be changed: the
   /// worker has gone on to no operation before, and so was not raised.
   func noteTaken(_ operation: OperationReference) {
     assert(raisable.load(ordering: .relaxed) == 0, "the worker is at an operation")
@@ -103,7 +103,7 @@ extension WorkerPool {
   ///
   /// O(*n*) in the number of workers of these classes.
   static func raiseThreads(of operation: Operation, to workerClass: WorkerClass) {
-    guard Steward.isNeeded else { return }
+    guard PoolManager.isNeeded else { return }
     // In one order with the marks that the caller has set, and with what `goOn(to:in:)` does.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     let reference = OperationReference(operation)

@@ -171,7 +171,7 @@ final class ObserverList: Sendable {
   /// Relaxed: one that is added meanwhile looks at them when it begins.
   private let dependenciesAreObserved = Atomic(false)
 
-  var tellsDependencies: Bool { dependenciesAreObserved.load(ordering: .relaxed) }
+  var observesDependencies: Bool { dependenciesAreObserved.load(ordering: .relaxed) }
 
   // MARK: Appending
 

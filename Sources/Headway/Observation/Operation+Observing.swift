@@ -14,7 +14,7 @@ extension Operation {
       guard word.phase != .finished, !links.isClosed else { return nil }
       if let observers = links.details?.observers { return observers }
       let made = ObserverList(of: self)
-      links.madeDetails.observers = made
+      links.detailsCreatedIfNeeded.observers = made
       return made
     }
     guard let observers else {

@@ -124,7 +124,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
       guard !word.isCancelled else { return true }
       guard word.isBeforeMain else { return false }
       if hasBlock {
-        links.madeDetails.madeRarer.otherBlocks.append(block)
+        links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.otherBlocks.append(block)
       } else {
         first.run = block
         hasBlock = true
@@ -185,7 +185,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Takes out the blocks, whether or not they have run.
   private final func takeBlocks() -> Blocks {
     links.withLock { links in
-      let blocks = Blocks(first: first, hasFirst: hasBlock, others: links.details?.rarer?.takeBlocks() ?? [])
+      let blocks = Blocks(first: first, hasFirst: hasBlock, others: links.details?.rareDetails?.takeBlocks() ?? [])
       first = FirstBlock()
       hasBlock = false
       return blocks
@@ -198,7 +198,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
       // Another thread may have ended an operation of a subclass, and released its work.
       guard state.current.phase != .finished else { return }
       first = blocks.first
-      links.details?.rarer?.finishedBlocks = blocks.others
+      links.details?.rareDetails?.finishedBlocks = blocks.others
     }
   }
 
@@ -209,7 +209,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   }
 
   private final func blocks(in links: Links) -> Blocks {
-    Blocks(first: first, hasFirst: hasBlock, others: links.details?.rarer?.otherBlocks ?? [])
+    Blocks(first: first, hasFirst: hasBlock, others: links.details?.rareDetails?.otherBlocks ?? [])
   }
 }
 

@@ -20,8 +20,8 @@ extension OperationExtensions {
       // that there are handlers, or this sees that it was cancelled. The same with the end.
       let word = state.announceCancellationHandler()
       guard !word.isCancelled, word.phase != .finished else { return word.isCancelled }
-      let handlers = links.madeDetails.cancellationHandlers ?? CancellationHandlers()
-      links.madeDetails.cancellationHandlers = handlers
+      let handlers = links.detailsCreatedIfNeeded.cancellationHandlers ?? CancellationHandlers()
+      links.detailsCreatedIfNeeded.cancellationHandlers = handlers
       place = (handlers, handlers.append(handler))
       return false
     }
@@ -105,10 +105,10 @@ extension Operation {
   private func cancelState(with error: any Error) -> OperationWord? {
     links.withLock { links in
       guard !state.current.hasFailed else { return state.cancel() }
-      links.madeDetails.error = error
+      links.detailsCreatedIfNeeded.error = error
       let before = state.cancel(fails: true)
       // The caller has the error, too: nothing is dropped under the lock.
-      if before == nil { links.madeDetails.error = nil }
+      if before == nil { links.detailsCreatedIfNeeded.error = nil }
       return before
     }
   }

@@ -59,7 +59,7 @@ extension Operation {
       // After the end it would never be called, and keep for good what it captures; unless a queue still comes.
       let word = state.announceLink()
       guard word.phase != .finished || word.endedInNoQueue else { return }
-      swap(&links.madeDetails.completion, &completion)
+      swap(&links.detailsCreatedIfNeeded.completion, &completion)
     }
     // The old block is released after the lock: that may run code of its owner's.
     completion = .none

@@ -4,7 +4,7 @@ extension Operation {
   /// The implementation of ``name``.
   final func setName(_ name: String?) {
     links.withLock { links in
-      if name != nil || links.details != nil { links.madeDetails.name = name }
+      if name != nil || links.details != nil { links.detailsCreatedIfNeeded.name = name }
     }
     state.announceDetails()
   }

@@ -16,7 +16,7 @@ extension Operation {
   }
 
   /// After ``start()``, by which a subclass may have finished without having posted the change.
-  final func endIfSubclassHasFinished() {
+  final func endIfOverrideHasFinished() {
     if overridesIsFinished, state.current.phase != .finished, isFinished { end() }
   }
 
@@ -59,7 +59,7 @@ extension Operation {
     let settling = leave(home, from: before, at: site, &effects)
     var ending = closeLinks(endedFrom: before)
     if let batch = site.batch { batch._withUnsafeGuaranteedRef { $0.endSettling() } }
-    let isNotified = !before.isObserved && ending.doomed.isEmpty
+    let isNotified = !before.isObserved && ending.pendingCancellations.isEmpty
     handOverCompletionBlock(of: &ending, from: before, isNotified: isNotified, at: site, home, &effects)
     if effects.reportsFailure { countReport() }
     wakeWaiters(
@@ -153,7 +153,7 @@ extension Operation {
     // Consumed in no closure, which would keep a reference: what the block captures is released where it has run.
     guard let batch = site.batch else { return submitCompletionBlock(consume block, home?.takeUnretainedValue()) }
     let isAlone = isNotified && effects.isEmpty && !ending.runsUserCodeWhenReleased
-    if isAlone, batch._withUnsafeGuaranteedRef({ $0.runsCompletionBlocks && !$0.hasKept }) {
+    if isAlone, batch._withUnsafeGuaranteedRef({ $0.runsCompletionBlocks && !$0.hasDeferredReleases }) {
       effects.run(consume block)
     } else {
       let (executor, placement) = batch._withUnsafeGuaranteedRef { ($0.executor, $0.placement) }
@@ -172,14 +172,14 @@ extension Operation {
   private func handOn(
     _ ready: borrowing ReadyDependents, in batch: Batch, continues: Bool, _ effects: inout Effects
   ) -> OperationReference? {
-    if continues, let only = ready.only, only._withUnsafeGuaranteedRef({ batch.mayBegin(readied: $0) }) {
+    if continues, let only = ready.only, only._withUnsafeGuaranteedRef({ batch.mayBegin(newlyReady: $0) }) {
       // What the operation held for its work is released before the next one begins. If that waits for something, the
       // batch is closed, and the queue is told of the next one.
       guard batch.releaseWork(of: self, awaitedBy: only) else { return nil }
-      if only._withUnsafeGuaranteedRef({ batch.begin(readied: $0) }) { return only }
+      if only._withUnsafeGuaranteedRef({ batch.begin(newlyReady: $0) }) { return only }
     }
     var others = ReadyDependents()
-    ready.forEach { if !batch.publish(readied: $0) { others.append($0) } }
+    ready.forEach { if !batch.publish(newlyReady: $0) { others.append($0) } }
     if !others.isEmpty { Self.handOn(others, holding: batch.home, &effects) }
     return nil
   }
@@ -194,7 +194,7 @@ extension Operation {
     _ ready: borrowing ReadyDependents, holding held: Unmanaged<OperationQueue>?, _ effects: inout Effects
   ) {
     guard !ready.isEmpty else { return }
-    tellQueues(of: ready, holding: held, leaving: &effects)
+    notifyQueues(of: ready, holding: held, leaving: &effects)
     ready.forEach { reference in
       reference._withUnsafeGuaranteedRef { operation in
         if !operation.isPlainBlock, operation.overridesIsReady { effects.ask([operation]) }
@@ -232,14 +232,14 @@ extension Operation {
   package final func keepUntilEnd(_ work: any Sendable) {
     links.withLock { links in
       _ = state.announceLink()
-      links.madeDetails.madeRarer.finishedBlocks.append { _ = work }
+      links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.finishedBlocks.append { _ = work }
     }
   }
 
   /// Releases what ``keepUntilEnd(_:)`` has kept.
-  final func releaseKeptWork() {
+  final func releaseRetainedWork() {
     guard state.current.isLinked else { return }
-    let kept = links.withLock { $0.details?.rarer?.takeBlocks() }
+    let kept = links.withLock { $0.details?.rareDetails?.takeBlocks() }
     withExtendedLifetime(kept) {}  // Released after the lock.
   }
 

@@ -31,7 +31,7 @@ extension Operation {
       mutating get {
         if let furtherDependencies { return furtherDependencies }
         let made = FurtherDependencies()
-        madeDetails.furtherDependencies = made
+        detailsCreatedIfNeeded.furtherDependencies = made
         return made
       }
     }
@@ -39,15 +39,15 @@ extension Operation {
     /// Takes out the edges that were moved out of the stack of dependents.
     @inline(never)
     func takeListedDependents() -> IdentityList<Edge> {
-      guard let rarer = details?.rarer else { return IdentityList<Edge>() }
-      return rarer.dependents.takeAll()
+      guard let rareDetails = details?.rareDetails else { return IdentityList<Edge>() }
+      return rareDetails.dependents.takeAll()
     }
 
     /// Takes out what ``furtherDependencies`` lists, with its ownership.
     func takeFurtherDependencies() -> FurtherDependencies? { details?.furtherDependencies.take() }
 
     /// The details, made when first needed.
-    var madeDetails: OperationDetails {
+    var detailsCreatedIfNeeded: OperationDetails {
       mutating get {
         if let details { return details }
         let made = OperationDetails()

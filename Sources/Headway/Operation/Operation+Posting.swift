@@ -87,7 +87,7 @@ extension Operation {
     case .isReady:
       reconsiderReadiness()
       // As when another operation is added.
-      if let queue { queue.askAgain(queue.update { $0.admission.nextHeldBack() }) }
+      if let queue { queue.reevaluateReadiness(queue.update { $0.admission.nextHeldBack() }) }
       notifyIfObserved([ObservedChange(.isReady).posted()])
     default:
       notifyIfObserved([ObservedChange(key).posted()])

@@ -28,7 +28,7 @@ extension Operation {
   ///   - ready: The operations, which the caller has retained.
   ///   - held: A queue that the caller keeps alive: that of most.
   ///   - effects: Takes what may run users' code.
-  static func tellQueues(
+  static func notifyQueues(
     of ready: borrowing ReadyDependents, holding held: Unmanaged<OperationQueue>?,
     leaving effects: inout Effects
   ) {
@@ -60,14 +60,14 @@ extension Operation {
   /// inquiry is the one that is noted: it began after all that the others were asked for had changed.
   final func reconsiderReadiness() {
     let inquiry = links.withLock { links in
-      links.madeDetails.madeRarer.readinessInquiries += 1
-      return links.madeDetails.madeRarer.readinessInquiries
+      links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.readinessInquiries += 1
+      return links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.readinessInquiries
     }
     // While dependencies keep it from starting, the answer does not matter; when they have finished, it is asked.
     guard state.current.isReady else { return }
     let answer = isReady
     let word = links.withLock { links in
-      links.details?.rarer?.readinessInquiries == inquiry ? state.setHeldBack(!answer) : nil
+      links.details?.rareDetails?.readinessInquiries == inquiry ? state.setHeldBack(!answer) : nil
     }
     guard let word, word.isEnqueued, word.phase == .pending else { return }
     var effects = Effects()

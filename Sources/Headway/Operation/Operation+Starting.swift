@@ -6,8 +6,8 @@ extension Operation {
     // In a queue, the queue has asked. By hand, an override of `isReady` has to be asked here.
     let word = state.current
     // Another thread is about to cancel it.
-    if word.isDoomed, !word.isCancelled { markCancelled() }
-    if word.phase == .pending, !word.isReserved, !word.isCancelled, !word.isDoomed {
+    if word.hasPendingCancellation, !word.isCancelled { markCancelled() }
+    if word.phase == .pending, !word.isReserved, !word.isCancelled, !word.hasPendingCancellation {
       guard isReady else { misuse(startMisuse(word)) }
       // What it answered before is out of date.
       if state.current.isHeldBack { _ = state.setHeldBack(false) }
@@ -82,7 +82,7 @@ extension Operation {
 
   final func setThreadPriority(_ priority: Double) {
     require((0...1).contains(priority), "threadPriority of \(self) was set to \(priority): use 0.0 to 1.0.")
-    links.withLock { $0.madeDetails.madeRarer.threadPriority = priority }
+    links.withLock { $0.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.threadPriority = priority }
     state.announceThreadPriority()
   }
 

@@ -120,7 +120,7 @@ extension Operation {
       // the waiter, or the waiter sees the end.
       let isReached = state.announceWaiter().hasReached(goal)
       guard !isReached || (goal == .reported && (links.details?.reportCount ?? 0) > 0) else { return false }
-      links.madeDetails.waiters.append(waiter, for: goal)
+      links.detailsCreatedIfNeeded.waiters.append(waiter, for: goal)
       return true
     }
   }

@@ -126,7 +126,7 @@ open class Operation: @unchecked Sendable {
   ///
   /// Called once by the thread that ended the operation, after the queue is left and dependents are released: a
   /// `deinit` that runs then may wait for them.
-  func releaseWork() { releaseKeptWork() }
+  func releaseWork() { releaseRetainedWork() }
 
   /// Whether the operation ends when ``main()`` returns, and so never before.
   var endsWithMain: Bool { !overridesIsFinished }
@@ -289,7 +289,7 @@ open class Operation: @unchecked Sendable {
   ///
   /// - Precondition: It is from 0.0 to 1.0.
   open var threadPriority: Double {
-    get { links.withLock { $0.details?.rarer?.threadPriority ?? 0.5 } }
+    get { links.withLock { $0.details?.rareDetails?.threadPriority ?? 0.5 } }
     set { setThreadPriority(newValue) }
   }
 

@@ -3,7 +3,7 @@
 /// Protected by the lock of the operation's links, which excludes others; so that is not checked once more at each
 /// access.
 final class OperationDetails {
-  // Memory of up to 120 bytes is given back without glibc's lock of its arena, so what is rarer is in another object.
+  // Memory of up to 120 bytes is given back without glibc's lock of its arena, so what is rareDetails is in another object.
 
   @exclusivity(unchecked) var name: String?
   @exclusivity(unchecked) var completion = Completion.none
@@ -18,23 +18,23 @@ final class OperationDetails {
   @exclusivity(unchecked) var successDependents: SuccessDependents?
   /// The dependencies beyond those that are in the slots of the operation.
   @exclusivity(unchecked) var furtherDependencies: FurtherDependencies?
-  @exclusivity(unchecked) private(set) var rarer: Rarer?
+  @exclusivity(unchecked) private(set) var rareDetails: Rarer?
 
   /// How many reports of the end have not returned.
-  var reportCount: Int { rarer?.reportCount ?? 0 }
+  var reportCount: Int { rareDetails?.reportCount ?? 0 }
 
   deinit {
     // A registration may still refer to the handlers, and must not keep what they captured.
     if cancellationHandlers != nil { cancellationHandlers.take()?.removeAll() }
-    guard completion.block != nil || error != nil || rarer?.hasBlocks == true else { return }
-    ReleasedChain.release((completion.take(), error.take(), rarer.take()))
+    guard completion.block != nil || error != nil || rareDetails?.hasBlocks == true else { return }
+    ReleasedChain.release((completion.take(), error.take(), rareDetails.take()))
   }
 
   /// What even fewer operations have, made when first needed.
-  var madeRarer: Rarer {
-    if let rarer { return rarer }
+  var rareDetailsCreatedIfNeeded: Rarer {
+    if let rareDetails { return rareDetails }
     let made = Rarer()
-    rarer = made
+    rareDetails = made
     return made
   }
 

@@ -14,7 +14,7 @@ struct OperationEnding: ~Copyable {
   final class Rare {
     let cancellationHandlers: CancellationHandlers?
     /// The dependents that required success, and are to be cancelled.
-    let doomed: [Operation]
+    let pendingCancellations: [Operation]
     /// References that were needed under the lock, and must not be dropped there.
     let others: [Operation]
 
@@ -25,14 +25,14 @@ struct OperationEnding: ~Copyable {
     fileprivate init(taking details: OperationDetails, endedFrom before: OperationWord) {
       // Those of a cancelled operation belong to the thread that cancelled it, which calls them.
       cancellationHandlers = before.isCancelled ? nil : details.cancellationHandlers.take()
-      var (doomed, others): ([Operation], [Operation]) = ([], [])
+      var (pendingCancellations, others): ([Operation], [Operation]) = ([], [])
       if before.hasFailed || before.isCancelled {
         details.successDependents?.forEach {
-          if $0.state.doom() { doomed.append($0) } else { others.append($0) }
+          if $0.state.markPendingCancellation() { pendingCancellations.append($0) } else { others.append($0) }
         }
       }
       details.successDependents = nil
-      (self.doomed, self.others) = (doomed, others)
+      (self.pendingCancellations, self.others) = (pendingCancellations, others)
     }
   }
 
@@ -67,7 +67,7 @@ struct OperationEnding: ~Copyable {
   mutating func takeCompletionBlock() -> CompletionBlock? { completionBlock == nil ? nil : completionBlock.take() }
 
   /// The dependents that required success, and are to be cancelled.
-  var doomed: [Operation] { rare?.doomed ?? [] }
+  var pendingCancellations: [Operation] { rare?.pendingCancellations ?? [] }
 
   /// Whether releasing it may run code of the user's, which may take long.
   ///
@@ -88,7 +88,7 @@ struct OperationEnding: ~Copyable {
   func releaseDependencies(in batch: Batch) {
     dependencies.forEach { dependency in
       if dependency._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) {
-        batch.keep(dependency)
+        batch.deferRelease(of: dependency)
       } else {
         dependency.release()
       }

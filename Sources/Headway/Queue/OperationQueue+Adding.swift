@@ -29,7 +29,7 @@ extension OperationQueue {
     // A subclass hears of every operation that is added.
     guard type(of: self) == OperationQueue.self else { return addOperation(BlockOperation.make(block)) }
     let servesInbox = servesInbox.load(ordering: .relaxed)
-    let reference = SpareOperations.take(for: block) ?? .passRetained(BlockOperation.make(block))
+    let reference = RecycledOperations.take(for: block) ?? .passRetained(BlockOperation.make(block))
     reference._withUnsafeGuaranteedRef { operation in
       operation.queueLinks.home = .passUnretained(self)
       operation.state.reserveUnshared(isEnqueued: servesInbox)
@@ -42,7 +42,7 @@ extension OperationQueue {
         assert(isIn, "nobody knows the operation yet")
         return state.admission.nextHeldBack()
       }
-      askAgain(heldBack)
+      reevaluateReadiness(heldBack)
     }
   }
 
@@ -51,7 +51,9 @@ extension OperationQueue {
   /// Foundation does so whenever it looks for something to start, and there are programs that rely on it and post no
   /// change. Here it is done when another operation is added, finishes or posts that it is ready, and when the limit or
   /// the suspension is changed.
-  final func askAgain(_ heldBack: [Operation]) { for operation in heldBack { operation.reconsiderReadiness() } }
+  final func reevaluateReadiness(_ heldBack: [Operation]) {
+    for operation in heldBack { operation.reconsiderReadiness() }
+  }
 
   /// Puts an operation into the inbox, without the queue's lock: the thread that next has that takes it in.
   ///
@@ -68,7 +70,7 @@ extension OperationQueue {
     }
     guard isIn else { return reference.release() }
     if level > 0 { reference._withUnsafeGuaranteedRef { $0.raiseDependencies(level: level) } }
-    askAgain(heldBack)
+    reevaluateReadiness(heldBack)
   }
 
   /// What ``addOperations(_:waitUntilFinished:)`` does.
@@ -94,8 +96,8 @@ extension OperationQueue {
     }
     for reference in refused { reference.release() }
     if level > 0 { for operation in operations { operation.raiseDependencies(level: level) } }
-    askAgain(heldBack)
-    askAgain(askedAgain)
+    reevaluateReadiness(heldBack)
+    reevaluateReadiness(askedAgain)
     guard wait else { return }
     let waitingLevel = WaitGraph.levelOfCaller
     if waitingLevel > 0 { Operation.raise(operations, level: waitingLevel) }

@@ -82,9 +82,9 @@ extension Operation {
   fileprivate final func claimReport() -> Bool {
     links.withLock { links in
       state.announceDetails()
-      let rarer = links.madeDetails.madeRarer
-      defer { rarer.hasReport = true }
-      return !rarer.hasReport
+      let rareDetails = links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded
+      defer { rareDetails.hasReport = true }
+      return !rareDetails.hasReport
     }
   }
 

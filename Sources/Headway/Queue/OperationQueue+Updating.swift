@@ -222,7 +222,7 @@ extension OperationQueue {
     // Threads that run users' code between two operations of their batches, all of which are reclaimed now, have no
     // place of the limit any more.
     update(collectingBatches: true) { _ in }
-    askAgain(heldBack)
+    reevaluateReadiness(heldBack)
   }
 
   /// The implementation of ``isSuspended``.
@@ -233,7 +233,7 @@ extension OperationQueue {
       state.note(.isSuspended, isSuspended)
       return isSuspended ? [] : state.admission.nextHeldBack()
     }
-    askAgain(heldBack)
+    reevaluateReadiness(heldBack)
   }
 
   /// The implementation of ``underlyingQueue``.

@@ -19,7 +19,7 @@ struct QueueState {
   /// see ``EndReport``.
   var reports = KeyedList<ObjectIdentifier, Operation>()
   /// Those who wait until the queue holds less.
-  var producers = Producers()
+  var producers = WaitingAdditions()
   /// What is called when an operation has failed.
   var failureHandler: (@Sendable (Operation, any Error) -> Void)?
   /// A worker that has found nothing to do looks for more at ``OperationQueue/spinSignal``.
@@ -207,7 +207,7 @@ struct QueueState {
   /// - Parameter released: What the caller must release, once no lock is held.
   mutating func collectBatches(_ released: inout ReleasedOperations) {
     guard admission.hasBatches else { return }
-    admission.noteReadied()
+    admission.noteNewlyReady()
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
     let (isObserved, observers, eventBuffers, observation) = (isObserved, observers, eventBuffers, observation)
@@ -227,7 +227,7 @@ struct QueueState {
         operation.release()
       }
     }
-    admission.collectReadied { operation, isReady in
+    admission.collectNewlyReady { operation, isReady in
       if isReady, observation.listeners > 0 {
         Self.append(.ready(operation.operation), to: observers, eventBuffers)
       }
@@ -235,7 +235,7 @@ struct QueueState {
       if operation._withUnsafeGuaranteedRef({ $0.admission.place != .none }) {
         operation.release()
       } else {
-        released.append(readied: operation)
+        released.append(newlyReady: operation)
       }
     }
   }
@@ -289,7 +289,7 @@ struct ReleasedOperations {
   /// Those that have ended without having run, joined in the same way.
   private var cancelled: OperationReference?
   /// Those that became ready and have left the queue since, and those that ended before they came into it: rare.
-  private var readied: [OperationReference]?
+  private var newlyReady: [OperationReference]?
   private var refused: [OperationReference]?
 
   mutating func append(finished operation: OperationReference) {
@@ -302,8 +302,8 @@ struct ReleasedOperations {
     cancelled = operation
   }
 
-  mutating func append(readied operation: OperationReference) {
-    readied?.append(operation) ?? (readied = [operation])
+  mutating func append(newlyReady operation: OperationReference) {
+    newlyReady?.append(operation) ?? (newlyReady = [operation])
   }
 
   mutating func append(refused operation: OperationReference) {
@@ -317,7 +317,7 @@ struct ReleasedOperations {
       operation.release()
     }
     releaseCancelled()
-    if readied != nil { readied?.forEach { $0.release() } }
+    if newlyReady != nil { newlyReady?.forEach { $0.release() } }
     guard let refused else { return }
     // Elsewhere: the calling thread may have in hand what their owners' code waits for.
     WorkerPool.shared.submit(PoolBlock { for operation in refused { operation.release() } }, count: 1)

@@ -3,7 +3,7 @@ import Synchronization
 /// A value behind a lock that a thread with a raised nice value never holds.
 ///
 /// Such a thread may be preempted for seconds, and a normal thread that wants the lock would wait as long. So a worker
-/// of the utility or background class, or one whose thread priority is lowered, has the ``Steward`` carry out what it
+/// of the utility or background class, or one whose thread priority is lowered, has the ``PoolManager`` carry out what it
 /// would do under the lock, and waits for that: some ten microseconds. Other threads take the lock themselves.
 ///
 /// Nothing of the user's is called, or released, under the lock; and what is done there does not depend on which thread
@@ -15,7 +15,7 @@ struct Guarded<Value>: ~Copyable, @unchecked Sendable {  // The lock protects th
 
   /// Whether the calling thread must not hold a lock.
   @inline(__always)
-  static var isLow: Bool { Steward.isNeeded && Worker.isCurrentLow }
+  static var isLow: Bool { PoolManager.isNeeded && Worker.isCurrentLow }
 
   /// Calls `body` with the value, under the lock.
   @inline(__always)
@@ -39,7 +39,7 @@ struct Guarded<Value>: ~Copyable, @unchecked Sendable {  // The lock protects th
   @inline(never) @_optimize(none)
   private borrowing func withLockByProxy<Answer: ~Copyable>(_ body: (inout Value) -> Answer) -> Answer {
     var answer: Answer?
-    Steward.perform { answer = withLockOnThisThread(body) }
+    PoolManager.perform { answer = withLockOnThisThread(body) }
     return answer.take()!
   }
 }

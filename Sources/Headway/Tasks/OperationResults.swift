@@ -90,7 +90,7 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
 
   /// Begins an iteration, which calls the function for the first time when its first result is asked for.
   public func makeAsyncIterator() -> Iterator {
-    let line = ResultsLine<Output>(window: window, isInOrder: isInOrder)
+    let line = ResultsBuffer<Output>(window: window, isInOrder: isInOrder)
     return Iterator(results: self, owner: ResultsOwner(line), arrivals: line.arrivals.makeAsyncIterator())
   }
 
@@ -98,11 +98,11 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let results: OperationResults
     fileprivate let owner: ResultsOwner<Output>
-    fileprivate var arrivals: AsyncStream<ResultsLine<Output>.Arrival>.Iterator
+    fileprivate var arrivals: AsyncStream<ResultsBuffer<Output>.Arrival>.Iterator
 
     fileprivate init(
       results: OperationResults, owner: ResultsOwner<Output>,
-      arrivals: AsyncStream<ResultsLine<Output>.Arrival>.Iterator
+      arrivals: AsyncStream<ResultsBuffer<Output>.Arrival>.Iterator
     ) {
       (self.results, self.owner, self.arrivals) = (results, owner, arrivals)
     }

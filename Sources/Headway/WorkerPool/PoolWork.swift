@@ -13,7 +13,7 @@ package protocol PoolWork: AnyObject, Sendable {
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool
 
   /// Whether it does anything when ``threadLimitWasReached(_:)`` is called.
-  var hearsOfThreadLimit: Bool { get }
+  var reportsThreadLimit: Bool { get }
 
   /// It waits for a thread, and no more may be made.
   ///
@@ -24,7 +24,7 @@ package protocol PoolWork: AnyObject, Sendable {
 extension PoolWork {
   package var owner: ObjectIdentifier { ObjectIdentifier(self) }
 
-  package var hearsOfThreadLimit: Bool { false }
+  package var reportsThreadLimit: Bool { false }
 
   package func threadLimitWasReached(_ limit: Int) {}
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// One thread of a pool.
 final class Worker: @unchecked Sendable {
   // `wake`, `sleeps` and `leavesSoon` protect themselves; the pool's lock protects `status`, `blockedSince`, `visit`
-  // and `isDismissed`; the steward's thread alone uses `seen`; `probe` is set before the worker first looks for work,
+  // and `isDismissed`; the pool manager's thread alone uses `seen`; `probe` is set before the worker first looks for work,
   // under the pool's lock; the rest belongs to the worker's own thread.
 
   /// What the pool knows of a worker.
@@ -15,7 +15,7 @@ final class Worker: @unchecked Sendable {
     case asleep
     /// It has announced that it blocks.
     case blocked
-    /// The steward found it blocked; until it computes, or looks for work, it is taken to be.
+    /// The pool manager found it blocked; until it computes, or looks for work, it is taken to be.
     case foundBlocked
   }
 
@@ -36,7 +36,7 @@ final class Worker: @unchecked Sendable {
   var visit: ObjectIdentifier?
   /// Lets others look at the thread.
   private(set) var probe: ThreadProbe?
-  /// What the steward saw when it last looked.
+  /// What the pool manager saw when it last looked.
   var seen: (sleepCount: UInt64, time: UInt64, processorTime: UInt64)?
   /// The thread's nice value was raised and could not be set back: the thread is not to be used further.
   private(set) var isWornOut = false
@@ -69,9 +69,9 @@ final class Worker: @unchecked Sendable {
     let probe = ThreadProbe()
     pool.state.withLock { _ in self.probe = probe }
     pool.run(self)
-    // As a worker still, which leaves it to the steward if its nice value is raised.
+    // As a worker still, which leaves it to the pool manager if its nice value is raised.
     WorkerPool.serveHungry()
-    dismissFromSteward()
+    dismissFromPoolManager()
     // Destructors of thread-specific data that others have set run after this, on a thread that is no worker any more.
     ThreadValues.current.pointee = ThreadValues()
   }
@@ -80,7 +80,7 @@ final class Worker: @unchecked Sendable {
 
   /// How often it has fallen asleep in the pool.
   ///
-  /// Relaxed: the steward looks again a millisecond later.
+  /// Relaxed: the pool manager looks again a millisecond later.
   private let sleeps = Atomic<UInt64>(0)
 
   var sleepCount: UInt64 { sleeps.load(ordering: .relaxed) }
@@ -126,36 +126,36 @@ final class Worker: @unchecked Sendable {
   func withPriority(_ priority: Double, _ body: () -> Void) {
     let nice = ThreadNiceness.current
     let wanted = nice + Int32(((0.5 - priority) * 38).rounded())
-    guard Steward.shared.admitLowWorker() else { return body() }
+    guard PoolManager.shared.admitLowWorker() else { return body() }
     let (wasLowered, wasWornOut) = (isLowered, isWornOut)
     (isLowered, ThreadNiceness.current) = (true, wanted)
     body()
     ThreadNiceness.current = nice
     isWornOut = ThreadNiceness.current != nice
     isLowered = wasLowered
-    if !isWornOut || wasWornOut { Steward.shared.dismissLowWorker() }
+    if !isWornOut || wasWornOut { PoolManager.shared.dismissLowWorker() }
   }
 
   /// The worker's thread ends, or could not be made.
-  func dismissFromSteward() {
-    if pool.workerClass != .normal { Steward.shared.dismissLowWorker() }
-    if isWornOut { Steward.shared.dismissLowWorker() }
+  func dismissFromPoolManager() {
+    if pool.workerClass != .normal { PoolManager.shared.dismissLowWorker() }
+    if isWornOut { PoolManager.shared.dismissLowWorker() }
   }
 
   // MARK: The thread
 
   /// Makes the worker's thread.
   ///
-  /// A thread inherits the nice value of the one that makes it, so one with a raised value leaves that to the steward.
+  /// A thread inherits the nice value of the one that makes it, so one with a raised value leaves that to the pool manager.
   func start() {
-    if Worker.current?.isLow == true { return Steward.perform { self.makeThread() } }
+    if Worker.current?.isLow == true { return PoolManager.perform { self.makeThread() } }
     makeThread()
   }
 
   private func makeThread() {
-    let isAdmitted = pool.workerClass == .normal || Steward.shared.admitLowWorker()
+    let isAdmitted = pool.workerClass == .normal || PoolManager.shared.admitLowWorker()
     guard !isAdmitted || startThread(named: name, { self.run() }) != 0 else { return }
-    if isAdmitted { dismissFromSteward() }
+    if isAdmitted { dismissFromPoolManager() }
     pool.threadWasRefused(self)
   }
 }

@@ -11,7 +11,7 @@ extension WorkerPool {
   /// How many more workers than there are processors are let in at a time, at most, in place of blocked ones.
   private static let greatestBurst = 8 * ProcessorCount.usable
 
-  /// Takes what the steward has seen into account.
+  /// Takes what the pool manager has seen into account.
   ///
   /// - Returns: Whether anything changed.
   func take(_ sight: PoolSight) -> Bool {
@@ -65,7 +65,7 @@ extension WorkerPool {
     return isChanged || !new.isEmpty
   }
 
-  /// Whether the steward is to look again: nil if not, else whether work waits.
+  /// Whether the pool manager is to look again: nil if not, else whether work waits.
   ///
   /// What comes later sets it to look again.
   func continuesWatch() -> Bool? {

@@ -84,7 +84,7 @@ extension WorkerPool {
 
   // MARK: Threads that are missing
 
-  /// The worker's thread could not be made; its work waits, and it is tried again: by the steward at each of its looks,
+  /// The worker's thread could not be made; its work waits, and it is tried again: by the pool manager at each of its looks,
   /// or, if that is missing too, with the next work and by threads that wait.
   func threadWasRefused(_ worker: Worker) {
     let beginsWatch = state.withLock { state in
@@ -94,7 +94,7 @@ extension WorkerPool {
       return !state.isWatched
     }
     Self.noteMissingThread()
-    if beginsWatch { Steward.shared.watch(workerClass) }
+    if beginsWatch { PoolManager.shared.watch(workerClass) }
   }
 
   private static let isThreadMissing = Atomic<Bool>(false)
@@ -105,7 +105,7 @@ extension WorkerPool {
   static func retryMissingThreads() {
     guard isThreadMissing.load(ordering: .relaxed), isThreadMissing.exchange(false, ordering: .relaxed) else { return }
     for workerClass in WorkerClass.allCases { pool(of: workerClass).changeAndSend { _ in } }
-    Steward.shared.runIfNeeded()
+    PoolManager.shared.runIfNeeded()
   }
 
   // MARK: The limit
@@ -161,7 +161,7 @@ extension WorkerPool.State {
     guard let position = workers.firstIndex(where: { $0 === worker }) else { return }
     workers.swapAt(position, workers.count - 1)
     workers.removeLast()
-    hasToldLimit = false
+    hasReportedLimit = false
     ThreadLimit.giveThread()
   }
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// The threads of this library of one class, shared by all queues of the process.
 ///
 /// A worker takes the oldest piece of work; when there is none it sleeps on its own semaphore, and after some seconds
-/// it ends. As many workers as there are processors are at work; the ``Steward`` finds those that are blocked, and
+/// it ends. As many workers as there are processors are at work; the ``PoolManager`` finds those that are blocked, and
 /// others work in their place. `README.md` beside this file says why no work is forgotten.
 final class WorkerPool: WorkExecutor {
   private static let normal = WorkerPool(.normal)
@@ -43,12 +43,12 @@ final class WorkerPool: WorkExecutor {
     var noBurstBefore: UInt64 = 0
     /// One more than are at work now may come, for work that has waited long while all are busy with other work.
     var helpsOut = false
-    /// Counts the pieces of work taken, by which the steward sees progress.
+    /// Counts the pieces of work taken, by which the pool manager sees progress.
     var taken: UInt64 = 0
-    /// The steward looks at the workers, or has been told to.
+    /// The pool manager looks at the workers, or has been told to.
     var isWatched = false
     /// It has been told that no more threads may be made.
-    var hasToldLimit = false
+    var hasReportedLimit = false
 
     /// Workers at work or coming.
     var atWork: Int { workers.count - sleeping.count - blocked }
@@ -114,7 +114,7 @@ final class WorkerPool: WorkExecutor {
     }
     for worker in calls.woken { worker.wake.signal() }
     for worker in calls.made { worker.start() }
-    if calls.beginsWatch { Steward.shared.watch(workerClass) } else if calls.hurries { Steward.shared.hurry() }
+    if calls.beginsWatch { PoolManager.shared.watch(workerClass) } else if calls.hurries { PoolManager.shared.hurry() }
     if calls.isLimited { askForThread() }
     if calls.isSatisfied { Self.serveHungry(lessUrgentThan: workerClass) }
     for work in calls.refused { work.threadLimitWasReached(ThreadLimit.current) }
@@ -134,7 +134,7 @@ final class WorkerPool: WorkExecutor {
 
   /// Chooses the sleeping workers to wake, and the threads to make, for the work that no worker is coming for.
   ///
-  /// Where there may be no more workers, the steward is set to look after that work.
+  /// Where there may be no more workers, the pool manager is set to look after that work.
   private func calls(_ state: inout State) -> Calls {
     var calls = Calls()
     var missing = state.work.count - state.coming
@@ -149,8 +149,8 @@ final class WorkerPool: WorkExecutor {
         calls.made.append(worker)
       } else {
         // What waits may be blocks alone: then the first queue that comes to wait is notified.
-        if !state.hasToldLimit { calls.refused = state.work.works.filter(\.hearsOfThreadLimit) }
-        if !calls.refused.isEmpty { state.hasToldLimit = true }
+        if !state.hasReportedLimit { calls.refused = state.work.works.filter(\.reportsThreadLimit) }
+        if !calls.refused.isEmpty { state.hasReportedLimit = true }
         calls.isLimited = true
         break
       }

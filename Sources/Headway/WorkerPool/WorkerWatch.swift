@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Finds workers that are blocked, and those that compute again; belongs to the steward's thread.
+/// Finds workers that are blocked, and those that compute again; belongs to the pool manager's thread.
 ///
 /// A worker is judged by the processor time that its thread has used in the time since it was last looked at, and by
 /// whether it sleeps at the moment: by its clock, a thread that waits for a processor looks the same. So operations

@@ -30,7 +30,7 @@ WORKLOADS = {
     "many-queues": "1,000 queues",
 }
 QUEUE_LOCK = re.compile(r"14OperationQueueC6update17collectingBatches")
-# OperationStateMachine.book(isBarrier:)
+# OperationStateMachine.markListed(isBarrier:)
 TAKING_IN = re.compile(r"21OperationStateMachineV4book")
 POOL_LOCK = re.compile(r"10WorkerPoolC13changeAndSend")
 # A cache line that another processor has written takes 50 to 150 ns on present servers; a lock that changes hands brings

@@ -1,0 +1,165 @@
+import Synchronization
+
+/// An observer of one property.
+final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer, @unchecked Sendable {
+  // `last`, `first`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, and then to
+  // the one that notifies; the list of observers hands that role on under its lock. A key path never changes.
+
+  typealias Handler = @Sendable (Object, ObservedValueChange<Value>) -> Void
+
+  private let key: ObservedKey
+  private let options: ObservationOptions
+  private let handler: Handler
+  private let keyPath: KeyPath<Root, Value>
+  private let end = Atomic<Bool>(false)
+  private var last: Value?
+  /// What it begins with, until it has begun.
+  private var first: Value?
+  /// The operation has executed, and the observer has begun after that.
+  private var hasExecuted = false
+  /// The observer has been notified that a change is to come, and not yet of the change.
+  private var hasNotifiedOfPrior = false
+
+  /// Creates an observer of the property with the given key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - keyPath: The property. Its root is a class of which `Object` is, or a subclass.
+  ///   - options: Which values come with a change.
+  ///   - handler: What to call.
+  init(_ key: ObservedKey, _ keyPath: KeyPath<Root, Value>, _ options: ObservationOptions, _ handler: @escaping Handler)
+  {
+    self.key = key
+    self.keyPath = keyPath
+    self.options = options
+    self.handler = handler
+  }
+
+  var hasEnded: Bool { end.load(ordering: .acquiring) }
+
+  func setEnded() { end.store(true, ordering: .releasing) }
+
+  var observesDependencies: Bool { key == .dependencies }
+
+  var wantsPrior: Bool { options.contains(.prior) }
+
+  var ownKey: ObservedKey? { if case .own = key { key } else { nil } }
+
+  var skipsStart: Bool {
+    switch key {
+    case .isFinished, .isCancelled, .isAsynchronous, .dependencies, .queuePriority, .completionBlock: true
+    default: false
+    }
+  }
+
+  func prepare(with object: AnyObject) { last = value(of: object) }
+
+  func takeDown(_ object: AnyObject) { first = value(of: object) }
+
+  func begin(with object: AnyObject, _ state: ObservedChange?) {
+    if let state, let carried = carriedValue(of: state) { return begin(with: object, carried) }
+    let now = first ?? value(of: object)
+    first = nil
+    // Where values can't be compared, the observer is notified of each change; earlier ones are in the value now.
+    guard let last, isEqual(last, now) == false else { return begin(with: object, now) }
+    begin(with: object, last)
+    guard !hasEnded else { return }
+    noteEndOfExecution(from: last, to: now)
+    notify(unsafeDowncast(object, to: Object.self), of: now, after: last)
+  }
+
+  private func begin(with object: AnyObject, _ first: Value) {
+    last = first
+    if options.contains(.initial) { notify(unsafeDowncast(object, to: Object.self), new: first, old: nil) }
+  }
+
+  func receive(_ change: ObservedChange, of object: AnyObject) {
+    guard concerns(change.key) else { return }
+    // An operation executes once: this says what led to its end, of which the observer has heard.
+    if hasExecuted, change.key == .isExecuting, change.flag == true { return }
+    let new = carriedValue(of: change) ?? value(of: object)
+    let old = last
+    let isPosted = change.isPosted && change.key == key
+    if !isPosted, let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) {
+      // What was announced and has not happened is over, too.
+      if change.key == key { hasNotifiedOfPrior = false }
+      return
+    }
+    notify(unsafeDowncast(object, to: Object.self), of: new, after: old)
+  }
+
+  /// Notes that an operation has ceased to execute before the list of changes says that it began.
+  private func noteEndOfExecution(from old: Value, to new: Value) {
+    guard key == .isExecuting, let old = old as? Bool, let new = new as? Bool else { return }
+    hasExecuted = old && !new
+  }
+
+  private func notify(_ object: Object, of new: Value, after old: Value?) {
+    if wantsPrior, !hasNotifiedOfPrior { notifyOfPrior(object) }
+    hasNotifiedOfPrior = false
+    last = new
+    notify(object, new: new, old: old)
+  }
+
+  func receivePrior(_ key: ObservedKey, of object: AnyObject) {
+    guard wantsPrior, key == self.key, !hasNotifiedOfPrior else { return }
+    hasNotifiedOfPrior = true
+    notifyOfPrior(unsafeDowncast(object, to: Object.self))
+  }
+
+  /// Whether to look at a change: one of this property, or one of which that can't be known.
+  private func concerns(_ changed: ObservedKey) -> Bool {
+    if changed == key { return true }
+    guard case .own = key else { return false }
+    if case .own = changed { return false }
+    return true
+  }
+
+  /// Values are flags: what concerns those is done without what the runtime needs for values in general.
+  private var hasFlags: Bool { Value.self == Bool.self }
+
+  private func value(of object: AnyObject) -> Value {
+    if hasFlags, let flag = flag(of: object) { return unsafeBitCast(flag, to: Value.self) }
+    return unsafeDowncast(object, to: Root.self)[keyPath: keyPath]
+  }
+
+  /// What the key path would find, for those properties that are observed most.
+  private func flag(of object: AnyObject) -> Bool? {
+    switch key {
+    case .isFinished: unsafeDowncast(object, to: Operation.self).isFinished
+    case .isExecuting: unsafeDowncast(object, to: Operation.self).isExecuting
+    case .isCancelled: unsafeDowncast(object, to: Operation.self).isCancelled
+    default: nil
+    }
+  }
+
+  /// The value that came with the change, if it is of this property.
+  private func carriedValue(of change: ObservedChange) -> Value? {
+    guard change.key == key else { return nil }
+    if hasFlags, let flag = change.flag { return unsafeBitCast(flag, to: Value.self) }
+    return change.value.flatMap { $0 as? Value }
+  }
+
+  /// Whether two values are equal; nil if such values can't be compared.
+  private func isEqual(_ one: Value, _ other: Value) -> Bool? {
+    if hasFlags { return unsafeBitCast(one, to: Bool.self) == unsafeBitCast(other, to: Bool.self) }
+    guard let one = one as? any Equatable else { return nil }
+    func compare<Comparable: Equatable>(_ one: Comparable) -> Bool { one == other as? Comparable }
+    return compare(one)
+  }
+
+  private func notify(_ object: Object, new: Value, old: Value?) {
+    handler(
+      object,
+      ObservedValueChange(
+        kind: .setting, newValue: options.contains(.new) ? new : nil, oldValue: options.contains(.old) ? old : nil,
+        isPrior: false))
+  }
+
+  private func notifyOfPrior(_ object: Object) {
+    handler(
+      object,
+      ObservedValueChange(
+        kind: .setting, newValue: nil, oldValue: options.contains(.old) ? last : nil, isPrior: true))
+  }
+}

@@ -1,0 +1,124 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// Runs in queues with a limit, where the order of starting is exact.
+@Suite("Runs in limited queues", .hangLimit) struct LimitedBatchTests {
+  private let queue = OperationQueue(limit: 1)
+  private let ran = EventRecorder<String>()
+
+  private func operation(_ name: String, _ body: @escaping @Sendable () -> Void = {}) -> BlockOperation {
+    BlockOperation(name: name) { [ran] in
+      ran.record(name)
+      body()
+    }
+  }
+
+  /// Runs a hundred operations that do nothing, by which the thread comes to take many at a time, then `operations`.
+  private func run(_ operations: [BlockOperation]) {
+    queue.isSuspended = true
+    for _ in 0..<100 { queue.addOperation {} }
+    queue.addOperations(operations, waitUntilFinished: false)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("P2, Q3: with a limit of 1, what becomes ready late comes before what was added after it") func lateReadiness()
+  {
+    for _ in 0..<20 {
+      ran.removeAll()
+      let late = operation("late")
+      let outside = BlockOperation {}
+      late.addDependency(outside)
+      let first = operation("first") { outside.start() }
+      run([first, late] + (0..<5).map { operation("\($0)") })
+      #expect(ran.events == ["first", "late"] + (0..<5).map { "\($0)" })
+    }
+  }
+
+  @Test("P2, D1, Q3: with a limit of 1, so does what depends on one of them") func dependent() {
+    for _ in 0..<20 {
+      ran.removeAll()
+      let (first, second, dependent) = (operation("first"), operation("second"), operation("dependent"))
+      dependent.addDependency(second)
+      run([first, dependent, second] + (0..<5).map { operation("\($0)") })
+      #expect(ran.events == ["first", "second", "dependent"] + (0..<5).map { "\($0)" })
+    }
+  }
+
+  @Test("P2, Q3: with a limit of 1, a more urgent operation is the next, and an equal one the last") func urgent() {
+    for _ in 0..<20 {
+      ran.removeAll()
+      let first = operation("first") { [queue] in
+        queue.addOperation(operation("equal"))
+        let urgent = operation("urgent")
+        urgent.queuePriority = .high
+        queue.addOperation(urgent)
+      }
+      run([first] + (0..<5).map { operation("\($0)") })
+      #expect(ran.events == ["first", "urgent"] + (0..<5).map { "\($0)" } + ["equal"])
+    }
+  }
+
+  @Test("P2, Q3: with a limit of 1, what is added overtakes what is less urgent than usual") func lessUrgent() {
+    for _ in 0..<20 {
+      ran.removeAll()
+      let others = (0..<5).map { operation("\($0)") }
+      let first = operation("first") { [queue] in queue.addOperation(operation("usual")) }
+      for operation in [first] + others { operation.queuePriority = .low }
+      run([first] + others)
+      #expect(ran.events == ["first", "usual"] + (0..<5).map { "\($0)" })
+    }
+  }
+
+  @Test("Q3: with a limit, no more run than it says, and as many as can", arguments: [1, 2, 3, 8]) func limits(
+    limit: Int
+  ) {
+    queue.maxConcurrentOperationCount = limit
+    let running = Crowd()
+    for _ in 0..<2_000 {
+      queue.addOperation {
+        running.enter()
+        running.leave()
+      }
+    }
+    // These fill all places at the same time, or wait for ever.
+    let meeting = Meeting(of: limit)
+    for _ in 0..<limit {
+      queue.addOperation {
+        running.enter()
+        meeting.attend()
+        running.leave()
+      }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(running.most == limit)
+  }
+
+  @Test("Q3: an operation that is observed takes one place, not two") func observed() {
+    queue.maxConcurrentOperationCount = 2
+    let isOpen = Gate()
+    let first = BlockOperation { isOpen.wait() }
+    let token = first.observe(\.isFinished) { _, _ in }
+    run([first, BlockOperation { isOpen.open() }])
+    #expect(first.isFinished)
+    token.invalidate()
+  }
+
+  @Test("C5: with a limit that is reached, what was added an instant ago leaves as soon as it is cancelled")
+  func cancelled() {
+    let isOpen = Gate()
+    queue.addOperation { isOpen.wait() }
+    for _ in 0..<200 {
+      let operation = BlockOperation { Issue.record("a cancelled operation ran") }
+      queue.addOperation(operation)
+      operation.cancel()
+      operation.waitUntilFinished()
+    }
+    #expect(queue.operationCount == 1)
+    isOpen.open()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+}
