@@ -114,7 +114,8 @@ extension OperationQueue: PoolWork {
     return visit.run(atMost: count)
   }
 
-  /// Called by whoever asked for a thread, the pool manager perhaps, which must not run users' code; and no worker may come.
+  /// Called by whoever asked for a thread, the pool manager perhaps, which must not run users' code; and no worker may
+  /// come.
   package final var reportsThreadLimit: Bool { true }
 
   package final func threadLimitWasReached(_ limit: Int) {

@@ -63,8 +63,8 @@ extension Worker {
 
   /// The thread has taken an operation, and is at none.
   ///
-  /// Called under the queue's lock, and so perhaps on the pool manager's thread, whose nice value is not to be changed: the
-  /// worker has gone on to no operation before, and so was not raised.
+  /// Called under the queue's lock, and so perhaps on the pool manager's thread, whose nice value is not to be changed:
+  /// the worker has gone on to no operation before, and so was not raised.
   func noteTaken(_ operation: OperationReference) {
     assert(raisable.load(ordering: .relaxed) == 0, "the worker is at an operation")
     raisable.store(UInt(bitPattern: operation.toOpaque()), ordering: .releasing)

@@ -3,7 +3,8 @@
 /// Protected by the lock of the operation's links, which excludes others; so that is not checked once more at each
 /// access.
 final class OperationDetails {
-  // Memory of up to 120 bytes is given back without glibc's lock of its arena, so what is rareDetails is in another object.
+  // Memory of up to 120 bytes is given back without glibc's lock of its arena, so what is rareDetails is in another
+  // object.
 
   @exclusivity(unchecked) var name: String?
   @exclusivity(unchecked) var completion = Completion.none

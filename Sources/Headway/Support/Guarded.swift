@@ -3,8 +3,8 @@ import Synchronization
 /// A value behind a lock that a thread with a raised nice value never holds.
 ///
 /// Such a thread may be preempted for seconds, and a normal thread that wants the lock would wait as long. So a worker
-/// of the utility or background class, or one whose thread priority is lowered, has the ``PoolManager`` carry out what it
-/// would do under the lock, and waits for that: some ten microseconds. Other threads take the lock themselves.
+/// of the utility or background class, or one whose thread priority is lowered, has the ``PoolManager`` carry out what
+/// it would do under the lock, and waits for that: some ten microseconds. Other threads take the lock themselves.
 ///
 /// Nothing of the user's is called, or released, under the lock; and what is done there does not depend on which thread
 /// does it.

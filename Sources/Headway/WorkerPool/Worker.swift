@@ -4,8 +4,8 @@ import Synchronization
 /// One thread of a pool.
 final class Worker: @unchecked Sendable {
   // `wake`, `sleeps` and `leavesSoon` protect themselves; the pool's lock protects `status`, `blockedSince`, `visit`
-  // and `isDismissed`; the pool manager's thread alone uses `seen`; `probe` is set before the worker first looks for work,
-  // under the pool's lock; the rest belongs to the worker's own thread.
+  // and `isDismissed`; the pool manager's thread alone uses `seen`; `probe` is set before the worker first looks for
+  // work, under the pool's lock; the rest belongs to the worker's own thread.
 
   /// What the pool knows of a worker.
   enum Status {
@@ -146,7 +146,8 @@ final class Worker: @unchecked Sendable {
 
   /// Makes the worker's thread.
   ///
-  /// A thread inherits the nice value of the one that makes it, so one with a raised value leaves that to the pool manager.
+  /// A thread inherits the nice value of the one that makes it, so one with a raised value leaves that to the pool
+  /// manager.
   func start() {
     if Worker.current?.isLow == true { return PoolManager.perform { self.makeThread() } }
     makeThread()

@@ -84,8 +84,8 @@ extension WorkerPool {
 
   // MARK: Threads that are missing
 
-  /// The worker's thread could not be made; its work waits, and it is tried again: by the pool manager at each of its looks,
-  /// or, if that is missing too, with the next work and by threads that wait.
+  /// The worker's thread could not be made; its work waits, and it is tried again: by the pool manager at each of its
+  /// looks, or, if that is missing too, with the next work and by threads that wait.
   func threadWasRefused(_ worker: Worker) {
     let beginsWatch = state.withLock { state in
       state.remove(worker)
