@@ -29,7 +29,7 @@ struct Admission {
   /// and while the queue is suspended, and for nothing else; workers of the normal class take them, before all others.
   var cancelledWithinLimit = ReadyOperations()
   /// Those that overrides of `isReady` hold back, the one that has not been asked for longest first.
-  private(set) var heldBack = OperationChain()
+  private(set) var heldBack = OperationList<PlaceLinks>()
   private var nextSequence: UInt64 = 0
   /// How many have been started by themselves, and have not finished; those of batches are not counted.
   var runningCount = 0

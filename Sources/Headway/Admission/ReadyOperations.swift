@@ -7,10 +7,9 @@
 /// mask says which priorities have any.
 struct ReadyOperations {
   fileprivate struct Level {
-    var first: OperationReference?
-    var last: OperationReference?
+    var list = OperationList<PlaceLinks>()
     var root: OperationReference?
-    var isEmpty: Bool { first == nil && root == nil }
+    var isEmpty: Bool { list.first == nil && root == nil }
   }
 
   private var levels = (Level(), Level(), Level(), Level(), Level())
@@ -99,19 +98,16 @@ struct ReadyOperations {
 
 extension ReadyOperations.Level {
   fileprivate mutating func insert(_ operation: OperationReference) {
-    guard let last, last.sequence > operation.sequence else {
+    guard let last = list.last, last.sequence > operation.sequence else {
       operation.isInHeap = false
-      operation.previous = last
-      if let last { last.next = operation } else { first = operation }
-      last = operation
-      return
+      return list.append(operation)
     }
     operation.isInHeap = true
     root = meld(root, operation)
   }
 
   fileprivate var earliest: OperationReference? {
-    guard let first, let root else { return first ?? root }
+    guard let first = list.first, let root else { return list.first ?? root }
     return root.sequence < first.sequence ? root : first
   }
 
@@ -122,28 +118,16 @@ extension ReadyOperations.Level {
   }
 
   fileprivate mutating func remove(_ operation: OperationReference) {
-    if operation.isInHeap { removeFromHeap(operation) } else { removeFromList(operation) }
-    operation.next = nil
-    operation.previous = nil
-    operation.child = nil
+    if operation.isInHeap { removeFromHeap(operation) } else { list.remove(operation) }
   }
 
   fileprivate mutating func append(_ other: Self) {
-    if let otherFirst = other.first {
-      if let last { last.next = otherFirst } else { first = otherFirst }
-      otherFirst.previous = last
-      last = other.last
-    }
+    list.append(other.list)
     root = meld(root, other.root)
   }
 
-  private mutating func removeFromList(_ operation: OperationReference) {
-    let (previous, next) = (operation.previous, operation.next)
-    if let previous { previous.next = next } else { first = next }
-    if let next { next.previous = previous } else { last = previous }
-  }
-
   private mutating func removeFromHeap(_ operation: OperationReference) {
+    defer { (operation.next, operation.previous, operation.child) = (nil, nil, nil) }
     let orphans = meldChildren(of: operation)
     if operation.isSame(as: root) {
       root = orphans
