@@ -6,8 +6,13 @@
 struct Effects: ~Copyable {
   /// Created for the first step: usually there are none.
   private var steps: Steps?
-  /// The completion block of an operation that has ended in a batch, if the batch's thread runs it.
+  /// The completion block of an operation that has ended in a batch, if the batch's thread runs it; and the operation.
   private var completionBlock: CompletionBlock?
+  private var completed: (operation: OperationReference, queue: Unmanaged<OperationQueue>?)?
+  /// The queue that an operation leaves by itself.
+  ///
+  /// The caller keeps the queue alive.
+  private let queue: Unmanaged<OperationQueue>?
   /// The batch of the calling thread, which keeps the memory of the steps for its next operation.
   ///
   /// The caller keeps the batch alive.
@@ -15,16 +20,20 @@ struct Effects: ~Copyable {
 
   /// Creates effects without a step.
   ///
-  /// - Parameter batch: The batch of the calling thread in which something ends, if it does.
-  init(in batch: Unmanaged<Batch>? = nil) { self.batch = batch }
+  /// - Parameter queue: The queue that an operation leaves by itself, if these are the effects of its end.
+  init(leaving queue: Unmanaged<OperationQueue>? = nil) { (self.queue, batch) = (queue, nil) }
+
+  /// Creates effects without a step, for the end of an operation in a batch.
+  ///
+  /// - Parameter batch: The batch of the calling thread.
+  init(in batch: Unmanaged<Batch>) { (queue, self.batch) = (nil, batch) }
 
   var isEmpty: Bool { steps == nil && completionBlock == nil }
 
   /// Takes all out.
   mutating func take() -> Effects {
-    var taken = Effects(in: batch)
-    taken.steps = steps.take()
-    if completionBlock != nil { taken.completionBlock = completionBlock.take() }
+    var taken = Effects()
+    swap(&taken, &self)
     return taken
   }
 
@@ -32,6 +41,7 @@ struct Effects: ~Copyable {
     mutating get {
       if let steps { return steps }
       let made = batch?._withUnsafeGuaranteedRef { $0.takeRecycledSteps() } ?? Steps()
+      made.queue = queue
       steps = made
       return made
     }
@@ -60,8 +70,14 @@ struct Effects: ~Copyable {
   /// Adds an object to release, which may run user code.
   mutating func release(_ object: AnyObject) { madeSteps.released.append(object) }
 
-  /// Adds the completion block of the operation that has ended: see ``perform(after:in:)``.
-  mutating func run(_ completionBlock: consuming CompletionBlock) { self.completionBlock = completionBlock }
+  /// Adds the completion block of an operation that has ended.
+  ///
+  /// The caller keeps the operation and the queue that it has left alive.
+  mutating func run(
+    _ completionBlock: consuming CompletionBlock, of operation: Operation, in queue: Unmanaged<OperationQueue>?
+  ) {
+    (self.completionBlock, completed) = (completionBlock, (OperationReference(operation), queue))
+  }
 
   /// Adds a call of the handler of failures.
   mutating func reportFailure() { madeSteps.reportsFailure = true }
@@ -105,33 +121,19 @@ struct Effects: ~Copyable {
 
   // MARK: Performing
 
-  /// Performs the steps.
+  /// Performs the steps, and runs the completion block.
   ///
   /// Called with no lock held.
   @inline(__always)
   mutating func perform() {
     if steps != nil { performSteps() }
+    if completionBlock != nil { runCompletionBlock() }
   }
 
-  /// Performs the steps after the end of an operation by itself.
-  ///
-  /// - Parameter queue: The queue that it has left, which the caller keeps alive.
-  mutating func perform(afterEndIn queue: Unmanaged<OperationQueue>?) {
-    guard let steps else { return }
-    steps.queue = queue
-    performSteps()
-  }
-
-  /// Performs the steps, or runs the completion block, of an operation that has ended in a batch.
-  ///
-  /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue that it has left.
   @inline(never)  // So that the block is released before this returns.
-  consuming func perform(after operation: OperationReference, in queue: OperationQueue) {
-    perform()
-    guard let block = completionBlock.take() else { return }
-    operation._withUnsafeGuaranteedRef { $0.runCompletionBlock(block, queue) }
+  private mutating func runCompletionBlock() {
+    guard let block = completionBlock.take(), let (operation, queue) = completed else { return }
+    operation._withUnsafeGuaranteedRef { $0.runCompletionBlock(block, queue?.takeUnretainedValue()) }
   }
 
   // By itself: it is long, and `perform()`, which mostly has nothing to do, is in the path of every operation.

@@ -3,7 +3,7 @@ import Synchronization
 extension OperationQueue {
   /// Runs an operation that has been claimed.
   final func run(_ operation: Operation) {
-    startUnit(of: operation)
+    operation.noteStart(in: self)
     ThreadContext.run(operation, in: self) {
       operation.start()
       operation.endIfOverrideHasFinished()
@@ -34,7 +34,7 @@ extension OperationQueue {
           if isLow { worker?.goOn(to: reference, in: self) }
           guard isContinued || operation.state.beginPlainly() else { return .notBegun }
           context.pointee.enter(reference)
-          startUnit(of: operation)
+          operation.noteStart(in: self)
           if operation.mayEndLater {
             operation.run()
             return batch.mainEnd.takePlace().map { .endedInMain($0) } ?? .goesOn
@@ -117,9 +117,9 @@ extension OperationQueue {
     submitCompletionBlock(of: reference, batch)
     guard !batch.effects.isEmpty else { return true }
     guard !isLast, !batch.keepsOrder, batch.leave() else { return false }
-    let effects = batch.effects.take()
+    var effects = batch.effects.take()
     if effects.notifiesEnd { context.pointee.enter(reference) } else { context.pointee.leaveQueue() }
-    effects.perform(after: reference, in: self)
+    effects.perform()
     context.pointee.leave()
     context.pointee.enter(self)
     return batch.comeBack()
@@ -142,7 +142,7 @@ extension OperationQueue {
     if effects.notifiesEnd {
       ThreadContext.run(operation, in: self) { effects.perform() }
     } else {
-      effects.perform(after: reference, in: self)
+      effects.perform()
     }
   }
 

@@ -91,12 +91,12 @@ extension Operation {
     // looks for the queue by way of the operation has got it when the links are closed (`Operation.queue`).
     let queue = before.isEnqueued ? queueLinks.home?.takeUnretainedValue() : nil
     let home = queue.map { Unmanaged.passUnretained($0) }
-    var effects = Effects()
+    var effects = Effects(leaving: home)
     var dependencies = TakenDependencies()
     _ = conclude(
       from: before, at: .byItself(closing: batch.map { .passUnretained($0) }), in: home, continues: false, &effects
     ) { dependencies = $0.dependencies }
-    effects.perform(afterEndIn: home)
+    effects.perform()
     if before.phase != .executing { abandonWork() }
     releaseWork()
     // They have finished and so released theirs: that is no recursion.
@@ -154,7 +154,7 @@ extension Operation {
     guard let batch = site.batch else { return submitCompletionBlock(consume block, home?.takeUnretainedValue()) }
     let isAlone = isNotified && effects.isEmpty && !ending.runsUserCodeWhenReleased
     if isAlone, batch._withUnsafeGuaranteedRef({ $0.runsCompletionBlocks && !$0.hasDeferredReleases }) {
-      effects.run(consume block)
+      effects.run(consume block, of: self, in: home)
     } else {
       let (executor, placement) = batch._withUnsafeGuaranteedRef { ($0.executor, $0.placement) }
       submitCompletionBlock(consume block, home?.takeUnretainedValue(), executor, placement)

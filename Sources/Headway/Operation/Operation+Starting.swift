@@ -1,6 +1,15 @@
 import Synchronization
 
 extension Operation {
+  /// The operation starts: each does so here, in a batch, by itself, or manually, on the thread that then runs it.
+  ///
+  /// This is where a trace point or a metric attaches. Called with no lock held; it calls no user code. An operation
+  /// that was cancelled starts here only if a queue has it run code of its own.
+  ///
+  /// - Parameter queue: The queue that runs the operation; nil if ``start()`` was called manually.
+  @inline(__always)
+  final func noteStart(in queue: OperationQueue?) { queue?.startUnit(of: self) }
+
   /// What ``start()`` does.
   final func begin() {
     // In a queue, the queue has asked. By hand, an override of `isReady` has to be asked here.
@@ -18,6 +27,7 @@ extension Operation {
       if before.isObserved { notify([ObservedChange(.isExecuting, true)]) }
       if before.phase == .pending {
         // By hand. For the queues that this thread may be inside of, nothing changes.
+        noteStart(in: nil)
         ThreadContext.run(self, in: ThreadContext.queue) { run() }
       } else {
         run()
