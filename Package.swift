@@ -147,7 +147,8 @@ let modules = [
     name: "HeadwayCSVTests", kind: .tests,
     needs: ["Headway", "HeadwayCSV", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),
   Module(
-    name: "HeadwayImportTests", kind: .tests, needs: ["Headway", "HeadwayCSV", "HeadwayImport", "HeadwayTestSupport"],
+    name: "HeadwayImportTests", kind: .tests,
+    needs: ["Headway", "HeadwayCSV", "HeadwayImport", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [sqlite: ["GRDB"]]),
   Module(
     name: "HeadwayHTTPTests", kind: .tests, needs: ["Headway", "HeadwayHTTP", "HeadwayTestKit", "HeadwayTestSupport"],

@@ -160,7 +160,10 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Flag(
     name: .shortAndLong,
-    help: "Print nothing but errors, and a line about rejected rows, removed rows and columns that were added.")
+    help: """
+      Print nothing but errors, and a line about rejected rows, removed rows, columns that were added, and values that \
+      were changed.
+      """)
   var quiet = false
 
   @Option(help: ArgumentHelp("Show the last rows of this table while they arrive (with bars).", valueName: "table"))

@@ -1,4 +1,5 @@
 #if SQLite
+import GRDB
 import HeadwayTestSupport
 import Testing
 
@@ -33,6 +34,29 @@ struct SummaryTests {
       ])
     #expect(run.output.last?.contains("db.rejects/stop_times.csv") == true)
     #expect(Set(run.output.prefix(8).map(\.count)).count == 1, "The columns stand below each other.")
+  }
+
+  @Test("I11: a column that makes numbers of text is a line of the summary, of standard error, and of JSON")
+  func convertedColumns() async throws {
+    try folder.write("code,name\n007,a\n8,b\n1e3,c\n", to: "t.csv")
+    for style in ["quiet", "none", "json"] {
+      let path = "\(folder.path)/\(style)"
+      try await DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE t (code STRING, name TEXT)") }
+      let options = style == "quiet" ? ["--quiet"] : ["--progress", style]
+      let run = try await Tool.run(["import", "t.csv", style] + options, in: folder)
+      #expect(run.status == 0)
+      let sentence =
+        "t: 2 values of the column code (STRING) became numbers with another text, the first ‘007’ in line 2. To keep "
+        + "the text, declare the column as TEXT."
+      switch style {
+      case "quiet": #expect(run.output.isEmpty && run.errors == ["headway: \(sentence)"])
+      case "none": #expect(run.output.contains(sentence))
+      default:
+        let object =
+          #""convertedColumns":[{"column":"code","count":2,"declaredType":"STRING","firstLine":2,"firstValue":"007"}]"#
+        #expect(run.output.contains { $0.contains(object) })
+      }
+    }
   }
 
   @Test(

@@ -25,6 +25,8 @@ struct ExistingTable {
   private let hasPrimaryKeyIndex: Bool
   /// `WITHOUT ROWID`.
   let isWithoutRowIdentifier: Bool
+  /// `STRICT`.
+  private let isStrict: Bool
   /// The statement that made the table, as SQLite keeps it.
   let definition: String
   /// Whether the table is the connection's own, and gone with it.
@@ -52,10 +54,10 @@ struct ExistingTable {
     columns = rows.map { ($0["name"], $0["type"]) }
     requiredColumns = Set(rows.filter { $0["notnull"] > 0 }.map { ($0["name"] as String).lowercasedAsName })
     generated = rows.filter { $0["hidden"] > 1 }.map { $0["name"] }
-    isWithoutRowIdentifier =
-      try Int.fetchOne(
-        connection, sql: "SELECT wr FROM pragma_table_list WHERE name = ? AND schema = ?", arguments: [known, schema])
-      == 1
+    let kind = try Row.fetchOne(
+      connection, sql: "SELECT wr, strict FROM pragma_table_list WHERE name = ? AND schema = ?",
+      arguments: [known, schema])
+    (isWithoutRowIdentifier, isStrict) = (kind?["wr"] == 1, kind?["strict"] == 1)
     definition =
       try String.fetchOne(
         connection, sql: "SELECT sql FROM \(master) WHERE type = 'table' AND name = ?", arguments: [known]) ?? ""
@@ -253,14 +255,53 @@ struct ExistingTable {
     columns.first { $0.name.isSameName(as: column) }?.type.uppercased()
   }
 
-  /// Whether SQLite keeps values of a type as they are in a column declared so; the rules of column affinity, from
-  /// <https://sqlite.org/datatype3.html#determination_of_column_affinity>.
+  /// By the names, in lower case, of columns that make numbers of text, what they make of it.
+  var numberAffinities: [String: NumberAffinity] {
+    var affinities: [String: NumberAffinity] = [:]
+    for (name, declaredType) in columns {
+      let type: ColumnType
+      switch Affinity(declaredType.uppercased(), isStrict: isStrict) {
+      case .integer, .numeric: type = .numeric
+      case .real: type = .real
+      case .text, .none: continue
+      }
+      affinities[name.lowercasedAsName] = NumberAffinity(declaredType: declaredType, type: type)
+    }
+    return affinities
+  }
+
+  /// Whether SQLite keeps values of a type as they are in a column declared so.
   private static func isType(_ declared: String, fitFor type: ColumnType) -> Bool {
-    if declared.contains("INT") { return type == .integer }
-    if ["CHAR", "CLOB", "TEXT"].contains(where: declared.contains) { return type == .text }
-    if declared.isEmpty || declared.contains("BLOB") { return true }
-    if ["REAL", "FLOA", "DOUB"].contains(where: declared.contains) { return type == .real }
-    return type != .text
+    switch Affinity(declared, isStrict: false) {
+    case .integer: type == .integer
+    case .text: type == .text
+    case .none: true
+    case .real: type == .real
+    case .numeric: type != .text
+    }
+  }
+}
+
+/// The affinity of a column, by its declared type; the rules are from
+/// <https://sqlite.org/datatype3.html#determination_of_column_affinity>.
+private enum Affinity {
+  case integer, text, none, real, numeric
+
+  /// - Parameters:
+  ///   - declared: The type in capitals.
+  ///   - isStrict: Whether the table is `STRICT`, in which `ANY` keeps each value.
+  init(_ declared: String, isStrict: Bool) {
+    if declared.contains("INT") {
+      self = .integer
+    } else if ["CHAR", "CLOB", "TEXT"].contains(where: declared.contains) {
+      self = .text
+    } else if declared.isEmpty || declared.contains("BLOB") || (isStrict && declared == "ANY") {
+      self = .none
+    } else if ["REAL", "FLOA", "DOUB"].contains(where: declared.contains) {
+      self = .real
+    } else {
+      self = .numeric
+    }
   }
 }
 

@@ -238,6 +238,8 @@ public final class ImportDatabase: Sendable {
     var columns: [String] = []
     /// By the names, in lower case, of columns whose types an earlier import has found, these.
     var foundTypes: [String: ColumnType] = [:]
+    /// By the names, in lower case, of columns that make numbers of text, what they make of it.
+    var affinities: [String: NumberAffinity] = [:]
   }
 
   /// The names of the columns of a description's table; none if it is not there.
@@ -252,7 +254,7 @@ public final class ImportDatabase: Sendable {
       let found = try ImportHistory.foundColumns(of: table.name, connection)
       return Existing(
         schema: table.completing(schema, header: header), columns: table.columnNames,
-        foundTypes: table.numericTypes(of: found))
+        foundTypes: table.numericTypes(of: found), affinities: table.numberAffinities)
     }
   }
 

@@ -23,6 +23,8 @@ final class TargetTable: @unchecked Sendable {
   var updates: Bool { places.updates }
   /// The rows are to take the place of others, and have not.
   var isReplacing: Bool { places.isTemporary && !hasEnded }
+  /// Triggers may refuse rows when these replace others.
+  var mayRefuseAtEnd: Bool { places.originTable != nil }
   /// How many rows, which the table had, are replaced, and removed.
   private(set) var replaced = 0
   private(set) var removed = 0

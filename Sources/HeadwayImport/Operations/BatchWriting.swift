@@ -95,23 +95,27 @@ struct BatchWriting {
   private func report(_ all: [Written]) throws {
     var (rows, rejects, endOffsets) = (0, [RejectedRow](), [Int]())
     var failure: ImportError?
+    var conversions = TextConversions()
     for written in all {
       let batch = written.batch
       let refused = written.refused.map { target.rejected(batch, $0) }
       if operation.options.isStrict, let end = written.refused.first?.position, let first = refused.first {
         // A strict import ends here; of the batch, only what comes before it is in the database.
         rows += end
+        conversions.count(in: batch, keepsEach: target.mayRefuseAtEnd) { $0 < end }
         rejects += batch.rejects.filter { $0.line < first.line } + [first]
         failure = first.error(path: operation.file)
       } else {
         // What is reported is in the database, and these are not.
         let lines = Set(refused.map(\.line))
         rows += batch.count - refused.count
+        let positions = Set(written.refused.map(\.position))
+        conversions.count(in: batch, keepsEach: target.mayRefuseAtEnd) { !positions.contains($0) }
         rejects += (batch.rejects.filter { !lines.contains($0.line) } + refused).sorted { $0.line < $1.line }
         endOffsets.append(batch.endOffset)
       }
     }
-    try operation.committed(rows: rows, rejects: rejects, endOffsets: endOffsets)
+    try operation.committed(rows: rows, rejects: rejects, endOffsets: endOffsets, conversions: conversions)
     if let failure { throw failure }
   }
 }

@@ -52,6 +52,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   // Protected by its lock.
   private struct State {
     var report: TableReport
+    var conversions = TextConversions()
     var startedAt: ContinuousClock.Instant?
     /// Told of each batch that was committed, after it was.
     var observer: (@Sendable (TableReport) -> Void)?
@@ -99,8 +100,12 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   public var report: TableReport {
     state.withLock { state in
       var report = state.report
+      if !state.conversions.isEmpty { report.convertedColumns = state.conversions.columns }
       if let start = state.startedAt { report.duration = .now - start }
-      if group?.isAbandoned == true { (report.rows, report.bytes, report.isComplete) = (0, 0, false) }
+      if group?.isAbandoned == true {
+        (report.rows, report.bytes, report.isComplete) = (0, 0, false)
+        report.convertedColumns = []
+      }
       return report
     }
   }
@@ -170,6 +175,12 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     progress.completedUnitCount = size
   }
 
+  /// Called after rows that replaced others have been refused by triggers then.
+  func refused(_ rows: [RejectedRow]) throws {
+    state.withLock { $0.conversions.remove(lines: Set(rows.map(\.line))) }
+    try committed(rows: -rows.count, rejects: rows, endOffsets: [])
+  }
+
   // MARK: What the import tells
 
   func opened(_ source: RecordSource, _ form: FileForm) {
@@ -198,7 +209,14 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   func note(_ text: String) { state.withLock { $0.report.notes.append(text) } }
 
   /// Called if rows that were to replace others are gone with the import.
-  func takeBackRows() { state.withLock { ($0.report.rows, $0.report.bytes) = (0, 0) } }
+  func takeBackRows() {
+    state.withLock { ($0.report.rows, $0.report.bytes, $0.conversions) = (0, 0, TextConversions()) }
+  }
+
+  /// Called at the end with the columns whose numbers have different numbers of decimals.
+  func noteConversions(_ plan: TablePlan, uneven: Set<Int>) {
+    state.withLock { $0.conversions.end(plan, uneven: uneven) }
+  }
 
   /// Called after batches have been committed.
   ///
@@ -206,9 +224,13 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   ///   - rows: How many rows they have.
   ///   - rejectedRows: What is wrong with rows of theirs.
   ///   - endOffsets: The places in the file up to which the batches bring the import, one after the other.
+  ///   - conversions: The values whose text the table has not kept.
   /// - Throws: ``ImportError`` if the rejects can't be written.
-  func committed(rows: Int, rejects rejectedRows: [RejectedRow], endOffsets: [Int]) throws {
+  func committed(
+    rows: Int, rejects rejectedRows: [RejectedRow], endOffsets: [Int], conversions: TextConversions = TextConversions()
+  ) throws {
     let observer = state.withLock { state in
+      state.conversions.merge(conversions)
       state.report.rows += rows
       state.report.rejected += rejectedRows.count { $0.status == .rejected }
       state.report.reported += rejectedRows.count { $0.status == .reported }

@@ -54,6 +54,7 @@ final class TableImport {
     var encoder = RowEncoder(
       plan, known: try target.knownKeys(), seen: target.updates && !target.writer.asksForKeys ? keys.encoded : nil,
       header: records.headerFields, options)
+    defer { operation.noteConversions(plan, uneven: encoder.unevenColumns) }
     let line = BatchLine(operation, target)
     // When reading fails, what was read before is written before the operation ends.
     defer { line.waitForAll() }
@@ -82,7 +83,7 @@ final class TableImport {
       lastRecord: records.count, rows: report.rows, takesNone: takesNone,
       mayGoOn: { [operation] in !operation.isCancelled })
     for (operation, rows) in refused where !rows.isEmpty {
-      try operation.committed(rows: -rows.count, rejects: rows, endOffsets: [])
+      try operation.refused(rows)
     }
     group?.keep(FileGroup.Keys(encoded: encoder.seen ?? KeySet(), stored: target.writer.writtenKeys))
     operation.noteEnd(target)
@@ -138,6 +139,7 @@ final class TableImport {
     let notes = plan.findTypes(
       in: records, options, described: operation.table.columns, existing: existing.foundTypes)
     for note in notes { operation.note(note) }
+    plan.meet(affinities: existing.affinities, described: operation.table.columns)
     return plan
   }
 

@@ -22,6 +22,12 @@ public struct TableReport: Sendable, Hashable {
   /// Columns and indices that the import has added to a table that existed, and columns whose types it has changed; a
   /// sentence each, without a full stop.
   public internal(set) var schemaChanges: [String] = []
+  /// Columns of a table that existed whose values have become numbers with another text, although the import does not
+  /// describe them as numbers; complete at the end.
+  ///
+  /// Numbers are compared with their text as for ``ImportOptions/Types/found``: zeros at the end of a fraction count
+  /// only if the values of the column have different numbers of decimals.
+  public internal(set) var convertedColumns: [ConvertedColumn] = []
   /// References that could not be checked, since the table to which they lead is not in the database: a sentence for
   /// each column that has values.
   public internal(set) var uncheckedReferences: [String] = []

@@ -27,6 +27,8 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   var rejects: [RejectedRow] = []
   /// In a table without a key: the records that are no rows, whose places an earlier import may have filled.
   var rejectedOrdinals: [Int] = []
+  /// The values of rows whose text the table does not keep.
+  var conversions: [TextConversion] = []
   /// By column, the type that it must have before these rows are written.
   var widenings: [Int: ColumnType] = [:]
   /// The place in the file up to which this batch brings the import.
@@ -56,6 +58,7 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
     origins.removeAll(keepingCapacity: true)
     rejects.removeAll(keepingCapacity: true)
     rejectedOrdinals.removeAll(keepingCapacity: true)
+    conversions.removeAll(keepingCapacity: true)
     widenings.removeAll(keepingCapacity: true)
     byteCount = 0
     // After a row that is longer than a whole batch.
@@ -87,8 +90,11 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   /// Completes the row whose values were put at ``nextRow``.
   func endRow(_ origin: Origin) { origins.append(origin) }
 
-  /// Takes back the bytes of a row that was not completed.
-  func dropBytes(from start: Int) { byteCount = start }
+  /// Takes back the bytes and the conversions of a row that was not completed.
+  func dropRow(from start: Int) {
+    byteCount = start
+    while conversions.last?.row == count { conversions.removeLast() }
+  }
 
   func record(of row: Int) -> [UInt8] {
     Array(recordBytes(of: row))

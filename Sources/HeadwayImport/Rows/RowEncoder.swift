@@ -13,6 +13,11 @@ struct RowEncoder {
     let isChecked: Bool
     let isFound: Bool
     var type: ColumnType
+    /// What the table makes of text, where nothing asks for numbers.
+    let affinity: NumberAffinity?
+    /// The number of decimals of the first number, and whether others have another one; only with an affinity.
+    var decimals: Int?
+    var isUneven = false
     /// Numbers of it were written in another way than they are kept, for instance with zeros at their end.
     var hasOtherText = false
   }
@@ -35,6 +40,8 @@ struct RowEncoder {
   private(set) var hasDuplicates = false
   /// What should be known about the whole: a sentence each.
   private(set) var notes: [String] = []
+  /// The columns that the table turns into numbers, and whose numbers have different numbers of decimals.
+  var unevenColumns: Set<Int> { Set(readings.indices.filter { readings[$0].isUneven }) }
   /// Columns that refer to their own table, with the values met there.
   private(set) var selfReferences: [SelfReference]
 
@@ -51,7 +58,8 @@ struct RowEncoder {
     readings = plan.columns.enumerated().map { position, column in
       Reading(
         field: column.field, isKey: column.isKey, isRequired: column.isRequired,
-        isChecked: column.reference != nil && known[position] != nil, isFound: column.isFound, type: column.type)
+        isChecked: column.reference != nil && known[position] != nil, isFound: column.isFound, type: column.type,
+        affinity: column.affinity)
     }
     (raggedRows, nullTexts, numbers) = (options.raggedRows, NullTexts(options), PlainNumbers(options.numberFormat))
     // Of one column, it may be a value.
@@ -93,7 +101,7 @@ struct RowEncoder {
       let bytes = nullTexts.value(of: field, in: record)
       if bytes.isEmpty, !(plan.isJSONLines && record.wasQuoted(at: field)) {
         if column.isRequired || (isRowIdentifier && column.isKey) {
-          batch.dropBytes(from: recordStart)
+          batch.dropRow(from: recordStart)
           batch.rejects.removeSubrange(rejectCount...)
           return reject(record, batch, "\(plan.columns[position].name) is empty")
         }
@@ -102,7 +110,7 @@ struct RowEncoder {
       }
       row[position] = convert(bytes, position, record, recordStart, batch)
       if isRowIdentifier, column.isKey, row[position].kind != .integer {
-        batch.dropBytes(from: recordStart)
+        batch.dropRow(from: recordStart)
         batch.rejects.removeSubrange(rejectCount...)
         let name = plan.columns[position].name
         return reject(record, batch, "\(name): ‘\(bytes.shortText)’ is not a whole number, as the key must be")
@@ -110,7 +118,7 @@ struct RowEncoder {
       if column.isChecked { check(bytes, position, record, batch) }
     }
     if seen != nil, seen?.insert(KeySet.hash(of: plan.key, in: row, of: batch)) == false {
-      batch.dropBytes(from: recordStart)
+      batch.dropRow(from: recordStart)
       batch.rejects.removeSubrange(rejectCount...)
       hasDuplicates = true
       return reject(record, batch, plan.duplicateReason)
@@ -150,6 +158,9 @@ struct RowEncoder {
     let (isFound, type) = (readings[position].isFound, readings[position].type)
     // A number of JSON has one format; a string has that of the options.
     let isJSONNumber = plan.isJSONLines && readings[position].field.map { !record.wasQuoted(at: $0) } == true
+    if let affinity = readings[position].affinity {
+      noteConversion(bytes, affinity, position, isPlain: numbers == nil || isJSONNumber, batch)
+    }
     guard let numbers, type != .text, !isJSONNumber else {
       return isFound
         ? exactValue(bytes, bytes, position, record, recordStart, batch)
@@ -224,6 +235,29 @@ struct RowEncoder {
       if let value = wider.exactValue(plain) { return value }
     }
     return text(bytes, record, recordStart, batch)
+  }
+
+  /// Notes a value that the table turns into a number, if that has another text.
+  private mutating func noteConversion(
+    _ bytes: UnsafeRawBufferPointer, _ affinity: NumberAffinity, _ position: Int, isPlain: Bool, _ batch: RowBatch
+  ) {
+    var (decimals, loss) = (Int?.none, NumberAffinity.Loss.nothing)
+    if readings[position].type == .integer {
+      // A whole number is what the key must be; others are reported or rejected.
+      guard isPlain, ExactNumber.integer(bytes) == nil, NumberParsing.integer(bytes) != nil else { return }
+      loss = .text
+    } else {
+      loss = affinity.loss(of: bytes, decimals: &decimals)
+      // SQLite does not know the format, in which this is another number or none.
+      if !isPlain, decimals != nil, bytes.contains(UInt8(ascii: ".")) { loss = .text }
+    }
+    if let decimals {
+      if let first = readings[position].decimals, first != decimals { readings[position].isUneven = true }
+      readings[position].decimals = decimals
+    }
+    guard loss != .nothing else { return }
+    batch.conversions.append(
+      TextConversion(row: batch.count, column: position, isZeros: loss == .zeros, text: bytes.shortText))
   }
 
   private func text(

@@ -13,6 +13,8 @@ struct TablePlan: Sendable {
     var reference: ColumnReference?
     /// The type was found: it widens for a value that it does not keep as it is.
     var isFound = false
+    /// The table is there, and its column makes numbers of text although nothing asks for that; else nil.
+    var affinity: NumberAffinity?
   }
 
   /// The table in which the rows are written.
@@ -135,6 +137,22 @@ struct TablePlan: Sendable {
         continue
       }
       columns[position].name = other
+    }
+  }
+
+  /// Notes the columns of the table that make numbers of text although no description asks for that.
+  ///
+  /// - Parameters:
+  ///   - affinities: By the names, in lower case, of columns that make numbers of text, what they make of it.
+  ///   - described: The columns that the import describes.
+  mutating func meet(affinities: [String: NumberAffinity], described: [ColumnSchema]) {
+    guard !affinities.isEmpty else { return }
+    let names = Set(described.map(\.name.lowercasedAsName))
+    for position in columns.indices where !columns[position].isFound {
+      let name = columns[position].name.lowercasedAsName
+      // A number that is asked for is what a value becomes.
+      guard columns[position].type == .text || !names.contains(name) else { continue }
+      columns[position].affinity = affinities[name]
     }
   }
 

@@ -3,15 +3,25 @@ import Foundation
 import HeadwayImport
 
 extension TableReport {
-  /// What has changed of a table that existed, beside new rows.
+  /// Changes to a table that existed, except new rows, and changes that it made to values.
   func changes(saysRemoved: Bool) -> [String] {
     var sentences = schemaChanges.map { "\(table): \($0)." }
     if saysRemoved, removed > 0 {
       sentences.append(
         "\(table): \(replaced.groupedRows) replaced, \(removed.grouped) removed.")
     }
+    for column in convertedColumns {
+      sentences.append(
+        "\(table): \(column.values) of the column \(column.column) (\(column.declaredType)) became numbers with "
+          + "another text, the first ‘\(column.firstValue)’ in line \(column.firstLine). To keep the text, declare the "
+          + "column as TEXT.")
+    }
     return sentences
   }
+}
+
+extension ConvertedColumn {
+  fileprivate var values: String { "\(count.grouped) \(count == 1 ? "value" : "values")" }
 }
 
 /// What the tool prints at the end: one line per table.

@@ -35,6 +35,20 @@ enum JSONEvent {
     }
   }
 
+  /// A column of a table that has made numbers of text.
+  struct ConvertedColumn: Encodable {
+    let column: String
+    let declaredType: String
+    let count: Int
+    let firstLine: Int
+    let firstValue: String
+
+    init(_ column: HeadwayImport.ConvertedColumn) {
+      (self.column, declaredType, count) = (column.column, column.declaredType, column.count)
+      (firstLine, firstValue) = (column.firstLine, column.firstValue)
+    }
+  }
+
   /// A table, while it is imported or at the end.
   struct Table: Encodable {
     let event: String
@@ -47,6 +61,7 @@ enum JSONEvent {
     let replaced: Int
     let removed: Int
     let schemaChanges: [String]?
+    let convertedColumns: [ConvertedColumn]?
     let skipped: Int
     let bytes: Int
     let size: Int?
@@ -64,6 +79,8 @@ enum JSONEvent {
       rejects = report.rejectsPath
       (replaced, removed) = (report.replaced, report.removed)
       schemaChanges = report.schemaChanges.isEmpty ? nil : report.schemaChanges
+      let converted = report.convertedColumns.map(ConvertedColumn.init)
+      convertedColumns = converted.isEmpty ? nil : converted
       notes = report.notes.isEmpty ? nil : report.notes
       uncheckedReferences = report.uncheckedReferences.isEmpty ? nil : report.uncheckedReferences
       (bytes, size, seconds) = (report.bytes, report.size, report.seconds)

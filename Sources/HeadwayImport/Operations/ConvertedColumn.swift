@@ -1,0 +1,16 @@
+/// Values of a column whose text an import could not keep, because the table's column makes numbers of text.
+///
+/// A column that is declared `STRING` or `INTEGER`, for example, stores `007` as 7 and `1e3` as 1000; see
+/// [SQLite's rules](https://sqlite.org/datatype3.html#type_affinity).
+public struct ConvertedColumn: Sendable, Hashable {
+  /// The name of the column.
+  public let column: String
+  /// The type with which the table declares the column.
+  public let declaredType: String
+  /// The number of values whose text has changed.
+  public let count: Int
+  /// The line of the first of these values.
+  public let firstLine: Int
+  /// The beginning of the first of these values, as the file has it.
+  public let firstValue: String
+}
