@@ -8,12 +8,40 @@ package protocol BatchSource: ~Copyable, SendableMetatype {
   /// How many bytes have been read.
   var bytesRead: Int { get }
 
-  /// Reads the next batch.
+  /// Whether all batches have been read, or reading one has failed.
+  var isFinished: Bool { get }
+
+  /// Reads the next batch of a source that is not finished; opens the file first.
   ///
   /// - Parameter check: Called before each read that may take long. What it throws ends the reading.
-  /// - Returns: The batch, or nil when there are no more, and after an error.
+  /// - Returns: The batch, or nil when there are no more.
   /// - Throws: What is wrong with the file, or what `check` throws.
-  mutating func next(beforeReading check: () throws -> Void) throws -> Batch?
+  mutating func nextBatch(_ check: () throws -> Void) throws -> Batch?
+
+  /// Closes the file and releases the memory, at the end and after an error.
+  mutating func finish()
+}
+
+extension BatchSource where Self: ~Copyable {
+  /// Reads the next batch, which has at least one element.
+  ///
+  /// Opens the file first. After an error or the end, the file is closed and the memory released.
+  ///
+  /// - Parameter check: Called before the file is opened and before each read that may take long. What it throws ends
+  ///   the reading.
+  /// - Returns: The batch; nil when there are no more, and forever after an error.
+  /// - Throws: What is wrong with the file, or what `check` throws.
+  package mutating func next(beforeReading check: () throws -> Void) throws -> Batch? {
+    if isFinished { return nil }
+    do {
+      if let batch = try nextBatch(check) { return batch }
+      finish()
+      return nil
+    } catch {
+      finish()
+      throw error
+    }
+  }
 }
 
 /// Brings batches from a file to a task: each read is an operation on a queue, asked for by the task.

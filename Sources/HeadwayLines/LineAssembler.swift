@@ -22,7 +22,7 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
   private var nextLineNumber = 1
   private var isPastByteOrderMark: Bool
   private var reachedEnd = false
-  private var isFinished = false
+  private(set) var isFinished = false
 
   /// How many bytes have been read from the file.
   private(set) var bytesRead = 0
@@ -34,34 +34,14 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
     isPastByteOrderMark = options.keepsByteOrderMark
   }
 
-  /// The next whole lines, at least one, or nil when there are no more.
-  ///
-  /// Opens the file first. Reads one chunk, or more while no line ends. After an error or the end, the file is closed,
-  /// the memory released, and the answer nil for ever.
-  ///
-  /// - Parameter check: Called before the file is opened and before each chunk is read. What it throws ends the
-  ///   reading.
-  /// - Returns: The lines, or nil at the end and after an error.
-  /// - Throws: `LineReaderError`, or what `check` threw.
-  mutating func next(beforeReading check: () throws -> Void) throws -> LineBatch? {
-    if isFinished { return nil }
-    do {
-      if let batch = try nextBatch(check) { return batch }
-      finish()
-      return nil
-    } catch {
-      finish()
-      throw error
-    }
-  }
-
-  private mutating func finish() {
+  mutating func finish() {
     isFinished = true
     source = nil
     storage = nil
   }
 
-  private mutating func nextBatch(_ check: () throws -> Void) throws -> LineBatch? {
+  /// Reads one chunk, or more while no line ends.
+  mutating func nextBatch(_ check: () throws -> Void) throws -> LineBatch? {
     if source == nil {
       try check()
       source = try FileSource(path: path)

@@ -87,7 +87,7 @@ struct FileOptions: ParsableArguments {
       """
       Rows with too many or too few fields: reject them, or pad them at their end, where surplus fields must be empty.
       """, valueName: "reject or pad"))
-  var ragged = RaggedRows.reject
+  var ragged = ImportOptions.RaggedRows.reject
 
   @Option(
     help: ArgumentHelp(
@@ -95,15 +95,7 @@ struct FileOptions: ParsableArguments {
       The types of columns without --column-type, in a new table: found by the first rows, with the exact value of \
       each number, or text.
       """, valueName: "found or text"))
-  var types = Types.found
-
-  enum RaggedRows: String, ExpressibleByArgument, CaseIterable {
-    case reject, pad
-  }
-
-  enum Types: String, ExpressibleByArgument, CaseIterable {
-    case found, text
-  }
+  var types = ImportOptions.Types.found
 
   func validate() throws {
     let characters = [
@@ -151,11 +143,11 @@ struct FileOptions: ParsableArguments {
     ImportOptions(
       encoding: encoding.flatMap { TextEncoding($0) }, delimiter: delimiterByte, quote: quote?.utf8.first,
       escape: escape?.utf8.first, comment: comment?.utf8.first, hasHeader: header, skippedLines: skip,
-      raggedRows: ragged == .pad ? .pad : .reject, nullTexts: null, nullTextsInQuotes: nullInQuotes,
+      raggedRows: ragged, nullTexts: null, nullTextsInQuotes: nullInQuotes,
       numberFormat: NumberFormat(
         decimalSeparator: decimal.first ?? ".", groupSeparator: thousands?.first),
       columns: columns.flatMap { (try? ColumnNames.names(in: $0)) ?? [] },
-      maximumRecordLength: maxRecord << 20, types: types == .found ? .found : .text)
+      maximumRecordLength: maxRecord << 20, types: types)
   }
 
   /// What was found in a file and is not the usual thing.

@@ -1,9 +1,9 @@
 #if SQLite
-public import ArgumentParser
+import ArgumentParser
 import Foundation
 import GRDB
 import Headway
-public import HeadwayImport
+import HeadwayImport
 
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -464,6 +464,4 @@ struct ImportCommand: AsyncParsableCommand {
     }
   }
 }
-
-extension Durability: ExpressibleByArgument {}
 #endif

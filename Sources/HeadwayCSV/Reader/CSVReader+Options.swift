@@ -26,9 +26,9 @@ extension CSVReader {
     public enum RaggedRows: Sendable, Hashable {
       /// It is an error with the code `raggedRow`.
       case report
-      /// It is handed on as it is.
+      /// It is returned or written as it is.
       ///
-      /// Optional values of fields that it lacks are nil; surplus fields are found by their position.
+      /// In a row that is read, optional values of missing fields are nil; surplus fields are found by their position.
       case keep
     }
 

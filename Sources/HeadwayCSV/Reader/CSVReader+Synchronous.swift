@@ -1,3 +1,5 @@
+internal import HeadwayLines
+
 extension CSVReader {
   /// Calls a closure with each row of the file, on the calling thread, and returns when there are no more.
   ///

@@ -12,7 +12,7 @@ struct RowSource: BatchSource, ~Copyable {
   private var batch: RowBatch?
   /// What ends the reading behind the rows that have been handed out.
   private var failure: CSVReaderError?
-  private var isFinished = false
+  private(set) var isFinished = false
   /// How many records the header has.
   private var headerRecords = 0
 
@@ -21,30 +21,13 @@ struct RowSource: BatchSource, ~Copyable {
 
   init(_ reader: CSVReader) { self.reader = reader }
 
-  /// The next rows, at least one, or nil when there are no more.
-  ///
-  /// Opens the file first. After an error or the end, the file is closed, the memory released, and the answer nil for
-  /// ever.
-  mutating func next(beforeReading check: () throws -> Void) throws -> RowBatch? {
-    if isFinished { return nil }
-    do {
-      if let failure { throw failure }
-      if let batch = try nextBatch(check) { return batch }
-      finish()
-      return nil
-    } catch {
-      finish()
-      throw error
-    }
-  }
-
   /// The names of the columns, what the file is like, and nothing else of it.
   mutating func readForm() throws(CSVReaderError) -> CSVReader.Form {
     let (records, header) = try open()
     return CSVReader.Form(columns: header.names, dialect: records.dialect, encoding: records.encoding)
   }
 
-  private mutating func finish() {
+  mutating func finish() {
     isFinished = true
     (records, header, batch, failure) = (nil, nil, nil, nil)
   }
@@ -71,7 +54,8 @@ struct RowSource: BatchSource, ~Copyable {
 
   // MARK: Rows
 
-  private mutating func nextBatch(_ check: () throws -> Void) throws -> RowBatch? {
+  mutating func nextBatch(_ check: () throws -> Void) throws -> RowBatch? {
+    if let failure { throw failure }
     try check()
     let (records, header) = try open()
     defer { bytesRead = records.bytesRead }

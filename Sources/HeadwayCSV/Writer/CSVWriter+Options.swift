@@ -14,12 +14,7 @@ extension CSVWriter {
     }
 
     /// What becomes of a row that has more or fewer fields than there are columns.
-    public enum RaggedRows: Sendable, Hashable {
-      /// It is an error with the code `raggedRow`.
-      case report
-      /// It is written as it is.
-      case keep
-    }
+    public typealias RaggedRows = CSVReader.Options.RaggedRows
 
     /// The delimiter, the quote, and what else a reader must know.
     public var dialect: CSVDialect

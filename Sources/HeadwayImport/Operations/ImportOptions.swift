@@ -81,7 +81,7 @@ public struct ImportOptions: Sendable, Hashable {
   public var completesAppend: Bool
 
   /// What becomes of rows with more or fewer fields than there are columns.
-  public enum RaggedRows: Sendable, Hashable {
+  public enum RaggedRows: String, Sendable, Hashable, CaseIterable {
     /// They are rejected.
     ///
     /// Which of their fields is missing or too many can't be known. A delimiter at the end of all rows is no field.
@@ -92,7 +92,7 @@ public struct ImportOptions: Sendable, Hashable {
   }
 
   /// The types of columns that are not described.
-  public enum Types: Sendable, Hashable {
+  public enum Types: String, Sendable, Hashable, CaseIterable {
     /// By the rows of the file's beginning: integer, real, numeric, or text.
     ///
     /// A value becomes a number only if it has exactly the value of its text: whole numbers of 64 bits, and fractions
