@@ -16,9 +16,12 @@ struct NumberAffinity: Sendable {
     case text
   }
 
+  /// Compares a value with the number that SQLite makes of it.
+  ///
   /// - Parameters:
   ///   - value: The value, which is not empty.
   ///   - decimals: Receives how many decimals the value has, if it is a number that the column keeps exactly.
+  /// - Returns: The loss.
   func loss(of value: UnsafeRawBufferPointer, decimals: inout Int?) -> Loss {
     guard let exact = type.exactValue(value) else { return value.isNumberToSQLite ? .text : .nothing }
     guard let fraction = ExactNumber.fraction(value) else {
