@@ -1,0 +1,95 @@
+#if SQLite
+import GRDB
+
+extension TargetTable {
+  /// Moves rows that replace others, creates the indices and, in a table without a key, removes rows that an earlier
+  /// import of the file has written and it does not have any more.
+  ///
+  /// If the rows replace others together with those of other files, they wait until the last of these ends.
+  ///
+  /// - Parameters:
+  ///   - lastRecord: The number of the file's last record.
+  ///   - rows: How many rows were written.
+  ///   - takesNone: Whether the file has rows of which the table cannot have a single one. Then the rows that were
+  ///     there stay, because none of the file can take their place.
+  ///   - mayGoOn: Asked all along; when it says no, what is under way is given up.
+  /// - Returns: By the imports whose rows have replaced others, those that triggers have refused then.
+  /// - Throws: ``ImportError`` with the code `database`, `unfinishedAppend`, `malformedRow` or `noRows`.
+  func finish(
+    lastRecord: Int, rows: Int, takesNone: Bool, mayGoOn: @escaping @Sendable () -> Bool
+  ) throws -> [(operation: ImportOperation, refused: [RejectedRow])] {
+    try database.writeAndWait { [self] connection in
+      do { try writer.requirePresentRows() } catch let conflict as AppendConflict { throw error(conflict) }
+      writer.close()
+      var files: [StagedFile] = []
+      if places.isTemporary {
+        let file = try stagedFile(rows: rows, takesNone: takesNone, connection)
+        if let group = operation.group {
+          guard let all = group.stage(file) else {
+            hasEnded = true
+            return []
+          }
+          files = all
+        } else {
+          files = [file]
+        }
+      }
+      let stagedRows = files.reduce(0) { $0 + $1.rows }
+      let keepsRows = files.isEmpty ? takesNone : stagedRows == 0 && files.contains(where: \.takesNone)
+      var refused: [[RejectedRow]] = files.map { _ in [] }
+      try connection.whileAsking(mayGoOn) {
+        try connection.inTransaction(.immediate) {
+          if places.isTemporary, !keepsRows {
+            refused = try replaceRows(files, connection)
+            let all = refused.flatMap(\.self)
+            if !all.isEmpty, all.count == stagedRows {
+              guard options.allowsNoRows else { throw noRows(all) }
+              (replaced, removed) = (0, 0)
+              return .rollback
+            }
+          } else if !keepsRows, !plan.hasKey, updates {
+            try connection.execute(
+              sql:
+                "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) > ? AND \(plan.rowIdentifier) <= ?",
+              arguments: [lastRecord, places.lastRowBefore])
+            removed = writer.removed + connection.changesCount
+            replaced = preparation.rowsBefore - removed
+          }
+          try createIndices(connection)
+          if let identifier, keepsRows, updates {
+            // The rows are those of earlier imports.
+            try ImportHistory.forget(identifier, connection)
+          } else if let identifier {
+            try history.end(identifier, .finished, rows: rows, connection)
+          }
+          return .commit
+        }
+      }
+      hasEnded = true
+      if places.isTemporary { operation.group?.commit() }
+      preparation.dropStage(connection)
+      return zip(files, refused).map { ($0.operation, $1) }
+    }
+  }
+
+  /// The file, whose rows wait.
+  private func stagedFile(rows: Int, takesNone: Bool, _ connection: Database) throws -> StagedFile {
+    StagedFile(
+      operation: operation, plan: plan, preparation: preparation, history: history, size: size, columns: columns,
+      lastRow: plan.hasKey ? 0 : try connection.lastRow(of: storage.table, plan.rowIdentifier), widenings: widenings,
+      rows: rows, takesNone: takesNone)
+  }
+
+  private func createIndices(_ connection: Database) throws {
+    for columns in plan.indices {
+      let index = SQL.index(on: columns, of: plan.table, isOwn: preparation.isOwn)
+      let known = try Row.fetchOne(
+        connection, sql: "SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = ? COLLATE NOCASE",
+        arguments: [index])
+      guard known == nil else { continue }
+      try connection.execute(sql: SQL.createIndex(index, on: columns, of: plan.table))
+      if !preparation.isOwn { schemaChanges.append("added the index \(index)") }
+    }
+  }
+}
+#endif

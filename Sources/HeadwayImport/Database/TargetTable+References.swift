@@ -1,0 +1,84 @@
+#if SQLite
+import GRDB
+import GRDBSQLite
+
+extension TargetTable {
+  private var references: [(column: Int, reference: ColumnReference)] {
+    plan.columns.enumerated().compactMap { position, column in
+      guard column.field != nil, let reference = column.reference, reference.table != plan.table else { return nil }
+      return (position, reference)
+    }
+  }
+
+  /// By column, the keys to which it may refer.
+  ///
+  /// Read at the side of the writing.
+  func knownKeys() throws -> [Int: KeySet] {
+    var known: [Int: KeySet] = [:]
+    for (column, reference) in references where existingTables.contains(reference.table.lowercasedAsName) {
+      known[column] = try database.read { connection in
+        var keys = KeySet()
+        let statement = try connection.makeStatement(
+          sql: "SELECT DISTINCT \(SQL.name(reference.column)) FROM \(SQL.name(reference.table))")
+        let handle = statement.sqliteStatement
+        let cursor = try Row.fetchCursor(statement)
+        while try cursor.next() != nil {
+          // As UTF-8, whatever the encoding of the database is.
+          guard let text = sqlite3_column_text(handle, 0) else { continue }
+          let bytes = UnsafeRawBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, 0)))
+          _ = keys.insert(KeySet.hash(bytes))
+        }
+        return keys
+      }
+    }
+    return known
+  }
+
+  /// Says of references to tables that are not there that they were not checked, where columns have values.
+  func uncheckedReferences() throws -> [String] {
+    let unchecked = references.filter { !existingTables.contains($0.reference.table.lowercasedAsName) }
+    return try unchecked.compactMap { column, reference in
+      let (name, table) = (plan.columns[column].name, reference.table)
+      // With the index that such a column has, this is one look.
+      let value = try database.read {
+        try Row.fetchOne(
+          $0, sql: "SELECT 1 FROM \(SQL.name(plan.table)) WHERE \(SQL.name(name)) > '' LIMIT 1")
+      }
+      guard value != nil else { return nil }
+      return "\(name) refers to \(table).\(reference.column), and there is no table \(table): not checked"
+    }
+  }
+
+  /// Rows whose reference to this very table leads nowhere.
+  func unresolved(_ selfReferences: [SelfReference]) throws -> [RejectedRow] {
+    var rows: [RejectedRow] = []
+    for selfReference in selfReferences {
+      let unresolved = selfReference.unresolved
+      guard !unresolved.isEmpty else { continue }
+      let reference = selfReference.reference
+      rows += try readStored { [storage, plan] connection in
+        var rows: [RejectedRow] = []
+        let statement = try connection.makeStatement(
+          sql: "SELECT 1 FROM \(SQL.name(storage.table)) WHERE \(SQL.name(reference.column)) = ?")
+        for entry in unresolved {
+          let value = String(decoding: entry.value, as: UTF8.self)
+          guard try Row.fetchOne(statement, arguments: [value]) == nil else { continue }
+          rows.append(
+            RejectedRow(
+              table: plan.table, line: entry.line, status: .reported,
+              reason: reference.missing(value, from: selfReference.columnName), record: entry.record))
+        }
+        return rows
+      }
+    }
+    return rows.sorted { $0.line < $1.line }
+  }
+
+  /// Reads the rows of this import; a temporary table is seen by the writing connection alone.
+  private func readStored<Answer: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Answer
+  ) throws -> Answer {
+    places.isTemporary ? try database.writeAndWait(body) : try database.read(body)
+  }
+}
+#endif

@@ -1,0 +1,144 @@
+#if SQLite
+import Foundation
+import GRDB
+import GRDBSQLite
+
+extension TargetTable {
+  /// Puts the rows that wait in the temporary table in the place of those that are there.
+  ///
+  /// - Parameters:
+  ///   - files: The files, of which this one is the last.
+  ///   - connection: The writing connection.
+  /// - Returns: By file, rows that triggers of the table refuse.
+  /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `malformedRow`.
+  func replaceRows(_ files: [StagedFile], _ connection: Database) throws -> [[RejectedRow]] {
+    let (table, stored) = (SQL.name(plan.table), "temp.\(SQL.name(storage.table))")
+    if replacesOwn, try connection.lastRow(of: plan.table, plan.rowIdentifier) > places.lastRowBefore {
+      throw ImportError(otherRowsIn: plan.table, path: history.file, hasKey: plan.hasKey)
+    }
+    let hasTriggers = try ExistingTable.hasTriggers(plan.table, connection)
+    try connection.execute(sql: "DELETE FROM main.\(table)")
+    let before = connection.changesCount
+    let left = try connection.rowCount(of: plan.table)
+    guard left == 0 else { throw triggerError("keeps \(left.rows) of those that are there") }
+    var widened: [String: ColumnType] = [:]
+    for file in files {
+      for (column, type) in file.widenings {
+        let name = file.plan.columns[column].name
+        widened[widened.keys.first { $0.isSameName(as: name) } ?? name] = type
+      }
+    }
+    try widenColumns(widened, isTemporary: false, connection)
+    var names: [String] = []
+    for column in files.flatMap(\.plan.columns) where !names.contains(where: { $0.isSameName(as: column.name) }) {
+      names.append(column.name)
+    }
+    var (moved, isMixed, refused) = (0, false, files.map { _ in [RejectedRow]() })
+    if hasTriggers {
+      (moved, isMixed) = try insertOneByOne(files, names, &refused, connection)
+      isMixed = try isMixed || connection.rowCount(of: plan.table) != moved
+    } else {
+      let columns = ((plan.hasKey ? [] : [plan.rowIdentifier]) + names.map(SQL.name)).joined(separator: ", ")
+      let isNumbered = try ExistingTable(named: plan.table, connection)?.isWithoutRowIdentifier == false
+      let order = isNumbered ? " ORDER BY \(plan.rowIdentifier)" : ""
+      try connection.execute(sql: "INSERT INTO main.\(table) (\(columns)) SELECT \(columns) FROM \(stored)\(order)")
+      moved = connection.changesCount
+    }
+    (replaced, removed) = (min(before, moved), max(0, before - moved))
+    let lastRow = plan.hasKey ? 0 : try connection.lastRow(of: plan.table, plan.rowIdentifier)
+    for (number, file) in files.enumerated() {
+      let last = number == files.count - 1 ? lastRow : file.lastRow
+      let header = ImportHistory.joined(file.columns)
+      let identifier = try file.history.begin(
+        size: file.size, columns: file.columns, foundColumns: file.plan.foundColumns, beganEmpty: number == 0,
+        // The rows of triggers are not the file's.
+        offset: isMixed ? -1 : file.preparation.places.offset ?? 0, lastRow: last,
+        lastRowHash: plan.hasKey
+          ? nil : try StoredRows(of: plan.table, header: header, connection)?.hash(ofRow: last, connection), connection)
+      try file.history.end(identifier, .finished, rows: file.rows - refused[number].count, connection)
+    }
+    if preparation.isOwn { try ImportHistory.noteDefinition(of: plan.table, connection) }
+    return refused
+  }
+
+  /// Inserts the rows that wait one after the other, each in a savepoint, into a table with triggers.
+  ///
+  /// - Parameters:
+  ///   - files: The files.
+  ///   - names: The columns.
+  ///   - refused: Receives, by file, the rows that are refused.
+  ///   - connection: The writing connection.
+  /// - Returns: How many rows were inserted, and whether SQLite has numbered them.
+  /// - Throws: ``ImportError`` with the code `unsuitableTable` or `malformedRow`.
+  private func insertOneByOne(
+    _ files: [StagedFile], _ names: [String], _ refused: inout [[RejectedRow]], _ connection: Database
+  ) throws -> (moved: Int, isMixed: Bool) {
+    guard let origins = places.originTable.map({ "temp.\(SQL.name($0))" }) else {
+      throw triggerError("may refuse rows, which have no numbers")
+    }
+    let columns = SQL.names(names)
+    let stored = "temp.\(SQL.name(storage.table)) WHERE \(plan.rowIdentifier) = :row"
+    let insert = try connection.makeStatement(
+      sql: plan.hasKey
+        ? "INSERT INTO main.\(SQL.name(plan.table)) (\(columns)) SELECT \(columns) FROM \(stored)"
+        : """
+        INSERT INTO main.\(SQL.name(plan.table)) (\(plan.rowIdentifier), \(columns))
+        SELECT :number, \(columns) FROM \(stored)
+        """)
+    var (moved, isMixed) = (0, false)
+    func refusal(of row: Int) throws -> String? {
+      do {
+        try insert.execute(
+          arguments: plan.hasKey ? ["row": row] : ["row": row, "number": isMixed ? nil : row])
+        return connection.changesCount == 0 ? plan.ignoredReason : nil
+      } catch let error as DatabaseError {
+        // GRDB does not use a failed statement again.
+        sqlite3_reset(insert.sqliteStatement)
+        guard connection.isInsideTransaction else { throw triggerError("ends the transaction at a row") }
+        guard let reason = plan.refusal(error.extendedResultCode, error.message) else { throw error }
+        return reason
+      }
+    }
+    // Asked for each row, because no statement may be under way when one is taken back.
+    let next = try connection.makeStatement(
+      sql: "SELECT number, file, line, record FROM \(origins) WHERE number > ? ORDER BY number LIMIT 1")
+    var number = Int.min
+    while let row = try Row.fetchOne(next, arguments: [number]) {
+      number = row[0]
+      try connection.execute(sql: "SAVEPOINT headway_row")
+      var reason = try refusal(of: number)
+      if reason == TablePlan.takenNumber, !isMixed {
+        // A trigger has added a row where this was to be.
+        isMixed = true
+        reason = try refusal(of: number)
+      }
+      if let reason {
+        // What a trigger did before it ignored the row is what it is for.
+        if reason != plan.ignoredReason { try connection.execute(sql: "ROLLBACK TO headway_row") }
+        let rejected = RejectedRow(
+          table: plan.table, line: row[2], status: .rejected, reason: reason,
+          record: Array((row[3] as Data?) ?? Data()))
+        if options.isStrict { throw rejected.error(path: files[row[1]].history.file) }
+        refused[row[1]].append(rejected)
+      } else {
+        moved += 1
+      }
+      try connection.execute(sql: "RELEASE headway_row")
+    }
+    return (moved, isMixed)
+  }
+
+  func noRows(_ refused: [RejectedRow]) -> ImportError {
+    ImportError(
+      .noRows, path: history.file,
+      message: "\(refused.count.noneOfRows) be imported. The database is unchanged: \(refused[0].reason).")
+  }
+
+  private func triggerError(_ what: String) -> ImportError {
+    ImportError(
+      .unsuitableTable, path: history.file,
+      message: "A trigger of the table \(plan.table) \(what), so that the rows of the file can't take the place of "
+        + "those that are there. Remove the trigger, or those rows.")
+  }
+}
+#endif

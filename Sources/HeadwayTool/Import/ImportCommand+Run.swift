@@ -1,0 +1,141 @@
+#if SQLite
+import ArgumentParser
+import Foundation
+import Headway
+import HeadwayImport
+
+extension ImportCommand {
+  func importAll() async throws {
+    let start = ContinuousClock.now
+    let notices = Notices(isSilent: quiet || progress == ProgressStyle.none)
+    let style = quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain)
+    if check {
+      let checking = FeedChecking(
+        feed: try await files(of: [try checkedFeed()], beside: nil, style, notices)[0], options: options,
+        maximumConcurrency: jobs, isQuiet: quiet,
+        style: style)
+      return try await checking.run()
+    }
+    try requireNames()
+    let sources = try ImportSources(
+      try await files(of: named, beside: dryRun ? nil : database, style, notices), describedTables())
+    if dryRun {
+      return try DryRun(sources: sources, options: options, form: form, database: isDatabaseNamed ? database : nil)
+        .run()
+    }
+    try look(at: sources, notices)
+    let target = try ImportDatabase(path: database, durability: durability) { [database] in
+      notices.say("\(database) is locked by another program; waiting.")
+    }
+    if case .feed(let files) = sources.content { sayRelease(of: files, in: target, notices) }
+    let (operations, whole) = try makeOperations(sources, target)
+    let finished = operations.filter(\.wasFinished).map(\.file)
+    if !finished.isEmpty {
+      notices.say(
+        "An --append of these files ended early, and is completed; added then: \(finished.joined(separator: ", ")).")
+    }
+    let queue = OperationQueue()
+    queue.name = "import"
+    queue.maxConcurrentOperationCount = jobs
+    if style != .bars, watch != nil {
+      notices.say("--watch is ignored: it shows rows below the bars, which need a terminal and --progress bars.")
+    }
+    let live = style == .bars ? watch.map { LiveTable(path: database, table: $0, window: 0..<8) } : nil
+    let display = ImportDisplay(style, operations, whole, live: live)
+    notices.begin(on: display)
+    let signals = Signals {
+      queue.cancelAllOperations()
+      display.show(note: "Stopping. Once more ends at once.")
+    }
+
+    display.start()
+    queue.addOperations(operations, waitUntilFinished: false)
+    try await queue.finished()
+    await display.stop()
+    // Closing moves the write-ahead log into the database, which can take long: a second signal still ends at once.
+    try target.close()
+
+    try finish(operations, seconds: (.now - start).inSeconds, style, stoppedBy: signals.stopSignal)
+  }
+
+  /// The files of sources: addresses are downloaded, beside a database or, where there is none, into a folder for
+  /// temporary files.
+  private func files(
+    of sources: [String], beside database: String?, _ style: ProgressStyle, _ notices: Notices
+  ) async throws -> [String] {
+    #if HTTP
+    let folder = database.map { "\($0).downloads" } ?? "\(NSTemporaryDirectory())/headway-downloads"
+    return try await SourceDownloads(folder: folder).files(of: sources, style, notices)
+    #else
+    return sources
+    #endif
+  }
+
+  private func makeOperations(
+    _ sources: ImportSources, _ target: ImportDatabase
+  ) throws -> (operations: [ImportOperation], whole: OperationProgress) {
+    let rejectsFolder = "\(database).rejects"
+    switch sources.content {
+    case .feed(let files):
+      let feed = try FeedImport(
+        files, into: target, options: options, tablePrefix: prefix, rejectsFolder: rejectsFolder)
+      return (feed.operations, feed.progress)
+    case .files(let files):
+      let made = try FilesImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
+      return (made.operations, made.progress)
+    case .table(let files) where files.count == 1:
+      let made = try FilesImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
+      return (made.operations, made.progress)
+    case .table(let files):
+      let made = try FilesImport.intoOneTable(files, into: target, options: options, rejectsFolder: rejectsFolder)
+      return (made.operations, made.progress)
+    }
+  }
+
+  /// Says what was done, and ends with the exit code for it.
+  private func finish(
+    _ operations: [ImportOperation], seconds: Double, _ style: ProgressStyle, stoppedBy signal: Int32?
+  ) throws {
+    let reports = operations.map(\.report)
+    func end(_ event: String, _ exitCode: Int32, _ message: String? = nil) -> ExitCode {
+      if !quiet {
+        ImportSummary(reports, seconds: seconds, style: style).print(
+          JSONEvent.End(event, reports, seconds: seconds, exitCode: exitCode, message: message))
+      } else {
+        for sentence in reports.flatMap({ $0.changes(saysRemoved: !replace || $0.rows == 0) }) {
+          ToolExit.say(sentence)
+        }
+      }
+      if let message { ToolExit.say(message) }
+      return ExitCode(exitCode)
+    }
+    let errors = operations.compactMap(\.error)
+    let rejection = Self.rejection(of: operations.filter { $0.error == nil }.map(\.report))
+    if let error = errors.first {
+      let code = end("error", ToolExit(error).rawValue, ToolExit.description(of: error))
+      for error in errors.dropFirst() { ToolExit.say(ToolExit.description(of: error)) }
+      if let rejection { ToolExit.say(rejection) }
+      throw code
+    }
+    // A signal may come when all is done.
+    if let signal, !reports.allSatisfy(\.isComplete) { throw end("cancelled", 128 + signal, rejection) }
+    let code = end("finished", rejection == nil || allowRejects ? 0 : ToolExit.rejectedRows.rawValue, rejection)
+    if code != ExitCode.success { throw code }
+  }
+
+  /// What is said of rows that were rejected, in one line; nil if there are none.
+  private static func rejection(of reports: [TableReport]) -> String? {
+    let rejecting = reports.filter { $0.rejected > 0 }
+    guard let first = rejecting.first else { return nil }
+    let (rejected, rows) = rejecting.reduce((0, 0)) { ($0.0 + $1.rejected, $0.1 + $1.rows) }
+    let verb = rejected == 1 ? "was" : "were"
+    let place = first.rejectsPath.map { "; see \(rejecting.count == 1 ? $0 : folder(of: $0))" } ?? ""
+    let files = rejecting.count == 1 ? first.file : "\(rejecting.count) files"
+    return "\(files): \(rejected.grouped) of \((rejected + rows).groupedRows) \(verb) rejected\(place)."
+  }
+
+  private static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+  }
+}
+#endif
