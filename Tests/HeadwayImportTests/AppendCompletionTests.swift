@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Headway
 @testable import HeadwayImport
+import HeadwayTestKit
 import Testing
 
 /// Appends that ended early and are run again.
@@ -25,11 +26,11 @@ struct AppendCompletionTests {
       let operation = ImportOperation(
         file: file, table: TableSchema(name: "t", columns: [], key: key), into: database, options: options,
         rejects: workspace.rejects())
-      let commits = Recorder<Int>()
+      let commits = EventRecorder<Int>()
       operation.onCommit { [weak operation] _ in
-        commits.append(1)
-        onCommit(commits.all.count)
-        if commits.all.count == batches { operation?.cancel() }
+        commits.record(1)
+        onCommit(commits.events.count)
+        if commits.events.count == batches { operation?.cancel() }
       }
       run(operation)
       return operation
@@ -92,10 +93,10 @@ struct AppendCompletionTests {
     try withTarget(random.element(of: definitions)) { target in
       let count = 50 + random.below(200)
       let file = try write(1...count, in: target)
-      let foreign = Recorder<Int>()
+      let foreign = EventRecorder<Int>()
       @Sendable func addForeignRow() {
-        foreign.append(1)
-        let number = -foreign.all.count
+        foreign.record(1)
+        let number = -foreign.events.count
         #expect(throws: Never.self) { try target.execute("INSERT INTO t VALUES (\(number), 'other \(number)')") }
       }
       for _ in 0..<random.below(4) {
@@ -118,7 +119,7 @@ struct AppendCompletionTests {
       #expect(last.error == nil)
       guard !wasFinished else { return }
       #expect(try target.numbers() == Array(1...count))
-      #expect(try target.database.count("t") == count + 1 + foreign.all.count)
+      #expect(try target.database.count("t") == count + 1 + foreign.events.count)
       #expect(try target.database.isIntact())
     }
   }
@@ -285,7 +286,7 @@ struct AppendCompletionTests {
   {
     try withTarget { target in
       let file = try write(1...100, in: target)
-      let gate = Gate()
+      let gate = Checkpoint()
       let slow = ImportOperation(
         file: file, table: TableSchema(name: "t", columns: []), into: target.database,
         options: ImportOptions(batchSize: 10, existingRows: .append))

@@ -2,6 +2,7 @@
 import GRDB
 import Headway
 import HeadwayImport
+import HeadwayTestKit
 import HeadwayTestSupport
 import Testing
 
@@ -12,8 +13,8 @@ struct BatchGroupTests {
   private struct Halted {
     let operation: ImportOperation
     let queue = Headway.OperationQueue()
-    let gate = Gate()
-    let commits = Recorder<Int>()
+    let gate = Checkpoint()
+    let commits = EventRecorder<Int>()
     let token: AnyDatabaseCancellable
 
     init(
@@ -26,8 +27,8 @@ struct BatchGroupTests {
       token = observation.start(in: database.pool) { error in
         Issue.record(error)
       } onChange: { [commits, gate] connection in
-        commits.append((try? Int.fetchOne(connection, sql: "SELECT COUNT(*) FROM people")) ?? -1)
-        if commits.all.count == 1 { gate.pass() }
+        commits.record((try? Int.fetchOne(connection, sql: "SELECT COUNT(*) FROM people")) ?? -1)
+        if commits.events.count == 1 { gate.pass() }
       }
       queue.addOperation(operation)
       gate.awaitArrival()
@@ -40,13 +41,13 @@ struct BatchGroupTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let halted = try Halted(people(1...400), in: database, workspace)
-      let first = halted.commits.all[0]
+      let first = halted.commits.events[0]
       halted.gate.open()
       halted.queue.waitUntilAllOperationsAreFinished()
       #expect(halted.operation.error == nil && halted.operation.report.rows == 400)
       // Eight batches at once, of those that waited.
-      #expect(halted.commits.all[1] == first + 80)
-      #expect(halted.commits.all.allSatisfy { $0.isMultiple(of: 10) } && halted.commits.all.last == 400)
+      #expect(halted.commits.events[1] == first + 80)
+      #expect(halted.commits.events.allSatisfy { $0.isMultiple(of: 10) } && halted.commits.events.last == 400)
       #expect(try database.strings("SELECT id FROM people ORDER BY rowid") == (1...400).map { "\($0)" })
     }
   }
@@ -57,7 +58,7 @@ struct BatchGroupTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let halted = try Halted(people(1...400), in: database, workspace)
-      let first = halted.commits.all[0]
+      let first = halted.commits.events[0]
       halted.operation.cancel()
       halted.gate.open()
       halted.queue.waitUntilAllOperationsAreFinished()

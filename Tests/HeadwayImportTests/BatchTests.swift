@@ -3,6 +3,7 @@ import GRDB
 import Headway
 import HeadwayCSV
 import HeadwayImport
+import HeadwayTestKit
 import Testing
 
 @Suite("Import: batches", .hangLimit)
@@ -13,11 +14,11 @@ struct BatchTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let operation = try workspace.operation(people(1...1_100), into: database)
-      let commits = Recorder<Int>()
-      operation.onCommit { commits.append($0.rows) }
+      let commits = EventRecorder<Int>()
+      operation.onCommit { commits.record($0.rows) }
       run(operation)
       #expect(operation.error == nil)
-      #expect(commits.all == [250, 500, 750, 1_000, 1_100])
+      #expect(commits.events == [250, 500, 750, 1_000, 1_100])
       #expect(try database.count("people") == 1_100)
     }
   }
@@ -30,11 +31,11 @@ struct BatchTests {
       let database = try workspace.database()
       let operation = try workspace.operation(
         people(1...500), table: table, into: database, options: ImportOptions(batchSize: size))
-      let commits = Recorder<Int>()
-      operation.onCommit { commits.append($0.rows) }
+      let commits = EventRecorder<Int>()
+      operation.onCommit { commits.record($0.rows) }
       run(operation)
       #expect(operation.error == nil)
-      #expect(commits.all == Array(stride(from: size, to: 500, by: size)) + [500])
+      #expect(commits.events == Array(stride(from: size, to: 500, by: size)) + [500])
       let rows = try database.strings("SELECT id, name FROM \(table.name) ORDER BY rowid")
       #expect(rows == (1...500).map { "\($0)|name \($0)" })
       #expect(operation.report.isComplete)
@@ -46,7 +47,7 @@ struct BatchTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let operation = try workspace.operation(people(1...40), into: database, options: ImportOptions(batchSize: 10))
-      let gate = Gate()
+      let gate = Checkpoint()
       operation.stop(at: gate)
       let queue = Headway.OperationQueue()
       queue.addOperation(operation)
@@ -70,18 +71,18 @@ struct BatchTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let operation = try workspace.operation(people(1...10), into: database)
-      let gate = Gate()
-      let threads = Recorder<UInt>()
+      let gate = Checkpoint()
+      let threads = EventRecorder<UInt>()
       operation.onCommit { _ in
-        threads.append(currentThread())
+        threads.record(currentThread())
         gate.pass()
       }
       let queue = Headway.OperationQueue()
       queue.addOperation(operation)  // Returns, though the import can't end before the gate is opened.
       gate.awaitArrival()
       #expect(!operation.isFinished)
-      #expect(threads.all.count == 1)
-      #expect(!threads.all.contains(currentThread()))
+      #expect(threads.events.count == 1)
+      #expect(!threads.events.contains(currentThread()))
       gate.open()
       queue.waitUntilAllOperationsAreFinished()
       #expect(operation.error == nil)
@@ -94,17 +95,17 @@ struct BatchTests {
       let database = try workspace.database()
       run(try workspace.operation([], into: database))
       let operation = try workspace.operation(people(1...30), into: database, options: ImportOptions(batchSize: 10))
-      let changes = Recorder<Int>()
+      let changes = EventRecorder<Int>()
       let observation = DatabaseRegionObservation(tracking: Table("people"))
       operation.onCommit { _ in }  // So that each is committed by itself.
       let token = observation.start(in: database.pool) { error in
         Issue.record(error)
       } onChange: { connection in
-        changes.append((try? Int.fetchOne(connection, sql: "SELECT COUNT(*) FROM people")) ?? -1)
+        changes.record((try? Int.fetchOne(connection, sql: "SELECT COUNT(*) FROM people")) ?? -1)
       }
       run(operation)
       token.cancel()
-      #expect(changes.all == [10, 20, 30])
+      #expect(changes.events == [10, 20, 30])
     }
   }
 

@@ -3,6 +3,7 @@ import Dispatch
 import GRDB
 import Headway
 @testable import HeadwayImport
+import HeadwayTestKit
 import Testing
 
 @Suite("Import: several at once", .hangLimit)
@@ -134,18 +135,18 @@ struct ConcurrentImportTests {
       let database = try workspace.database()
       let table = TableSchema(name: "people", columns: TableSchema.people.columns, key: ["id"], indices: [["name"]])
       let operation = try workspace.operation(people(1...20), table: table, into: database)
-      let left = Recorder<[String]>()
+      let left = EventRecorder<[String]>()
       database.pool.writeWithoutTransaction { connection in
         connection.trace { event in
           guard case .statement(let statement) = event, statement.sql.hasPrefix("CREATE INDEX") else { return }
           // What comes next on the writing connection, while the import's thread comes to its end.
-          _ = database.write { left.append(try Self.preparedStatements($0)) }
+          _ = database.write { left.record(try Self.preparedStatements($0)) }
         }
       }
       run(operation)
       try database.close()
       #expect(operation.error == nil)
-      #expect(left.all == [[]])
+      #expect(left.events == [[]])
     }
   }
 
@@ -177,7 +178,7 @@ struct ConcurrentImportTests {
   func cancelledWhileWaiting() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
-      let gate = Gate()
+      let gate = Checkpoint()
       let first = try workspace.operation(people(1...10), table: .log, into: database)
       first.stop(at: gate)
       let queue = Headway.OperationQueue()

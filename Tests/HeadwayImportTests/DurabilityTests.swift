@@ -56,7 +56,7 @@ struct DurabilityTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let operation = try workspace.operation(people(1...100), into: database, options: ImportOptions(batchSize: 10))
-      let gate = Gate()
+      let gate = Checkpoint()
       operation.onCommit { if $0.rows == 50 { gate.pass() } }
       let queue = Headway.OperationQueue()
       queue.addOperation(operation)

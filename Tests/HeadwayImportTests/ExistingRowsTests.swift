@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Headway
 @testable import HeadwayImport
+import HeadwayTestKit
 import Testing
 
 /// What becomes of rows that a table has before an import.
@@ -21,10 +22,10 @@ struct ExistingRowsTests {
     let operation = ImportOperation(
       file: file, table: table, into: database,
       options: ImportOptions(batchSize: batchSize, existingRows: existingRows))
-    let commits = Recorder<Int>()
+    let commits = EventRecorder<Int>()
     operation.onCommit { [weak operation] _ in
-      commits.append(1)
-      if commits.all.count == batches { operation?.cancel() }
+      commits.record(1)
+      if commits.events.count == batches { operation?.cancel() }
     }
     run(operation)
     return operation
@@ -125,14 +126,14 @@ struct ExistingRowsTests {
       #expect(cancelled.isCancelled)
       #expect(try database.strings(rows) == before)
       // Meanwhile, readers see the old ones.
-      let seen = Recorder<Int>()
+      let seen = EventRecorder<Int>()
       let file = try workspace.write((["id,name"] + people(100...110)).map { $0 + "\n" }.joined(), to: "b.csv")
       let operation = ImportOperation(
         file: file, table: table, into: database, options: ImportOptions(batchSize: 5, existingRows: .replace))
-      operation.onCommit { _ in seen.append((try? database.count(table.name)) ?? -1) }
+      operation.onCommit { _ in seen.record((try? database.count(table.name)) ?? -1) }
       run(operation)
       #expect(operation.error == nil && operation.report.rows == 11)
-      #expect(seen.all == [60, 60, 60])
+      #expect(seen.events == [60, 60, 60])
       #expect(try database.strings(rows) == people(100...110).map { $0.replacing(",", with: "|") })
       #expect(
         try database.strings(

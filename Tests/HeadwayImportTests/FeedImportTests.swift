@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Headway
 @testable import HeadwayImport
+import HeadwayTestKit
 import Testing
 
 @Suite("Import: feeds", .hangLimit)
@@ -275,7 +276,7 @@ struct FeedImportTests {
       try SampleFeed(stopTimes: 300, seed: 6).write(to: workspace.path("feed"))
       let feed = try FeedImport(
         folder: workspace.path("feed"), into: try workspace.database(), options: ImportOptions(batchSize: 20))
-      let events = Recorder<String>()
+      let events = EventRecorder<String>()
       for operation in feed.operations {
         let name = operation.table.name
         let expected = operation.table.dependencies.intersection(feed.operations.map(\.table.name))
@@ -283,15 +284,15 @@ struct FeedImportTests {
         #expect(Set(parents.map(\.table.name)) == expected, "\(name)")
         #expect(parents.count == expected.count)
         operation.onCommit { [parents] _ in
-          if events.all.contains("\(name) begins") == false { events.append("\(name) begins") }
+          if events.events.contains("\(name) begins") == false { events.record("\(name) begins") }
           #expect(parents.allSatisfy { $0.isFinished && $0.report.isComplete }, "\(name)")
         }
-        operation.completionBlock = { events.append("\(name) is finished") }
+        operation.completionBlock = { events.record("\(name) is finished") }
       }
       run(feed.operations)
       #expect(feed.operations.allSatisfy { $0.error == nil })
       #expect(feed.operations.first { $0.table.name == "stop_times" }?.table.dependencies.isEmpty == false)
-      #expect(events.all.count { $0.hasSuffix("begins") } == feed.operations.count)
+      #expect(events.events.count { $0.hasSuffix("begins") } == feed.operations.count)
     }
   }
 
@@ -310,7 +311,7 @@ struct FeedImportTests {
       let parsing = ImportOperation(
         file: workspace.path("pipe.csv"), table: .log, into: database, options: ImportOptions(batchSize: 100))
       let writing = try workspace.operation(people(1...10), into: database)
-      let (parsingGate, writingGate) = (Gate(), Gate())
+      let (parsingGate, writingGate) = (Checkpoint(), Checkpoint())
       parsing.onCommit { if $0.rows == 100 { parsingGate.pass() } }
       writing.stop(at: writingGate)
       let queue = Headway.OperationQueue()
@@ -356,7 +357,7 @@ struct FeedImportTests {
       let byTable = Dictionary(uniqueKeysWithValues: feed.operations.map { ($0.table.name, $0) })
       let (failing, held) = (try #require(byTable["agency"]), try #require(byTable["shapes"]))
       // Not before: else it might be cancelled before it begins.
-      let gate = Gate()
+      let gate = Checkpoint()
       held.onCommit { _ in
         gate.pass()
         failing.waitUntilFinished()

@@ -4,6 +4,7 @@ import Foundation
 import Headway
 import HeadwayCSV
 import HeadwayImport
+import HeadwayTestKit
 import HeadwayTestSupport
 import Testing
 
@@ -201,14 +202,14 @@ struct FileContentTests {
       let file = try workspace.write(compressed(latin, by: "gzip"), to: "stops.txt.gz")
       let operation = ImportOperation(file: file, into: database)
       #expect(operation.table == GTFSSchema.table(named: "stops"))
-      let fractions = Recorder<Double>()
-      let watch = operation.progress.observe { fractions.append($0.fractionCompleted) }
+      let fractions = EventRecorder<Double>()
+      let watch = operation.progress.observe { fractions.record($0.fractionCompleted) }
       run(operation)
       watch.invalidate()
       #expect(operation.error == nil)
       #expect(try database.count("stops") == 30_000)
       #expect(try database.strings("SELECT stop_name FROM stops WHERE stop_id = 'S7'") == ["über 7"])
-      #expect(fractions.all == fractions.all.sorted() && fractions.all.last == 1)
+      #expect(fractions.events == fractions.events.sorted() && fractions.events.last == 1)
       #expect(operation.report.bytes == operation.report.size)
       #expect(ImportOperation(file: "a/people.csv.zst", into: database).table.name == "people")
       #expect(ImportOperation(file: "a/b.gz", into: database).table.name == "b")
@@ -285,11 +286,15 @@ struct FileContentTests {
   @Test(
     "I3: a header that can't name columns is an error with its line, and makes no table",
     arguments: [
-      (Array("a,".utf8) + [0xFF] + Array("\nü,2\n".utf8), "column 2 is not valid UTF-8"),
-      (Array("a,b\0c\n1,2\n".utf8), "column 2 has a NUL"),
-      (Array(((1...2_000).map { "c\($0)" }.joined(separator: ",") + "\n").utf8), "There are 2000 columns"),
-    ] as [([UInt8], String)])
-  func headers(text: [UInt8], message: String) throws {
+      ("a name that is not UTF-8", Array("a,".utf8) + [0xFF] + Array("\nü,2\n".utf8), "column 2 is not valid UTF-8"),
+      ("a NUL", Array("a,b\0c\n1,2\n".utf8), "column 2 has a NUL"),
+      (
+        "2,000 names", Array(((1...2_000).map { "c\($0)" }.joined(separator: ",") + "\n").utf8),
+        "There are 2000 columns"
+      ),
+    ].map(UnusableHeader.init))
+  fileprivate func headers(header: UnusableHeader) throws {
+    let (text, message) = (header.text, header.message)
     let options = ImportOptions(encoding: message.contains("UTF-8") ? .utf8 : nil)
     try imported(text, options: options) { (database, operation) throws in
       let error = try importError(operation)
@@ -373,6 +378,18 @@ struct FileContentTests {
       #expect(try database.columns("t") == ["a", "B", "c", "d"])
       #expect(try database.strings("SELECT * FROM t") == ["1|2|3|4"])
     }
+  }
+}
+
+/// A file whose header can't name columns.
+private struct UnusableHeader: CustomTestStringConvertible, Sendable {
+  let testDescription: String
+  let text: [UInt8]
+  /// What the error says.
+  let message: String
+
+  init(_ testDescription: String, _ text: [UInt8], _ message: String) {
+    (self.testDescription, self.text, self.message) = (testDescription, text, message)
   }
 }
 #endif

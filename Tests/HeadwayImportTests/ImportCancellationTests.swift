@@ -2,6 +2,7 @@
 import GRDB
 import Headway
 import HeadwayImport
+import HeadwayTestKit
 import Testing
 
 @Suite("Import: cancelling", .hangLimit)
@@ -15,16 +16,16 @@ struct ImportCancellationTests {
         let database = try workspace.database()
         let operation = try workspace.operation(
           people(1...1_000), table: table, into: database, options: ImportOptions(batchSize: size))
-        let commits = Recorder<Int>()
+        let commits = EventRecorder<Int>()
         operation.onCommit { [weak operation] report in
-          commits.append(report.rows)
+          commits.record(report.rows)
           if report.rows == batches * size { operation?.cancel() }
         }
         run(operation)
         #expect(operation.isFinished)
         #expect(operation.isCancelled)
         #expect(operation.error == nil)
-        #expect(commits.all == (1...batches).map { $0 * size })
+        #expect(commits.events == (1...batches).map { $0 * size })
         #expect(operation.report.rows == batches * size)
         #expect(!operation.report.isComplete)
         #expect(operation.progress.fractionCompleted < 1)
@@ -39,14 +40,14 @@ struct ImportCancellationTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let operation = try workspace.operation(people(1...500), into: database, options: ImportOptions(batchSize: 100))
-      let commits = Recorder<Int>()
-      operation.onCommit { commits.append($0.rows) }
+      let commits = EventRecorder<Int>()
+      operation.onCommit { commits.record($0.rows) }
       // A batch of 100 is written by three statements of 32 rows and one of four.
       cancel(operation, before: "INSERT", number: 4 + statement, in: database)
       run(operation)
       #expect(operation.isCancelled)
       #expect(operation.error == nil)
-      #expect(commits.all == [100])
+      #expect(commits.events == [100])
       #expect(try database.count("people") == 100)
       #expect(operation.report.rows == 100)
     }
@@ -165,12 +166,12 @@ struct ImportCancellationTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let other = try workspace.operation(people(1...10), table: .log, into: database)
-      let gate = Gate()
+      let gate = Checkpoint()
       let operation = try workspace.operation(
         people(1...2_000), into: database, options: ImportOptions(batchSize: 10))
-      let commits = Recorder<Int>()
+      let commits = EventRecorder<Int>()
       operation.onCommit { report in
-        commits.append(report.rows)
+        commits.record(report.rows)
         if report.rows == 30 { gate.pass() }
       }
       let queue = Headway.OperationQueue()
@@ -179,7 +180,7 @@ struct ImportCancellationTests {
       operation.cancel()
       gate.open()
       queue.waitUntilAllOperationsAreFinished()
-      #expect(commits.all == [10, 20, 30])
+      #expect(commits.events == [10, 20, 30])
       #expect(try database.count("people") == 30)
       #expect(try database.count("log") == 10)
     }
@@ -189,12 +190,12 @@ struct ImportCancellationTests {
   private func cancel(
     _ operation: ImportOperation, before start: String, number: Int, in database: ImportDatabase
   ) {
-    let seen = Recorder<String>()
+    let seen = EventRecorder<String>()
     database.pool.writeWithoutTransaction { connection in
       connection.trace { [weak operation] event in
         guard case .statement(let statement) = event, statement.sql.hasPrefix(start) else { return }
-        seen.append(statement.sql)
-        if seen.all.count == number { operation?.cancel() }
+        seen.record(statement.sql)
+        if seen.events.count == number { operation?.cancel() }
       }
     }
   }

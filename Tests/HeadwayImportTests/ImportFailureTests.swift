@@ -4,6 +4,7 @@ import GRDB
 import Headway
 import HeadwayCSV
 import HeadwayImport
+import HeadwayTestKit
 import Testing
 
 @Suite("Import: failures", .hangLimit)
@@ -86,15 +87,15 @@ struct ImportFailureTests {
       }
       let operation = try workspace.operation(
         people(1...2_000), into: database, options: ImportOptions(batchSize: 10))
-      let commits = Recorder<Int>()
-      operation.onCommit { commits.append($0.rows) }
+      let commits = EventRecorder<Int>()
+      operation.onCommit { commits.record($0.rows) }
       run(operation)
       let error = try importError(operation)
       #expect(error.code == .database)
       #expect(error.path == database.path)
       #expect((error.underlying as? DatabaseError)?.resultCode == .SQLITE_FULL)
       let rows = operation.report.rows
-      #expect(rows > 0 && rows < 2_000 && commits.all == Array(stride(from: 10, through: rows, by: 10)))
+      #expect(rows > 0 && rows < 2_000 && commits.events == Array(stride(from: 10, through: rows, by: 10)))
       #expect(try database.count("people") == rows + 1)
       #expect(try database.isIntact())
       // With room, the same import completes it.
@@ -145,14 +146,14 @@ struct ImportFailureTests {
       }
       let ended = DispatchSemaphore(value: 0)
       operation.completionBlock = { ended.signal() }
-      let endedEarly = Recorder<Bool>()
+      let endedEarly = EventRecorder<Bool>()
       operation.onCommit { report in
         guard report.rows == 3_000 else { return }
         // The one wait of these tests for what must not come.
-        endedEarly.append(ended.wait(timeout: .now() + .milliseconds(200)) == .success)
+        endedEarly.record(ended.wait(timeout: .now() + .milliseconds(200)) == .success)
       }
       run(operation)
-      #expect(endedEarly.all == [false])
+      #expect(endedEarly.events == [false])
       let rows = try database.count("people")
       #expect(rows == 9_000)
       #expect(operation.report.rows == rows)

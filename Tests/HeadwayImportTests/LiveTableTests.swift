@@ -2,6 +2,7 @@
 import GRDB
 import Headway
 @testable import HeadwayImport
+import HeadwayTestKit
 import Testing
 
 @Suite("Import: live table", .hangLimit)
@@ -81,12 +82,12 @@ struct LiveTableTests {
   func notYet() async throws {
     try await withWorkspace { workspace in
       let path = workspace.path("test.sqlite")
-      let stages = Recorder<ImportDatabase>()
+      let stages = EventRecorder<ImportDatabase>()
       let clock = SteppingClock { number in
         switch number {
-        case 3: stages.append(try workspace.database())
-        case 6: run(try workspace.operation([], into: try #require(stages.all.first)))
-        case 9: run(try workspace.operation(people(1...2), into: try #require(stages.all.first)))
+        case 3: stages.record(try workspace.database())
+        case 6: run(try workspace.operation([], into: try #require(stages.events.first)))
+        case 9: run(try workspace.operation(people(1...2), into: try #require(stages.events.first)))
         default: break
         }
       }
@@ -182,7 +183,7 @@ struct LiveTableTests {
     try await withWorkspace { workspace in
       let database = try workspace.database()
       let operation = try workspace.operation(people(1...40), into: database, options: ImportOptions(batchSize: 10))
-      let gate = Gate()
+      let gate = Checkpoint()
       operation.stop(at: gate)
       let queue = Headway.OperationQueue()
       queue.addOperation(operation)

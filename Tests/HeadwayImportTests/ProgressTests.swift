@@ -1,6 +1,7 @@
 #if SQLite
 import Headway
 @testable import HeadwayImport
+import HeadwayTestKit
 import Testing
 
 @Suite("Import: progress", .hangLimit)
@@ -11,14 +12,14 @@ struct ProgressTests {
       let database = try workspace.database()
       let operation = try workspace.operation(
         people(1...1_000), into: database, options: ImportOptions(batchSize: batchSize))
-      let told = Recorder<Double>()
-      let token = operation.progress.observe { told.append($0.fractionCompleted) }
+      let told = EventRecorder<Double>()
+      let token = operation.progress.observe { told.record($0.fractionCompleted) }
       run(operation)
       token.invalidate()
-      #expect(told.all.count <= 100)
-      #expect(told.all.count >= min(100, 1_000 / batchSize))
-      #expect(told.all == told.all.sorted())
-      #expect(told.all.last == 1)
+      #expect(told.events.count <= 100)
+      #expect(told.events.count >= min(100, 1_000 / batchSize))
+      #expect(told.events == told.events.sorted())
+      #expect(told.events.last == 1)
     }
   }
 
@@ -31,13 +32,13 @@ struct ProgressTests {
         let file = try workspace.write("id,name\n" + lines, to: "people.csv")
         let operation = ImportOperation(
           file: file, table: .people, into: try workspace.database(), options: ImportOptions(batchSize: batchSize))
-        let told = Recorder<Double>()
-        let token = operation.progress.observe { told.append($0.fractionCompleted) }
+        let told = EventRecorder<Double>()
+        let token = operation.progress.observe { told.record($0.fractionCompleted) }
         run(operation)
         token.invalidate()
         #expect(operation.error == nil)
         #expect(operation.progress.fractionCompleted == 1)
-        #expect(told.all.last == 1)
+        #expect(told.events.last == 1)
         #expect(operation.report.bytes == operation.report.size)
       }
     }
@@ -50,7 +51,7 @@ struct ProgressTests {
       let lines = (100_000..<100_050).map { "\($0 - 90_000),b" }
       let operation = try workspace.operation(
         lines, header: "id,text", into: try workspace.database(), options: ImportOptions(batchSize: 10))
-      let gate = Gate()
+      let gate = Checkpoint()
       operation.stop(at: gate)
       let queue = Headway.OperationQueue()
       queue.addOperation(operation)
@@ -76,13 +77,13 @@ struct ProgressTests {
         folder: workspace.path("feed"), into: try workspace.database(), options: ImportOptions(batchSize: 5))
       let size = try SampleFeed.fileNames.reduce(0) { try $0 + workspace.bytes(of: "feed/\($1)").count }
       #expect(feed.progress.totalUnitCount == Int64(size))
-      let told = Recorder<Double>()
-      let token = feed.progress.observe { told.append($0.fractionCompleted) }
+      let told = EventRecorder<Double>()
+      let token = feed.progress.observe { told.record($0.fractionCompleted) }
       run(feed.operations)
       token.invalidate()
       #expect(feed.operations.allSatisfy { $0.error == nil })
-      #expect((20...100).contains(told.all.count))
-      #expect(told.all.max() == 1)
+      #expect((20...100).contains(told.events.count))
+      #expect(told.events.max() == 1)
       #expect(feed.progress.fractionCompleted == 1)
       #expect(feed.progress.isFinished)
     }

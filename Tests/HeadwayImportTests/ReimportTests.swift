@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Headway
 @testable import HeadwayImport
+import HeadwayTestKit
 import Testing
 
 @Suite("Import: importing again", .hangLimit)
@@ -28,11 +29,11 @@ struct ReimportTests {
   ) throws -> [TableReport] {
     let feed = try FeedImport(
       folder: workspace.path("feed"), into: database, options: ImportOptions(batchSize: batchSize))
-    let commits = Recorder<Int>()
+    let commits = EventRecorder<Int>()
     for operation in feed.operations {
       operation.onCommit { _ in
-        commits.append(1)
-        if commits.all.count == number { feed.progress.cancel() }
+        commits.record(1)
+        if commits.events.count == number { feed.progress.cancel() }
       }
     }
     run(feed.operations)
@@ -67,12 +68,12 @@ struct ReimportTests {
     try withWorkspace { workspace in
       for table in [TableSchema.people, .log] {
         let database = try workspace.database()
-        let batches = Recorder<Int>()
+        let batches = EventRecorder<Int>()
         // What is on the disk while a batch has just been committed is what `kill -9` leaves.
         let operation = try workspace.operation(
           people(1...100), table: table, into: database, options: ImportOptions(batchSize: 10))
         operation.onCommit { report in
-          batches.append(report.rows)
+          batches.record(report.rows)
           for ending in ["", "-wal"] {
             try? FileManager.default.copyItem(
               atPath: database.path + ending, toPath: "\(database.path).\(table.name).\(report.rows)\(ending)")
@@ -80,14 +81,14 @@ struct ReimportTests {
         }
         run(operation)
         let contents = try database.contents()[table.name]
-        for rows in batches.all {
+        for rows in batches.events {
           let left = try ImportDatabase(path: "\(database.path).\(table.name).\(rows)")
           #expect(try left.isIntact())
           #expect(try left.count(table.name) == rows)
           run(try workspace.operation(people(1...100), table: table, into: left))
           #expect(try left.contents()[table.name] == contents)
         }
-        #expect(batches.all.count == 10)
+        #expect(batches.events.count == 10)
       }
     }
   }

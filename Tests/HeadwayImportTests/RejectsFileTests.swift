@@ -48,7 +48,6 @@ struct RejectsFileTests {
     "I3: the file for a table is in the folder, whatever the table is called",
     arguments: [
       ("stops", "stops.csv"), ("../x", "_.._x.csv"), (".hidden", "_.hidden.csv"), ("a/b\0c", "a_b_c.csv"),
-      (String(repeating: "ü", count: 300), String(repeating: "ü", count: 100) + ".csv"),
     ])
   func fileForTable(table: String, name: String) throws {
     try withWorkspace { workspace in
@@ -57,6 +56,11 @@ struct RejectsFileTests {
       try file.append([row("new", [], table: table)])
       #expect(workspace.exists("rejects/\(name)"))
     }
+  }
+
+  @Test("I3: the file for a table with a long name has the beginning of the name") func fileForLongName() throws {
+    try fileForTable(
+      table: String(repeating: "ü", count: 300), name: String(repeating: "ü", count: 100) + ".csv")
   }
 
   @Test("I3: a file that can't be written is a typed error with its path")

@@ -1,5 +1,6 @@
 import Foundation
 import HeadwayImport
+import HeadwayTestSupport
 import Testing
 
 @Suite("Sample feed", .hangLimit)
@@ -257,10 +258,9 @@ struct SampleFeedTests {
 
 /// Calls `body` with the path of a new folder, which is removed afterwards.
 private func withFolder(_ body: (String) throws -> Void) throws {
-  let folder = NSTemporaryDirectory() + "headway-sample-" + UUID().uuidString
-  try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: folder) }
-  try body(folder)
+  let folder = try TemporaryFolder()
+  defer { withExtendedLifetime(folder) {} }
+  try body(folder.path)
 }
 
 private func withFeed(_ feed: SampleFeed, _ body: (WrittenFeed) throws -> Void) throws {

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Headway
 @testable import HeadwayImport
+import HeadwayTestKit
 import Testing
 
 /// Imports into tables with triggers.
@@ -125,10 +126,10 @@ struct TriggerTests {
         let operation = ImportOperation(
           file: file, table: TableSchema(name: "t", columns: []), into: database,
           options: ImportOptions(batchSize: 7, existingRows: .append))
-        let commits = Recorder<Int>()
+        let commits = EventRecorder<Int>()
         operation.onCommit { [weak operation] _ in
-          commits.append(1)
-          if commits.all.count == batches { operation?.cancel() }
+          commits.record(1)
+          if commits.events.count == batches { operation?.cancel() }
         }
         run(operation)
         #expect(operation.error == nil)

@@ -72,7 +72,7 @@ struct UnchangedTableTests {
       _ = try importFile(new, .replace, key: key, into: database, in: workspace, cancelling: true)
       #expect(try database.contents() == before)
       // And a table that is killed with its process is the connection's own: others do not see it.
-      let gate = Gate()
+      let gate = Checkpoint()
       let operation = ImportOperation(
         file: workspace.path("t.csv"), table: TableSchema(name: "t", columns: [], key: key), into: database,
         options: ImportOptions(batchSize: 2, existingRows: .replace))

@@ -39,10 +39,9 @@ extension HTTPOperation {
 
 /// Calls `body` with an empty folder that is removed afterwards.
 func withFolder(_ body: (String) async throws -> Void) async throws {
-  let folder = FileManager.default.temporaryDirectory.path + "/headway-http-\(UUID().uuidString)"
-  try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: folder) }
-  try await body(folder)
+  let folder = try TemporaryFolder()
+  defer { withExtendedLifetime(folder) {} }
+  try await body(folder.path)
 }
 
 func files(_ folder: String) -> [String] {

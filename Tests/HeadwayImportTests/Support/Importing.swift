@@ -110,6 +110,6 @@ func importError(
 
 extension ImportOperation {
   /// Holds the writing thread at the gate after each committed batch.
-  func stop(at gate: Gate) { onCommit { _ in gate.pass() } }
+  func stop(at gate: Checkpoint) { onCommit { _ in gate.pass() } }
 }
 #endif

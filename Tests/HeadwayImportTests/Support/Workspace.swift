@@ -1,42 +1,37 @@
 import Dispatch
 import Foundation
+import HeadwayTestSupport
 
-/// A folder for one test.
+/// A folder for one test, which is removed with the value.
 struct Workspace: Sendable {
-  let folder: String
+  private let temporary: TemporaryFolder
 
-  fileprivate init() throws {
-    folder = NSTemporaryDirectory() + "headway-import-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  }
+  fileprivate init() throws { temporary = try TemporaryFolder() }
 
-  fileprivate func remove() { try? FileManager.default.removeItem(atPath: folder) }
+  var folder: String { temporary.path }
 
   func path(_ name: String) -> String { "\(folder)/\(name)" }
 
   /// Writes a file; returns its path.
   @discardableResult
-  func write(_ text: String, to name: String) throws -> String { try write(Array(text.utf8), to: name) }
+  func write(_ text: String, to name: String) throws -> String { try temporary.write(text, to: name) }
 
   @discardableResult
-  func write(_ bytes: [UInt8], to name: String) throws -> String {
-    try Data(bytes).write(to: URL(filePath: path(name)))
-    return path(name)
-  }
+  func write(_ bytes: [UInt8], to name: String) throws -> String { try temporary.write(bytes, to: name) }
 
-  func bytes(of name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path(name)))) }
+  func bytes(of name: String) throws -> [UInt8] { Array(try temporary.bytes(of: name)) }
 
   func move(_ name: String, to other: String) throws {
     try FileManager.default.moveItem(atPath: path(name), toPath: path(other))
   }
 
-  func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+  func exists(_ name: String) -> Bool { temporary.has(name) }
 }
 
 /// Calls `body` with a folder that is removed afterwards.
 func withWorkspace<Answer>(_ body: (Workspace) throws -> Answer) throws -> Answer {
   let workspace = try Workspace()
-  defer { workspace.remove() }
+  defer { withExtendedLifetime(workspace) {} }
   return try body(workspace)
 }
 
@@ -46,7 +41,7 @@ func withWorkspace<Answer>(_ body: (Workspace) throws -> Answer) throws -> Answe
 /// the threads of Swift's pool, have ended.
 func withWorkspace(_ body: (Workspace) async throws -> Void) async throws {
   let workspace = try Workspace()
-  defer { workspace.remove() }
+  defer { withExtendedLifetime(workspace) {} }
   try await withTaskExecutorPreference(OwnThread()) { try await body(workspace) }
 }
 

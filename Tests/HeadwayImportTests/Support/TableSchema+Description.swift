@@ -1,0 +1,7 @@
+public import HeadwayImport
+public import Testing
+
+extension TableSchema: CustomTestStringConvertible {
+  /// The name only: a failing run must not print all columns.
+  public var testDescription: String { name }
+}
