@@ -415,6 +415,36 @@ import Testing
     }
   }
 
+  @Test("H1: a download into a pipe that has no reader, or whose reader does not read, can be cancelled")
+  func cancelledPipe() async throws {
+    try await withFolder { folder in
+      let path = "\(folder)/pipe"
+      #expect(mkfifo(path, 0o600) == 0)
+      try await withServer { _ in
+        Server.answer(.ok, [:], content(8 << 20))
+      } _: { server in
+        let queue = OperationQueue()
+        let alone = DownloadOperation(server.url(), to: path)
+        queue.addOperation(alone)
+        await until { alone.isExecuting }
+        alone.cancel()
+        try await alone.finished()
+        #expect(alone.isFinished && alone.error == nil && alone.progress.completedUnitCount == 0)
+
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        try #require(reader >= 0)
+        defer { close(reader) }
+        let unread = DownloadOperation(server.url(), to: path)
+        queue.addOperation(unread)
+        // More than a pipe holds, so that the writing waits.
+        await until { unread.progress.completedUnitCount > 1 << 19 }
+        unread.cancel()
+        try await unread.finished()
+        #expect(unread.isFinished && unread.error == nil && files(folder) == ["pipe"])
+      }
+    }
+  }
+
   @Test("H1, H3: one that reads what an earlier download has left is cancelled meanwhile") func hashing() async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"

@@ -52,15 +52,16 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
   private var notePath: String { path + Self.noteEnding }
 
   private init(
-    _ path: String, _ url: String, _ checksum: SHA256Checksum?, isInPlace: Bool, _ threads: NIOThreadPool
+    _ path: String, _ url: String, _ checksum: SHA256Checksum?, inPlace: Int32?, _ threads: NIOThreadPool
   ) throws {
+    let isInPlace = inPlace != nil
     let isLink = FileSystem.kind(of: path, followsLinks: false) == .other
     self.path = isLink ? FileSystem.resolved(path) ?? path : path
     (self.url, self.checksum, self.isInPlace, self.threads) = (url, checksum, isInPlace, threads)
     if !isInPlace, FileSystem.isFolder(path) {
       throw HTTPError(.cannotWriteFile, url: url, message: "\(path.shownPath) is a folder.")
     }
-    descriptor = try isInPlace ? Self.openInPlace(path, url) : Self.openAlone(self.path + Self.partEnding, url)
+    descriptor = try inPlace ?? Self.openAlone(self.path + Self.partEnding, url)
     writer = PieceWriter(descriptor, at: 0, hash: nil, on: threads, isSeekable: !isInPlace)
   }
 
@@ -117,12 +118,13 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
     _ path: String, for url: String, _ checksum: SHA256Checksum?, isDecoded: Bool
   ) async throws -> PartialFile {
     let isInPlace = isInPlace(path)
-    // A pipe waits for its reader, and other files must not wait for that.
+    // Writing to a pipe waits for its reader, and other files must not wait for that.
     let threads = isInPlace ? NIOThreadPool(numberOfThreads: 1) : .singleton
     if isInPlace { threads.start() }
     do {
+      let descriptor = isInPlace ? try await openInPlace(path, url, on: threads) : nil
       return try await performing(on: threads) {
-        let file = try PartialFile(path, url, checksum, isInPlace: isInPlace, threads)
+        let file = try PartialFile(path, url, checksum, inPlace: descriptor, threads)
         try file.takeUp(isDecoded: isDecoded)
         return file
       }
@@ -137,12 +139,35 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
     DownloadOperation.isStandardOutput(path) || FileSystem.kind(of: path) == .other
   }
 
-  private static func openInPlace(_ path: String, _ url: String) throws -> Int32 {
-    let descriptor =
-      DownloadOperation.isStandardOutput(path)
-      ? fcntl(1, F_DUPFD_CLOEXEC, 0) : path.withPathBytes { Foundation.open($0, O_WRONLY | O_CLOEXEC | O_NOCTTY) }
-    guard descriptor >= 0 else { throw failure("can't be written", path, url) }
-    return descriptor
+  /// How long to wait before looking again whether a pipe has a reader.
+  private static let pauseBeforeReader = Duration.milliseconds(20)
+
+  /// Opens standard output, a device or a pipe; waits until a pipe has a reader.
+  ///
+  /// A thread that opens a pipe blocks until there is a reader, and can't be cancelled then. So this opens a pipe
+  /// without blocking, again and again, and sleeps in between. The pipe stays non-blocking, so that a write can be
+  /// cancelled, too.
+  private static func openInPlace(_ path: String, _ url: String, on threads: NIOThreadPool) async throws -> Int32 {
+    while true {
+      let descriptor = try await performing(on: threads) { () throws -> Int32? in
+        let flags = O_WRONLY | O_CLOEXEC | O_NOCTTY
+        let isPipe = isPipe(path)
+        let descriptor =
+          DownloadOperation.isStandardOutput(path)
+          ? fcntl(1, F_DUPFD_CLOEXEC, 0)
+          : path.withPathBytes { Foundation.open($0, flags | (isPipe ? O_NONBLOCK : 0)) }
+        if descriptor < 0, isPipe, errno == ENXIO { return nil }
+        guard descriptor >= 0 else { throw failure("can't be written", path, url) }
+        return descriptor
+      }
+      if let descriptor { return descriptor }
+      try await Task.sleep(for: pauseBeforeReader)
+    }
+  }
+
+  private static func isPipe(_ path: String) -> Bool {
+    var status = stat()
+    return path.withPathBytes { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
   private static func openAlone(_ path: String, _ url: String) throws -> Int32 {

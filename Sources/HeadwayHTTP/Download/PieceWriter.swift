@@ -12,6 +12,8 @@ import Synchronization
 final class PieceWriter: @unchecked Sendable {
   /// How many bytes may wait to be written.
   private static let maximumWaitingBytes = 1 << 20
+  /// How often a writing that waits for a reader checks whether it is still wanted.
+  private static let millisecondsBetweenChecks: Int32 = 50
 
   private struct Waiting {
     var pieces: [ByteBuffer] = []
@@ -23,6 +25,8 @@ final class PieceWriter: @unchecked Sendable {
   private let threads: NIOThreadPool
   private let isSeekable: Bool
   private let waiting = Mutex(Waiting())
+  /// What has not been written to a pipe is no longer wanted.
+  private let isGivenUp = Atomic(false)
   /// The last writing, which may have ended.
   private var writing: Task<Void, any Error>?
   /// How many bytes have come.
@@ -67,8 +71,17 @@ final class PieceWriter: @unchecked Sendable {
 
   /// Waits until all has been written.
   ///
+  /// If the task is cancelled, a file gets the rest nevertheless, and a pipe, whose reader may never read, does not.
+  ///
   /// - Throws: `errno` as an `IOError`.
-  func flush() async throws { try await writing?.value }
+  func flush() async throws {
+    try await withTaskCancellationHandler {
+      try await writing?.value
+    } onCancel: {
+      // Relaxed: nothing else is read because of it.
+      if !isSeekable { isGivenUp.store(true, ordering: .relaxed) }
+    }
+  }
 
   /// Runs on a thread that may block, by itself.
   private func writeAll() throws {
@@ -93,9 +106,10 @@ final class PieceWriter: @unchecked Sendable {
           ? pwrite(descriptor, start, count, off_t(offset + written)) : Foundation.write(descriptor, start, count)
         if result < 0, errno == EINTR { continue }
         if result < 0, errno == EAGAIN {
-          // Another process has set the terminal or the pipe so.
+          // A pipe, or a terminal that another process has set so.
+          guard !isGivenUp.load(ordering: .relaxed) else { throw IOError(errnoCode: ECANCELED, reason: "write") }
           var waited = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          poll(&waited, 1, -1)
+          poll(&waited, 1, Self.millisecondsBetweenChecks)
           continue
         }
         guard result > 0 else { throw IOError(errnoCode: errno, reason: "pwrite") }
