@@ -156,7 +156,9 @@ import Testing
     "H2: what can't be decoded is told in one line, with the place",
     arguments: [
       ("[{\"name\": 1}]", "expected a string at [0].name."), ("[{}]", "the key “name” is missing at [0]."),
-      ("[{\"name\": null}]", "at [0].name."), ("<html>", "The content could not be decoded as Array<Stop>:"),
+      ("[{\"name\": null}]", "found null instead of a string at [0].name."), ("{}", "decoded: expected an array."),
+      ("[7]", "expected an object at [0]."), ("[null]", "found null instead of"),
+      ("<html>", "The content could not be decoded: "),
     ])
   func failures(body: String, text: String) async throws {
     try await withServer { _ in
@@ -168,6 +170,7 @@ import Testing
       #expect(error?.code == .cannotDecode && error?.body == Array(body.utf8) && error?.status == .ok)
       let message = "\(try #require(error))"
       #expect(message.contains(text) && !message.contains("\n") && request.error == nil, "\(message)")
+      #expect(!message.contains("Stop") && !message.contains("<S"), "The message has names of Swift types: \(message)")
     }
   }
 }

@@ -25,7 +25,7 @@ extension HTTPResponse {
     } catch {
       let reason = (error as? DecodingError).map { Self.explanation(of: $0) } ?? "\(error)"
       throw HTTPError(
-        .cannotDecode, url: url, status: status, message: "The content could not be decoded as \(type): \(reason)",
+        .cannotDecode, url: url, status: status, message: "The content could not be decoded: \(reason)",
         body: Array(body.prefix(HTTPLimits().maximumErrorBodyBytes)), underlying: error)
     }
   }
@@ -38,17 +38,18 @@ extension HTTPResponse {
     }
     return switch error {
     case .keyNotFound(let key, let context): "the key “\(key.stringValue)” is missing\(place(context.codingPath))."
-    case .typeMismatch(let type, let context): "expected \(name(of: type))\(place(context.codingPath))."
+    case .typeMismatch(let type, let context):
+      (name(of: type).map { "expected \($0)" } ?? "the value has the wrong type") + "\(place(context.codingPath))."
     case .valueNotFound(let type, let context):
-      "found null instead of \(name(of: type))\(place(context.codingPath))."
+      "found null instead of \(name(of: type) ?? "a value")\(place(context.codingPath))."
     case .dataCorrupted(let context): "\(context.debugDescription)\(place(context.codingPath))"
     @unknown default: "\(error)"
     }
   }
 }
 
-/// What JSON calls the values of a type, with an article.
-private func name(of type: any Any.Type) -> String {
+/// The word that JSON has for the values of a type, with an article; nil if it has none, as for types of user code.
+private func name(of type: any Any.Type) -> String? {
   switch type {
   case is String.Type: "a string"
   case is Bool.Type: "true or false"
@@ -56,7 +57,7 @@ private func name(of type: any Any.Type) -> String {
   case is any BinaryFloatingPoint.Type, is Decimal.Type: "a number"
   case is [Any].Type: "an array"
   case is [String: Any].Type: "an object"
-  default: "\(type)".hasPrefix("Array<") ? "an array" : "\(type)".hasPrefix("Dictionary<") ? "an object" : "a \(type)"
+  default: "\(type)".hasPrefix("Array<") ? "an array" : "\(type)".hasPrefix("Dictionary<") ? "an object" : nil
   }
 }
 
