@@ -3,6 +3,15 @@ import Foundation
 import HeadwayTestSupport
 import Testing
 
+/// By command, the exit codes that its help lists.
+private let exitCodesOfCommands: [(String, [Int])] = {
+  var codes = [("import", [0, 3, 64, 65, 66, 68, 69, 70, 73, 74, 75, 76, 130]), ("sample", [0, 64, 73, 74])]
+  #if HTTP
+  codes.append(("fetch", [0, 64, 65, 68, 69, 70, 73, 75, 76, 130]))
+  #endif
+  return codes
+}()
+
 @Suite("The tool's help", .hangLimit)
 struct HelpTests {
   private let folder: TemporaryFolder
@@ -60,6 +69,16 @@ struct HelpTests {
         }
       }
     }
+  }
+
+  @Test(
+    "I13: the help of a command lists its exit codes, each on a line of its own",
+    arguments: exitCodesOfCommands)
+  func exitCodes(command: String, codes: [Int]) async throws {
+    let help = try await Tool.run(command, "--help", in: folder).output
+    let list = help.drop { !$0.hasPrefix("EXIT CODES") }.dropFirst().prefix { !$0.isEmpty }
+    let listed = list.compactMap { line in line.firstMatch(of: #/^  (\d+) +\w/#).flatMap { Int($0.1) } }
+    #expect(listed == codes)
   }
 
   @Test("--version says a version") func version() async throws {
