@@ -13,8 +13,8 @@ struct RowEncoder {
     let isChecked: Bool
     let isFound: Bool
     var type: ColumnType
-    /// What the table makes of text, where nothing asks for numbers.
-    let affinity: NumberAffinity?
+    /// The numbers that the table makes of text although nothing asks for that.
+    let affinity: ColumnType?
     /// The number of decimals of the first number, and whether others have another one; only with an affinity.
     var decimals: Int?
     var isUneven = false
@@ -59,7 +59,7 @@ struct RowEncoder {
       Reading(
         field: column.field, isKey: column.isKey, isRequired: column.isRequired,
         isChecked: column.reference != nil && known[position] != nil, isFound: column.isFound, type: column.type,
-        affinity: column.affinity)
+        affinity: column.affinity?.type)
     }
     (raggedRows, nullTexts, numbers) = (options.raggedRows, NullTexts(options), PlainNumbers(options.numberFormat))
     // Of one column, it may be a value.
@@ -239,9 +239,9 @@ struct RowEncoder {
 
   /// Notes a value that the table turns into a number, if that has another text.
   private mutating func noteConversion(
-    _ bytes: UnsafeRawBufferPointer, _ affinity: NumberAffinity, _ position: Int, isPlain: Bool, _ batch: RowBatch
+    _ bytes: UnsafeRawBufferPointer, _ affinity: ColumnType, _ position: Int, isPlain: Bool, _ batch: RowBatch
   ) {
-    var (decimals, loss) = (Int?.none, NumberAffinity.Loss.nothing)
+    var (decimals, loss) = (Int?.none, TextLoss.nothing)
     if readings[position].type == .integer {
       // A whole number is what the key must be; others are reported or rejected.
       guard isPlain, ExactNumber.integer(bytes) == nil, NumberParsing.integer(bytes) != nil else { return }

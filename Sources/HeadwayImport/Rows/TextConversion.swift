@@ -6,31 +6,33 @@ struct NumberAffinity: Sendable {
   let declaredType: String
   /// `real`, or `numeric`, as which SQLite treats `INTEGER` here.
   let type: ColumnType
+}
 
-  /// What a value loses if SQLite makes a number of it.
-  enum Loss {
-    case nothing
-    /// Zeros at the end of its fraction.
-    case zeros
-    /// Its text: the number is written in another way, or is not exactly the value of the text.
-    case text
-  }
+/// What a value loses if SQLite makes a number of it.
+enum TextLoss {
+  case nothing
+  /// Zeros at the end of its fraction.
+  case zeros
+  /// Its text: the number is written in another way, or is not exactly the value of the text.
+  case text
+}
 
-  /// Compares a value with the number that SQLite makes of it.
+extension ColumnType {
+  /// Compares a value with the number that SQLite makes of it in a column of this type.
   ///
   /// - Parameters:
   ///   - value: The value, which is not empty.
   ///   - decimals: Receives how many decimals the value has, if it is a number that the column keeps exactly.
   /// - Returns: The loss.
-  func loss(of value: UnsafeRawBufferPointer, decimals: inout Int?) -> Loss {
-    guard let exact = type.exactValue(value) else { return value.isNumberToSQLite ? .text : .nothing }
+  func loss(of value: UnsafeRawBufferPointer, decimals: inout Int?) -> TextLoss {
+    guard let exact = exactValue(value) else { return value.isNumberToSQLite ? .text : .nothing }
     guard let fraction = ExactNumber.fraction(value) else {
       decimals = 0
       return .nothing
     }
     decimals = fraction.decimals
     // `3.0` is what SQLite writes for a floating-point number.
-    guard fraction.endsWithZero, type != .real || exact.kind != .real || fraction.decimals > 1 else { return .nothing }
+    guard fraction.endsWithZero, self != .real || exact.kind != .real || fraction.decimals > 1 else { return .nothing }
     return .zeros
   }
 }
