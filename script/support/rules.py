@@ -7,22 +7,8 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ROOT / "Docs" / "rules.md"
-# Each rule that must have a test. Sections that are not built yet join when they are.
-DONE = {
-    "O": range(1, 9),
-    "C": range(1, 8),
-    "D": range(1, 9),
-    "P": range(1, 6),
-    "W": range(1, 6),
-    "K": range(1, 5),
-    "B": [1, 2, 5],
-    "Q": range(1, 12),
-    "T": range(1, 6),
-    "L": range(1, 6),
-    "I": range(1, 7),
-    "R": range(1, 4),
-    "Z": range(1, 5),
-}
+# The sections whose rules need no test yet, because what they describe does not exist.
+PLANNED = {"X"}
 TEST = re.compile(r'@Test\(\s*"((?:[^"\\]|\\.)*)"')
 # A rule: its name with its marks, and its text.
 RULE = re.compile(r"^- \*\*([A-Z]\d+(?: (?:\[.\])+)?)\*\* (.*)$")
@@ -42,15 +28,6 @@ def rules_of(path):
         else:
             name = None
     return texts
-
-
-def differences(rules):
-    """Where the rules differ from the specification, if that lies beside the repository."""
-    specification = ROOT.parent / "shared" / "spec.md"
-    if not specification.exists():
-        return []
-    theirs = rules_of(specification)
-    return [name for name in {**theirs, **rules} if rules.get(name) != theirs.get(name)]
 
 
 def tests():
@@ -75,7 +52,6 @@ def first_words(text):
 
 def main(arguments):
     rules, found = rules_of(RULES), tests()
-    required = {f"{section}{number}" for section, numbers in DONE.items() for number in numbers}
     unknown = sorted(set(found) - set(rules))
     missing = [rule for rule in rules if rule not in found]
     if arguments == ["--missing"]:
@@ -90,8 +66,7 @@ def main(arguments):
           + (f": {', '.join(missing)}" if missing else ""))
     complaints = {
         "tests name rules that are none": unknown,
-        "rules without a test": sorted(required - set(found)),
-        "Docs/rules.md differs from ../shared/spec.md in": differences(rules),
+        "rules without a test": [rule for rule in missing if rule[0] not in PLANNED],
     }
     for complaint, names in complaints.items():
         if names:
