@@ -50,7 +50,7 @@ struct Module {
       return .executableTarget(name: name, dependencies: dependencies, path: path, exclude: exclude)
     case .tests: return .testTarget(name: name, dependencies: dependencies, path: path, exclude: exclude)
     case .system(let debian, let homebrew, let pkgConfig):
-      return .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt(debian), .brew(homebrew)])
+      return .systemLibrary(name: name, path: path, pkgConfig: pkgConfig, providers: [.apt(debian), .brew(homebrew)])
     }
   }
 
@@ -222,8 +222,40 @@ if Context.environment["HEADWAY_DOCUMENTATION"] == "1" {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }
 
+// For `script/bench` and `script/build`: Headway beside its rivals. All of it needs the trait Tool. The rivals in C++ are
+// in `Benchmarks/CPlusPlus`; `script/bench` builds them where their libraries are.
+if Context.environment["HEADWAY_BENCHMARKS"] == "1" {
+  let benchmarks = [
+    // What Swift's Glibc module does not have.
+    Module(name: "CSystemStatistics", path: "Benchmarks/Sources/CSystemStatistics"),
+    Module(
+      name: "SchedulerBenchmark", kind: .program, path: "Benchmarks/Sources/SchedulerBenchmark",
+      needs: ["CSystemStatistics", "Headway", "HeadwayTestKit"]),
+    Module(
+      name: "LinesBenchmark", kind: .program, path: "Benchmarks/Sources/LinesBenchmark",
+      needs: ["Headway", "HeadwayLines", "HeadwayTestKit"]),
+    Module(
+      name: "CSVBenchmark", kind: .program, path: "Benchmarks/Sources/CSVBenchmark",
+      needs: ["HeadwayCSV", "HeadwayTestKit"]),
+    Module(
+      name: "HTTPBenchmark", kind: .program, path: "Benchmarks/Sources/HTTPBenchmark", needs: ["Headway", "HeadwayHTTP"],
+      traits: [http: ["AsyncHTTPClient", "NIOCore", "NIOPosix"]]),
+    Module(name: "URLSessionBenchmark", kind: .program, path: "Benchmarks/Sources/URLSessionBenchmark"),
+    // What `HeadwayDrawing` is compared with.
+    Module(
+      name: "CCairo", kind: .system(debian: ["libcairo2-dev"], homebrew: ["cairo"], pkgConfig: "cairo"),
+      path: "Benchmarks/Sources/CCairo"),
+    Module(name: "CTile", path: "Benchmarks/Sources/CTile", needs: ["CCairo"]),
+    Module(
+      name: "DrawingBenchmark", kind: .program, path: "Benchmarks/Sources/DrawingBenchmark",
+      needs: ["CTile", "Headway", "HeadwayDrawing", "HeadwayTestKit"]),
+  ]
+  package.targets += benchmarks.map(\.target)
+}
+
+let cModules = ["CHeadway", "CHeadwayDrawing", "CHeadwayTestSupport", "CSystemStatistics", "CTile"]
 let swiftTargets = package.targets.filter { [.executable, .test, .regular].contains($0.type) }
-for target in swiftTargets where !target.name.hasPrefix("CHeadway") {
+for target in swiftTargets where !cModules.contains(target.name) {
   var settings = target.swiftSettings ?? []
 
   // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md

@@ -2,6 +2,7 @@
 
 import subprocess
 
+from . import programs
 from .paths import ROOT
 
 
@@ -13,5 +14,4 @@ def add_command(commands):
 
 def bench_csv(arguments):
     subprocess.run([f"{ROOT}/script/setup"], check=True)
-    package = ["--package-path", f"{ROOT}/Benchmarks", "-c", "release", "--quiet"]
-    subprocess.run(["swift", "run", *package, "CSVBenchmark", str(arguments.runs)], check=True)
+    subprocess.run([programs.build_swift("CSVBenchmark"), str(arguments.runs)], check=True)

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 
+from . import programs
 from .paths import ROOT
 
 # Photographs that differ; the others are copies, which no program knows.
@@ -25,10 +26,7 @@ def add_command(commands):
 
 def build():
     """Builds the benchmark and the tool for release; gives their paths."""
-    package = ["swift", "build", "-c", "release", "--quiet"]
-    subprocess.run([*package, "--package-path", f"{ROOT}/Benchmarks", "--product", "DrawingBenchmark"], check=True)
-    subprocess.run([*package, "--package-path", ROOT, "--traits", "Tool", "--product", "headway"], check=True)
-    return f"{ROOT}/Benchmarks/.build/release/DrawingBenchmark", f"{ROOT}/.build/release/headway"
+    return programs.build_swift("DrawingBenchmark"), programs.build_swift("headway")
 
 
 def write_photos(program, folder, count):

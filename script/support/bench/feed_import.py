@@ -16,7 +16,8 @@ import sys
 import tempfile
 import time
 
-from .paths import ROOT
+from . import programs
+from .paths import ROOT, WORKSHOP
 
 
 def add_command(commands):
@@ -30,10 +31,7 @@ def add_command(commands):
 
 def build():
     subprocess.run([f"{ROOT}/script/setup"], check=True)
-    command = ["swift", "build", "-c", "release", "--traits", "Tool", "--product", "headway", "--quiet"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    path = subprocess.run([*command[:6], "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True)
-    return path.stdout.strip() + "/headway"
+    return programs.build_swift("headway")
 
 
 def measure(command, standard_input=None):
@@ -113,7 +111,7 @@ connection.close()
 
 def yardsticks(folder, feed, script):
     """The other programs: a label, a command and the database that it makes, each."""
-    environment = f"{ROOT}/Benchmarks/.build/yardsticks"
+    environment = f"{WORKSHOP}/yardsticks"
     if not os.path.exists(f"{environment}/bin/sqlite-utils"):
         subprocess.run([sys.executable, "-m", "venv", environment], check=True)
         subprocess.run([f"{environment}/bin/pip", "install", "--quiet", "duckdb", "sqlite-utils"], check=True)

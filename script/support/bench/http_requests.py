@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 
+from . import programs
 from .paths import ROOT
 
 JOBS = 64
@@ -27,11 +28,7 @@ def add_command(commands):
 
 def build():
     """Builds the benchmarks for release; gives their paths."""
-    package = ["swift", "build", "-c", "release", "--quiet", "--package-path", f"{ROOT}/Benchmarks"]
-    for product in ("HTTPBenchmark", "URLSessionBenchmark"):
-        subprocess.run([*package, "--product", product], check=True)
-    release = f"{ROOT}/Benchmarks/.build/release"
-    return f"{release}/HTTPBenchmark", f"{release}/URLSessionBenchmark"
+    return programs.build_swift("HTTPBenchmark"), programs.build_swift("URLSessionBenchmark")
 
 
 class Server:

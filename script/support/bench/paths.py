@@ -3,8 +3,8 @@
 import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-PACKAGE = f"{ROOT}/Benchmarks"
+BENCHMARKS = f"{ROOT}/Benchmarks"
 # What was measured last; not in the repository.
-RESULTS = f"{PACKAGE}/results"
+RESULTS = f"{BENCHMARKS}/results"
 # What the scripts build and install for themselves.
-WORKSHOP = f"{PACKAGE}/.build/bench"
+WORKSHOP = f"{ROOT}/.build/bench"

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from .paths import PACKAGE, ROOT, WORKSHOP
+from .paths import BENCHMARKS, ROOT, WORKSHOP
 
 # The rivals in C++: the header that tells that one is there, and what to link.
 LIBRARIES = {
@@ -28,11 +28,14 @@ def build():
     return programs
 
 
-def build_swift():
-    command = ["swift", "build", "--package-path", PACKAGE, "-c", "release", "--product", "SchedulerBenchmark"]
-    subprocess.run([*command, "--quiet"], check=True)
-    folder = subprocess.run([*command, "--show-bin-path"], check=True, capture_output=True, text=True)
-    return folder.stdout.strip() + "/SchedulerBenchmark"
+def build_swift(product="SchedulerBenchmark"):
+    """Builds a program of the package for release, and returns its path."""
+    command = ["swift", "build", "--package-path", ROOT, "-c", "release", "--traits", "Tool", "--product", product]
+    # Package.swift has the benchmarks only if this is set. script/build and .ci/run say why the other is.
+    environment = {**os.environ, "HEADWAY_BENCHMARKS": "1", "SWIFT_DETERMINISTIC_HASHING": "1"}
+    subprocess.run([*command, "--quiet"], check=True, env=environment)
+    folder = subprocess.run([*command, "--show-bin-path"], check=True, capture_output=True, text=True, env=environment)
+    return f"{folder.stdout.strip()}/{product}"
 
 
 def build_cplusplus(rival):
@@ -43,7 +46,7 @@ def build_cplusplus(rival):
         print(f"script/bench: without {rival}, whose headers are not here", file=sys.stderr)
         return None
     os.makedirs(WORKSHOP, exist_ok=True)
-    path, sources = f"{WORKSHOP}/{rival}", [f"{PACKAGE}/CPlusPlus/{rival}.cpp", f"{PACKAGE}/CPlusPlus/workloads.hpp"]
+    path, sources = f"{WORKSHOP}/{rival}", [f"{BENCHMARKS}/CPlusPlus/{rival}.cpp", f"{BENCHMARKS}/CPlusPlus/workloads.hpp"]
     if os.path.exists(path) and all(os.path.getmtime(path) > os.path.getmtime(source) for source in sources):
         return path
     command = ["c++", "-std=c++20", "-O3", "-DNDEBUG", "-pthread", sources[0], "-o", path, *libraries]
