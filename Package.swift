@@ -251,6 +251,10 @@ if Context.environment["HEADWAY_BENCHMARKS"] == "1" {
       needs: ["CTile", "Headway", "HeadwayDrawing", "HeadwayTestKit"]),
   ]
   package.targets += benchmarks.map(\.target)
+  // Valgrind 3.19, which `script/bench profile` runs, reads no later version of DWARF.
+  for target in package.targets where ["CHeadway", "CSystemStatistics"].contains(target.name) {
+    target.cSettings = [.unsafeFlags(["-gdwarf-4"])]
+  }
 }
 
 let cModules = ["CHeadway", "CHeadwayDrawing", "CHeadwayTestSupport", "CSystemStatistics", "CTile"]
