@@ -10,7 +10,8 @@ import sys
 
 # From the bottom up: the folders of one layer may use each other.
 LAYERS = [
-    ["Platform", "Support", "WorkerPool"],
+    ["Platform", "Support"],
+    ["WorkerPool"],
     ["Operation", "Admission", "Queue", "Execution", "Observation", "Diagnosis"],
     ["Tasks", "Groups", "Graphs"],
 ]
