@@ -222,8 +222,8 @@ if Context.environment["HEADWAY_DOCUMENTATION"] == "1" {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }
 
-// For `script/bench` and `script/build`: Headway beside its rivals. All of it needs the trait Tool. The rivals in C++ are
-// in `Benchmarks/CPlusPlus`; `script/bench` builds them where their libraries are.
+// For `script/bench` and `script/build`: Headway next to its rivals, with the trait Tool. The rivals in C++ are in
+// `Benchmarks/CPlusPlus`; `script/bench` builds them if their libraries are installed.
 if Context.environment["HEADWAY_BENCHMARKS"] == "1" {
   let benchmarks = [
     // What Swift's Glibc module does not have.
@@ -238,7 +238,8 @@ if Context.environment["HEADWAY_BENCHMARKS"] == "1" {
       name: "CSVBenchmark", kind: .program, path: "Benchmarks/Sources/CSVBenchmark",
       needs: ["HeadwayCSV", "HeadwayTestKit"]),
     Module(
-      name: "HTTPBenchmark", kind: .program, path: "Benchmarks/Sources/HTTPBenchmark", needs: ["Headway", "HeadwayHTTP"],
+      name: "HTTPBenchmark", kind: .program, path: "Benchmarks/Sources/HTTPBenchmark",
+      needs: ["Headway", "HeadwayHTTP"],
       traits: [http: ["AsyncHTTPClient", "NIOCore", "NIOPosix"]]),
     Module(name: "URLSessionBenchmark", kind: .program, path: "Benchmarks/Sources/URLSessionBenchmark"),
     // What `HeadwayDrawing` is compared with.
