@@ -6,7 +6,7 @@ extension OperationProgress {
 
   /// Whether the work can be cancelled, for code that decides whether to offer it.
   ///
-  /// True at first.
+  /// The default is true.
   public var isCancellable: Bool {
     get { state.withLock { $0.isCancellable } }
     set { state.withLock { $0.isCancellable = newValue } }
@@ -14,7 +14,7 @@ extension OperationProgress {
 
   /// Whether the work can be paused, for code that decides whether to offer it.
   ///
-  /// False at first.
+  /// The default is false.
   public var isPausable: Bool {
     get { state.withLock { $0.isPausable } }
     set { state.withLock { $0.isPausable = newValue } }
@@ -26,22 +26,22 @@ extension OperationProgress {
   /// Whether ``pause()`` has been called, and ``resume()`` has not since.
   public var isPaused: Bool { state.withLock { $0.isPaused } }
 
-  /// What to call when the work is cancelled: once, on the thread that cancels, with no lock held.
+  /// The handler that is called once when the work is cancelled, on the thread that cancels, with no lock held.
   ///
-  /// Setting it after the cancellation calls nothing. The progress of an operation or a queue has one that cancels the
-  /// operation, or all that the queue holds; one that you set takes its place.
+  /// If you set it after the cancellation, it is not called. The progress of an operation or a queue has a default
+  /// handler, which cancels the operation, or all operations of the queue. A handler that you set replaces it.
   public var cancellationHandler: Handler? {
     get { state.withLock { $0.cancellationHandler } }
     set { _ = state.withLock { exchange(&$0.cancellationHandler, newValue) } }
   }
 
-  /// What to call when the work is paused, on the thread that pauses, with no lock held.
+  /// The handler that is called when the work is paused, on the thread that pauses, with no lock held.
   public var pausingHandler: Handler? {
     get { state.withLock { $0.pausingHandler } }
     set { _ = state.withLock { exchange(&$0.pausingHandler, newValue) } }
   }
 
-  /// What to call when the work goes on, on the thread that resumes, with no lock held.
+  /// The handler that is called when the work resumes, on the thread that resumes, with no lock held.
   public var resumingHandler: Handler? {
     get { state.withLock { $0.resumingHandler } }
     set { _ = state.withLock { exchange(&$0.resumingHandler, newValue) } }
@@ -49,11 +49,11 @@ extension OperationProgress {
 
   /// Marks the work and its parts as cancelled and calls their handlers, on the calling thread.
   ///
-  /// The parts come in the order in which they were added, each after the handler of the whole.
+  /// The parts are cancelled in the order in which they were added, after the handler of the whole has been called.
   ///
-  /// It is cancelled for good: doing it again changes nothing and calls nothing.
+  /// A cancellation is permanent: calling this method again has no effect.
   ///
-  /// - Complexity: O(*n*) in the number of parts, and their parts.
+  /// - Complexity: O(*n*) in the number of parts, including parts of parts.
   public func cancel() {
     let (handler, children, unitCancellation) = state.withLock { state -> (Handler?, [OperationProgress], Handler?) in
       guard !exchange(&state.isCancelled, true) else { return (nil, [], nil) }
@@ -66,13 +66,14 @@ extension OperationProgress {
 
   /// Marks the work and its parts as paused and calls their handlers, on the calling thread.
   ///
-  /// Pauses nothing by itself: the code that does the work looks at ``isPaused``, or has set ``pausingHandler``. Doing
-  /// it again changes nothing. A thread that calls handlers also does so for what other threads change meanwhile.
+  /// This method does not stop any work: the code that does the work must check ``isPaused`` or set ``pausingHandler``.
+  /// Calling it again has no effect. A thread that calls handlers also calls them for changes that other threads make
+  /// in the meantime.
   public func pause() { set(isPaused: true) }
 
-  /// Marks the work and its parts as going on and calls their handlers, on the calling thread.
+  /// Marks the work and its parts as no longer paused and calls their handlers, on the calling thread.
   ///
-  /// Changes nothing when they are not paused.
+  /// Has no effect if they are not paused.
   public func resume() { set(isPaused: false) }
 
   private func set(isPaused: Bool) {
@@ -83,10 +84,10 @@ extension OperationProgress {
     if passesOn { passPauseOn() }
   }
 
-  /// Calls the handlers, and has the parts do the same.
+  /// Calls the handlers, and passes the state on to the parts.
   ///
-  /// One thread at a time, until the parts have heard of what is so: others may pause and resume meanwhile, the
-  /// handlers among them.
+  /// One thread at a time does this, until the parts have the current state. Other threads, and the handlers, can pause
+  /// and resume in the meantime.
   private func passPauseOn() {
     while true {
       let next = state.withLock { state -> (isPaused: Bool, handler: Handler?, children: [OperationProgress])? in
@@ -104,7 +105,9 @@ extension OperationProgress {
   }
 }
 
-/// Sets `value`; returns what it was, which the caller releases after its lock.
+/// Sets `value`, and returns the old one.
+///
+/// The caller releases it after releasing its lock.
 private func exchange<Value>(_ value: inout Value, _ newValue: Value) -> Value {
   let old = value
   value = newValue

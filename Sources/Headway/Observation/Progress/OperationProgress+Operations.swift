@@ -1,16 +1,17 @@
 import Synchronization
 
 extension OperationExtensions {
-  /// How far this operation has come.
+  /// The progress of this operation.
   ///
-  /// ``Operation/main()`` sets its `totalUnitCount` and counts `completedUnitCount` up. It is made when it is first
-  /// asked for. Cancelling it cancels the operation, by its `cancellationHandler`: one that you set takes the place of
-  /// that.
+  /// ``Operation/main()`` sets its `totalUnitCount` and increments its `completedUnitCount`. The progress is created
+  /// when this property is first read. Cancelling it cancels the operation, through its `cancellationHandler`; a
+  /// handler that you set replaces the default one.
   @_disfavoredOverload
   public var progress: OperationProgress {
     if let progress = existingProgress { return progress }
-    // It may get handlers and observers. Before there is one, so that the thread that starts the operation, or ends it,
-    // looks for it; or this one sees that it has.
+    // A progress can refer to user objects: its handlers and observers. Announce that before the progress exists. Then
+    // the thread that starts or ends the operation looks for it, or this thread sees that the operation has started or
+    // ended.
     state.announceUserObject()
     let made = makeProgress()
     let progress = links.withLock { links in
@@ -29,16 +30,20 @@ extension Operation {
 }
 
 extension OperationQueue {
-  /// The progress, if somebody has set how much there is to do; the queue keeps it alive.
+  /// The progress, if its total has been set.
   ///
-  /// Seen without a lock.
+  /// The queue keeps it alive.
+  ///
+  /// Read without a lock.
   final var trackedProgress: Unmanaged<OperationProgress>? {
     guard let pointer = progressPointer.load(ordering: .acquiring) else { return nil }
     let progress = Unmanaged<OperationProgress>.fromOpaque(pointer)
     return progress._withUnsafeGuaranteedRef { $0.tracksOperations } ? progress : nil
   }
 
-  /// An operation starts: its own progress counts from now on, if it has one already.
+  /// Makes the operation's own progress, if it exists, count for the queue's progress.
+  ///
+  /// Called when the operation starts.
   final func startUnit(of operation: Operation) {
     guard let tracked = trackedProgress, operation.completesUnit, operation.state.current.hasUserObjects,
       let progress = operation.existingProgress
@@ -46,34 +51,37 @@ extension OperationQueue {
     tracked._withUnsafeGuaranteedRef { $0.adopt(progress) }
   }
 
-  /// The progress of an operation that is running was asked for: what it would know, had it been made at the start.
+  /// Makes a progress that was created while its operation runs count as if it had existed at the start.
   fileprivate final func startUnit(of operation: Operation, with progress: OperationProgress) {
     guard let tracked = trackedProgress, operation.completesUnit else { return }
     tracked._withUnsafeGuaranteedRef { tracked in
       tracked.adopt(progress)
-      // The progress can be found by now: either the thread that cancels all finds it, or this one that it has.
+      // Other threads can find the progress by now. So either the thread that cancels all operations finds it, or this
+      // thread sees that it cancelled them.
       if tracked.isCancelled, operation.isCancelled { progress.cancel() }
     }
   }
 
-  /// Cancels the operations that run, by their progress or, where nobody has asked for one, as that would; but not
-  /// those whose progress is a part of another.
+  /// Cancels the running operations through their progress, or directly if they have none.
+  ///
+  /// Does not cancel operations whose progress is a part of another progress.
   ///
   /// O(*n*) in the number of operations in the queue.
   final func cancelRunningUnits() {
     guard let tracked = trackedProgress?.toOpaque() else { return }
     for operation in operations where operation.completesUnit && operation.state.current.isRunning {
       if operation.existingProgress == nil { operation.cancel() }
-      // Another thread may have asked for it meanwhile.
+      // Another thread might have created it in the meantime.
       guard let progress = operation.existingProgress else { continue }
       let parent = progress.parent.map { Unmanaged.passUnretained($0).toOpaque() }
       if parent == nil || parent == tracked { progress.cancel() }
     }
   }
 
-  /// An operation has finished, and is about to leave the queue: that completes one unit.
+  /// Counts one completed unit: an operation has finished, and is about to leave the queue.
   ///
-  /// - Returns: The progress, if it is to notify of that: ``OperationProgress/notifyIfFurther()`` is to follow.
+  /// - Returns: The progress, if it might have to notify observers: the caller then calls
+  ///   ``OperationProgress/notifyIfFurther()``.
   final func countUnit(of operation: Operation) -> Unmanaged<OperationProgress>? {
     guard let tracked = trackedProgress, operation.completesUnit else { return nil }
     return tracked._withUnsafeGuaranteedRef { $0.countUnit(of: operation) } ? tracked : nil
@@ -81,35 +89,39 @@ extension OperationQueue {
 }
 
 extension Operation {
-  /// Whether it is one of the units of its queue's progress: barriers are not, since nobody counts them when setting
-  /// the total.
+  /// Whether the operation is one of the units of its queue's progress.
+  ///
+  /// Barriers are not, because code that sets the total does not count them.
   fileprivate final var completesUnit: Bool { !isBarrier && isUnit }
 }
 
 extension OperationProgress {
-  /// As the progress of a queue: whether operations count.
+  /// For the progress of a queue: whether operations count.
   ///
-  /// Relaxed: setting the total while operations run tracks those that start after it was seen.
+  /// Relaxed: if the total is set while operations run, the operations that start after it is seen are tracked.
   fileprivate var tracksOperations: Bool { hasTotal.load(ordering: .relaxed) }
 
-  /// What a progress is for that of a queue, under whose lock it changes.
+  /// The role of an operation's progress in its queue's progress.
+  ///
+  /// It changes under the lock of the latter.
   enum UnitState: UInt8, AtomicRepresentable {
-    /// Nothing, so far.
+    /// No role yet.
     case none
-    /// It is about to be made a part.
+    /// It is about to become a part.
     case coming
-    /// It stands for a unit.
+    /// It represents one unit.
     case adopted
-    /// The operation has finished, and its unit was counted.
+    /// The operation has finished, and its unit has been counted.
     case counted
   }
 
-  /// As the progress of a queue: `child`, that of an operation that runs, counts as a fraction of one unit, unless it
-  /// is a part of something already.
+  /// For the progress of a queue: makes `child`, the progress of a running operation, count as a fraction of one unit,
+  /// unless it is already a part of another progress.
   ///
-  /// A cancellation here was of what there was then, so it does not reach this child.
+  /// If this progress was cancelled, the cancellation applied to the operations at that time. It does not apply to this
+  /// child.
   fileprivate func adopt(_ child: OperationProgress) {
-    // The operation may finish at any moment, if this is not the thread that runs it.
+    // The operation can finish at any moment, if another thread runs it.
     let isComing = state.withLock { _ in child.unitState.move(from: .none, to: .coming) }
     guard isComing else { return }
     guard child.setParent(self) else {
@@ -120,15 +132,17 @@ extension OperationProgress {
       state.parts.append(child, 1)
       return true
     }
-    // The unit was counted meanwhile.
+    // The unit has been counted in the meantime.
     guard isAdopted else { return child.removeParent() }
-    // No handler is called, and nobody is notified: the operation has been claimed, and they may wait for it.
+    // Call no handler and notify no observer: the operation has been claimed, and they might wait for it.
     hand(isPausedTo: child) { child.begin(isPaused: $0) }
     if child.isFinished { _ = count(child) }
     child.report()
   }
 
-  /// Is paused from the start, with all parts, or not; calls no handlers.
+  /// Sets the initial paused state of this progress and all its parts.
+  ///
+  /// Calls no handlers.
   private func begin(isPaused: Bool) {
     let children = state.withLock { state in
       (state.isPaused, state.isPassedOnAsPaused) = (isPaused, isPaused)
@@ -146,22 +160,23 @@ extension OperationProgress {
     _ = old
   }
 
-  /// As the progress of a queue: an operation has finished, which completes one unit.
+  /// For the progress of a queue: counts one completed unit, because an operation has finished.
   ///
-  /// - Returns: Whether another hundredth may be done by it.
+  /// - Returns: Whether this might have completed another hundredth.
   fileprivate func countUnit(of operation: Operation) -> Bool {
-    // Who asks for the progress first from now on sees that the operation has finished.
+    // A thread that creates the progress after this sees that the operation has finished.
     let child = operation.state.current.hasUserObjects ? operation.existingProgress : nil
     let isPart = child.map { $0.parent === self } ?? false
     let mayBeFurther = state.withLock { state in
       let before = child?.unitState.exchange(.counted, ordering: .relaxed) ?? .none
       if let child, before == .adopted || (isPart && before == .none) {
-        // Counted already, if it has done all of its own units.
+        // The unit has already been counted if the child had completed all its own units.
         state.completed += state.parts.remove(child) ?? 0
       } else {
         state.completed += 1
       }
-      // The fractions of children are not looked at. All units may be complete again, and the parent have to hear.
+      // The fractions of children are not read. If all units are complete, even for a second time, the parent must be
+      // notified.
       return !state.parts.isEmpty || state.isTelling || state.completed >= state.total
         || Double(state.completed) / Double(state.total) * 100 >= Double(state.toldHundredth + 1)
     }
@@ -171,7 +186,9 @@ extension OperationProgress {
 }
 
 extension Atomic<OperationProgress.UnitState> {
-  /// Under the lock of the queue's progress; whether it was so.
+  /// Changes the state from `old` to `new`, under the lock of the queue's progress.
+  ///
+  /// Returns false if it was not `old`.
   fileprivate borrowing func move(from old: Value, to new: Value) -> Bool {
     compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
   }

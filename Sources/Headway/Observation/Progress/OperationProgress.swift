@@ -1,9 +1,10 @@
 import Synchronization
 
-/// How far a piece of work has come, as a tree: the members of Foundation's `Progress`, without Foundation.
+/// The progress of a piece of work, as a tree: the members of Foundation's `Progress`, without Foundation.
 ///
-/// Code that does the work sets ``totalUnitCount`` and counts ``completedUnitCount`` up; code that watches reads
-/// ``fractionCompleted`` at any time, or is notified by ``observe(_:)``. A part of the work may be handed to a child:
+/// Code that does the work sets ``totalUnitCount`` and increments ``completedUnitCount``. Code that watches the work
+/// reads ``fractionCompleted`` at any time, or is notified by ``observe(_:)``. You can assign a part of the work to a
+/// child:
 ///
 /// ```swift
 /// let whole = OperationProgress(totalUnitCount: 10)
@@ -11,9 +12,9 @@ import Synchronization
 /// part.completedUnitCount = 500  // whole.fractionCompleted == 0.2
 /// ```
 ///
-/// Observers are notified at most once for each hundredth of the work, so counting up for every item is cheap.
+/// Observers are notified at most once per hundredth of the work, so incrementing the count for every item is cheap.
 ///
-/// Every member may be used from any thread.
+/// You can use every member from any thread.
 public final class OperationProgress: Sendable {
   struct State {
     var total: Int64
@@ -23,74 +24,82 @@ public final class OperationProgress: Sendable {
     weak var parent: OperationProgress?
     var observers: [UInt64: @Sendable (OperationProgress) -> Void] = [:]
     var lastObserver: UInt64 = 0
-    /// The highest hundredth of which observers were notified.
+    /// The highest hundredth that observers were notified of.
     var toldHundredth = 0
-    /// A thread is notifying the observers, and looks again when it is done if something changed meanwhile.
+    /// A thread is notifying the observers.
+    ///
+    /// It checks again afterwards if something changed in the meantime.
     var isTelling = false
     var tellsAgain = false
-    /// Those who wait until the observers have been notified.
+    /// The waiters for the end of the notifications.
     var waiters = WaiterList()
-    /// There may be more to do when all units are done.
+    /// More units might be added when all units are completed.
     var isOpen = false
     var isCancellable = true
     var isPausable = false
     var isCancelled = false
     var isPaused = false
-    /// What handlers and parts have heard last.
+    /// The paused state that was last passed on to handlers and parts.
     var isPassedOnAsPaused = false
-    /// A thread is calling the handlers, and looks again when it is done.
+    /// A thread is calling the handlers.
+    ///
+    /// It checks again afterwards.
     var isPassingPauseOn = false
     var cancellationHandler: (@Sendable () -> Void)?
     var pausingHandler: (@Sendable () -> Void)?
     var resumingHandler: (@Sendable () -> Void)?
-    /// As the progress of a queue: cancels the units that run and have no progress of their own.
+    /// For the progress of a queue: cancels the running units that have no progress of their own.
     var unitCancellation: (@Sendable () -> Void)?
 
     var isFinished: Bool { total > 0 && completed >= total && !isOpen }
 
-    /// Whether it refers to parts, or to functions that users have given.
+    /// Whether it refers to parts or to user code.
     var hasReferences: Bool {
       !parts.isEmpty || !observers.isEmpty || cancellationHandler != nil || pausingHandler != nil
         || resumingHandler != nil || unitCancellation != nil
     }
 
-    /// Reads the reports of parts that have come since the last call, each once; so this takes amortized constant time.
+    /// Reads the reports of parts since the last call, each one once.
+    ///
+    /// Therefore this takes amortized constant time.
     mutating func fraction() -> Double {
       guard total > 0 else { return 0 }
       return max(0, (Double(completed) + parts.completedUnits()) / Double(total))
     }
   }
 
-  // Protected by its lock, under which nothing is called. Under it, only the locks of parts are taken.
+  // Protected by its lock. Nothing is called under it, and only the locks of parts are acquired.
   let state: Guarded<State>
 
-  /// Whether the parent has it in its list of parts that have reported.
+  /// Whether this progress is in its parent's list of parts that have reported.
   ///
-  /// It is set and cleared under the parent's lock. A thread that reports reads it after it has held the lock of this
-  /// progress, and the parent clears it before it takes that lock. So if the thread finds it set, the parent has still
-  /// to read this progress: relaxed accesses are enough. `Models/progress.pml` has this protocol.
+  /// Set and cleared under the parent's lock. A thread that reports reads it after it has held the lock of this
+  /// progress, and the parent clears it before it acquires that lock. If the thread finds it set, the parent has not
+  /// read this progress yet, so relaxed accesses are sufficient. `Models/progress.pml` has this protocol.
   let hasReported = Atomic(false)
 
-  /// Whether there is anything to track: one load on the path of every operation.
+  /// Whether there is anything to track.
+  ///
+  /// Every operation loads this once.
   let hasTotal: Atomic<Bool>
 
-  /// What this is for the progress of a queue; protected by the lock of that.
+  /// The role in the progress of a queue; protected by the lock of that progress.
   let unitState = Atomic(UnitState.none)
 
   /// Creates a progress that has no parent.
   ///
-  /// - Parameter totalUnitCount: How many units there are to do; 0 or less when that is not known.
+  /// - Parameter totalUnitCount: The number of units of work; 0 or less if unknown.
   public init(totalUnitCount: Int64) {
     state = Guarded(State(total: totalUnitCount))
     hasTotal = Atomic(totalUnitCount > 0)
   }
 
-  /// Creates a progress that stands for a part of another.
+  /// Creates a progress that represents a part of another.
   ///
   /// - Parameters:
-  ///   - totalUnitCount: How many units there are to do; 0 or less when that is not known.
+  ///   - totalUnitCount: The number of units of work; 0 or less if unknown.
   ///   - parent: The progress of the whole.
-  ///   - pendingUnitCount: How many of the parent's units this one completes.
+  ///   - pendingUnitCount: The number of units of the parent that this progress completes.
   public convenience init(totalUnitCount: Int64, parent: OperationProgress, pendingUnitCount: Int64) {
     self.init(totalUnitCount: totalUnitCount)
     parent.addChild(self, withPendingUnitCount: pendingUnitCount)
@@ -107,9 +116,9 @@ public final class OperationProgress: Sendable {
 
   // MARK: Counting
 
-  /// How many units there are to do; 0 or less when that is not known.
+  /// The number of units of work; 0 or less if unknown.
   ///
-  /// What a unit is, is up to the code that counts: bytes, rows, files.
+  /// The code that counts decides what a unit is: bytes, rows, files.
   public var totalUnitCount: Int64 {
     get { state.withLock { $0.total } }
     set {
@@ -119,11 +128,11 @@ public final class OperationProgress: Sendable {
     }
   }
 
-  /// How many units are done, those of unfinished children not counted.
+  /// The number of completed units, not including those of unfinished children.
   ///
-  /// Setting it notifies the observers, on the calling thread, if another hundredth is done by it. They are not
-  /// notified of counting down. Only one thread at a time should count with `+=`, which reads and then writes; where
-  /// several count, each calls ``complete(unitCount:)``.
+  /// Setting it notifies the observers, on the calling thread, if this completes another hundredth. Observers are not
+  /// notified when the count decreases. Only one thread at a time should use `+=`, which reads and then writes. If
+  /// several threads count, each should call ``complete(unitCount:)``.
   public var completedUnitCount: Int64 {
     get { state.withLock { $0.completed } }
     set {
@@ -132,18 +141,22 @@ public final class OperationProgress: Sendable {
     }
   }
 
-  /// Counts units as done, in one step: several threads may count at once, and no unit is lost.
+  /// Adds completed units in one step.
   ///
-  /// Notifies the observers as setting ``completedUnitCount`` does.
+  /// Several threads can call this at the same time, and no unit is lost.
   ///
-  /// - Parameter unitCount: How many units more are done. A negative count counts down; as with Foundation, a progress
-  ///   that falls below 0 is indeterminate.
+  /// Notifies the observers in the same way as setting ``completedUnitCount``.
+  ///
+  /// - Parameter unitCount: The number of additional completed units. A negative number decreases the count. As with
+  ///   Foundation, a progress whose count falls below 0 is indeterminate.
   public func complete(unitCount: Int64) {
     state.withLock { $0.completed += unitCount }
     notifyIfFurther()
   }
 
-  /// There is more to do than was known, or less: as adding to ``totalUnitCount``, in one step.
+  /// Adds to ``totalUnitCount`` in one step.
+  ///
+  /// The number can be negative.
   func extend(byUnitCount unitCount: Int64) {
     guard unitCount != 0 else { return }
     let total = state.withLock { state in
@@ -154,41 +167,43 @@ public final class OperationProgress: Sendable {
     notifyIfFurther()
   }
 
-  /// From now on there may be more to do when all units are done, until ``close()``.
+  /// Keeps the progress from finishing when all units are completed, until ``close()``.
   func open() { state.withLock { $0.isOpen = true } }
 
-  /// There is no more to do than is known.
+  /// Lets the progress finish when all units are completed.
   func close() {
     state.withLock { $0.isOpen = false }
     notifyIfFurther()
   }
 
-  /// How much of the work is done, from 0 to 1, children included; 0 while the total is not known.
+  /// The completed fraction of the work, from 0 to 1, including children; 0 while the total is unknown.
   ///
-  /// It exceeds 1 when more units are counted than there are.
+  /// It exceeds 1 if more units are counted than there are.
   ///
-  /// - Complexity: Amortized O(1): each report of a part is read once.
+  /// - Complexity: Amortized O(1), because each report of a part is read once.
   public var fractionCompleted: Double { state.withLock { $0.fraction() } }
 
   /// Whether the total is unknown, or the count of completed units is negative.
   public var isIndeterminate: Bool { state.withLock { $0.total <= 0 || $0.completed < 0 } }
 
-  /// Whether all units are done.
+  /// Whether all units are completed.
   public var isFinished: Bool { state.withLock { $0.isFinished } }
 
-  /// Hands a part of the work to another progress.
+  /// Assigns a part of the work to another progress.
   ///
-  /// When that finishes, its units are completed here. If this progress is cancelled or paused, so is the part at once.
+  /// When the child finishes, its units are completed here. If this progress is cancelled or paused, the child is
+  /// immediately cancelled or paused, too.
   ///
   /// - Parameters:
   ///   - child: The progress of the part.
-  ///   - pendingUnitCount: How many units of this progress it completes.
-  /// - Precondition: `child` is a part of no progress, and this progress is no part of it, at any depth.
-  /// - Complexity: O(*d*), where *d* is how many parents are above each other.
+  ///   - pendingUnitCount: The number of units of this progress that the child completes.
+  /// - Precondition: `child` is not a part of another progress, and this progress is not a part of `child`, at any
+  ///   depth.
+  /// - Complexity: O(*d*) in the number of ancestors.
   public func addChild(_ child: OperationProgress, withPendingUnitCount pendingUnitCount: Int64) {
     let isAdopted = child.setParent(self)
     require(isAdopted, "addChild(_:withPendingUnitCount:): the child is a part of a progress already.")
-    // Looked for with the parent set: of two threads that close a cycle, one at least sees it.
+    // Check after setting the parent: of two threads that close a cycle, at least one sees it.
     let ancestors = sequence(first: self) { $0.parent }
     require(
       !ancestors.contains { $0 === child },
@@ -196,11 +211,11 @@ public final class OperationProgress: Sendable {
     take(child, pendingUnitCount)
   }
 
-  /// The progress of which this is a part.
+  /// The progress that this one is a part of.
   var parent: OperationProgress? { state.withLock { $0.parent } }
 
   func setParent(_ parent: OperationProgress) -> Bool {
-    // The old parent is returned: the last reference to it may be this one, which must not be dropped under the lock.
+    // Return the old parent: this can be the last reference to it, which must not be released under the lock.
     let old = state.withLock { state in
       let old = state.parent
       if old == nil { state.parent = parent }
@@ -219,10 +234,10 @@ public final class OperationProgress: Sendable {
     if child.isFinished { complete(child) } else { notifyIfFurther() }
   }
 
-  /// A new part, which is not paused, is paused if this is.
+  /// Pauses a new part, which is not paused, if this progress is paused.
   ///
-  /// Another thread may pause or resume this meanwhile, before it found the part, or before the part was paused: so
-  /// this looks again.
+  /// Another thread might pause or resume this progress before it finds the part, or before the part is paused. So this
+  /// function checks again.
   func hand(isPausedTo child: OperationProgress, _ set: (Bool) -> Void) {
     var isHanded = false
     while isPaused != isHanded {
@@ -231,12 +246,14 @@ public final class OperationProgress: Sendable {
     }
   }
 
-  /// Turns what was pending for `child` into completed units, if it has not been.
+  /// Converts the pending units of `child` into completed units, if that has not been done.
   func complete(_ child: OperationProgress) {
     if count(child) { notifyIfFurther() }
   }
 
-  /// As ``complete(_:)``, without notifying anybody; returns whether anything was pending.
+  /// Does the same as ``complete(_:)`` without notifying observers.
+  ///
+  /// Returns whether any units were pending.
   func count(_ child: OperationProgress) -> Bool {
     state.withLock { state in
       guard let units = state.parts.remove(child) else { return false }
@@ -247,13 +264,14 @@ public final class OperationProgress: Sendable {
 
   // MARK: Observing
 
-  /// Calls `observer` whenever another hundredth of the work is done, on the thread that did it, with no lock held.
+  /// Calls `observer` whenever another hundredth of the work is completed, on the thread that completed it, with no
+  /// lock held.
   ///
-  /// It is called at most 100 times, in order, never for a hundredth that was done before, and the last time when all
-  /// units are done. While one thread notifies observers, it also notifies them of what other threads do meanwhile. The
-  /// progress of a queue notifies its observers when the operation that completed a unit has left the queue.
+  /// It is called at most 100 times, in order, never for an earlier hundredth, and for the last time when all units are
+  /// completed. While one thread notifies observers, it also notifies them of units that other threads complete. The
+  /// progress of a queue notifies its observers after the operation that completed a unit has left the queue.
   ///
-  /// - Parameter observer: What to call. It may call anything.
+  /// - Parameter observer: The closure to call. It can call anything.
   /// - Returns: A token that ends the observation when it is released.
   public func observe(_ observer: @escaping @Sendable (OperationProgress) -> Void) -> ObservationToken {
     let identifier = state.withLock { state in
@@ -266,12 +284,13 @@ public final class OperationProgress: Sendable {
     }
   }
 
-  /// Notifies the observers and the parent, if another hundredth of the work is done; and the parent, if all is.
+  /// Notifies the observers and the parent if another hundredth is completed, and the parent if all units are.
   ///
-  /// O(*d*) in the number of parents above each other, and O(*n*) in that of observers, if these are notified.
+  /// O(*d*) in the number of ancestors, and O(*n*) in the number of observers, if these are notified.
   func notifyIfFurther() {
     report()
-    // One thread at a time notifies, so that observers hear in order; it also notifies them of what comes meanwhile.
+    // One thread at a time notifies, so observers are called in order. It also notifies them of changes in the
+    // meantime.
     let isTelling = state.withLock { state in
       state.tellsAgain = state.isTelling
       defer { state.isTelling = true }
@@ -280,12 +299,13 @@ public final class OperationProgress: Sendable {
     if isTelling {
       repeat { tell() } while mustTellAgain()
     }
-    // A thread that sees the end says so before it returns, whichever thread notifies the observers.
+    // A thread that sees all units completed notifies the parent before it returns, regardless of which thread notifies
+    // the observers.
     let parent = state.withLock { $0.isFinished ? $0.parent : nil }
     parent?.complete(self)
   }
 
-  /// Notes, in the parent and in each one above it, that there is something new to read for the fraction.
+  /// Notes, in the parent and in each ancestor, that there is something new to read for the fraction.
   ///
   /// Must follow each change of the total, of the completed units, or of the parts.
   func report() {
@@ -299,22 +319,24 @@ public final class OperationProgress: Sendable {
   private func tell() {
     let (observers, parent) = state.withLock { state in
       let fraction = state.fraction()
-      // Of the last hundredth they are notified when all units are completed here: a child may have done its part and
-      // not said so.
+      // Observers are notified of the last hundredth when all units are completed here. A child might have done its
+      // part without having reported that.
       let isFinished = state.isFinished
       let hundredth = isFinished ? 100 : min(99, Int(fraction * 100))
       guard hundredth > state.toldHundredth else {
         return ([@Sendable (OperationProgress) -> Void](), OperationProgress?.none)
       }
       state.toldHundredth = hundredth
-      // Of the end the parent hears by completing this part.
+      // The parent is notified of the last hundredth when this part is completed in it.
       return (Array(state.observers.values), isFinished ? nil : state.parent)
     }
     for observer in observers { observer(self) }
     parent?.notifyIfFurther()
   }
 
-  /// Whether something changed while the calling thread notified; if not, it has ceased to be the one that does.
+  /// Returns whether something changed while the calling thread notified.
+  ///
+  /// If not, the thread has given up that role.
   private func mustTellAgain() -> Bool {
     let (isTelling, waiters) = state.withLock { state in
       state.isTelling = state.tellsAgain
@@ -325,11 +347,11 @@ public final class OperationProgress: Sendable {
     return isTelling
   }
 
-  /// Registers a waiter until the observers have been notified of what is done.
+  /// Registers a waiter until the observers have been notified of all completed units.
   ///
-  /// - Returns: False if they have been.
+  /// - Returns: False if they already have been.
   private func addWaiter(_ waiter: Waiter) -> Bool {
-    // A thread that has counted may not have begun to notify.
+    // A thread that has counted units might not have begun to notify.
     notifyIfFurther()
     return state.withLock { state in
       if state.isTelling { state.waiters.append(waiter) }

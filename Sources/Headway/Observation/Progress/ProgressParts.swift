@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The parts of a progress that have not finished, and how much they have done.
+/// The parts of a progress that have not finished, and how much each has completed.
 ///
-/// The lock of the progress protects it. A part that has changed is noted once, and read when the fraction is next
-/// asked for. So a report takes constant time, however many parts there are.
+/// Protected by the lock of the progress. A part that has changed is noted once, and is read when the fraction is next
+/// computed. So a report takes constant time, regardless of the number of parts.
 struct ProgressParts {
   private struct Part {
     let progress: OperationProgress
-    /// How many units of the whole it completes.
+    /// The number of units of the whole that the part completes.
     let pendingUnits: Int64
-    /// How many of these it had completed when it was last read.
+    /// How many of these units were completed when the part was last read.
     var completedUnits = 0.0
   }
 
@@ -18,31 +18,35 @@ struct ProgressParts {
   private var reported: [ObjectIdentifier] = []
   /// The sum of the units that all parts had completed when they were last read.
   private var sum = 0.0
-  /// How many numbers were added to the sum since it was computed; each may have rounded it.
+  /// How many numbers were added to the sum since it was computed.
+  ///
+  /// Each addition can round it.
   private var roundings = 0
 
-  /// The progress of each part, in the order of adding.
+  /// The progress of each part, in the order in which they were added.
   var all: [OperationProgress] { parts.values.map(\.progress) }
 
   var isEmpty: Bool { parts.isEmpty }
 
-  /// How many parts ``completedUnits()`` reads next.
+  /// The number of parts that ``completedUnits()`` reads next.
   var reportedCount: Int { reported.count }
 
   mutating func append(_ progress: OperationProgress, _ pendingUnits: Int64) {
     parts.append(Part(progress: progress, pendingUnits: pendingUnits), ObjectIdentifier(progress))
-    // Even if it has reported before: the whole may have missed it, because it was not here yet.
+    // Even if it has reported before, because the whole might have missed the report before the part was added.
     progress.hasReported.store(true, ordering: .relaxed)
     reported.append(ObjectIdentifier(progress))
   }
 
-  /// Takes out a part, to which the caller has a reference.
+  /// Removes a part.
   ///
-  /// - Returns: How many units of the whole it stood for; nil if it is no part.
+  /// The caller must hold a reference to it.
+  ///
+  /// - Returns: The number of units of the whole that it represented; nil if it is not a part.
   mutating func remove(_ progress: OperationProgress) -> Int64? {
     guard let part = parts.remove(ObjectIdentifier(progress)) else { return nil }
     add(-part.completedUnits)
-    // While no thread asks for the fraction, former parts would accumulate.
+    // While no thread reads the fraction, former parts would accumulate.
     if reported.count > 2 * parts.count + 16 {
       let former = reported
       reported = []
@@ -51,13 +55,13 @@ struct ProgressParts {
     return part.pendingUnits
   }
 
-  /// A part has changed.
+  /// Notes that a part has changed.
   mutating func note(reportOf progress: OperationProgress) {
     guard !progress.hasReported.exchange(true, ordering: .relaxed) else { return }
     reported.append(ObjectIdentifier(progress))
   }
 
-  /// How many units of the whole the parts have completed.
+  /// Returns the number of units of the whole that the parts have completed.
   mutating func completedUnits() -> Double {
     while let identifier = reported.popLast() {
       guard let part = parts.value(of: identifier) else { continue }
