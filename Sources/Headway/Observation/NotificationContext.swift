@@ -1,5 +1,6 @@
-/// Of which objects the calling thread is notifying the observers, kept on its own stack, to which the thread's values
-/// point.
+/// The object whose observers the calling thread is notifying.
+///
+/// A context is on the thread's stack, and the thread's values point to the innermost one.
 struct NotificationContext {
   private let object: UnsafeMutableRawPointer
   private let outer: UnsafeMutablePointer<NotificationContext>?
@@ -19,7 +20,7 @@ struct NotificationContext {
     }
   }
 
-  /// Whether the calling thread is notifying the observers of `object`: it is inside one of them, however deep.
+  /// Whether the calling thread is notifying the observers of `object`: it is inside one of them, at any depth.
   static func isNotifying(_ object: AnyObject) -> Bool {
     let object = Unmanaged.passUnretained(object).toOpaque()
     var position = current

@@ -1,31 +1,34 @@
 import Synchronization
 
-/// Keeps an observation alive: releasing the token, or ``invalidate()``, ends it.
+/// Keeps an observation alive.
 ///
-/// Keep it in a property, or in a variable that lives as long as you want to be notified.
+/// Releasing the token, or calling ``invalidate()``, ends it.
+///
+/// Store it in a property, or in a variable that lives as long as you want to be notified.
 public final class ObservationToken: Sendable {
   private enum End {
     case call(@Sendable () -> Void)
-    /// The list holds nothing any more once its object has ended, or is freed.
+    /// The list is empty once its object has finished or is freed.
     case removal(from: ObserverList, number: UInt64)
   }
 
   private let end: Mutex<End?>
-  /// Registers a waiter, as below; nil if the list that has the observer does that.
+  /// Registers a waiter, as described below; nil if the list that contains the observer does that.
   private let addingWaiter: (@Sendable (Waiter) -> Bool)?
 
   /// Creates a token.
   ///
   /// - Parameters:
   ///   - addingWaiter: Registers a waiter until the observer has been called for everything that has happened, and
-  ///     returns false if it has been. An observer may refer to its token: what it captures it holds weakly.
-  ///   - end: Ends the observation.
+  ///     returns false if it already has been. Captures only weak references, because an observer can refer to its
+  ///     token.
+  ///   - end: Ends the observation. Called once, with no lock held.
   init(addingWaiter: @escaping @Sendable (Waiter) -> Bool, end: @escaping @Sendable () -> Void) {
     self.end = Mutex(.call(end))
     self.addingWaiter = addingWaiter
   }
 
-  /// Creates a token that removes an observer from a list; or one for which nothing is to be done.
+  /// Creates a token that removes an observer from a list, or, if `place` is nil, one that does nothing.
   init(_ place: (list: ObserverList, number: UInt64)?) {
     end = Mutex(place.map { .removal(from: $0.list, number: $0.number) })
     addingWaiter = nil
@@ -35,8 +38,8 @@ public final class ObservationToken: Sendable {
 
   /// Ends the observation.
   ///
-  /// May be called from any thread, even from the observer itself. A call that is under way on another thread may still
-  /// finish. Doing it again changes nothing.
+  /// You can call this from any thread, even from the observer itself. A call of the observer that is in progress on
+  /// another thread may still finish. Calling this again has no effect.
   public func invalidate() {
     let end = end.withLock { $0.take() }
     switch end {
@@ -57,14 +60,14 @@ extension ObservationToken {
   /// await token.delivered()
   /// ```
   ///
-  /// Observers are notified after a change, so a thread or task that has waited for an operation or a queue may
-  /// continue before an observer has been called for the end. Returns immediately when the observation has ended. Holds
-  /// no thread, and does not end when the task is cancelled.
+  /// Observers are notified after a change, so a thread or task that has waited for an operation or a queue can
+  /// continue before an observer has been called for the end. This function returns immediately if the observation has
+  /// ended. It blocks no thread, and does not return early when the task is cancelled.
   ///
-  /// The observer must not block until this returns, since this returns after the observer has.
+  /// The observer must not block until this function returns, because it returns after the observer.
   public func delivered() async { await WaiterList.suspend { addWaiter($0) } }
 
-  /// Blocks the calling thread as ``delivered()`` suspends the task.
+  /// Blocks the calling thread until the observer has been called, as ``delivered()`` suspends the task.
   package func waitUntilDelivered() { WaiterList.block { addWaiter($0) } }
 
   private func addWaiter(_ waiter: Waiter) -> Bool {
@@ -82,8 +85,8 @@ extension ObservationToken: Hashable {
   ///
   /// - Parameters:
   ///   - left: A token.
-  ///   - right: Another.
-  /// - Returns: Whether they are one.
+  ///   - right: Another token.
+  /// - Returns: Whether they are the same object.
   public static func == (left: ObservationToken, right: ObservationToken) -> Bool { left === right }
 
   /// Hashes the identity of the object.

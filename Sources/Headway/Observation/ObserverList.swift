@@ -1,37 +1,42 @@
 import CHeadway
 import Synchronization
 
-/// That which is notified of the changes of one object.
+/// An object that is notified of the changes of one other object.
 ///
-/// All calls come from the thread that notifies at that moment; there is one at a time.
+/// The thread that notifies at the moment makes all calls. There is only one at a time.
 protocol Observer: AnyObject, Sendable {
-  /// The observation has ended: there are no more notifications.
+  /// The observation has ended, and the observer is no longer notified.
   var hasEnded: Bool { get }
   func setEnded()
-  /// Takes down what the observer begins with; called by the thread that adds it, which is not the one that notifies.
-  func prepare(with object: AnyObject)
-  /// Takes down what the object is now, for the beginning that follows.
+  /// Records the value that the observer begins with.
   ///
-  /// Called again where the object has changed meanwhile.
+  /// The thread that adds the observer calls this, outside of the sequence of notifications.
+  func prepare(with object: AnyObject)
+  /// Records the current state of the object, immediately before ``begin(with:_:)``.
+  ///
+  /// Called again if the object has changed in the meantime.
   func takeDown(_ object: AnyObject)
-  /// From now on, it is notified of changes.
+  /// Begins the observation.
+  ///
+  /// From now on, the observer is notified of changes.
   ///
   /// - Parameters:
-  ///   - object: The object.
-  ///   - state: What the observer begins with, if it was taken down under the object's lock; else the object may have
-  ///     changed between ``prepare(with:)`` and ``takeDown(_:)``, without any change that is to come.
+  ///   - object: The object that is observed.
+  ///   - state: The value that the observer begins with, if it was recorded under the object's lock. If nil, the object
+  ///     might have changed between ``prepare(with:)`` and ``takeDown(_:)``, and no change that reports this will
+  ///     follow.
   func begin(with object: AnyObject, _ state: ObservedChange?)
-  /// Something has changed.
+  /// Notifies the observer of a change.
   func receive(_ change: ObservedChange, of object: AnyObject)
-  /// It need not hear when the operation becomes ready, nor when it starts.
+  /// The observer does not need to be notified when the operation becomes ready or starts.
   var skipsStart: Bool { get }
-  /// It observes the dependencies of an operation.
+  /// The observer observes the dependencies of an operation.
   var observesDependencies: Bool { get }
-  /// It wants to hear of changes that are still to come.
+  /// The observer must be notified of announced changes.
   var wantsPrior: Bool { get }
-  /// The property that it observes, if a subclass has added that.
+  /// The property that is observed, if a subclass has added it.
   var ownKey: ObservedKey? { get }
-  /// A change has been announced, and is still to come.
+  /// Notifies the observer of an announced change that has not happened yet.
   func receivePrior(_ key: ObservedKey, of object: AnyObject)
 }
 
@@ -51,30 +56,35 @@ extension Observer {
   func receivePrior(_ key: ObservedKey, of object: AnyObject) {}
 }
 
-/// The observers of one object, and the changes of which they are still to be notified.
+/// The observers of one object, and the changes that they have not been notified of yet.
 ///
-/// Changes wait in a list, and one thread at a time notifies of one after the other, outside the lock, so every
-/// observer hears of them in the same order. A thread that has appended a change while another notifies leaves it to
-/// that one: observers may call anything, even what leads to further changes of the same object.
+/// Changes wait in a list. One thread at a time notifies the observers of one change after the other, outside the lock,
+/// so every observer is notified of them in the same order. A thread that appends a change while another thread
+/// notifies leaves the change to that thread. Observers can call anything, including functions that cause further
+/// changes of the same object.
 final class ObserverList: Sendable {
   private enum Item {
     case begin(Entry, ObservedChange?)
     case change(ObservedChange)
-    /// All observers are to be removed, and the operation is to hear that they have been notified of its end.
+    /// Removes all observers, and then informs the operation that they have been notified of its end.
     case end(Operation)
-    /// A waiter until the observers have been notified of all before it.
+    /// Wakes a waiter once the observers have been notified of all items before this one.
     case waiter(Waiter)
   }
 
   private struct Entry {
     let observer: any Observer
-    /// Which it is of all that were ever added.
+    /// The position of this entry among all that were ever added.
     let number: UInt64
-    /// How many of all items that were ever appended it began with: with what they had led to.
+    /// How many of all items that were ever appended had been appended when the observer began.
+    ///
+    /// The value that it began with includes them.
     var passedCount = 0
   }
 
-  /// In the order of adding; mostly one, which takes no memory of its own.
+  /// The entries, in the order in which they were added.
+  ///
+  /// Usually there is only one, which requires no additional memory.
   private struct Entries {
     private var first: Entry?
     private var others = KeyedList<UInt64, Entry>()
@@ -88,7 +98,7 @@ final class ObserverList: Sendable {
       if !others.isEmpty { others.forEach(body) }
     }
 
-    /// The one property among those that a subclass has added that is observed; nil if there are several, or none.
+    /// The property that is observed, among those that a subclass has added; nil if there are several, or none.
     var onlyOwnKey: ObservedKey? {
       var (only, areSeveral): (ObservedKey?, Bool) = (nil, false)
       forEach { entry in
@@ -114,16 +124,18 @@ final class ObserverList: Sendable {
   private struct State {
     var observers = Entries()
     private(set) var items = FirstInFirstOut<Item>()
-    /// The observers that are still to begin, by their numbers.
+    /// The observers that have not begun yet, by their numbers.
     var beginning: [UInt64: any Observer] = [:]
     private var takenCount = 0
     var isNotifying = false
-    /// The operation has ended, and its observers have been removed: no more are kept.
+    /// The operation has ended, and its observers have been removed.
+    ///
+    /// Observers that are added later are not kept.
     var isOver = false
-    /// An observer that wants to hear of changes to come has been added.
+    /// An observer that must be notified of announced changes has been added.
     var tellsPrior = false
     var lastNumber: UInt64 = 0
-    /// The operation that is observed, until it is freed; not retained.
+    /// The observed operation, until it is freed; not retained.
     var operation: Unmanaged<Operation>?
 
     mutating func entry(of observer: any Observer) -> Entry {
@@ -140,16 +152,16 @@ final class ObserverList: Sendable {
     /// How many items were ever appended.
     var appendedCount: Int { takenCount + items.count }
 
-    /// The next item, and which it is of all that were ever appended.
+    /// Returns the next item, and its position among all that were ever appended.
     mutating func takeItem() -> (item: Item, number: Int)? {
       guard let item = items.popFirst() else { return nil }
       takenCount += 1
-      // The item has the observer, too: nothing is dropped under the lock.
+      // The item also has a reference to the observer, so nothing is released under the lock.
       if case .begin(let entry, _) = item { beginning[entry.number] = nil }
       return (item, takenCount)
     }
 
-    /// The calling thread is to notify at once, if no other does and nothing waits.
+    /// Makes the calling thread the one that notifies, if no other thread notifies and no item waits.
     mutating func takeTurn() -> Bool {
       guard !isNotifying, items.isEmpty else { return false }
       isNotifying = true
@@ -157,7 +169,7 @@ final class ObserverList: Sendable {
     }
   }
 
-  // Protected by its lock, under which nothing is called and no other lock is taken.
+  // Protected by its lock. Nothing is called and no other lock is acquired under it.
   private let state = Guarded(State())
 
   /// Creates the list of a queue or a progress.
@@ -168,19 +180,19 @@ final class ObserverList: Sendable {
 
   /// An observer of the dependencies has been added.
   ///
-  /// Relaxed: one that is added meanwhile looks at them when it begins.
+  /// Relaxed: an observer that is added concurrently reads the dependencies when it begins.
   private let dependenciesAreObserved = Atomic(false)
 
   var observesDependencies: Bool { dependenciesAreObserved.load(ordering: .relaxed) }
 
   // MARK: Appending
 
-  /// Adds an observer, which is notified of what is appended from now on.
+  /// Adds an observer, which is notified of changes that are appended from now on.
   ///
   /// - Parameters:
-  ///   - observer: The observer.
-  ///   - change: What it begins with; needed where changes carry values that are taken down under another lock.
-  /// - Returns: The number with which it can be removed.
+  ///   - observer: The observer. It begins when the next thread notifies.
+  ///   - change: The value that it begins with. Required if changes carry values that are recorded under another lock.
+  /// - Returns: The number to pass to ``remove(_:)``.
   func add(_ observer: any Observer, _ change: ObservedChange? = nil) -> UInt64 {
     state.withLock { state in
       let entry = state.entry(of: observer)
@@ -191,9 +203,9 @@ final class ObserverList: Sendable {
 
   func append(_ change: ObservedChange) { state.withLock { $0.append(.change(change)) } }
 
-  /// Appends a change that is still to come.
+  /// Appends an announced change that has not happened yet.
   ///
-  /// - Returns: Whether an observer wants to hear of it.
+  /// - Returns: Whether any observer must be notified of it.
   func append(before key: ObservedKey) -> Bool {
     state.withLock { state in
       if state.tellsPrior { state.append(.change(ObservedChange(before: key))) }
@@ -203,18 +215,19 @@ final class ObserverList: Sendable {
 
   // MARK: Waiting
 
-  /// Adds a waiter until the observers have been notified of everything that has happened.
+  /// Adds a waiter, until the observers have been notified of everything that has happened.
   ///
-  /// - Returns: False if they have been.
+  /// - Returns: False if they already have been.
   func addWaiter(_ waiter: Waiter) -> Bool {
     let ended = state.withLock { state in
-      // It is in memory, since it takes itself out here before it is freed.
+      // The memory is valid, because the operation removes itself from this list before it is freed.
       state.operation.flatMap { swift_tryRetain($0.toOpaque()) == nil ? nil : $0.takeRetainedValue() }
     }
-    // Changes of the end are appended after it: so it is the end of the notifying that counts.
+    // The changes that report the end are appended after the operation has finished. So wait until its observers have
+    // been notified, not for the items in the list.
     if let ended, ended.state.current.phase == .finished { return ended.addWaiter(waiter, for: .notified) }
     return state.withLock { state in
-      // Where changes wait, the thread that has appended them is about to notify.
+      // If changes wait, the thread that appended them is about to notify.
       guard state.isNotifying || !state.items.isEmpty else { return false }
       state.append(.waiter(waiter))
       return true
@@ -223,7 +236,9 @@ final class ObserverList: Sendable {
 
   // MARK: Notifying
 
-  /// Notifies the observers of what waits, or leaves it to the thread that does so already.
+  /// Notifies the observers of the waiting items.
+  ///
+  /// If another thread already does so, leaves it to that thread.
   func notify(of object: AnyObject) {
     guard let next = next(hasTurn: false) else { return }
     NotificationContext.run(notifyingOf: object) {
@@ -232,10 +247,12 @@ final class ObserverList: Sendable {
     }
   }
 
-  /// Adds an observer that is prepared, which begins before this returns, unless another thread is notifying; then that
-  /// thread has it begin.
+  /// Adds an observer that is prepared.
   ///
-  /// - Returns: The number with which it can be removed.
+  /// It begins before this function returns, unless another thread is notifying; then that thread calls
+  /// ``Observer/begin(with:_:)``.
+  ///
+  /// - Returns: The number to pass to ``remove(_:)``.
   func add(_ observer: any Observer, beginningWith object: AnyObject) -> UInt64 {
     if observer.observesDependencies { dependenciesAreObserved.store(true, ordering: .relaxed) }
     let (number, hasTurn) = state.withLock { state in
@@ -255,14 +272,17 @@ final class ObserverList: Sendable {
     return number
   }
 
-  /// Notifies the observers of changes that have happened, or leaves it to the thread that notifies already.
+  /// Notifies the observers of changes that have happened.
+  ///
+  /// If another thread already notifies, leaves it to that thread.
   ///
   /// - Parameters:
-  ///   - object: The object.
-  ///   - ended: The operation, if that is its end: afterwards, its observers are removed, and it hears of that.
-  ///   - changes: Calls what it is given with each change.
+  ///   - object: The object that has changed.
+  ///   - ended: The operation, if the changes are its end. Afterwards, its observers are removed, and it is informed
+  ///     that they have been notified.
+  ///   - changes: Calls its argument with each change.
   func notify(of object: AnyObject, ending ended: Operation? = nil, _ changes: ((ObservedChange) -> Void) -> Void) {
-    // Mostly no other thread notifies: then the changes need not be in a list.
+    // Usually no other thread notifies, and the changes do not need to be in a list.
     let observers = state.withLock { state -> Entries? in
       if state.takeTurn() { return state.observers }
       changes { state.append(.change($0)) }
@@ -277,7 +297,9 @@ final class ObserverList: Sendable {
     }
   }
 
-  /// The calling thread is the one that notifies.
+  /// Notifies the observers of all waiting items.
+  ///
+  /// The calling thread must be the one that notifies.
   private func notifyOfRest(of object: AnyObject) {
     while let next = next(hasTurn: true) { notify(of: object, next) }
   }
@@ -295,10 +317,10 @@ final class ObserverList: Sendable {
     }
   }
 
-  /// Has an observer begin that is among the others already.
+  /// Begins an observation whose observer is already in the list of observers.
   ///
-  /// What the items that wait have led to is what it begins with; so it looks at the object until none was appended
-  /// meanwhile, or, with other threads that never cease to append, often enough.
+  /// The value that an observer begins with includes the effects of all waiting items. So this function records the
+  /// object's state until no item was appended in between, or, if other threads never stop appending, 100 times.
   private func begin(_ entry: Entry, with object: AnyObject, _ change: ObservedChange?) {
     if change == nil {
       var (count, tries) = (-1, 0)
@@ -315,20 +337,21 @@ final class ObserverList: Sendable {
     entry.observer.begin(with: object, change)
   }
 
-  /// Notifies those of a change whom it concerns.
+  /// Notifies the observers that a change concerns.
   ///
   /// - Parameters:
-  ///   - observers: The observers.
-  ///   - object: What has changed.
+  ///   - observers: The observers to choose from.
+  ///   - object: The object that has changed.
   ///   - change: The change.
-  ///   - number: Which it is of all items that were ever appended; the highest for one that was not.
+  ///   - number: The position of the change among all items that were ever appended; the highest number if it was not
+  ///     appended.
   private static func notify(_ observers: Entries, of object: AnyObject, _ change: ObservedChange, _ number: Int) {
     // A posted name identifies a property that a subclass has added only if no other such property is observed.
     let change = change.key == .unknown ? observers.onlyOwnKey.map(change.renamed) ?? change : change
     observers.forEach { entry in
       guard !entry.observer.hasEnded else { return }
-      // Flags come in the one order that there is: a late observer knows what it has heard of. A posted change that is
-      // taken after the observer's beginning was posted after the observer was added.
+      // A flag changes in only one order, so an observer that began late recognizes the changes that it already knows.
+      // A posted change that is taken after the observer began was posted after the observer was added.
       if number <= entry.passedCount, change.isPrior || (change.flag == nil && !change.isPosted) { return }
       if change.isPrior {
         entry.observer.receivePrior(change.key, of: object)
@@ -343,10 +366,10 @@ final class ObserverList: Sendable {
     operation.observersWereNotified()
   }
 
-  /// Takes the next item.
+  /// Removes and returns the next item.
   ///
-  /// - Parameter hasTurn: The calling thread is the one that notifies.
-  /// - Returns: The item and those to notify; nil when there is none, or when another thread is at it.
+  /// - Parameter hasTurn: Whether the calling thread is the one that notifies.
+  /// - Returns: The item and the observers to notify; nil if there is no item, or if another thread is notifying.
   private func next(hasTurn: Bool) -> (item: Item, number: Int, observers: Entries)? {
     state.withLock { state in
       guard hasTurn || !state.isNotifying else { return nil }
@@ -356,7 +379,8 @@ final class ObserverList: Sendable {
       }
       state.isNotifying = true
       if case .begin(let entry, _) = item, !entry.observer.hasEnded, !state.isOver { state.observers.append(entry) }
-      // Only a change needs the observers; where they are copied, the next change to the list copies all of it.
+      // Only a change needs the observers. While a copy of them exists, the next modification of the list copies all of
+      // it.
       guard case .change(let change) = item else { return (item, number, Entries()) }
       return (.change(state.items.isEmpty ? change.asLast : change), number, state.observers)
     }
@@ -366,29 +390,29 @@ final class ObserverList: Sendable {
 
   /// Removes an observer, in constant time.
   ///
-  /// After this returns, it is no longer notified, except by a call that is under way.
+  /// After this function returns, the observer is no longer notified, except by a call that is already in progress.
   ///
-  /// - Parameter number: Its number.
+  /// - Parameter number: The number that ``add(_:_:)`` returned.
   func remove(_ number: UInt64) {
     // Released after the lock.
     ReleasedChain.release(
       state.withLock { state -> (any Observer)? in
         let observer = state.observers.remove(number)?.observer ?? state.beginning[number]
-        // Under the lock: one that waits to begin is no longer put among the others.
+        // Under the lock: an observer that waits to begin is then not added to the others.
         observer?.setEnded()
         return observer
       })
   }
 
-  /// The operation that was observed is about to be freed.
+  /// Removes everything: the observed operation is about to be freed.
   func operationIsFreed() {
     state.withLock { $0.operation = nil }
     removeAll()
   }
 
-  /// Removes all.
+  /// Removes all observers.
   ///
-  /// - Parameter isOver: Observers that are added from now on begin, and are not kept.
+  /// - Parameter isOver: Whether observers that are added from now on begin, but are not kept.
   func removeAll(isOver: Bool = false) {
     // Released after the lock.
     ReleasedChain.release(

@@ -3,11 +3,11 @@ import Synchronization
 extension Operation {
   /// Adds an observer.
   ///
-  /// - Returns: The list in which it is, and its number there; or nil when the operation has finished: then the
-  ///   observer has been notified of the last state, and that was all.
+  /// - Returns: The list that contains the observer, and its number there; nil if the operation has finished. In that
+  ///   case, the observer has been notified of the final state, and is not notified again.
   final func add(_ observer: any Observer) -> (list: ObserverList, number: UInt64)? {
-    // Announced before the observer reads the state: a change is in what it reads, or it is notified of it, or both,
-    // and the same value comes once.
+    // Announce the observer before it reads the state. Then each change is in the state that it reads, or the observer
+    // is notified of it, or both. In the last case, the equal value is not reported twice.
     let word = state.announceObserver(skipsStart: observer.skipsStart)
     observer.prepare(with: self)
     let observers = links.withLock { links -> ObserverList? in
@@ -24,7 +24,9 @@ extension Operation {
     return (observers, observers.add(observer, beginningWith: self))
   }
 
-  /// Releases the observers of an operation that is freed: their tokens know the list.
+  /// Releases the observers of an operation that is about to be freed.
+  ///
+  /// Their tokens still refer to the list.
   final func removeObservers() {
     if state.current.isObserved { links.withLock { $0.details?.observers }?.operationIsFreed() }
   }
@@ -36,7 +38,8 @@ extension Operation {
     if state.current.isObserved { notify(changes()) }
   }
 
-  /// Notifies those observers that want to hear of it of a change that is still to come.
+  /// Notifies the observers with the option ``ObservationOptions/prior`` of an announced change that has not happened
+  /// yet.
   ///
   /// Called with no lock held.
   final func notifyIfObserved(before key: @autoclosure () -> ObservedKey) {

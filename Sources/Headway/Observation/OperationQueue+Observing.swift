@@ -1,26 +1,26 @@
 import Synchronization
 
 extension OperationQueue {
-  /// Who observes.
+  /// Counts the observers and listeners of a queue.
   ///
   /// Protected by the queue's lock.
   struct Observation {
     var observers = 0
-    /// Those for whom the list of operations has to be copied at each change.
+    /// The observers that require a copy of the list of operations at each change.
     var observersOfOperations = 0
-    /// Those who listen to events.
+    /// The listeners to events.
     var listeners = 0
-    /// The queue is to be looked at for a stall.
+    /// A check for a stall has been requested.
     var isLookingForStall = false
-    /// The stall has been reported, and nothing has moved since.
+    /// The stall has been reported, and nothing has changed since.
     var hasReportedStall = false
   }
 
-  /// What an observer wants to hear of.
+  /// The changes that an observer must be notified of.
   enum Interest {
     case value(ObservedKey), events
 
-    /// What the observer begins with is in the queue's state.
+    /// The value that the observer begins with is in the queue's state.
     fileprivate var isCarried: Bool {
       switch self {
       case .value(.own), .value(.unknown): false
@@ -50,7 +50,7 @@ extension OperationQueue {
       let observers = state.observers ?? ObserverList()
       state.observers = observers
       state.observation.count(interest, 1)
-      // Under the lock: changes that follow may be in the list before the observer begins.
+      // Under the lock, because later changes can be in the list before the observer begins.
       return (observers, observers.add(observer, state.change(for: interest)))
     }
     notify(observers)
@@ -62,12 +62,12 @@ extension OperationQueue {
     observers.remove(number)
     state.withLock { state in
       state.observation.count(interest, -1)
-      // The caller has it, too: nothing is dropped under the lock.
+      // The caller also has a reference to the list, so nothing is released under the lock.
       if state.observation.observers == 0 { state.observers = nil }
     }
   }
 
-  /// Notifies the observers of a change that was posted, and of what depends on it.
+  /// Notifies the observers of a posted change, and of the properties that depend on the changed one.
   ///
   /// Called with no lock held.
   final func post(_ key: ObservedKey, named name: String? = nil) {
@@ -77,7 +77,8 @@ extension OperationQueue {
     notify(observers)
   }
 
-  /// Notifies the observers that asked for it of a change that is still to come, and of what depends on it.
+  /// Notifies the observers with the option ``ObservationOptions/prior`` of an announced change that has not happened
+  /// yet, and of the properties that depend on it.
   ///
   /// Called with no lock held.
   final func announce(_ key: ObservedKey, named name: String? = nil) {
@@ -105,7 +106,7 @@ extension OperationQueue.Observation {
 }
 
 extension QueueState {
-  /// What an observer begins with; nil for what is not here.
+  /// Returns the value that an observer begins with; nil if it is not in the queue's state.
   fileprivate func change(for interest: OperationQueue.Interest) -> ObservedChange? {
     guard case .value(let key) = interest else { return nil }
     return switch key {
@@ -113,7 +114,7 @@ extension QueueState {
     case .operations: ObservedChange(key, admission.operations)
     case .maxConcurrentOperationCount: ObservedChange(key, maxConcurrentOperationCount)
     case .isSuspended: ObservedChange(key, admission.isSuspended)
-    // No name is a value, too.
+    // The absence of a name is also a value.
     case .name: ObservedChange(key, name as any Sendable)
     default: nil
     }

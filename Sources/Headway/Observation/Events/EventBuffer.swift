@@ -1,27 +1,27 @@
 import Synchronization
 
-/// What happened in a queue and one listener has not taken yet.
+/// The events of a queue that one listener has not taken yet.
 ///
 /// Events are appended under the queue's lock, in the order in which they happen. The listener takes all of them. If it
-/// waits, the thread that appended an event wakes it after releasing the queue's lock.
+/// is waiting, the thread that appended an event wakes it after releasing the queue's lock.
 final class EventBuffer: Sendable {
   private struct State {
     var events: [OperationQueueEvent] = []
     var waiter: UnsafeContinuation<Void, Never>?
-    /// No more events come in.
+    /// No further events are appended.
     var hasEnded = false
 
     var isDue: Bool { !events.isEmpty || hasEnded }
   }
 
-  // Protected by its lock, under which nothing is called and no other lock is taken.
+  // Protected by its lock. Nothing is called and no other lock is acquired under it.
   private let state = Guarded(State())
 
   // MARK: For the queue
 
   /// Appends an event, under the queue's lock.
   ///
-  /// - Returns: The listener, if it waits; the caller wakes it when no lock is held.
+  /// - Returns: The listener, if it is waiting. The caller wakes it when no lock is held.
   func append(_ event: OperationQueueEvent) -> Waiter? {
     state.withLock { state in
       guard !state.hasEnded else { return nil }
@@ -30,7 +30,9 @@ final class EventBuffer: Sendable {
     }
   }
 
-  /// No more events come in; those that are there may be taken.
+  /// Ends the sequence of events.
+  ///
+  /// The listener can still take those that are in the buffer.
   ///
   /// Called with no lock held.
   func end() {
@@ -43,13 +45,13 @@ final class EventBuffer: Sendable {
 
   // MARK: For the listener
 
-  /// Whether the listener waits.
+  /// Whether the listener is waiting.
   var isAwaited: Bool { state.withLock { $0.waiter != nil } }
 
-  /// Waits for events, if there are none, and takes all.
+  /// Waits for events, if there are none, and takes all of them.
   ///
   /// - Parameter actor: The isolation of the caller.
-  /// - Returns: The events, the last one first; none when no more come, or when the task is cancelled.
+  /// - Returns: The events, the last one first; empty when the sequence has ended or the task is cancelled.
   func take(isolation actor: isolated (any Actor)?) async -> [OperationQueueEvent] {
     var events = await withTaskCancellationHandler(
       operation: {
@@ -74,7 +76,9 @@ final class EventBuffer: Sendable {
   }
 }
 
-/// The buffers of all listeners to the events of a queue, which has this as long as there are any.
+/// The buffers of all listeners to the events of a queue.
+///
+/// A queue has this object only while it has listeners.
 ///
 /// Adding or removing a listener takes constant time.
 final class EventBuffers: @unchecked Sendable {  // The queue's lock protects it.
@@ -86,21 +90,27 @@ final class EventBuffers: @unchecked Sendable {  // The queue's lock protects it
 
   func add(_ buffer: EventBuffer) { buffers.append(buffer, ObjectIdentifier(buffer)) }
 
-  /// Removes a buffer, to which the caller has a reference.
+  /// Removes a buffer.
+  ///
+  /// The caller must hold a reference to it.
   func remove(_ buffer: EventBuffer) { _ = buffers.remove(ObjectIdentifier(buffer)) }
 
-  /// Appends an event to each buffer; the caller takes the awakened listeners.
+  /// Appends an event to each buffer.
+  ///
+  /// The caller takes the awakened listeners and wakes them.
   func append(_ event: OperationQueueEvent) {
     buffers.forEach { if let waiter = $0.append(event) { awakened.append(waiter) } }
   }
 
-  /// The listeners that wait, and for which events have come in.
+  /// Returns the listeners that were waiting when an event was appended, and clears the list.
   func takeAwakened() -> [Waiter] {
     guard !awakened.isEmpty else { return [] }
     defer { awakened = [] }
     return awakened
   }
 
-  /// No more events come in; called with no lock held.
+  /// Ends the sequence of events for all listeners.
+  ///
+  /// Called with no lock held.
   func end() { buffers.forEach { $0.end() } }
 }

@@ -1,28 +1,28 @@
 import Synchronization
 
 extension OperationExtensions {
-  /// The state now and each later one; ends after ``OperationState/finished``.
+  /// The current state and each later one; ends after ``OperationState/finished``.
   ///
   /// ```swift
   /// for await state in operation.states { print(state) }
   /// ```
   ///
-  /// An iteration never misses the end, whenever it begins. It holds the operation, and ends when its task is
-  /// cancelled. An operation that is given a dependency while it is ready is pending again. A task that waits for the
-  /// next state raises the operation as ``finished()`` does.
+  /// An iteration always includes the final state, even if it begins late. It retains the operation, and ends when its
+  /// task is cancelled. An operation that is given a dependency while it is ready becomes pending again. A task that
+  /// waits for the next state raises the operation, like a task that waits for ``finished()``.
   @_disfavoredOverload
   public var states: OperationStates { OperationStates(operation: self) }
 }
 
-/// How far an operation is.
+/// The state of an operation: how far it has progressed.
 public enum OperationState: Sendable, Hashable, CaseIterable {
-  /// It waits for dependencies.
+  /// The operation waits for dependencies.
   case pending
-  /// Nothing but its queue keeps it from starting.
+  /// Only its queue keeps the operation from starting.
   case ready
-  /// Its work runs.
+  /// The work of the operation is running.
   case executing
-  /// It has ended: done, failed or cancelled.
+  /// The operation has ended: it succeeded, failed, or was cancelled.
   case finished
 }
 
@@ -30,7 +30,7 @@ public enum OperationState: Sendable, Hashable, CaseIterable {
 public struct OperationStates: AsyncSequence, Sendable {
   let operation: Operation
 
-  /// Begins with the state now.
+  /// Begins with the current state.
   ///
   /// - Returns: An iterator.
   public func makeAsyncIterator() -> Iterator {
@@ -40,7 +40,7 @@ public struct OperationStates: AsyncSequence, Sendable {
       states: stream.makeAsyncIterator(), token: ObservationToken(operation.add(observer)), operation: operation)
   }
 
-  /// Gives the states of an operation one after the other.
+  /// Delivers the states of an operation one after the other.
   public struct Iterator: AsyncIteratorProtocol {
     var states: AsyncStream<OperationState>.AsyncIterator
     let token: ObservationToken
@@ -61,10 +61,10 @@ public struct OperationStates: AsyncSequence, Sendable {
   }
 }
 
-/// Turns the changes of which observers are notified into states.
+/// Converts the changes that observers are notified of into states.
 private final class StateObserver: Observer, @unchecked Sendable {
-  // `first` and `last` belong to the thread that adds the observer, and then to the one that notifies; the list of
-  // observers hands that role on under its lock.
+  // `first` and `last` belong to the thread that adds the observer, and then to the one that notifies. The list of
+  // observers passes that role on under its lock.
   private let continuation: AsyncStream<OperationState>.Continuation
   private let end = Atomic<Bool>(false)
   private var first: OperationState?
@@ -105,7 +105,7 @@ private final class StateObserver: Observer, @unchecked Sendable {
 
   private func yield(_ state: OperationState) {
     guard state != last, last != .finished else { return }
-    // It was ready, whether or not somebody said so.
+    // The operation was ready, even if no change reported that.
     if state == .executing, last == .pending { continuation.yield(.ready) }
     last = state
     continuation.yield(state)

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension OperationQueueExtensions {
-  /// What happens in the queue from now on.
+  /// The events of the queue from now on.
   ///
   /// ```swift
   /// for await event in queue.events {
@@ -9,8 +9,8 @@ extension OperationQueueExtensions {
   /// }
   /// ```
   ///
-  /// Each iteration hears of everything that happens after it began, in order, and ends when its task is cancelled or
-  /// the queue is freed. Events that have not been taken yet are kept, so an iterator that nobody asks for more takes
+  /// Each iteration delivers every event that occurs after the iteration began, in order. It ends when its task is
+  /// cancelled or the queue is freed. Events are kept until they are taken, so an iterator that is not advanced uses
   /// more and more memory.
   @_disfavoredOverload
   public var events: OperationQueueEvents { OperationQueueEvents(queue: self) }
@@ -18,26 +18,31 @@ extension OperationQueueExtensions {
 
 /// Something that happened in a queue.
 public enum OperationQueueEvent: Sendable, Hashable, CustomStringConvertible {
-  /// The queue took an operation in.
+  /// The queue accepted an operation.
   case added(Operation)
-  /// Nothing but the queue keeps the operation from starting.
+  /// Only the queue keeps the operation from starting.
   case ready(Operation)
   /// The queue started the operation.
   case started(Operation)
   /// The operation has finished and left the queue.
   case finished(Operation)
-  /// The queue has work, and none of it can ever run: all of it waits for operations that wait for each other in a
-  /// cycle, which is given. Cancelling one of them, or removing a dependency, lets them go on.
+  /// The queue has work, but none of it can ever run: all of it waits for operations that wait for each other in a
+  /// cycle, which is the associated value.
+  ///
+  /// To resolve the stall, cancel one of these operations or remove a dependency.
   case stalled(cycle: [Operation])
-  /// A thread waits, inside an operation, for what can't finish before that operation has: each waits for the next,
-  /// and the last for the first. Or it is the main thread, which waits for an operation of the main queue. The wait
-  /// goes on, since something else may resolve it: an end from elsewhere, a cancellation, a higher limit.
+  /// A thread inside an operation waits for something that can't finish before that operation does: each operation
+  /// waits for the next, and the last for the first.
+  ///
+  /// Or the main thread waits for an operation of the main queue. The wait continues, because something else can still
+  /// resolve it: an operation that another thread ends, a cancellation, or a higher limit.
   case waitsInCycle([Operation])
-  /// The queue has work, and no more threads may be made for it: all that there may be are blocked or busy. See
-  /// ``OperationQueueExtensions/maximumThreadCount``.
+  /// The queue has work, but no further threads can be created for it, and all existing ones are blocked or busy.
+  ///
+  /// See ``OperationQueueExtensions/maximumThreadCount``.
   case threadLimitReached(limit: Int)
 
-  /// What happened, and the operation's name: `started ‘parse’`.
+  /// The event and the operation's name: `started ‘parse’`.
   public var description: String {
     switch self {
     case .added(let operation): "added \(operation.label)"
@@ -55,16 +60,16 @@ public enum OperationQueueEvent: Sendable, Hashable, CustomStringConvertible {
 public struct OperationQueueEvents: AsyncSequence, Sendable {
   let queue: OperationQueue
 
-  /// Begins to listen.
+  /// Begins listening.
   ///
   /// - Returns: An iterator.
-  /// - Complexity: O(1), however many others listen. Each event takes O(*n*) in the number of listeners.
+  /// - Complexity: O(1), regardless of the number of listeners. Each event takes O(*n*) in the number of listeners.
   public func makeAsyncIterator() -> Iterator {
     let buffer = EventBuffer()
     return Iterator(buffer: buffer, token: queue.listen(with: buffer))
   }
 
-  /// Gives the events of a queue one after the other.
+  /// Delivers the events of a queue one after the other.
   public struct Iterator: AsyncIteratorProtocol {
     let buffer: EventBuffer
     /// Taken from the buffer, the last one first.
@@ -91,15 +96,15 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
 extension OperationQueue {
   /// Calls `listener` for each event from now on, on the thread that caused it, with no lock held.
   ///
-  /// - Returns: A token that ends the listening when it is released.
+  /// - Returns: A token that stops the calls when it is released.
   package final func listen(_ listener: @escaping @Sendable (OperationQueueEvent) -> Void) -> ObservationToken {
     let observer = EventObserver(listener)
     return token(for: observer, interest: .events)
   }
 
-  /// Has the buffer take in each event from now on, until the queue is freed.
+  /// Appends each event from now on to the buffer, until the queue is freed.
   ///
-  /// - Returns: A token that ends that when it is released.
+  /// - Returns: A token that removes the buffer when it is released.
   fileprivate final func listen(with buffer: EventBuffer) -> ObservationToken {
     update(collectingBatches: true) { state in
       state.admission.reclaimBatches()
@@ -110,7 +115,7 @@ extension OperationQueue {
       state.observation.listeners += 1
     }
     lookForStallIfIdle()
-    // The buffer has each event when the queue has recorded it.
+    // An event is in the buffer as soon as the queue has recorded it.
     return ObservationToken(addingWaiter: { _ in false }) { [weak self] in
       let buffers = self?.state.withLock { state in
         state.observation.listeners -= 1
@@ -124,7 +129,7 @@ extension OperationQueue {
   }
 }
 
-/// Hands the events on.
+/// Passes events on to a listener.
 private final class EventObserver: Observer {
   private let listener: @Sendable (OperationQueueEvent) -> Void
   private let end = Atomic<Bool>(false)

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// A call that reports an end: of a handler of failures or images, or of the observers of a queue.
+/// A call that reports an event: of a handler of failures or images, or of a queue's observers.
 ///
-/// Asynchronous waits include such calls. But the wait of a task that was created in one does not include it before it
-/// returns: the call may block until the task has waited.
+/// Asynchronous waits include such calls. However, if a task was created in such a call, its waits do not include that
+/// call until it returns, because the call may block until the task has waited.
 package final class ReportScope: Sendable {
   @TaskLocal private static var current: ReportScope?
 
   private let queue: ObjectIdentifier?
   private let operation: ObjectIdentifier?
-  /// The call in which this one is made.
+  /// The call that encloses this one.
   private let outer: ReportScope?
   private let over = Atomic(false)
 
@@ -40,8 +40,10 @@ package final class ReportScope: Sendable {
     return innermost { $0.queue == identifier } != nil
   }
 
-  /// Whether the calling task's waits for `queue` include reports and observers: not inside a call that reports
-  /// something in that queue, nor inside an operation, since such a call may wait for either.
+  /// Whether the calling task's waits for `queue` include reports and observers.
+  ///
+  /// They do not inside a call that reports something in that queue, or inside an operation, because such a call can
+  /// wait for either.
   static func isAwaited(of queue: OperationQueue) -> Bool { !isInside(queue) && !ThreadContext.isInsideOperation }
 
   /// Whether the caller is inside a call that reports the end of `operation`.
@@ -51,7 +53,9 @@ package final class ReportScope: Sendable {
   }
 }
 
-/// A report of the end of an operation that asynchronous waits for the operation and its queue include.
+/// A report of the end of an operation.
+///
+/// Asynchronous waits for the operation and its queue include it.
 package final class EndReport: Sendable {
   private let operation: Operation
   private let queue: OperationQueue?
@@ -63,7 +67,7 @@ package final class EndReport: Sendable {
   /// Calls `body`, which calls handlers.
   package func run(_ body: () -> Void) { ReportScope.run(for: queue, operation, body) }
 
-  /// The report has returned, or is not made.
+  /// Ends the report: it has returned, or is skipped.
   ///
   /// Called once, with no lock held.
   package func end() {
@@ -75,7 +79,8 @@ package final class EndReport: Sendable {
 extension Operation {
   /// Makes asynchronous waits for the operation, and for its queue, include a report of its end.
   ///
-  /// Called in ``main()``; or after the end, and then only waits for the operation include the report.
+  /// Called in ``main()``, or after the operation has finished. In the latter case, only waits for the operation
+  /// include the report.
   package final func beginReport() -> EndReport {
     let queue = queue
     let report = EndReport(self, queue)
@@ -84,10 +89,12 @@ extension Operation {
     return report
   }
 
-  /// A report of the end follows; ``endReport()`` is called when it has returned.
+  /// Counts a report of the end that follows.
+  ///
+  /// ``endReport()`` is called when it has returned.
   final func countReport() { links.withLock { $0.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.reportCount += 1 } }
 
-  /// A report of the end has returned.
+  /// Notes that a report of the end has returned.
   final func endReport() {
     let waiters = links.withLock { links -> [Waiter] in
       guard let details = links.details, let rareDetails = details.rareDetails else { return [] }
@@ -99,12 +106,14 @@ extension Operation {
 }
 
 extension OperationQueue {
-  /// A report of an end has returned.
+  /// Notes that a report of an operation's end has returned.
   final func endReport(_ report: ObjectIdentifier) {
     let operation = update { $0.reports.remove(report) }
     withExtendedLifetime(operation) {}  // Released after the lock.
   }
 
-  /// Notifies the observers of what waits in their list, or leaves it to the thread that does so already.
+  /// Notifies the observers of the changes in their list.
+  ///
+  /// If another thread is already notifying them, leaves it to that thread.
   final func notify(_ observers: ObserverList) { ReportScope.run(for: self) { observers.notify(of: self) } }
 }

@@ -1,4 +1,4 @@
-/// Which of an object's properties depend on others, as its class declares for key-value observing.
+/// The dependencies between an object's properties, as its class declares them for key-value observing.
 struct DependentKeys {
   /// The class's `keyPathsForValuesAffectingValue(forKey:)`.
   let pathsAffecting: (String) -> Set<String>
@@ -9,8 +9,8 @@ struct DependentKeys {
   ///   - keys: The properties to choose from.
   ///   - changed: The property that changes.
   ///   - name: The posted name; nil if the change was posted by key path. In that case, a property that a subclass has
-  ///     added counts as each one that the class names.
-  /// - Returns: Those that depend on it, in the same order.
+  ///     added matches every property of the subclass that the class names.
+  /// - Returns: The properties that depend on `changed`, in the same order.
   func keys(of keys: [ObservedKey], affectedBy changed: ObservedKey, named name: String?) -> [ObservedKey] {
     keys.filter { key in
       var visited: Set<String> = []
@@ -23,7 +23,7 @@ struct DependentKeys {
   ) -> Bool {
     guard visited.insert(key).inserted else { return false }
     for path in pathsAffecting(key) {
-      // Of a path through other objects, the object at its beginning is the one that was posted.
+      // In a path through other objects, only the first component can be the property that was posted.
       let first = String(path.prefix { $0 != "." })
       if isSame(first, as: changed, named: name) || isAffected(first, by: changed, named: name, &visited) {
         return true

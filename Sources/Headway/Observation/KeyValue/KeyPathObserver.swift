@@ -3,7 +3,7 @@ import Synchronization
 /// An observer of one property.
 final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer, @unchecked Sendable {
   // `last`, `first`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, and then to
-  // the one that notifies; the list of observers hands that role on under its lock. A key path never changes.
+  // the one that notifies. The list of observers passes that role on under its lock. A key path never changes.
 
   typealias Handler = @Sendable (Object, ObservedValueChange<Value>) -> Void
 
@@ -13,20 +13,20 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   private let keyPath: KeyPath<Root, Value>
   private let end = Atomic<Bool>(false)
   private var last: Value?
-  /// What it begins with, until it has begun.
+  /// The value that the observer begins with; nil once it has begun.
   private var first: Value?
-  /// The operation has executed, and the observer has begun after that.
+  /// The operation stopped executing before this observer began.
   private var hasExecuted = false
-  /// The observer has been notified that a change is to come, and not yet of the change.
+  /// The observer has been notified that a change will follow, but not yet of the change.
   private var hasNotifiedOfPrior = false
 
   /// Creates an observer of the property with the given key.
   ///
   /// - Parameters:
-  ///   - key: The key.
-  ///   - keyPath: The property. Its root is a class of which `Object` is, or a subclass.
-  ///   - options: Which values come with a change.
-  ///   - handler: What to call.
+  ///   - key: The key of `keyPath`.
+  ///   - keyPath: The property. Its root is the class `Object` or a superclass of it.
+  ///   - options: The values that a change carries, and when to call `handler`.
+  ///   - handler: The function to call for each change.
   init(_ key: ObservedKey, _ keyPath: KeyPath<Root, Value>, _ options: ObservationOptions, _ handler: @escaping Handler)
   {
     self.key = key
@@ -60,7 +60,7 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     if let state, let carried = carriedValue(of: state) { return begin(with: object, carried) }
     let now = first ?? value(of: object)
     first = nil
-    // Where values can't be compared, the observer is notified of each change; earlier ones are in the value now.
+    // If values can't be compared, the observer is notified of each change. The current value includes earlier ones.
     guard let last, isEqual(last, now) == false else { return begin(with: object, now) }
     begin(with: object, last)
     guard !hasEnded else { return }
@@ -75,20 +75,20 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
 
   func receive(_ change: ObservedChange, of object: AnyObject) {
     guard concerns(change.key) else { return }
-    // An operation executes once: this says what led to its end, of which the observer has heard.
+    // An operation executes once. The observer has already been notified that this execution ended.
     if hasExecuted, change.key == .isExecuting, change.flag == true { return }
     let new = carriedValue(of: change) ?? value(of: object)
     let old = last
     let isPosted = change.isPosted && change.key == key
     if !isPosted, let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) {
-      // What was announced and has not happened is over, too.
+      // If this change was announced but the value is the same, the announcement is over.
       if change.key == key { hasNotifiedOfPrior = false }
       return
     }
     notify(unsafeDowncast(object, to: Object.self), of: new, after: old)
   }
 
-  /// Notes that an operation has ceased to execute before the list of changes says that it began.
+  /// Records that an operation has stopped executing, although the change that reports its start is still in the list.
   private func noteEndOfExecution(from old: Value, to new: Value) {
     guard key == .isExecuting, let old = old as? Bool, let new = new as? Bool else { return }
     hasExecuted = old && !new
@@ -107,7 +107,10 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     notifyOfPrior(unsafeDowncast(object, to: Object.self))
   }
 
-  /// Whether to look at a change: one of this property, or one of which that can't be known.
+  /// Whether a change can concern this property.
+  ///
+  /// For a property that a subclass has added, changes of other properties can, because Headway does not know what
+  /// affects it.
   private func concerns(_ changed: ObservedKey) -> Bool {
     if changed == key { return true }
     guard case .own = key else { return false }
@@ -115,7 +118,9 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     return true
   }
 
-  /// Values are flags: what concerns those is done without what the runtime needs for values in general.
+  /// Whether the values are flags.
+  ///
+  /// Flags avoid what the runtime needs for values in general.
   private var hasFlags: Bool { Value.self == Bool.self }
 
   private func value(of object: AnyObject) -> Value {
@@ -123,7 +128,7 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     return unsafeDowncast(object, to: Root.self)[keyPath: keyPath]
   }
 
-  /// What the key path would find, for those properties that are observed most.
+  /// The value that the key path would return, for the properties that are observed most often.
   private func flag(of object: AnyObject) -> Bool? {
     switch key {
     case .isFinished: unsafeDowncast(object, to: Operation.self).isFinished
@@ -133,7 +138,7 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     }
   }
 
-  /// The value that came with the change, if it is of this property.
+  /// The value that the change carries, if it is a change of this property.
   private func carriedValue(of change: ObservedChange) -> Value? {
     guard change.key == key else { return nil }
     if hasFlags, let flag = change.flag { return unsafeBitCast(flag, to: Value.self) }

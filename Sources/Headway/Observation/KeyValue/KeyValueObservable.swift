@@ -6,11 +6,12 @@
 /// }
 /// ```
 ///
-/// Observers are notified in order, of each change once, after it is true, on the thread that made it, with no lock
-/// held. They may call anything, even wait for the operation that they observe, and hold up neither what depends on it
-/// nor its queue: when an operation finishes, it releases its dependents and leaves its queue before its observers are
-/// notified. While one thread notifies observers of an object, it also notifies them of changes that other threads make
-/// to it. An observer that asks for ``ObservationOptions/prior`` is called once more before each.
+/// Observers are notified of each change once, in order, after the property has changed, on the thread that changed it,
+/// with no lock held. They can call anything, and can even wait for the operation that they observe. They delay neither
+/// its dependents nor its queue: when an operation finishes, it releases its dependents and leaves its queue before its
+/// observers are notified. While one thread notifies the observers of an object, it also notifies them of changes that
+/// other threads make to it. An observer with the option ``ObservationOptions/prior`` is called once more before each
+/// change.
 public protocol KeyValueObservable: AnyObject, Sendable {}
 
 extension Operation: KeyValueObservable {}
@@ -20,17 +21,17 @@ extension OperationQueue: KeyValueObservable {}
 extension KeyValueObservable where Self: Operation {
   /// Calls `changeHandler` when a property of the operation changes.
   ///
-  /// Observable are `isCancelled`, `isAsynchronous`, `isExecuting`, `isFinished`, `isReady`, `dependencies`,
-  /// `queuePriority` and `completionBlock`. Observers are notified of a value that equals the last one only
-  /// if a subclass posts it, or overrides `isReady` and its dependencies have finished. The operation releases its
+  /// You can observe `isCancelled`, `isAsynchronous`, `isExecuting`, `isFinished`, `isReady`, `dependencies`,
+  /// `queuePriority` and `completionBlock`. Observers are notified of a value that equals the last one only if a
+  /// subclass posts it, or if it overrides `isReady` and its dependencies have finished. The operation releases its
   /// observers once it has finished and they have been notified.
   ///
   /// - Parameters:
-  ///   - keyPath: The property.
-  ///   - options: Which values come with a change, and whether to call once at the beginning. A call at the beginning
-  ///     is made before `observe` returns, unless another thread is notifying observers of this operation at this
-  ///     moment; then that thread makes it.
-  ///   - changeHandler: What to call, on the thread that made the change.
+  ///   - keyPath: The property to observe.
+  ///   - options: The values that a change carries, and whether to call `changeHandler` once at the beginning. The call
+  ///     at the beginning occurs before `observe` returns, unless another thread is notifying observers of this
+  ///     operation at that moment; then that thread makes the call.
+  ///   - changeHandler: The closure to call, on the thread that made the change.
   /// - Returns: A token that ends the observation when it is released.
   public func observe<Value>(
     _ keyPath: KeyPath<Operation, Value>, options: ObservationOptions = [],
@@ -42,12 +43,12 @@ extension KeyValueObservable where Self: Operation {
 
   /// Calls `changeHandler` when a property that a subclass has added changes.
   ///
-  /// As for the other properties; the subclass posts the changes.
+  /// The subclass posts the changes. Otherwise, this is the same as observing the operation's other properties.
   ///
   /// - Parameters:
-  ///   - keyPath: The property.
-  ///   - options: Which values come with a change, and whether to call once at the beginning.
-  ///   - changeHandler: What to call, on the thread that made the change.
+  ///   - keyPath: The property to observe.
+  ///   - options: The values that a change carries, and whether to call `changeHandler` once at the beginning.
+  ///   - changeHandler: The closure to call, on the thread that made the change.
   /// - Returns: A token that ends the observation when it is released.
   @_disfavoredOverload
   public func observe<Value>(
@@ -60,36 +61,36 @@ extension KeyValueObservable where Self: Operation {
 
   /// Announces that a property that the subclass has added is about to change.
   ///
-  /// Notifies those of its observers that asked for ``ObservationOptions/prior``.
+  /// Notifies the observers of the property that have the option ``ObservationOptions/prior``.
   ///
-  /// - Parameter keyPath: The property.
+  /// - Parameter keyPath: The property that is about to change.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
     announce(ObservedKey(keyPath, of: Self.self))
   }
 
   /// Announces that a property that the subclass has added has changed, and notifies its observers.
   ///
-  /// They are notified even if the value is the same.
+  /// Observers are notified even if the value is the same.
   ///
-  /// - Parameter keyPath: The property.
+  /// - Parameter keyPath: The property that has changed.
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) { post(ObservedKey(keyPath, of: Self.self)) }
 }
 
 extension KeyValueObservable where Self: OperationQueue {
   /// Calls `changeHandler` when a property of the queue changes.
   ///
-  /// Observable are `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended`, `name`, and those
-  /// properties of a subclass whose changes it posts. Observers are notified of a value that equals the last one only
+  /// You can observe `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended`, `name`, and the
+  /// properties of a subclass that posts their changes. Observers are notified of a value that equals the last one only
   /// if it is posted.
   ///
   /// - Parameters:
-  ///   - keyPath: The property.
-  ///   - options: Which values come with a change, and whether to call once at the beginning. A call at the beginning
-  ///     is made before `observe` returns, unless another thread is notifying observers of this queue at this moment;
-  ///     then that thread makes it.
-  ///   - changeHandler: What to call, on the thread that made the change.
+  ///   - keyPath: The property to observe.
+  ///   - options: The values that a change carries, and whether to call `changeHandler` once at the beginning. The call
+  ///     at the beginning occurs before `observe` returns, unless another thread is notifying observers of this queue
+  ///     at that moment; then that thread makes the call.
+  ///   - changeHandler: The closure to call, on the thread that made the change.
   /// - Returns: A token that ends the observation when it is released.
-  /// - Complexity: While `operations` is observed each change costs O(*n*) in the number of operations; prefer
+  /// - Complexity: While `operations` is observed, each change costs O(*n*) in the number of operations. Prefer
   ///   `operationCount`.
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: ObservationOptions = [],
@@ -101,31 +102,31 @@ extension KeyValueObservable where Self: OperationQueue {
 
   /// Announces that a property that the subclass has added is about to change.
   ///
-  /// Notifies those of its observers that asked for ``ObservationOptions/prior``.
+  /// Notifies the observers of the property that have the option ``ObservationOptions/prior``.
   ///
-  /// - Parameter keyPath: The property.
+  /// - Parameter keyPath: The property that is about to change.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
     announce(ObservedKey(keyPath, of: Self.self))
   }
 
   /// Announces that a property that the subclass has added has changed, and notifies its observers.
   ///
-  /// They are notified even if the value is the same.
+  /// Observers are notified even if the value is the same.
   ///
-  /// - Parameter keyPath: The property.
+  /// - Parameter keyPath: The property that has changed.
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) { post(ObservedKey(keyPath, of: Self.self)) }
 
   /// Announces that a property is about to change.
   ///
-  /// As `willChangeValue(for:)`.
+  /// Works like `willChangeValue(for:)`.
   ///
   /// - Parameter key: The name of the property, for instance `isSuspended`.
   public func willChangeValue(forKey key: String) { announce(ObservedKey(name: key), named: key) }
 
-  /// Announces that a property has changed, and notifies the observers of it and of what depends on it.
+  /// Announces that a property has changed, and notifies the observers of it and of the properties that depend on it.
   ///
   /// A name does not identify a property that a subclass has added. If several such properties are observed, an
-  /// observer of one is notified only if its value differs; `didChangeValue(for:)` notifies it always.
+  /// observer of one is notified only if its value differs. `didChangeValue(for:)` always notifies it.
   ///
   /// - Parameter key: The name of the property, for instance `isSuspended`.
   public func didChangeValue(forKey key: String) { post(ObservedKey(name: key), named: key) }

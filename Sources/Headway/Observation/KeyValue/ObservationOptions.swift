@@ -1,23 +1,24 @@
-/// Of what an observer is notified, and when.
+/// The values that an observer receives, and when it is notified.
 public struct ObservationOptions: OptionSet, Sendable {
-  /// The bits.
+  /// The bit mask of the options.
   public let rawValue: UInt
 
   /// Creates a set from its bits.
   ///
-  /// - Parameter rawValue: The bits.
+  /// - Parameter rawValue: The bit mask of the options.
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
-  /// The new value comes with each change.
+  /// Each change carries the new value.
   public static let new = ObservationOptions(rawValue: 1)
-  /// The value before comes with each change.
+  /// Each change carries the previous value.
   public static let old = ObservationOptions(rawValue: 2)
-  /// The observer is called once at the beginning, with the value as it is then.
+  /// The observer is called once at the beginning, with the current value.
   public static let initial = ObservationOptions(rawValue: 4)
-  /// The observer is called once more for each change, before the call that says what the property has become.
+  /// The observer is called once more for each change, before the call that delivers the new value.
   ///
-  /// ``ObservedValueChange/isPrior`` tells the two apart. Of a change that a subclass posts, it is called when the
-  /// subclass announces it with `willChangeValue`. Other changes are notified of after they are true, so both calls
-  /// come then, one right after the other: the first still has the old value, but the property has the new one.
+  /// ``ObservedValueChange/isPrior`` distinguishes the two calls. If a subclass posts a change, the additional call
+  /// occurs when the subclass announces it with `willChangeValue`. For other changes, observers are notified after the
+  /// property has changed, and both calls occur then, one right after the other: the first still carries the old value,
+  /// but the property has the new one.
   public static let prior = ObservationOptions(rawValue: 8)
 }

@@ -1,19 +1,19 @@
-/// What has changed: a property by its key.
+/// The key of a property that can change.
 enum ObservedKey: Equatable, Sendable {
   // Of operations.
   case isCancelled, isAsynchronous, isExecuting, isFinished, isReady, dependencies, queuePriority, completionBlock
   // Of queues.
   case operations, operationCount, maxConcurrentOperationCount, isSuspended
-  /// Something for the listeners to a queue's events.
+  /// An event for the listeners to a queue's events.
   case event
   // Of both.
   case name
   /// A property that a subclass has added.
   case own(OwnKeyPath)
-  /// A property that was named by a string and is none of those above.
+  /// A property that was named by a string, and is none of the properties above.
   case unknown
 
-  /// The key for a name, in the form with `is` or without it.
+  /// Creates the key for a name, with or without the prefix `is`.
   init(name: String) {
     switch name {
     case "isCancelled", "cancelled": self = .isCancelled
@@ -53,20 +53,20 @@ enum ObservedKey: Equatable, Sendable {
     }
   }
 
-  /// The key for a key path of an operation.
+  /// Creates the key for a key path of an operation.
   ///
-  /// A final subclass that overrides the property has a key path of its own for it, which is not recognised: its
-  /// observers look at every change.
+  /// A final subclass that overrides the property has its own key path for it, which is not recognized: its observers
+  /// evaluate every change.
   init<Object: Operation>(_ keyPath: AnyKeyPath, of type: Object.Type) {
     self.init(keyPath) { ObservedKey(comparing: keyPath, of: type) }
   }
 
-  /// The key for a key path of a queue.
+  /// Creates the key for a key path of a queue.
   init<Object: OperationQueue>(_ keyPath: AnyKeyPath, of type: Object.Type) {
     self.init(keyPath) { ObservedKey(comparing: keyPath, of: type) }
   }
 
-  /// The key that was found for the key path before, or the one that `compare` finds.
+  /// Uses the key that was found for the key path before, or the one that `compare` finds.
   private init(_ keyPath: AnyKeyPath, _ compare: () -> ObservedKey) {
     if let known = KnownKeyPaths.key(of: keyPath) {
       self = known
@@ -103,14 +103,14 @@ enum ObservedKey: Equatable, Sendable {
   }
 }
 
-/// A key path as a value that may be handed between threads.
+/// A key path as a value that can be passed between threads.
 struct OwnKeyPath: Equatable, @unchecked Sendable {  // A key path never changes.
   private let keyPath: AnyKeyPath
 
   init(_ keyPath: AnyKeyPath) { self.keyPath = keyPath }
 }
 
-/// One change, of which observers are to be notified.
+/// One change that observers must be notified of.
 struct ObservedChange: Sendable {
   private enum Content: Sendable {
     case none
@@ -120,7 +120,7 @@ struct ObservedChange: Sendable {
 
   private(set) var key: ObservedKey
   private let content: Content
-  /// The change has been announced, and is still to come.
+  /// The change has been announced, and has not happened yet.
   let isPrior: Bool
   /// Observers are notified even if the value equals the last one, as key-value observing does for posted changes.
   private(set) var isPosted = false
@@ -137,29 +137,31 @@ struct ObservedChange: Sendable {
     isPrior = false
   }
 
-  /// An announced change that is still to come.
+  /// Creates an announced change that has not happened yet.
   init(before key: ObservedKey) {
     self.key = key
     content = .none
     isPrior = true
   }
 
-  /// The same change, with ``isPosted`` set to `isPosted`.
+  /// Returns the same change, with ``isPosted`` set to `isPosted`.
   func posted(_ isPosted: Bool = true) -> ObservedChange {
     var change = self
     change.isPosted = isPosted
     return change
   }
 
-  /// The same change, of the property with the given key.
+  /// Returns the same change, of the property with the given key.
   func renamed(_ key: ObservedKey) -> ObservedChange {
     var change = self
     change.key = key
     return change
   }
 
-  /// The same as the last of those that wait: other threads may have made their changes in another order than they
-  /// have said so, and after the last the observers are to know what is.
+  /// The same change, for the case that no other change waits behind it.
+  ///
+  /// Threads can append their changes in a different order than they made them, and after the last one the observers
+  /// must know the current value. So that one carries no value, and observers read the property.
   var asLast: ObservedChange {
     switch key {
     case .queuePriority, .dependencies: isPrior ? self : ObservedChange(key).posted(isPosted)
@@ -167,7 +169,9 @@ struct ObservedChange: Sendable {
     }
   }
 
-  /// What the property became, where that is known; else it is read when the observers are notified.
+  /// The new value, if it is known.
+  ///
+  /// Otherwise it is read when the observers are notified.
   var value: (any Sendable)? {
     switch content {
     case .none: nil
@@ -176,6 +180,6 @@ struct ObservedChange: Sendable {
     }
   }
 
-  /// The same, if it is true or false.
+  /// The new value, if it is a flag.
   var flag: Bool? { if case .flag(let flag) = content { flag } else { nil } }
 }

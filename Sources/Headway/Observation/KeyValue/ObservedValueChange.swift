@@ -1,6 +1,8 @@
-/// In which way an observed property changes.
+/// How an observed property changes.
 public enum ObservedChangeKind: UInt, Sendable, Hashable {
-  /// It gets another value. This is the kind of all changes of operations and queues, whose lists change as a whole.
+  /// The property gets another value.
+  ///
+  /// All changes of operations and queues are of this kind: their lists change as a whole.
   case setting = 1
   /// Values are inserted into a list.
   case insertion = 2
@@ -12,19 +14,19 @@ public enum ObservedChangeKind: UInt, Sendable, Hashable {
 
 /// One change of an observed property.
 public struct ObservedValueChange<Value> {
-  /// In which way a property changes.
+  /// How a property changes.
   public typealias Kind = ObservedChangeKind
 
-  /// In which way the property changes: ``ObservedChangeKind/setting``.
+  /// How the property changes: ``ObservedChangeKind/setting``.
   public let kind: Kind
-  /// What the property is now, if ``ObservationOptions/new`` was asked for.
+  /// The new value of the property, if the observer has the option ``ObservationOptions/new``.
   ///
-  /// Nil as long as ``isPrior`` is true.
+  /// Nil if ``isPrior`` is true.
   public let newValue: Value?
-  /// What it was when this observer was last notified, if ``ObservationOptions/old`` was asked for; nil at the
-  /// beginning.
+  /// The value when this observer was last notified, if it has the option ``ObservationOptions/old``; nil in the call
+  /// at the beginning.
   public let oldValue: Value?
-  /// Whether this is the call before the one that says what the property has become; see ``ObservationOptions/prior``.
+  /// Whether this is the call before the one that delivers the new value; see ``ObservationOptions/prior``.
   public let isPrior: Bool
 }
 
