@@ -1,22 +1,22 @@
 import Dispatch
 import Synchronization
 
-/// Tasks that are escalated while a queue has their jobs.
+/// Support for tasks that are escalated while a queue has their jobs.
 ///
-/// The runtime of Swift does not notify an executor when such a task is escalated. So the queue reads the priorities of
-/// the tasks whose jobs it has: some milliseconds after a thread has been sent for, and again while there are jobs and
-/// the queue is at work, ever less often. A job that was escalated is raised as any operation is.
+/// The Swift runtime does not notify an executor when such a task is escalated. So the queue reads the priorities of
+/// the tasks whose jobs it has: a few milliseconds after a thread has been requested, and then, while there are jobs
+/// and the queue is at work, at increasing intervals. A job whose task was escalated is raised like any operation.
 extension OperationQueue {
-  /// In milliseconds.
+  /// The intervals between two checks, in milliseconds.
   private static let (shortestInterval, longestInterval) = (4, 256)
 
-  /// A job has been added.
+  /// Notes that a job has been added.
   final func noteJob() {
     if !hasJobs.load(ordering: .relaxed) { hasJobs.store(true, ordering: .relaxed) }
     beginLookingForEscalations()
   }
 
-  /// Begins to look for escalated tasks, unless the queue does so already, or has had no job.
+  /// Begins to check for escalated tasks, unless the queue already does so or has had no job.
   final func beginLookingForEscalations() {
     guard hasJobs.load(ordering: .relaxed), !looksForEscalations.load(ordering: .relaxed) else { return }
     lookForEscalations(after: Self.shortestInterval)
@@ -26,7 +26,7 @@ extension OperationQueue {
     guard !looksForEscalations.exchange(true, ordering: .sequentiallyConsistent) else { return }
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
       guard let self else { return }
-      // Before reading: a job that is added later begins again.
+      // Clear this before reading: a job that is added later then begins again.
       looksForEscalations.store(false, ordering: .sequentiallyConsistent)
       if raiseEscalated() { lookForEscalations(after: min(2 * milliseconds, Self.longestInterval)) }
     }
@@ -34,9 +34,9 @@ extension OperationQueue {
 
   /// Raises the jobs whose tasks have been escalated.
   ///
-  /// Looks at the first thousand operations: O(1).
+  /// Checks the first thousand operations: O(1).
   ///
-  /// - Returns: Whether there are jobs, and the queue is at work.
+  /// - Returns: Whether there are jobs and the queue is at work.
   @discardableResult
   final func raiseEscalated() -> Bool {
     let (escalated, continues) = update(collectingBatches: true) { state -> ([Admission.Raised], Bool) in
@@ -51,12 +51,14 @@ extension OperationQueue {
 extension Admission {
   private static let mostLookedAt = 1_000
 
-  /// Whether a thread is on its way, or something runs.
+  /// Whether a thread is on its way, or an operation is running.
   var isAtWork: Bool { !tickets.isZero || started > 0 }
 
-  /// The jobs among the first operations whose tasks are more urgent by now; and whether any of those are jobs.
+  /// Finds the jobs, among the first operations, whose tasks are now more urgent.
   ///
-  /// Jobs that threads of low classes have taken and not started are put back.
+  /// Also returns whether there are any jobs.
+  ///
+  /// Puts back jobs that threads of low classes have taken and not started.
   mutating func findEscalated() -> (escalated: [Raised], hasJobs: Bool) {
     batches.forEach { if $0.workerClass != .normal { reclaim($0) } }
     var escalated: [Raised] = []
@@ -81,10 +83,11 @@ extension Admission {
 }
 
 extension UnownedJob {
-  /// The task whose job this is; nil for another kind of job.
+  /// The task that this job belongs to; nil for another kind of job.
   ///
-  /// A job begins with the header of an object and two words for its executor. Its kind follows, which is 0 for a task,
-  /// and then its priority. If that is not what the runtime returns, the layout is another.
+  /// A job begins with an object header and two words for its executor. Its kind follows, which is 0 for a task, and
+  /// then its priority. If that differs from the priority that the runtime returns, the layout has changed, and this is
+  /// nil.
   ///
   /// The job must not have run.
   var task: UnsafeCurrentTask? {

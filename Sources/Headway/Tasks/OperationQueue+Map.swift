@@ -1,28 +1,27 @@
 import Synchronization
 
 extension OperationQueueExtensions {
-  /// Calls an asynchronous function with each of the inputs, several at a time, and gives what it returns, in their
-  /// order.
+  /// Calls an asynchronous function with each of the inputs, several at a time, and returns the results in their order.
   ///
   /// ```swift
   /// let sizes = try await queue.map(addresses) { try await fetch($0).utf8.count }
   /// ```
   ///
-  /// As many calls are under way as the queue runs operations at once; 64 where its
-  /// ``OperationQueue/maxConcurrentOperationCount`` lets the system decide. They are made by so many operations of the
-  /// queue, each of which takes one input after the other. The first error cancels the rest, as a cancellation of the
-  /// task does; this returns when nothing of it runs any more.
+  /// The number of simultaneous calls is the number of operations that the queue runs at the same time, or 64 if its
+  /// ``OperationQueue/maxConcurrentOperationCount`` lets the system decide. As many operations of the queue make the
+  /// calls: each takes one input after the other. The first error cancels the remaining calls, as does cancelling the
+  /// task. This method returns when none of its calls is running.
   ///
-  /// An operation of the queue that maps in the same queue keeps its own place meanwhile: with all places taken so, or
-  /// with a barrier behind it, nobody goes on.
+  /// An operation that calls this method on its own queue keeps its place while it waits. If every place is taken in
+  /// this way, or if a barrier was added after the operation, none of them can proceed.
   ///
   /// - Parameters:
-  ///   - inputs: The inputs.
-  ///   - transform: What to call.
-  /// - Returns: What it returned for each.
-  /// - Throws: What `transform` threw first; `CancellationError` when the task, or an operation that calls it, was
-  ///   cancelled.
-  /// - Complexity: O(*n*) in the number of inputs; no more operations than run at once.
+  ///   - inputs: The values to call `transform` with.
+  ///   - transform: The function to call.
+  /// - Returns: The result for each input.
+  /// - Throws: The first error that `transform` threw; `CancellationError` if the task, or an operation that makes the
+  ///   calls, was cancelled.
+  /// - Complexity: O(*n*) in the number of inputs. Adds no more operations than run at the same time.
   public func map<Input: Sendable, Output: Sendable>(
     _ inputs: some Sequence<Input>, _ transform: @escaping @Sendable (Input) async throws -> Output
   ) async throws -> [Output] {
@@ -32,21 +31,22 @@ extension OperationQueueExtensions {
     return outputs.all
   }
 
-  /// Calls a function with each number from 0 on, on the calling thread and others of the pool at once, and returns
-  /// when all calls have returned.
+  /// Calls a function with each number from 0 on, on the calling thread and other threads of the pool simultaneously,
+  /// and returns when all calls have returned.
   ///
-  /// What `DispatchQueue.concurrentPerform(iterations:execute:)` is. As many calls run at once as there are processors,
-  /// and more when they block, but no more than the queue runs operations at once. They are no operations: neither a
-  /// suspension nor a cancellation concerns them. After an error no further call begins. When this returns, the pool
-  /// sends no more threads for it.
+  /// This is the counterpart of `DispatchQueue.concurrentPerform(iterations:execute:)`. The number of simultaneous
+  /// calls is the number of processors, or more if calls block, but at most the number of operations that the queue
+  /// runs at the same time. The calls are not operations: suspending the queue or cancelling its operations does not
+  /// affect them. After an error, no further call begins. When this method returns, the pool assigns no further threads
+  /// to it.
   ///
   /// - Parameters:
-  ///   - iterations: How many numbers.
-  ///   - work: What to call.
-  /// - Throws: What `work` threw first.
-  /// - Complexity: O(*n*), and an atomic addition for each number.
+  ///   - iterations: The number of calls.
+  ///   - work: The function to call.
+  /// - Throws: The first error that `work` threw.
+  /// - Complexity: O(*n*), and one atomic addition per number.
   @available(*, noasync, message: "This blocks the thread: await it instead.")
-  @_disfavoredOverload  // Where it can be awaited, and the function to call does not await, the other one is meant.
+  @_disfavoredOverload  // If the caller can await and `work` does not, the other overload is preferred.
   public func concurrentPerform<Failure: Error>(
     iterations: Int, execute work: @escaping @Sendable (Int) throws(Failure) -> Void
   ) throws(Failure) {
@@ -73,17 +73,17 @@ extension OperationQueueExtensions {
   /// }
   /// ```
   ///
-  /// As many calls are under way as the queue runs operations at once; 64 where its
-  /// ``OperationQueue/maxConcurrentOperationCount`` lets the system decide. Unlike those of the function that blocks,
-  /// they are made by operations of the queue, as those of ``map(_:_:)`` are. The first error cancels the rest, as a
-  /// cancellation of the task does.
+  /// The number of simultaneous calls is the number of operations that the queue runs at the same time, or 64 if its
+  /// ``OperationQueue/maxConcurrentOperationCount`` lets the system decide. Unlike the calls of the blocking function,
+  /// operations of the queue make these calls, as for ``map(_:_:)``. The first error cancels the remaining calls, as
+  /// does cancelling the task.
   ///
   /// - Parameters:
-  ///   - iterations: How many numbers.
-  ///   - work: What to call.
-  /// - Throws: What `work` threw first; `CancellationError` when the task, or an operation that calls it, was
-  ///   cancelled.
-  /// - Complexity: O(*n*) in the number of iterations; no more operations than run at once.
+  ///   - iterations: The number of calls.
+  ///   - work: The function to call.
+  /// - Throws: The first error that `work` threw; `CancellationError` if the task, or an operation that makes the
+  ///   calls, was cancelled.
+  /// - Complexity: O(*n*) in the number of iterations. Adds no more operations than run at the same time.
   public func concurrentPerform(
     iterations: Int, operation work: @escaping @Sendable (Int) async throws -> Void
   ) async throws {
@@ -92,13 +92,13 @@ extension OperationQueueExtensions {
 }
 
 extension OperationQueue {
-  /// How many calls are under way at once: as many as operations run, one at least.
+  /// The maximum number of simultaneous calls: the number of operations that run at the same time, but at least 1.
   final var width: Int {
     let limit = maxConcurrentOperationCount
     return limit < 0 ? ConcurrentIterations.mostThreads : max(1, limit)
   }
 
-  /// Calls `work` with each number from 0 on, by as many operations as run at once.
+  /// Calls `work` with each number from 0 on, from as many operations as run at the same time.
   fileprivate final func takeNumbers(
     _ count: Int, _ work: @escaping @Sendable (Int) async throws -> Void
   ) async throws {
@@ -129,14 +129,14 @@ extension OperationQueue {
   }
 }
 
-/// Numbers from 0 on that several threads share out among them.
+/// A counter that distributes the numbers from 0 on among several threads.
 private final class NextNumber: Sendable {
   private let count: Int
   private let next = Atomic<Int>(0)
 
   init(below count: Int) { self.count = count }
 
-  /// Relaxed: it only shares out the numbers.
+  /// Relaxed: it only distributes the numbers.
   func take() -> Int? {
     guard next.load(ordering: .relaxed) < count else { return nil }
     let number = next.add(1, ordering: .relaxed).oldValue
@@ -144,24 +144,24 @@ private final class NextNumber: Sendable {
   }
 }
 
-/// The error that came first of several.
+/// The first of several errors.
 private final class FirstError<Failure: Error>: Sendable {
   private struct State {
     var error: Failure?
     var handler: (@Sendable () -> Void)?
   }
 
-  // Protected by its lock, under which nothing is called or released.
+  // Protected by its lock. Nothing is called or released under it.
   private let state = Guarded(State())
-  /// Says without the lock that there is one.
+  /// Whether there is an error; readable without the lock.
   ///
-  /// Relaxed: another call may begin an instant after it.
+  /// Relaxed: another call might begin an instant after the error.
   private let flag = Atomic<Bool>(false)
 
   var isThere: Bool { flag.load(ordering: .relaxed) }
   var error: Failure? { state.withLock { $0.error } }
 
-  /// What to call when there is one.
+  /// The closure to call when the first error occurs.
   var onFirst: (@Sendable () -> Void)? {
     get { state.withLock { $0.handler } }
     set {
@@ -184,9 +184,10 @@ private final class FirstError<Failure: Error>: Sendable {
   }
 }
 
-/// What a function has returned for each of several inputs.
+/// The results of a function for several inputs.
 private final class MappedOutputs<Output: Sendable>: @unchecked Sendable {
-  // Each element is set once, by the operation that has taken its number, and all are read when those have ended.
+  // Each element is set once, by the operation that has taken its number. All are read after those operations have
+  // ended.
   private let elements: UnsafeMutableBufferPointer<Output?>
 
   init(count: Int) {
@@ -204,6 +205,8 @@ private final class MappedOutputs<Output: Sendable>: @unchecked Sendable {
     set { elements[number] = newValue }
   }
 
-  /// All, when each is there.
+  /// All results.
+  ///
+  /// Call this after each has been set.
   var all: [Output] { elements.compactMap(\.self) }
 }

@@ -2,22 +2,23 @@ import Dispatch
 import Synchronization
 
 extension OperationQueueExtensions {
-  /// Adds an operation that runs an asynchronous function, and gives its value.
+  /// Adds an operation that runs an asynchronous function and returns a value.
   ///
   /// ```swift
   /// let page = queue.addTask { try await fetch(addresses[0]) }
   /// let image = queue.addTask(name: "render", after: page) { try await render(page.value) }
   /// ```
   ///
-  /// A function that is to be isolated to an actor says so: `{ @MainActor in … }`.
+  /// To isolate the function to an actor, annotate it: `{ @MainActor in … }`.
   ///
   /// - Parameters:
-  ///   - name: What to call the operation in descriptions and messages.
-  ///   - dependencies: What must succeed before. If one of them fails or is cancelled, the operation is cancelled, with
-  ///     a ``DependencyError`` that names it. For one that may fail, use ``Operation/addDependency(_:)``.
-  ///   - body: What to run.
-  /// - Returns: The operation, of which ``TaskOperation/value`` is what `body` returns.
-  /// - Complexity: O(1), and as much for each dependency.
+  ///   - name: The name of the operation in descriptions and messages.
+  ///   - dependencies: The operations that must succeed first. If one of them fails or is cancelled, the new operation
+  ///     is cancelled, with a ``DependencyError`` that names it. For a dependency that is allowed to fail, use
+  ///     ``Operation/addDependency(_:)``.
+  ///   - body: The function to run.
+  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
+  /// - Complexity: O(1) for the operation and for each dependency.
   @discardableResult
   public func addTask<Success: Sendable>(
     name: String? = nil, after dependencies: Operation...,
@@ -26,15 +27,15 @@ extension OperationQueueExtensions {
     addTask(name: name, after: dependencies, operation: body)
   }
 
-  /// Adds an operation that runs an asynchronous function when all operations of a list have succeeded, and gives its
-  /// value.
+  /// Adds an operation that runs an asynchronous function and returns a value, after all operations of a list have
+  /// succeeded.
   ///
   /// - Parameters:
-  ///   - name: What to call the operation in descriptions and messages.
-  ///   - dependencies: What must succeed before. If one of them fails or is cancelled, the operation is cancelled, with
-  ///     a ``DependencyError`` that names it.
-  ///   - body: What to run.
-  /// - Returns: The operation, of which ``TaskOperation/value`` is what `body` returns.
+  ///   - name: The name of the operation in descriptions and messages.
+  ///   - dependencies: The operations that must succeed first. If one of them fails or is cancelled, the new operation
+  ///     is cancelled, with a ``DependencyError`` that names it.
+  ///   - body: The function to run.
+  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
   /// - Complexity: O(*n*) in the number of dependencies.
   @discardableResult
   public func addTask<Success: Sendable>(
@@ -50,11 +51,12 @@ extension OperationQueueExtensions {
 
   /// Adds an operation, and suspends the task until it has finished.
   ///
-  /// When the task is cancelled, so is the operation; this returns when it has finished all the same.
+  /// If the task is cancelled, the operation is cancelled. This method still returns only after the operation has
+  /// finished.
   ///
-  /// - Parameter operation: The operation.
-  /// - Throws: What made the operation fail; `CancellationError` when it was cancelled.
-  @_disfavoredOverload  // Of a task operation, the one that gives its value is meant.
+  /// - Parameter operation: The operation to add and wait for.
+  /// - Throws: The operation's error if it failed; `CancellationError` if it was cancelled.
+  @_disfavoredOverload  // For a task operation, the overload that returns its value is preferred.
   public func run(_ operation: Operation) async throws {
     addOperation(operation)
     await withTaskCancellationHandler {
@@ -65,13 +67,14 @@ extension OperationQueueExtensions {
     try operation.requireSuccess()
   }
 
-  /// Adds an operation, suspends the task until it has finished, and gives its value.
+  /// Adds an operation, suspends the task until it has finished, and returns its value.
   ///
-  /// When the task is cancelled, so is the operation; this returns when it has finished all the same.
+  /// If the task is cancelled, the operation is cancelled. This method still returns only after the operation has
+  /// finished.
   ///
-  /// - Parameter operation: The operation.
-  /// - Returns: Its value.
-  /// - Throws: What made the operation fail; `CancellationError` when it was cancelled.
+  /// - Parameter operation: The operation to add and wait for.
+  /// - Returns: The operation's ``TaskOperation/value``.
+  /// - Throws: The operation's error if it failed; `CancellationError` if it was cancelled.
   public func run<Success>(_ operation: TaskOperation<Success>) async throws -> Success {
     try await run(operation as Operation)
     return try await operation.value
@@ -79,20 +82,20 @@ extension OperationQueueExtensions {
 }
 
 extension OperationQueueExtensions {
-  /// Says what to write in place of a block that awaits.
+  /// Shows what to write instead of a block that awaits.
   ///
-  /// - Parameter block: The block.
+  /// - Parameter block: A block that awaits.
   @_disfavoredOverload
   @available(*, unavailable, message: "The block of an operation can't await: write addTask { } in place of this.")
   public func addOperation(_ block: @escaping @Sendable () async throws -> Void) {}
 
-  /// Adds a block that is isolated to the main actor, as an operation of its own.
+  /// Adds a block that is isolated to the main actor, as a separate operation.
   ///
   /// ```swift
   /// OperationQueue.main.addOperation { @MainActor in print("done") }
   /// ```
   ///
-  /// - Parameter block: What to run.
+  /// - Parameter block: The block to run on the main thread.
   /// - Precondition: The queue runs its operations on the main thread.
   public func addOperation(_ block: @escaping @MainActor @Sendable () -> Void) {
     require(
@@ -103,12 +106,12 @@ extension OperationQueueExtensions {
 }
 
 extension OperationQueue {
-  /// The class of the pool's workers by which an operation of the queue is run.
+  /// Returns the class of the pool's workers that run an operation of the queue.
   final func workerClass(of operation: Operation) -> WorkerClass {
     state.withLock { $0.admission.placement }.workerClass(of: operation)
   }
 
-  /// Runs a part of an operation that is executing, where the operations of the queue run.
+  /// Runs a part of an operation that is executing, on the threads that run the operations of the queue.
   final func submit(_ work: any PoolWork, of operation: Operation) {
     let (executor, underlyingQueue, placement) = state.withLock {
       ($0.executor, $0.underlyingQueue, $0.admission.placement)

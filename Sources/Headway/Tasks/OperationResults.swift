@@ -1,33 +1,33 @@
 import Synchronization
 
 extension OperationQueueExtensions {
-  /// Calls an asynchronous function with each of the inputs, several at a time, and gives what it returns, one after
-  /// the other.
+  /// Calls an asynchronous function with each of the inputs, several at a time, and returns the results as a sequence.
   ///
   /// ```swift
   /// let sizes = queue.results(of: addresses, inOrder: false) { try await fetch($0).utf8.count }
   /// for try await size in sizes { print(size) }
   /// ```
   ///
-  /// Each call is an operation of the queue. At most `window` are under way or have returned what was not yet asked
-  /// for; so inputs without end need the memory of a few. Nothing happens before the first result is asked for, and
-  /// each iteration calls the function anew.
+  /// Each call is an operation of the queue. At most `window` calls are running or have a result that has not been
+  /// requested yet, so even an endless sequence of inputs needs the memory of only a few. Nothing happens before the
+  /// first result is requested, and each iteration calls the function again.
   ///
-  /// An error has no call begin any more, and cancels those under way: all of them, or where the results come in order,
-  /// those behind it. It is thrown in its turn, when no call runs any more. A cancellation of the task does the same as
-  /// soon as a result is asked for, or is waited for. Leaving the loop early cancels what is under way, and does not
-  /// wait for it; nor does anything wait for a sequence of inputs that is being asked for its next one.
+  /// After an error, no further call begins, and running calls are cancelled: all of them, or, if the results are in
+  /// order, those after the one that failed. The error is thrown at its position in the sequence, when none of the
+  /// calls is running. If the task is cancelled, the same happens when it next requests a result, or immediately if it
+  /// waits for one. Leaving the loop early cancels the running calls without waiting for them. Nothing waits for a
+  /// sequence of inputs that is producing its next element.
   ///
-  /// An operation of the queue that iterates over results of the same queue keeps its own place meanwhile: with all
-  /// places taken so, nobody goes on.
+  /// An operation that iterates over results of its own queue keeps its place while it waits. If every place is taken
+  /// in this way, none of them can proceed.
   ///
   /// - Parameters:
-  ///   - inputs: The inputs.
-  ///   - isInOrder: Whether the results come in the order of the inputs; otherwise as they are there.
-  ///   - window: How many inputs at most are under way; by default as many as the queue runs operations at once, and 64
-  ///     where the system decides.
-  ///   - transform: What to call.
-  /// - Returns: The results, as they come.
+  ///   - inputs: The values to call `transform` with.
+  ///   - isInOrder: Whether the results are in the order of the inputs. Otherwise, they are in the order of completion.
+  ///   - window: The maximum number of inputs in progress. The default is the number of operations that the queue runs
+  ///     at the same time, or 64 if the system decides.
+  ///   - transform: The function to call.
+  /// - Returns: The results, as they become available.
   /// - Precondition: `window` is 1 or more.
   public func results<Input: Sendable, Output: Sendable>(
     of inputs: some Sequence<Input> & Sendable, inOrder isInOrder: Bool = true, window: Int? = nil,
@@ -38,19 +38,19 @@ extension OperationQueueExtensions {
     }
   }
 
-  /// Calls an asynchronous function with each of the inputs as they come, several at a time, and gives what it returns,
-  /// one after the other.
+  /// Calls an asynchronous function with each of the inputs as they arrive, several at a time, and returns the results
+  /// as a sequence.
   ///
-  /// As for a sequence that is there; what the sequence of the inputs throws is thrown when all before it has been
-  /// given.
+  /// This works like the same method for a synchronous sequence. An error of the sequence of inputs is thrown after all
+  /// earlier results have been returned.
   ///
   /// - Parameters:
-  ///   - inputs: The inputs.
-  ///   - isInOrder: Whether the results come in the order of the inputs; otherwise as they are there.
-  ///   - window: How many inputs at most are under way; by default as many as the queue runs operations at once, and 64
-  ///     where the system decides.
-  ///   - transform: What to call.
-  /// - Returns: The results, as they come.
+  ///   - inputs: The values to call `transform` with.
+  ///   - isInOrder: Whether the results are in the order of the inputs. Otherwise, they are in the order of completion.
+  ///   - window: The maximum number of inputs in progress. The default is the number of operations that the queue runs
+  ///     at the same time, or 64 if the system decides.
+  ///   - transform: The function to call.
+  /// - Returns: The results, as they become available.
   /// - Precondition: `window` is 1 or more.
   public func results<Inputs: AsyncSequence & Sendable, Output: Sendable>(
     of inputs: Inputs, inOrder isInOrder: Bool = true, window: Int? = nil,
@@ -71,16 +71,16 @@ extension OperationQueue {
   }
 }
 
-/// What an asynchronous function returns for each of many inputs, as it comes; see
+/// The results of an asynchronous function for many inputs, as they become available; see
 /// ``OperationQueueExtensions/results(of:inOrder:window:_:)-(_,_,_,(Input)->Output)``.
 public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
-  /// One result.
+  /// The type of one result.
   public typealias Element = Output
-  /// What the function throws, or the sequence of the inputs; or a `CancellationError`.
+  /// The error of the function or of the sequence of inputs, or a `CancellationError`.
   public typealias Failure = any Error
 
   typealias Call = @Sendable () async throws -> Output
-  /// Calls its argument with one call after the other, until that answers false.
+  /// Calls its argument with one call after the other, until the argument returns false.
   typealias Calls = @Sendable (_ body: (@escaping Call) async throws -> Bool) async throws -> Void
 
   fileprivate let queue: OperationQueue
@@ -88,13 +88,15 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
   fileprivate let window: Int
   fileprivate let forEachCall: Calls
 
-  /// Begins an iteration, which calls the function for the first time when its first result is asked for.
+  /// Begins an iteration.
+  ///
+  /// It calls the function for the first time when its first result is requested.
   public func makeAsyncIterator() -> Iterator {
     let line = ResultsBuffer<Output>(window: window, isInOrder: isInOrder)
     return Iterator(results: self, owner: ResultsOwner(line), arrivals: line.arrivals.makeAsyncIterator())
   }
 
-  /// Gives the results one after the other.
+  /// Returns the results one after the other.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let results: OperationResults
     fileprivate let owner: ResultsOwner<Output>
@@ -107,10 +109,10 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
       (self.results, self.owner, self.arrivals) = (results, owner, arrivals)
     }
 
-    /// The next result, or nil when there are no more.
+    /// Returns the next result, or nil at the end.
     ///
-    /// - Returns: The result.
-    /// - Throws: The first error, once; `CancellationError` when the task, or an operation, was cancelled.
+    /// - Returns: The next result.
+    /// - Throws: The first error, once; `CancellationError` if the task, or an operation, was cancelled.
     public mutating func next() async throws -> Output? {
       let line = owner.line
       guard !line.isOver else { return nil }
@@ -137,7 +139,7 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
         return value
       case .failure(let error): throw error
       case nil:
-        // So it ends, too, when the task is cancelled.
+        // The stream also ends when the task is cancelled.
         try Task.checkCancellation()
         return nil
       }

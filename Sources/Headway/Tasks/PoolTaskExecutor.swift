@@ -1,4 +1,6 @@
-/// Runs the jobs of tasks on the pool's threads, where a job that blocks does not hold up others.
+/// Runs the jobs of tasks on the pool's threads.
+///
+/// A job that blocks there does not delay other jobs.
 final class PoolTaskExecutor: TaskExecutor {
   static let shared = PoolTaskExecutor()
 

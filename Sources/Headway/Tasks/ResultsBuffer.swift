@@ -1,46 +1,47 @@
-/// The operations of one iteration over results, from their making until their values have been taken.
+/// The operations of one iteration over results, from their creation until their values have been taken.
 ///
-/// The task that makes them, the driver, waits for a place before each; the iterator takes what arrives.
+/// A task, the driver, creates the operations, and waits for a place before each one. The iterator takes them as they
+/// arrive.
 final class ResultsBuffer<Output: Sendable>: Sendable {
   enum Arrival: Sendable {
     case operation(TaskOperation<Output>, number: Int)
-    /// The inputs have ended with an error.
+    /// The sequence of inputs has ended with an error.
     case failure(any Error)
   }
 
   private struct State {
-    /// How many more may be made.
+    /// How many operations can be created now.
     var places: Int
-    /// How many have been made.
+    /// How many operations have been created.
     var count = 0
-    /// Those whose values have not been taken, by number.
+    /// The operations whose values have not been taken, by number.
     var operations: [Int: TaskOperation<Output>] = [:]
     var unfinishedCount = 0
     var driver: Task<Void, Never>?
-    /// To what the driver and the operations were raised.
+    /// The priority that the driver and the operations were raised to.
     var priority: TaskPriority?
     var hasBegun = false
-    /// All operations have been made, or no more are to be.
+    /// The driver has finished: it creates no further operations.
     var isDriven = false
-    /// That of the inputs.
+    /// The error of the sequence of inputs.
     var error: (any Error)?
-    /// No more are to be made.
+    /// No further operations may be created.
     var isCancelled = false
-    /// All operations with higher numbers have been cancelled, or a thread is about to do so.
+    /// All operations with higher numbers have been cancelled, or a thread is about to cancel them.
     var lastUncancelled = Int.max
-    /// The last has been given, or an error.
+    /// The iteration has returned its last result, or has thrown an error.
     var isOver = false
   }
 
-  /// What the iterator takes, one after the other: in the order of the inputs, as soon as they are added; or as they
-  /// end.
+  /// The operations that the iterator takes: in the order of the inputs, as soon as they are added, or in the order in
+  /// which they end.
   let arrivals: AsyncStream<Arrival>
   private let arrival: AsyncStream<Arrival>.Continuation
-  /// Tells the driver that there is a place.
+  /// Notifies the driver that there is a place.
   private let signals: AsyncStream<Void>
   private let signal: AsyncStream<Void>.Continuation
   private let isInOrder: Bool
-  // Protected by its lock, under which nothing is called, and nothing of users' is released.
+  // Protected by its lock. Nothing is called and no user object is released under it.
   private let state: Guarded<State>
 
   init(window: Int, isInOrder: Bool) {
@@ -56,18 +57,20 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
 
   // MARK: Making operations
 
-  /// Begins to call the function, the first time.
+  /// Begins to call the function.
+  ///
+  /// Only the first call has an effect.
   ///
   /// - Parameters:
-  ///   - queue: The queue of the operations.
-  ///   - forEachCall: Gives the calls.
+  ///   - queue: The queue that runs the operations.
+  ///   - forEachCall: Provides the calls.
   func begin(_ queue: OperationQueue, _ forEachCall: @escaping OperationResults<Output>.Calls) {
     let isFirst = state.withLock { state in
       defer { state.hasBegun = true }
       return !state.hasBegun
     }
     guard isFirst else { return }
-    // On the pool, since to ask for an input may block.
+    // On the pool, because requesting an input can block.
     let driver = Task(executorPreference: PoolTaskExecutor.shared) { await self.drive(queue, forEachCall) }
     let isCancelled = state.withLock { state in
       state.driver = driver
@@ -84,7 +87,7 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
         while !takePlace() {
           guard await signals.next(isolation: #isolation) != nil else { return false }
         }
-        // A queue that comes to an end waits for those who are about to add.
+        // A queue that is closing waits for additions that have begun.
         guard queue.beginAddition() else { throw CancellationError() }
         defer { queue.endAddition() }
         return add(TaskOperation { try await call() }, to: queue)
@@ -103,7 +106,7 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
     }
   }
 
-  /// - Returns: False if no more are to be made.
+  /// - Returns: False if no further operations may be created.
   private func add(_ operation: TaskOperation<Output>, to queue: OperationQueue) -> Bool {
     let number = state.withLock { state -> Int? in
       guard !state.isCancelled else { return nil }
@@ -123,7 +126,7 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
     return true
   }
 
-  /// After a change, by which the last result may be there.
+  /// Finishes the sequence of arrivals if the last result is available after a change.
   private func finishIfOver(after change: (inout State) -> Void) {
     let (isOver, error) = state.withLock { state in
       change(&state)
@@ -136,7 +139,9 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
 
   // MARK: Taking their values
 
-  /// The value of an operation has been taken: there is a place for another.
+  /// Takes an operation out, because its value has been taken.
+  ///
+  /// This makes a place for another.
   func take(_ number: Int) {
     let taken = state.withLock { state in
       state.places += 1
@@ -148,9 +153,9 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
 
   // MARK: Raising
 
-  /// A task of this priority waits for a result.
+  /// Raises the driver and the operations: a task of this priority waits for a result.
   ///
-  /// Operations that are made later have the driver's priority.
+  /// Operations that are created later have the driver's priority.
   func raise(to priority: TaskPriority) {
     let raised = state.withLock { state -> (Task<Void, Never>?, [TaskOperation<Output>])? in
       guard state.priority ?? .background < priority else { return nil }
@@ -164,10 +169,10 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
 
   // MARK: Cancelling
 
-  /// Cancels what was made after an operation, and has no more made.
+  /// Cancels the operations that were created after the given one, and prevents the creation of others.
   ///
-  /// - Parameter number: That of the operation; -1 for all.
-  /// - Returns: What was cancelled.
+  /// - Parameter number: The number of the given operation; -1 to cancel all.
+  /// - Returns: The operations that were cancelled.
   @discardableResult
   func cancel(behind number: Int = -1) -> [TaskOperation<Output>] {
     let (driver, operations) = state.withLock { state in
@@ -179,9 +184,9 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
     return operations
   }
 
-  /// The same on another thread, since it runs users' code: handlers of cancellations.
+  /// Does the same on another thread, because it runs user code: cancellation handlers.
   ///
-  /// This takes O(*n*) in the number of operations. So those that end by it do not cause it again.
+  /// This takes O(*n*) in the number of operations. Therefore operations that end because of it do not cause it again.
   private func cancelElsewhere(behind number: Int) {
     let isDone = state.withLock { state in
       let isDone = state.lastUncancelled <= number
@@ -192,11 +197,13 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
     WorkerPool.shared.submit(PoolBlock { self.cancel(behind: number) }, count: 1)
   }
 
-  /// Cancels all; returns when no call runs any more.
+  /// Cancels all operations, and returns when none of the calls is running.
   func cancelAll() async { for operation in cancel() { await operation.ended() } }
 }
 
-/// What an iterator owns: what is under way is cancelled with its last copy.
+/// The object that an iterator owns.
+///
+/// When its last copy is released, the running calls are cancelled.
 final class ResultsOwner<Output: Sendable>: Sendable {
   let line: ResultsBuffer<Output>
 

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A queue whose operations are all cancelled when one has failed, those added later, too.
+/// A queue that cancels all operations when one has failed, including operations that are added later.
 class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   // Protected by its lock.
   private let failure = Guarded<(any Error)?>(nil)
-  // Set before all operations are cancelled, and looked at after one was added: one of the two cancels it.
+  // Set before all operations are cancelled, and read after one was added: one of the two threads cancels it.
   private let over = Atomic<Bool>(false)
-  /// Cancelled operations that have code of their own to run are no longer held back.
+  /// Cancelled operations that have cancellation code of their own are no longer held back.
   private let isEnding = Atomic<Bool>(false)
 
   /// The error of the operation that failed first.
@@ -15,7 +15,7 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   /// Whether all operations are cancelled.
   final var isOver: Bool { over.load(ordering: .sequentiallyConsistent) }
 
-  /// Cancels all operations, and those added later.
+  /// Cancels all operations, including those that are added later.
   final func end() {
     over.store(true, ordering: .sequentiallyConsistent)
     var effects = Effects()
@@ -26,14 +26,15 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
 
   override func noteFailure(_ error: any Error) {
     failure.withLock { if $0 == nil { $0 = error } }
-    // Before the operation leaves, by which the queue may become empty.
+    // Set this before the operation leaves, because the queue might become empty then.
     over.store(true, ordering: .sequentiallyConsistent)
   }
 
-  /// Cancels all operations, and those added later, and starts those that have code of their own to run for that.
+  /// Cancels all operations, including those that are added later, and starts those with cancellation code of their
+  /// own.
   ///
-  /// A suspension, or a limit of 0, would hold these back forever if the code that ends it has been cancelled, too. So
-  /// from now on the queue is not suspended, and its limit is not 0, whatever is set.
+  /// A suspension, or a limit of 0, would hold these back forever if the code that would end it has been cancelled,
+  /// too. So from now on the queue is not suspended and its limit is not 0, regardless of later settings.
   final func cancelMembers() {
     end()
     isEnding.store(true, ordering: .sequentiallyConsistent)
@@ -43,7 +44,7 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
 
   override func endAfterFailure() { cancelMembers() }
 
-  // The setters set first and then read `isEnding`, and `cancelMembers()` does the reverse: one sees the other.
+  // The setters set the value and then read `isEnding`. `cancelMembers()` does the reverse, so one sees the other.
   final override var isSuspended: Bool {
     get { super.isSuspended }
     set {
@@ -65,8 +66,8 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   /// Calls `add`, which adds operations.
   ///
   /// - Parameters:
-  ///   - operations: The operations; none for a barrier.
-  ///   - add: Adds them.
+  ///   - operations: The operations to add; empty for a barrier.
+  ///   - add: Adds the operations.
   func enter(_ operations: [Operation], _ add: () -> Void) { add() }
 
   final override func addOperation(_ operation: Operation) {
@@ -85,7 +86,7 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   }
 
   private final func add(_ operations: [Operation], _ add: () -> Void) {
-    // Before, so that none begins; and after, if the end came meanwhile.
+    // Cancel before adding, so none of them begins, and again afterwards, in case the queue ended in between.
     cancelIfOver(operations)
     enter(operations, add)
     cancelIfOver(operations)

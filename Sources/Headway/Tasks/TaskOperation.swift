@@ -1,4 +1,4 @@
-/// An operation whose work is an asynchronous function, and that has a value.
+/// An operation that runs an asynchronous function and has a value.
 ///
 /// ```swift
 /// let page = queue.addTask { try await fetch(addresses[0]) }
@@ -6,29 +6,30 @@
 /// let png = try await image.value
 /// ```
 ///
-/// It keeps its place in the queue's limit from the start to the end, and holds no thread while it awaits. What it does
-/// between two suspensions runs on the threads of its queue, so a call that blocks there holds up neither other
-/// operations nor Swift's own threads. Work that is isolated to an actor with an executor of its own runs there. Other
-/// actors also run on the threads of the queue; a call that blocks inside one holds up the tasks that call that actor.
+/// The operation keeps its place in the queue's limit from start to end, and holds no thread while it awaits. Between
+/// two suspensions, it runs on the threads of its queue, so a call that blocks there delays neither other operations
+/// nor Swift's own threads. Work that is isolated to an actor with its own executor runs there. Other actors also run
+/// on the threads of the queue. A call that blocks inside such an actor delays the tasks that call that actor.
 ///
-/// The task of the operation is made with it: it has the task-local values and the priority of its creator.
+/// The operation creates its task when it is created. The task has the task-local values and the priority of its
+/// creator.
 ///
-/// Priorities go both ways, too. An operation that is made in a task of another than the medium priority has the
-/// ``Operation/qualityOfService`` that belongs to that, and one for which a task of another than the medium priority
-/// waits is raised to that task's; nothing was said of a task of the medium one. And
-/// the task of an operation has at least the priority of the quality of service at which that runs, also if something
-/// more urgent comes to wait for it meanwhile.
+/// Priorities are passed on in both directions. A task operation takes its ``Operation/qualityOfService`` from the
+/// priority of the task that creates it, unless that is `.medium`, which counts as unspecified. A task with any other
+/// priority that waits for the operation raises it to that priority. And the operation's task has at least the priority
+/// that matches the quality of service at which the operation runs, even if more urgent work begins to wait for it
+/// later.
 ///
-/// Cancelling goes both ways. Cancelling the operation cancels its task; and a task that was cancelled from inside, and
-/// ends with a `CancellationError`, makes the operation a cancelled one.
+/// Cancellation is also passed on in both directions. Cancelling the operation cancels its task. If the task is
+/// cancelled from inside and ends with a `CancellationError`, the operation counts as cancelled.
 public final class TaskOperation<Success: Sendable>: Operation, @unchecked Sendable {
-  // What does not change refers to what protects itself.
+  // The properties that do not change refer to objects that protect themselves.
   private let taskRun: TaskRun
-  /// There until the operation is freed.
+  /// Not nil until the operation is freed.
   @exclusivity(unchecked) private var task: Task<Success, any Error>?
-  /// Kept until the operation has ended, so that the end of the task does not release what the function captures.
+  /// Kept until the operation has ended, so that the end of the task does not release the captures of the function.
   ///
-  /// Used where nobody else knows the operation, and by the thread that has ended it.
+  /// Accessed only while no other thread knows the operation, and by the thread that has ended it.
   @exclusivity(unchecked) private var function: Function?
 
   private struct Function: @unchecked Sendable {  // Called once, by the task.
@@ -37,7 +38,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   /// Creates an operation that runs an asynchronous function.
   ///
-  /// - Parameter body: What to run. What it throws becomes the operation's ``Operation/error``.
+  /// - Parameter body: The function to run. An error that it throws becomes the operation's ``Operation/error``.
   public init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
     let run = TaskRun()
     let function = Function(body: body)
@@ -55,23 +56,23 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     taskRun = run
     self.function = function
     super.init()
-    // Of a thread that is in no task, nothing was said.
+    // The priority of a thread that is not in a task is unspecified.
     let quality = withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority) } ?? .default }
     if quality != .default { qualityOfService = quality }
   }
 
   deinit {
     if state.current.phase == .pending {
-      // The task holds the function too, until its end.
+      // The task also retains the function until it ends.
       ReleasedChain.release((AbandonedTask(taskRun), function.take()))
     } else {
       taskRun.abandon()
     }
-    // It has the value.
+    // The task holds the value.
     if !_isPOD(Success.self) { ReleasedChain.release(task.take()) }
   }
 
-  /// Ends a task that has not begun.
+  /// Ends a task that has not begun, when this object is released.
   private final class AbandonedTask {
     private let taskRun: TaskRun
 
@@ -80,23 +81,23 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     deinit { taskRun.abandon() }
   }
 
-  /// What the function returned.
+  /// The value that the function returned.
   ///
-  /// Waits as ``OperationExtensions/finished()`` does; does not suspend in an operation that depends on it. When the
-  /// task that waits is cancelled the wait ends, and the operation goes on.
+  /// Waits like ``OperationExtensions/finished()``, but does not suspend in an operation that depends on this one. If
+  /// the waiting task is cancelled, the wait ends and the operation continues.
   ///
-  /// - Throws: What the function threw; a ``DependencyError`` if it did not run because an operation that it required
-  ///   to succeed failed; `CancellationError` when the operation was cancelled, or the task that waits is.
+  /// - Throws: The error that the function threw; a ``DependencyError`` if the function did not run because a required
+  ///   dependency failed; `CancellationError` if the operation or the waiting task was cancelled.
   public var value: Success {
     get async throws {
       try await finishedSuccessfully()
-      // The task has ended by then: this does not suspend.
+      // The task has ended by now, so this does not suspend.
       guard let task else { preconditionFailure("an operation is used after it was freed") }
       return try await task.value
     }
   }
 
-  /// True.
+  /// Always true for this class.
   public override var isAsynchronous: Bool { true }
 
   /// Starts the task, on the calling thread.
@@ -114,7 +115,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   override var mayEndLater: Bool { true }
 
-  // Task-local values go with the end of the task, the function and what it captures by ``releaseWork()``.
+  // Task-local values are released at the end of the task. ``releaseWork()`` releases the function and its captures.
   override var isFreedPlainly: Bool { _isPOD(Success.self) }
 
   override func abandonWork() { taskRun.abandon() }
@@ -129,7 +130,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     taskRun.resubmit()
   }
 
-  /// Gives the task the priority that belongs to the operation's quality of service, if that is higher than its own.
+  /// Raises the task to the priority that matches the operation's quality of service, if that is higher than its own.
   private func escalateTask(in queue: OperationQueue?) {
     guard let priority = effectiveQuality(in: queue?.knownQuality ?? .default).taskPriority else { return }
     task?.escalate(to: priority)

@@ -2,42 +2,44 @@ import Synchronization
 
 /// The Swift task of a ``TaskOperation``, and the executor that it prefers.
 ///
-/// The task is made with the operation, for what it inherits from its creator; its first job waits here until the
-/// operation starts. From then on its jobs run where those of the operation's queue do. The operation ends on the
-/// thread that has run the last job, when that has returned: what the function captured has been released by then, and
-/// nothing that follows the end is inside the task.
+/// The task is created with the operation, because it inherits from its creator. Its first job waits here until the
+/// operation starts. From then on, its jobs run on the threads that run the operation's queue. The thread that has run
+/// the last job ends the operation, after the job has returned. By then, the captures of the function have been
+/// released, and nothing that follows the end is inside the task.
 final class TaskRun: TaskExecutor {
-  // Not generic, as the operation is: to look up the type of a generic property takes as long as a small task.
+  // Not generic, unlike the operation: looking up the type of a generic property takes as long as a small task.
 
   /// How the function has returned.
   enum End {
     case success
     case failure(any Error)
-    /// With a `CancellationError`, since the task was cancelled.
+    /// It threw a `CancellationError` because the task was cancelled.
     case cancelled
   }
 
   private struct Place {
     let operation: Operation
-    /// It owns itself until the operation has left it; nil for one that was started by hand outside of operations.
+    /// The queue retains itself until the operation has left it.
+    ///
+    /// Nil for an operation that was started manually, outside of other operations.
     let queue: OperationQueue?
   }
 
   private struct State {
-    /// From the start to the end.
+    /// Set from the start to the end of the operation.
     var place: Place?
     var jobs = WaitingJobs()
-    /// For how many more threads was sent than there are jobs.
+    /// How many more threads were requested than there are jobs.
     var surplus = 0
     var end: End?
-    /// Where the thread went into the operation that has run the function to its end.
+    /// Where the thread that ran the function to its end entered the operation.
     var lastEntrance: UnsafeRawPointer?
   }
 
-  /// The jobs that no thread has taken: that of the task, and those of tasks that it has made and awaits.
+  /// The jobs that no thread has taken: those of the task, and those of child tasks that it awaits.
   private struct WaitingJobs {
     private var first: UnownedJob?
-    /// Behind that.
+    /// The jobs after the first.
     private var others = FirstInFirstOut<UnownedJob>()
 
     var isEmpty: Bool { first == nil }
@@ -50,31 +52,35 @@ final class TaskRun: TaskExecutor {
     }
   }
 
-  // Protected by its lock, under which nothing is called, and nothing of users' is released. A function that does not
-  // suspend takes it four times, and each suspension takes it twice.
+  // Protected by its lock. Nothing is called and no user object is released under it. A function that does not suspend
+  // acquires it four times, and each suspension acquires it twice.
   private let state = Guarded(State())
 
-  /// The function does not run.
+  /// Whether the function must not run.
   ///
   /// Set by the thread that then runs the first job.
   private let abandoned = Atomic<Bool>(false)
-  /// The address of the operation, which is there while a job of the task runs.
+  /// The address of the operation, which is valid while a job of the task runs.
   ///
   /// Set before the first job runs.
   private let startedOperation = Atomic<UInt>(0)
 
-  /// Of the operation's queue.
+  /// The identity of the operation's queue.
   ///
-  /// Set before the place, without which no thread is sent for, and looked at by those.
+  /// Set before the place. No thread is requested before there is a place, and only the requested threads read this.
   private nonisolated(unsafe) var queueIdentity: ObjectIdentifier?
-  /// The function has returned: the thread whose job that was ends the operation.
+  /// Whether the function has returned.
+  ///
+  /// The thread that ran that job ends the operation.
   private let hasReturned = Atomic<Bool>(false)
 
   // Relaxed: they are set and read by one thread, or by threads that the jobs of the task order.
 
   var isAbandoned: Bool { abandoned.load(ordering: .relaxed) }
 
-  /// The operation; to be asked for in a job of its task.
+  /// The operation.
+  ///
+  /// Read this only in a job of its task.
   private var operation: Operation {
     guard let pointer = UnsafeRawPointer(bitPattern: startedOperation.load(ordering: .relaxed)) else {
       preconditionFailure("a job runs before the operation has started")
@@ -82,24 +88,25 @@ final class TaskRun: TaskExecutor {
     return Unmanaged<Operation>.fromOpaque(pointer).takeUnretainedValue()
   }
 
-  /// The function has returned, in the job that the calling thread runs.
+  /// Records how the function has returned, in the job that the calling thread runs.
   ///
-  /// Other threads may still be in earlier jobs: of an actor that was in use, they go on with what others wait for.
+  /// Other threads might still be in earlier jobs: if an actor was in use, they continue with work of that actor that
+  /// other tasks wait for.
   func note(_ end: End) {
     let entrance = ThreadContext.entrance(into: operation)
     hasReturned.store(true, ordering: .relaxed)
     state.withLock { ($0.end, $0.lastEntrance) = (end, entrance) }
-    // The runtime may run a job on a thread that is in another's.
+    // The runtime can run a job on a thread that is inside another task's job.
     if entrance == nil { WorkerPool.shared.submit(PoolBlock { self.endIfOver(from: nil) }, count: 1) }
   }
 
   // MARK: The operation
 
-  /// The operation starts: the task begins on the calling thread.
+  /// Begins the task on the calling thread, because the operation starts.
   ///
   /// - Parameters:
-  ///   - operation: The operation, which is kept until it ends.
-  ///   - queue: Its queue.
+  ///   - operation: The operation. It is retained until it ends.
+  ///   - queue: The queue of the operation, if any.
   func begin(_ operation: Operation, in queue: OperationQueue?) {
     let place = Place(operation: operation, queue: queue)
     queueIdentity = queue.map { ObjectIdentifier($0) }
@@ -111,7 +118,9 @@ final class TaskRun: TaskExecutor {
     if let job { perform(job, place) }
   }
 
-  /// If the operation has not started, it never will: the task ends without having called the function.
+  /// Ends the task without calling the function, if the operation has not started.
+  ///
+  /// It never starts afterwards.
   func abandon() {
     guard let job = state.withLock({ $0.place == nil ? $0.jobs.popFirst() : nil }) else { return }
     abandoned.store(true, ordering: .relaxed)
@@ -129,13 +138,14 @@ final class TaskRun: TaskExecutor {
     if let place { submit(place) }
   }
 
-  /// Sends for a thread.
+  /// Requests a thread.
   private func submit(_ place: Place) {
     guard let queue = place.queue else { return WorkerPool.shared.submit(self, count: 1) }
     queue.submit(self, of: place.operation)
   }
 
-  /// The operation has become more urgent: a job that waits for a thread may get one of another class.
+  /// Requests another thread, because the operation has become more urgent: a waiting job might get a thread of another
+  /// class.
   func resubmit() {
     let place = state.withLock { state -> Place? in
       guard !state.jobs.isEmpty, let place = state.place else { return nil }
@@ -145,19 +155,20 @@ final class TaskRun: TaskExecutor {
     if let place { submit(place) }
   }
 
-  /// Runs a job of the task, and ends the operation if that was the last.
+  /// Runs a job of the task, and ends the operation if it was the last.
   private func perform(_ job: UnownedJob, _ place: borrowing Place) {
     var entrance: UnsafeRawPointer?
     ThreadContext.run(place.operation, in: place.queue, isShared: true) {
       job.runSynchronously(on: asUnownedTaskExecutor())
-      // The function may have returned in this job.
+      // The function might have returned in this job.
       if hasReturned.load(ordering: .relaxed) { entrance = ThreadContext.entrance(into: place.operation) }
     }
     if let entrance { endIfOver(from: entrance) }
   }
 
-  /// Ends the operation if its last job has returned, which has run where the calling thread went into the operation:
-  /// nil if that was nowhere.
+  /// Ends the operation if the job that ran the function to its end has returned.
+  ///
+  /// That job ran where the calling thread entered the operation at `entrance`, or, if that is nil, inside no entrance.
   private func endIfOver(from entrance: UnsafeRawPointer?) {
     let (end, place) = state.withLock { state -> (End?, Place?) in
       guard state.end != nil, state.lastEntrance == entrance else { return (nil, nil) }
@@ -175,7 +186,7 @@ final class TaskRun: TaskExecutor {
   }
 }
 
-// The task and what it awaits wait for threads as one piece of work.
+// The task and the child tasks that it awaits wait for threads as one piece of work.
 extension TaskRun: PoolWork {
   var owner: ObjectIdentifier { queueIdentity ?? ObjectIdentifier(self) }
 
@@ -192,7 +203,9 @@ extension TaskRun: PoolWork {
     return runOnOneOfMany(of: workerClass, place)
   }
 
-  /// More threads were sent for than there are jobs: those leave that are of another class than the operation now is.
+  /// Runs a job when more threads were requested than there are jobs.
+  ///
+  /// Threads leave if their class differs from the current class of the operation.
   private func runOnOneOfMany(of workerClass: WorkerClass?, _ place: Place) -> Bool {
     let wanted = workerClass.flatMap { _ in place.queue?.workerClass(of: place.operation) }
     let job = state.withLock { state -> UnownedJob? in

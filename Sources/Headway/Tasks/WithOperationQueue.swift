@@ -1,4 +1,4 @@
-/// Calls `body` with a queue, and returns when nothing of what was added to the queue runs any more.
+/// Calls `body` with a queue, and returns when all operations that were added to the queue have finished.
 ///
 /// ```swift
 /// try await withOperationQueue(maxConcurrentOperationCount: 8) { queue in
@@ -6,18 +6,20 @@
 /// }
 /// ```
 ///
-/// If an operation fails, or `body` throws, or the task that calls this is cancelled, all operations are cancelled. So
-/// operations should end early when they are cancelled: this waits for them. In these cases, neither a suspension of
-/// the queue nor a limit of 0 holds anything back. Otherwise, if `body` leaves the queue suspended, this returns only
-/// after another task has resumed it.
+/// If an operation fails, if `body` throws, or if the calling task is cancelled, all operations are cancelled. This
+/// function waits for them, so operations should end early when they are cancelled. In these cases, neither a
+/// suspension of the queue nor a limit of 0 holds operations back. Otherwise, if `body` leaves the queue suspended,
+/// this function returns only after another task has resumed it.
 ///
 /// - Parameters:
-///   - name: What to call the queue in descriptions and messages.
-///   - maxConcurrentOperationCount: How many operations run at once, at most; by default the system decides.
-///   - body: Adds operations. It may wait for some of them, and await what they return.
-/// - Returns: What `body` returns.
-/// - Throws: What `body` throws, or else the error of the operation that failed first, also where `body` throws a
-///   `CancellationError` because of that; or `CancellationError`, when the task was cancelled and neither threw.
+///   - name: The name of the queue in descriptions and messages.
+///   - maxConcurrentOperationCount: The maximum number of operations that run at the same time. By default, the system
+///     decides.
+///   - body: Adds operations. It can wait for some of them and await their values.
+/// - Returns: The value that `body` returns.
+/// - Throws: The error that `body` throws. Otherwise, or if `body` throws a `CancellationError` because an operation
+///   failed, the error of the operation that failed first. If neither threw, `CancellationError` if the task was
+///   cancelled.
 public func withOperationQueue<Result>(
   name: String? = nil,
   maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -32,7 +34,7 @@ public func withOperationQueue<Result>(
       do { result = try await body(queue) } catch {
         queue.cancelMembers()
         await queue.emptied()
-        // What the body has awaited was cancelled because of that.
+        // The operations that the body awaited were cancelled because of that.
         if error is CancellationError, !Task.isCancelled, let failure = queue.firstFailure { throw failure }
         throw error
       }

@@ -9,7 +9,7 @@ struct DependentKeys {
   ///   - keys: The properties to choose from.
   ///   - changed: The property that changes.
   ///   - name: The posted name; nil if the change was posted by key path. In that case, a property that a subclass has
-  ///     added matches every property of the subclass that the class names.
+  ///     added matches every added property that the class names.
   /// - Returns: The properties that depend on `changed`, in the same order.
   func keys(of keys: [ObservedKey], affectedBy changed: ObservedKey, named name: String?) -> [ObservedKey] {
     keys.filter { key in
