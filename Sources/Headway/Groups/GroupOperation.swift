@@ -1,4 +1,4 @@
-/// Operations that are one operation to the outside.
+/// A group of operations that acts as a single operation.
 ///
 /// ```swift
 /// let feed = GroupOperation(name: "feed", maxConcurrentOperationCount: 4) { group in
@@ -9,12 +9,12 @@
 /// try await feed.finishedSuccessfully()
 /// ```
 ///
-/// The operations of a group are in a queue of its own, its ``innerQueue``, which holds them back until the group
-/// starts, and run where those of the group's queue do. The group finishes when all of them have; it keeps its place in
-/// the limit of its queue from the start to the end, and holds no thread.
+/// The operations of a group are in its own queue, the ``innerQueue``, which holds them back until the group starts.
+/// They run where operations of the group's queue run. The group finishes when all of them have finished. It keeps its
+/// place in the limit of its queue from start to end, and holds no thread.
 ///
-/// *It may grow* while it runs: its operations, or others, add to the inner queue, which is ``OperationQueue/current``
-/// inside of them. A subclass may add what there is to do in ``Operation/main()``:
+/// *A group can grow* while it runs: its operations, or others, can add to the inner queue, which is
+/// ``OperationQueue/current`` inside its operations. A subclass can add its work in ``Operation/main()``:
 ///
 /// ```swift
 /// final class Gallery: GroupOperation, @unchecked Sendable {
@@ -24,37 +24,38 @@
 /// }
 /// ```
 ///
-/// *It fails as one:* when an operation of the group fails, its error becomes that of the group, and the others are
-/// cancelled. *It is cancelled as one:* cancelling the group cancels them all, and those added later; it finishes when
-/// they have. *It progresses as one:* ``OperationExtensions/progress`` counts each of them as one unit, of which their
-/// own progress is a fraction; it may fall when the group grows.
+/// *It fails as one:* when an operation of the group fails, its error becomes the error of the group, and the other
+/// operations are cancelled. *It is cancelled as one:* cancelling the group cancels all its operations, including those
+/// that are added later. The group finishes when they have finished. *It progresses as one:*
+/// ``OperationExtensions/progress`` counts each operation as one unit, and an operation's own progress as a fraction of
+/// its unit. The fraction can decrease when the group grows.
 ///
-/// *Groups may be nested.* To cancel a group, raise it or free it takes O(*n*) in the number of its operations and of
-/// the groups inside it. Cancelling also uses the stack for each level, so do not nest groups tens of thousands of
+/// *Groups can be nested.* Cancelling, raising or freeing a group takes O(*n*) in the number of its operations and of
+/// the groups inside it. Cancelling also uses stack space for each level, so do not nest groups tens of thousands of
 /// levels deep.
 ///
-/// An operation of the group must not wait for the group, nor depend on it; nor must an observer of the inner queue
-/// that is notified of an addition, for which the group waits.
+/// An operation of the group must not wait for the group or depend on it. The same applies to an observer of the inner
+/// queue that is notified of an addition, because the group waits for it.
 open class GroupOperation: Operation, @unchecked Sendable {
-  // Neither changes; the queue protects itself.
+  // Neither changes. The queue protects itself.
   private final let groupQueue = GroupQueue()
 
   /// The queue of the group's operations.
   ///
-  /// It is suspended until the group starts. If you suspend it later, that holds the group up, unless the group was
-  /// cancelled or one of its operations has failed. You can change its limit, and add to it, until the group has
-  /// finished. Its quality of service is at least that of the group.
+  /// The queue is suspended until the group starts. If you suspend it later, the group cannot finish, unless it was
+  /// cancelled or one of its operations has failed. You can change the limit of the queue, and add to it, until the
+  /// group has finished. The queue's quality of service is at least that of the group.
   ///
-  /// - Precondition: To what is added to it: the group has not finished, unless it was cancelled or has failed; then
-  ///   the operation is cancelled.
+  /// - Precondition: When you add an operation, the group has not finished. If the group was cancelled or has failed,
+  ///   it can have finished; then the operation is cancelled.
   public final var innerQueue: OperationQueue { groupQueue }
 
   /// Creates a group.
   ///
   /// - Parameters:
-  ///   - name: What to call the group, and its queue, in descriptions and messages.
-  ///   - maxConcurrentOperationCount: How many operations of the group run at once, at most; by default the system
-  ///     decides.
+  ///   - name: The name of the group, and of its queue, in descriptions and messages.
+  ///   - maxConcurrentOperationCount: The maximum number of operations of the group that run at the same time. By
+  ///     default, the system decides.
   ///   - operations: The first operations of the group.
   public init(
     name: String? = nil,
@@ -74,14 +75,14 @@ open class GroupOperation: Operation, @unchecked Sendable {
     groupQueue.addOperations(operations, waitUntilFinished: false)
   }
 
-  /// Creates a group, and lets a function add operations.
+  /// Creates a group with the operations that a function adds.
   ///
   /// - Parameters:
-  ///   - name: What to call the group, and its queue, in descriptions and messages.
-  ///   - maxConcurrentOperationCount: How many operations of the group run at once, at most; by default the system
-  ///     decides.
-  ///   - body: Adds operations to the queue that it is called with, the ``innerQueue``. They start when the group does.
-  /// - Throws: What `body` throws.
+  ///   - name: The name of the group, and of its queue, in descriptions and messages.
+  ///   - maxConcurrentOperationCount: The maximum number of operations of the group that run at the same time. By
+  ///     default, the system decides.
+  ///   - body: Adds operations to its argument, the ``innerQueue``. They start when the group starts.
+  /// - Throws: The error that `body` throws.
   public convenience init<Failure: Error>(
     name: String? = nil,
     maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -92,7 +93,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
   }
 
   deinit {
-    // Never started, and so it may hold operations, which it would keep for ever.
+    // The group never started, so it might hold operations, and its queue would keep them forever.
     if !groupQueue.isClosed { ReleasedChain.release(AbandonedQueue(groupQueue)) }
   }
 
@@ -105,12 +106,14 @@ open class GroupOperation: Operation, @unchecked Sendable {
     deinit { queue.cancelMembers() }
   }
 
-  /// Adds an operation to the group; what `innerQueue.addOperation(operation)` does.
+  /// Adds an operation to the group.
   ///
-  /// - Parameter operation: The operation.
+  /// Does the same as `innerQueue.addOperation(operation)`.
+  ///
+  /// - Parameter operation: The operation to add.
   public final func addOperation(_ operation: Operation) { groupQueue.addOperation(operation) }
 
-  /// True: the work goes on after ``Operation/start()`` has returned.
+  /// Always true: the work continues after ``Operation/start()`` has returned.
   open override var isAsynchronous: Bool { true }
 
   // MARK: The run
@@ -138,7 +141,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
     if state.current.phase == .executing { groupQueue.cancelMembers() } else { groupQueue.end() }
   }
 
-  /// A subclass has ended it without having started it.
+  /// Cancels the operations of a group that a subclass has ended without starting it.
   override func abandonWork() { if !groupQueue.isClosed { groupQueue.cancelMembers() } }
 
   private final func finishWhenEmpty() {

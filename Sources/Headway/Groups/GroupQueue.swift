@@ -1,32 +1,36 @@
-/// The queue of a ``GroupOperation``: it can be closed, once it holds nothing and nothing is being added.
+/// The queue of a ``GroupOperation``.
+///
+/// It can be closed once it is empty and no thread is adding to it.
 final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
   private struct State {
     /// How many threads are adding operations.
     var additions = 0
-    /// How many have begun to, so far.
+    /// How many additions have begun so far.
     var begunAdditions = 0
     var isClosed = false
-    /// Comes back when nothing is being added.
+    /// Called when no thread is adding to the queue.
     var postponedClosing: (@Sendable () -> Void)?
   }
 
-  // Protected by its lock, under which nothing is called or released.
+  // Protected by its lock. Nothing is called or released under it.
   private let additions = Guarded(State())
 
-  /// The group whose queue it is.
+  /// The group that this queue belongs to.
   ///
   /// Set before any other thread knows the queue.
   weak var group: GroupOperation?
 
   override var operationOfParts: Operation? { group }
 
-  /// Closes the queue as soon as it holds nothing.
+  /// Closes the queue as soon as it is empty.
   ///
-  /// That it holds nothing is seen outside the lock of the additions; so no addition may have begun since before.
+  /// The queue is found empty outside the lock of the additions. So it is closed only if no addition has begun since
+  /// before that.
   ///
   /// - Parameters:
-  ///   - submit: Has a thread look again: the one by which the queue becomes empty has still to notify of that.
-  ///   - handler: Called once, when the queue is closed, on the calling thread or such a one.
+  ///   - submit: Makes another thread check again. The thread that emptied the queue can't do so, because it must still
+  ///     report that the queue is empty.
+  ///   - handler: Called once, when the queue is closed, on the calling thread or a thread that `submit` requested.
   func close(
     submitting submit: @escaping @Sendable (any PoolWork) -> Void, then handler: @escaping @Sendable () -> Void
   ) {
@@ -50,7 +54,8 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
 
   override func enter(_ operations: [Operation], _ add: () -> Void) {
     guard beginAddition() else {
-      // What was cancelled, or failed, may have ended at any moment; and what has ended is ignored.
+      // A group that was cancelled or has failed can have finished at any moment. Operations that have finished are
+      // ignored.
       let isIgnored = !operations.isEmpty && operations.allSatisfy { $0.state.current.endedInNoQueue }
       require(
         isOver || isIgnored,
@@ -62,7 +67,7 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
     }
     progress.extend(byUnitCount: Int64(operations.count))
     add()
-    // Those that had been cancelled, and so have finished, were ignored.
+    // Operations that had finished, because they were cancelled before, were ignored.
     let count = operations.count { $0.queueLinks.home?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() }
     progress.extend(byUnitCount: -Int64(count))
     endAddition()

@@ -1,4 +1,6 @@
-/// A queue of values: append at the end, take from the front, both in amortised constant time.
+/// A queue of values.
+///
+/// Appending to the end and removing from the front take amortized constant time.
 struct FirstInFirstOut<Element> {
   private var elements: [Element?] = []
   private var head = 0
@@ -6,7 +8,7 @@ struct FirstInFirstOut<Element> {
   var count: Int { elements.count - head }
   var isEmpty: Bool { head == elements.count }
 
-  /// The value at `position`, counted from the front.
+  /// Accesses the value at `position`, counted from the front.
   subscript(position: Int) -> Element {
     get { elements[head + position]! }
     set { elements[head + position] = newValue }

@@ -1,7 +1,10 @@
-/// Values in the order in which they were appended, each of which can be removed by its key.
+/// Values in the order in which they were appended.
 ///
-/// Changes take amortized constant time, unless their comments say otherwise. A removal leaves a hole, and the list
-/// closes up when half of it is holes. The index of a long list is built when the list is first searched.
+/// Each can be removed by its key.
+///
+/// Changes take amortized constant time, unless their comments specify otherwise. A removal leaves a hole, and the list
+/// is compacted when more than half of it consists of holes. The index of a long list is built when the list is first
+/// searched.
 struct KeyedList<Key: Hashable, Value> {
   private struct Entry {
     let key: Key?
@@ -11,9 +14,9 @@ struct KeyedList<Key: Hashable, Value> {
   /// Up to this number of entries, a search is as fast as the index.
   private static var longestSearched: Int { 16 }
 
-  /// Nil where a value was removed.
+  /// Nil at the position of a value that was removed.
   private var entries: [Entry?] = []
-  /// There are only holes before this.
+  /// All entries before this position are holes.
   private var head = 0
   private var positions: [Key: Int]?
   private(set) var count = 0
@@ -58,7 +61,7 @@ struct KeyedList<Key: Hashable, Value> {
     return all
   }
 
-  /// The value with a key.
+  /// Returns the value with a key, if there is one.
   mutating func value(of key: Key) -> Value? { position(of: key).flatMap { entries[$0]?.value } }
 
   /// Changes the value with a key, if there is one.

@@ -10,29 +10,29 @@ import Musl
 import Android
 #endif
 
-/// Stops the process over a programmer's error, in every kind of build, with a message that names the object and the
-/// remedy. (`precondition` drops its message in optimised builds.)
+/// Stops the process because of a programming error, in every kind of build, with a message that names the object and
+/// the remedy. (`precondition` drops its message in optimized builds.)
 func require(
   _ condition: Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) {
   if !condition { misuse(message(), file: file, line: line) }
 }
 
-/// As ``require(_:_:file:line:)``, when the error has been found.
+/// Does the same as ``require(_:_:file:line:)`` when the error has already been found.
 func misuse(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
   fatalError(message, file: file, line: line)
 }
 
-/// As ``warn(_:)``, the first time in a process.
+/// Does the same as ``warn(_:)``, but only the first time in a process.
 ///
 /// - Parameters:
-///   - message: What to say.
-///   - hasWarned: Says whether it was said.
+///   - message: The message to write.
+///   - hasWarned: Whether the message has been written.
 func warnOnce(_ message: @autoclosure () -> String, since hasWarned: borrowing Atomic<Bool>) {
   if !hasWarned.exchange(true, ordering: .relaxed) { warn(message()) }
 }
 
-/// Says something to the people who develop the program, on the standard error stream.
+/// Writes a message for the developers of the program to the standard error stream.
 func warn(_ message: String) {
   let line = Array("Headway: \(message)\n".utf8)
   line.withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
