@@ -1,8 +1,9 @@
 import Synchronization
 
-/// What a node does.
+/// The work of a node.
 ///
-/// Not copyable: a copy would count references, which costs more than all else that a run does for a node.
+/// Not copyable, because a copy would count references, which costs more than everything else that a run does for a
+/// node.
 enum GraphBlock: ~Copyable {
   case plain(@Sendable () throws -> Void)
   case contextual(@Sendable (OperationGraph.Context) throws -> Void)
@@ -17,25 +18,25 @@ enum GraphBlock: ~Copyable {
   }
 }
 
-/// The blocks of a graph, by the numbers of their nodes.
+/// The blocks of a graph, indexed by the numbers of their nodes.
 final class GraphBlocks: @unchecked Sendable {
-  // The builder, which one thread uses, appends; after that nothing changes.
+  // The builder, which only one thread uses, appends blocks. After that, nothing changes.
 
   private var blocks: UnsafeMutablePointer<GraphBlock>
   private var capacity = 16
   private(set) var count = 0
 
-  /// The number of the graph in the process.
+  /// The unique number of the graph in the process.
   ///
-  /// Not an address: nodes do not keep their graph, and a later one may get the same memory.
+  /// Not an address: nodes do not retain their graph, and a later graph might get the same memory.
   let graph = GraphBlocks.graphCount.add(1, ordering: .relaxed).newValue
 
   private static let graphCount = Atomic<UInt64>(0)
 
-  /// The node with a number.
+  /// Returns the node with a number.
   func node(_ number: Int) -> OperationGraph.Node { OperationGraph.Node(number: number, graph: graph) }
 
-  /// Whether a node is one of these.
+  /// Whether a node belongs to this graph.
   func has(_ node: OperationGraph.Node) -> Bool { node.graph == graph }
 
   init() { blocks = .allocate(capacity: capacity) }
@@ -68,6 +69,8 @@ final class GraphBlocks: @unchecked Sendable {
     (blocks, capacity) = (larger, wanted)
   }
 
-  /// The first block; there are ``count``, which live as long as this.
+  /// The first of ``count`` blocks.
+  ///
+  /// They live as long as this object.
   var start: UnsafePointer<GraphBlock> { UnsafePointer(blocks) }
 }

@@ -1,27 +1,32 @@
 import Synchronization
 
-/// What one thread of a run has to itself; other threads look at it when they are out of work.
+/// The part of a run that one thread has to itself.
+///
+/// Other threads read it when they have no nodes.
 struct GraphLane: ~Copyable {
-  /// Nodes that could begin, and that this thread or another takes.
+  /// Nodes that can begin.
+  ///
+  /// This thread or another one takes them.
   let stack = GraphStack()
 
-  /// A thread has the lane.
+  /// Whether a thread has the lane.
   ///
-  /// A thread takes a free lane by an exchange. There are as many as threads may take part, so there is one.
+  /// A thread takes a free lane by an exchange. There are as many lanes as threads that can participate, so one is
+  /// free.
   let isTaken = Atomic(false)
 
-  /// How many nodes the threads that had the lane have executed.
+  /// How many nodes the threads that had this lane have executed.
   ///
-  /// Only the thread that has the lane writes it. Relaxed: the end of the run orders it; before that it is for
-  /// progress alone.
+  /// Only the thread that has the lane writes it. Relaxed: the end of the run orders it. Before that, it is used only
+  /// for progress.
   let executedCount = Atomic(0)
 
-  /// So that lanes of different threads are in different cache lines, and in different pairs of them, which processors
-  /// fetch together.
+  /// Puts the lanes of different threads in different cache lines, and in different pairs of lines, because processors
+  /// fetch a pair together.
   private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
   private let morePadding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
 
-  /// For the next run.
+  /// Prepares the lane for the next run.
   func reset() {
     stack.reset(to: GraphLayout.none)
     executedCount.store(0, ordering: .relaxed)
@@ -29,7 +34,7 @@ struct GraphLane: ~Copyable {
 }
 
 /// The lanes of a run.
-struct GraphLanes: @unchecked Sendable {  // Atomic; the run that owns the memory holds it for all who use it.
+struct GraphLanes: @unchecked Sendable {  // Atomic. The run owns the memory, and all threads that use it hold the run.
   private let lanes: UnsafeMutablePointer<GraphLane>
   let count: Int
 
@@ -48,12 +53,12 @@ struct GraphLanes: @unchecked Sendable {  // Atomic; the run that owns the memor
 
   /// Takes a free lane.
   ///
-  /// - Parameter limit: Of so many, since of a run before, with a higher limit, there may be more.
-  /// - Returns: Its position.
+  /// - Parameter limit: The number of lanes to choose from. There can be more, from an earlier run with a higher limit.
+  /// - Returns: The position of the lane.
   func take(of limit: Int) -> Int {
     while true {
       for position in 0..<limit {
-        // With the release of the lane by the thread before: its count is seen.
+        // Acquires the release of the lane by the previous thread, so this thread sees its count.
         if !self[position].isTaken.exchange(true, ordering: .acquiring) { return position }
       }
     }

@@ -1,24 +1,26 @@
-/// A graph in flat arrays, as its runs read it.
+/// A graph in flat arrays, in the form that its runs read.
 struct GraphLayout: Sendable {
-  /// What each node does.
+  /// The block of each node.
   let blocks: GraphBlocks
 
-  /// Where each node's successors begin in `successors`; and at last their number.
+  /// The position in `successors` where each node's successors begin; the last element is the number of successors.
   let starts: ContiguousArray<UInt32>
 
-  /// The successors of all nodes, one node's after the other's.
+  /// The successors of all nodes, grouped by node.
   ///
-  /// A node that waits for no other than that has the bit `isOnlyEdge`: its counter is not looked at.
+  /// If a node waits only for this predecessor, the bit `isOnlyEdge` is set, and its counter is not read.
   let successors: ContiguousArray<UInt32>
 
-  /// What the slots of a run have at its start: of a node that waits, the number of its predecessors; of one that does
-  /// not, a source, the next source, or `none`.
+  /// The initial slots of a run.
+  ///
+  /// For a node that waits, the slot contains the number of its predecessors. For a source, it contains the next
+  /// source, or `none`.
   let slots: ContiguousArray<UInt32>
 
   /// The first source, or `none`.
   let firstSource: UInt32
 
-  /// More than one node waits for none.
+  /// Whether more than one node is a source.
   var hasSeveralSources: Bool { firstSource != Self.none && slots[Int(firstSource)] != Self.none }
 
   private let names: ContiguousArray<(node: Int, name: String)>
@@ -26,7 +28,7 @@ struct GraphLayout: Sendable {
   /// The bit in a successor that waits for this edge alone.
   static let isOnlyEdge: UInt32 = 1 << 31
 
-  /// In place of a node.
+  /// Represents the absence of a node.
   static let none = UInt32.max
 
   var nodeCount: Int { blocks.count }
@@ -35,18 +37,19 @@ struct GraphLayout: Sendable {
     blocks = builder.blocks
     names = builder.names
     let (edges, count) = (builder.edges, builder.blocks.count)
-    // Two numbers of 32 bits are less than a pointer, and nobody has the memory for more.
+    // Two 32-bit numbers are smaller than a pointer, and no machine has the memory for more nodes.
     require(count < Int(Self.isOnlyEdge) && edges.count < Int(UInt32.max), "A graph has less than 2³¹ nodes.")
 
     var slots = ContiguousArray(repeating: UInt32(0), count: count)
-    // One further, so that filling the successors in leaves the starts where they belong.
+    // Shifted by one more position, so that each start is in its place after the successors have been filled in.
     var starts = ContiguousArray(repeating: UInt32(0), count: count + 2)
     for edge in edges {
       slots[Int(edge.to)] += 1
       starts[Int(edge.from) + 2] += 1
     }
     for node in 0..<count { starts[node + 2] += starts[node + 1] }
-    // One at least: of none, the standard library writes the count, 0, into the empty array that all threads share.
+    // At least one: for a capacity of 0, the standard library writes the count, 0, into the empty array that all
+    // threads share.
     successors = ContiguousArray(unsafeUninitializedCapacity: max(1, edges.count)) { successors, filled in
       for edge in edges {
         let position = Int(starts[Int(edge.from) + 1])
@@ -82,17 +85,17 @@ struct GraphLayout: Sendable {
     return low < names.count && names[low].node == node.number ? names[low].name : "node \(node.number)"
   }
 
-  /// The successors of a node.
+  /// Returns the successors of a node.
   func successors(of node: Int) -> some Sequence<Int> {
     successors[Int(starts[node])..<Int(starts[node + 1])].lazy.map { Int($0 & ~Self.isOnlyEdge) }
   }
 
-  /// Calls `body` with what a run reads, without the checks of arrays.
+  /// Calls `body` with the arrays that a run reads, without the bounds checks of arrays.
   func withTables(_ body: (GraphTables) -> Void) {
     withExtendedLifetime(blocks) {
       starts.withUnsafeBufferPointer { starts in
         successors.withUnsafeBufferPointer { successors in
-          // There is one at least, behind those of all nodes.
+          // There is at least one element: the end of the last node's successors.
           guard let starts = starts.baseAddress else { return }
           body(GraphTables(blocks: blocks.start, starts: starts, successors: successors))
         }
@@ -102,9 +105,9 @@ struct GraphLayout: Sendable {
 
   // MARK: Cycles
 
-  /// The nodes of a cycle, each before the one that waits for it; nil if there is none.
+  /// Returns the nodes of a cycle, each before the one that waits for it; nil if there is no cycle.
   private func findCycle(_ edges: ContiguousArray<GraphEdge>) -> [Int]? {
-    // Removes nodes that wait for none, until all that are left wait for one that is left.
+    // Removes nodes that wait for no other node, until each remaining node waits for a remaining one.
     var left = ContiguousArray(repeating: 0, count: nodeCount)
     for edge in edges { left[Int(edge.to)] += 1 }
     var free = left.indices.filter { left[$0] == 0 }
@@ -121,7 +124,7 @@ struct GraphLayout: Sendable {
     for edge in edges where left[Int(edge.from)] > 0 && left[Int(edge.to)] > 0 {
       predecessors[Int(edge.to)] = Int(edge.from)
     }
-    // Backwards, until it comes to where it has been.
+    // Walk backward until a node is visited twice.
     var path: [Int] = []
     var positions: [Int: Int] = [:]
     var node = predecessors.keys.min()
@@ -131,7 +134,7 @@ struct GraphLayout: Sendable {
       node = predecessors[current]
     }
     let cycle = Array(path[(node.flatMap { positions[$0] } ?? 0)...].reversed())
-    // From the node that was added first.
+    // Begin with the node that was added first.
     let first = cycle.indices.min { cycle[$0] < cycle[$1] } ?? 0
     return Array(cycle[first...] + cycle[..<first])
   }
@@ -149,7 +152,9 @@ struct GraphTables {
     (self.blocks, self.starts, self.successors) = (blocks, starts, successors)
   }
 
-  /// The successors of a node, with the bit of each that waits for no other.
+  /// Returns the successors of a node.
+  ///
+  /// The bit `isOnlyEdge` is set in those that wait for no other node.
   @inline(__always)
   func successors(of node: UInt32) -> UnsafeBufferPointer<UInt32> {
     let (start, end) = (Int(starts[Int(node)]), Int(starts[Int(node) + 1]))

@@ -3,7 +3,7 @@ import Dispatch
 import Synchronization
 
 extension GraphRun {
-  /// A worker has come; or, for nil, a thread of the queue's executor.
+  /// Takes part in the run, on a worker or, if `workerClass` is nil, on a thread of the queue's executor.
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
     var hasTakenPart = false
     var comesBack = true
@@ -11,7 +11,7 @@ extension GraphRun {
       var end = Participation.idle
       var operation: GraphRunOperation?
       if becomeBusy() {
-        // While a thread is busy, it is there.
+        // The operation exists while a thread is busy.
         operation = self.operation
         hasTakenPart = true
         operation.map { operation in
@@ -25,36 +25,38 @@ extension GraphRun {
     return hasTakenPart
   }
 
-  /// What the thread does that has begun the run.
+  /// Takes part in the run, on the thread that has begun it.
   func runOnFirstThread(_ operation: GraphRunOperation) {
     if operation.graph.layout.hasSeveralSources { summonIfUseful() }
     let end = participate(at: 0, in: operation, helper: nil)
     if leave(after: end, of: operation) { _ = runOnWorker(of: nil, atMost: 1) }
   }
 
-  /// How a thread has ceased to be busy.
+  /// Why a thread is no longer busy.
   private enum Participation {
     case idle
-    /// Another worker comes in its place.
+    /// Another worker takes its place.
     case madeWay
-    /// It was the last one; so many nodes were executed in all.
+    /// It was the last busy thread; the associated value is the total number of executed nodes.
     case last(executedCount: Int)
   }
 
-  /// - Returns: Whether the thread is to come back.
+  /// - Returns: Whether the thread must take part again.
   private func leave(after end: Participation, of operation: GraphRunOperation?) -> Bool {
     switch end {
     case .idle: return leave()
     case .madeWay: return false
     case .last(let executedCount):
-      // First, so that a thread that waits for the end finds the memory to be used again.
+      // Leave first, so that a thread that waits for the end finds the memory available for reuse.
       _ = leave()
       operation?.endRun(executedCount: executedCount)
       return false
     }
   }
 
-  /// What a busy thread does: executes nodes, until there are none to be found, or the pool needs it elsewhere.
+  /// Executes nodes until there are no more to find, or until the pool needs the thread elsewhere.
+  ///
+  /// The thread must be busy.
   private func participate(at position: Int, in operation: GraphRunOperation, helper: Worker?) -> Participation {
     var end = Participation.idle
     operation.atThreadPriority {
@@ -75,12 +77,12 @@ extension GraphRun {
     return end
   }
 
-  /// Leaves the processor to its neighbour for an instant: the thread spins.
+  /// Yields the processor to its sibling thread for an instant, because this thread spins.
   func pause() { headway_pause() }
 
   // MARK: Nodes
 
-  /// Executes nodes until there are none to take, or the run is to end early.
+  /// Executes nodes until there are none to take, or the run must end early.
   ///
   /// - Returns: Whether the helper has made way for other work.
   private func executeNodes(at position: Int, in operation: GraphRunOperation, _ helper: Worker?) -> Bool {
@@ -125,7 +127,7 @@ extension GraphRun {
       executedCount += 1
       lanes[position].executedCount.store(executedCount, ordering: .relaxed)
 
-      // Goes on with the first successor that this made ready, and shares the others.
+      // Continue with the first successor that this node made ready, and share the others.
       var (next, first, last) = (none, none, none)
       for entry in tables.successors(of: node) {
         let successor = entry & ~GraphLayout.isOnlyEdge
@@ -155,7 +157,9 @@ extension GraphRun {
     }
   }
 
-  /// A predecessor of a node has ended; true if it was the last.
+  /// Counts down a node, because a predecessor has ended.
+  ///
+  /// Returns true if it was the last.
   @inline(__always)
   private func countDown(_ slots: GraphSlots, _ node: UInt32, _ isShared: Bool) -> Bool {
     guard isShared else {
@@ -163,7 +167,7 @@ extension GraphRun {
       slots[node].store(left, ordering: .relaxed)
       return left == 0
     }
-    // Releases what the predecessor did; the last one acquires what all did, and the node sees it.
+    // Releases the effects of the predecessor. The last one acquires the effects of all, so the node sees them.
     return slots[node].wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
   }
 
@@ -177,11 +181,14 @@ extension GraphRun {
     }
   }
 
-  /// How many nodes a thread leaves to the one from which it takes others, at most; of fewer than twice as many, half.
+  /// The maximum number of nodes that a thread leaves to the thread it steals from.
+  ///
+  /// If there are fewer than twice as many, it leaves half.
   private static let mostLeft = 32
 
-  /// Takes nodes of another thread, the older half or more, since the others are in its caches; keeps one, and puts the
-  /// others on its own stack.
+  /// Takes nodes from another thread: the older half or more, because the newer ones are in that thread's caches.
+  ///
+  /// Returns one of them, and puts the others on the calling thread's own stack.
   @inline(never)
   private func steal(at position: Int) -> UInt32 {
     for distance in 1..<max(2, limit) {
@@ -189,7 +196,7 @@ extension GraphRun {
       let first = lanes[victim].stack.takeAll()
       guard first != GraphLayout.none else { continue }
       let node = divide(first, victim, position)
-      // Another thread may find the rest.
+      // Another thread can take the rest.
       if lanes.hasNodes { summonIfUseful() }
       return node
     }
@@ -197,7 +204,7 @@ extension GraphRun {
   }
 
   private func divide(_ first: UInt32, _ victim: Int, _ position: Int) -> UInt32 {
-    // `middle` takes a step for each two of `end`.
+    // `middle` advances one node for every two of `end`.
     var (last, middle, end, left) = (GraphLayout.none, first, slots[first].load(ordering: .relaxed), 0)
     while end != GraphLayout.none, left < Self.mostLeft {
       (last, middle, left) = (middle, slots[middle].load(ordering: .relaxed), left + 1)
@@ -210,7 +217,7 @@ extension GraphRun {
     return middle
   }
 
-  /// Puts nodes on the stack of a thread, which nearly always is empty.
+  /// Puts nodes on the stack of a thread, which is nearly always empty.
   private func append(_ first: UInt32, _ position: Int) {
     if lanes[position].stack.putIfEmpty(first) { return }
     var last = first
@@ -220,6 +227,6 @@ extension GraphRun {
 }
 
 extension OperationWord {
-  /// The run of a graph is to end early, or somebody may have asked for its progress.
+  /// The run must end early, or a thread might have requested its progress.
   static let needsAttentionOfGraphRun = cancelled | failed | userObjects
 }

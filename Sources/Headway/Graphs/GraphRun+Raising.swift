@@ -1,18 +1,20 @@
 import Synchronization
 
-/// Runs that are raised while threads of a low class are at them.
+/// Support for raising runs while threads of a low class take part.
 ///
-/// These threads continue with what they have begun; threads of the more urgent class come to help, and execute what is
-/// on the stacks of the others. A helper of a less urgent class makes way for one of that class after its node.
+/// These threads continue with the nodes that they have begun. Threads of the more urgent class come to help, and
+/// execute the nodes on the stacks of the others. A helper of a less urgent class makes way for a thread of that class
+/// after its current node.
 ///
-/// A thread that asks for another one asks the pool of the class that it has read, and then reads the class again; a
-/// thread that raises the run sets the class, and then takes what the pools of less urgent classes were asked for. One
-/// of the two finds the request, and has the pool of the more urgent class asked in place of the other.
+/// A thread that requests another one reads the class, sends the request to the pool of that class, and then reads the
+/// class again. A thread that raises the run sets the class, and then withdraws the requests from the pools of less
+/// urgent classes. One of the two finds the request, and sends it to the pool of the more urgent class instead.
 ///
-/// The thread that raises the run uses it meanwhile, as participants do, so that no other run begins. It gets to it
-/// through the operation (`GraphRunOperation.raisableRun`), from which the thread that ends the run takes it first.
+/// The thread that raises the run is a user of it in the meantime, like participants, so no other run begins in its
+/// memory. It reaches the run through the operation (`GraphRunOperation.raisableRun`). The thread that ends the run
+/// removes it from there first.
 extension GraphRun {
-  /// What asks for threads of the classes that are more urgent than that of the first thread.
+  /// Creates the work that requests threads of classes that are more urgent than the class of the first thread.
   func makeUrgentHelp() -> PerClass<UrgentGraphHelp?> {
     var help = PerClass<UrgentGraphHelp?>(nil)
     for other in WorkerClass.allCases where other.isMoreUrgent(than: workerClass) {
@@ -21,16 +23,18 @@ extension GraphRun {
     return help
   }
 
-  /// Whether threads of a more urgent class than that of a worker are sent for.
+  /// Whether threads of a more urgent class than the worker's are requested.
   func isRaised(beyond worker: Worker) -> Bool {
     raisedClass.load(ordering: .relaxed).isMoreUrgent(than: worker.pool.workerClass)
   }
 
-  /// Raises the run, of which the calling thread is a user.
+  /// Raises the run.
+  ///
+  /// The calling thread must be a user of it.
   ///
   /// - Parameters:
-  ///   - workerClass: The class of which threads are to come.
-  ///   - executor: What sends them.
+  ///   - workerClass: The class of the threads to request.
+  ///   - executor: The executor that provides the threads.
   func raise(to workerClass: WorkerClass, sendingFrom executor: any WorkExecutor) {
     var old = raisedClass.load(ordering: .relaxed)
     while workerClass.isMoreUrgent(than: old) {
@@ -38,7 +42,7 @@ extension GraphRun {
         expected: old, desired: workerClass, ordering: .sequentiallyConsistent)
       if exchanged {
         moveRequests(to: workerClass, of: executor)
-        // Those that have come already may be slow: one more takes of what they have on their stacks.
+        // Threads that have already arrived might be slow, so request one more, which takes nodes from their stacks.
         if !isOver, lanes.hasNodes, addParticipant() { send(1, from: executor) }
         if isOver { withdraw(from: executor) }
         return
@@ -47,28 +51,28 @@ extension GraphRun {
     }
   }
 
-  /// Sends for threads that have been counted as participants.
+  /// Requests threads that have already been counted as participants.
   func send(_ count: Int, from executor: any WorkExecutor) {
     let workerClass = raisedClass.load(ordering: .sequentiallyConsistent)
     executor.summon(count, for: request(for: workerClass), on: workerClass)
-    // The pool's lock orders this with a thread that has raised the run, and looked at what the pool was asked for.
+    // The pool's lock orders this with a thread that has raised the run and withdrawn requests from the pool.
     guard self.workerClass != .normal else { return }
     let raised = raisedClass.load(ordering: .sequentiallyConsistent)
     if raised != workerClass { moveRequests(to: raised, of: executor) }
   }
 
-  /// Has the pool of a class asked for what those of less urgent classes were asked for.
+  /// Moves the requests from the pools of less urgent classes to the pool of a class.
   private func moveRequests(to workerClass: WorkerClass, of executor: any WorkExecutor) {
     let count = withdrawRequests(lessUrgentThan: workerClass, from: executor)
     if count > 0 { send(count, from: executor) }
   }
 
-  /// Takes back the requests for threads.
+  /// Withdraws the requests for threads.
   ///
   /// - Parameters:
-  ///   - limit: Only for threads of classes that are less urgent than this; nil for all.
-  ///   - executor: What sends the threads.
-  /// - Returns: How many threads were still to come. They count as participants.
+  ///   - limit: Only requests for classes that are less urgent than this are withdrawn; nil for all.
+  ///   - executor: The executor that provides the threads.
+  /// - Returns: How many threads had not arrived yet. They count as participants.
   func withdrawRequests(lessUrgentThan limit: WorkerClass?, from executor: any WorkExecutor) -> Int {
     var count = 0
     for asked in WorkerClass.allCases where !workerClass.isMoreUrgent(than: asked) {
@@ -79,14 +83,14 @@ extension GraphRun {
     return count
   }
 
-  /// What asks for threads of a class.
+  /// Returns the work that requests threads of a class.
   private func request(for workerClass: WorkerClass) -> any HelpedWork {
     if let help = urgentHelp?[workerClass] { return help }
     return self
   }
 }
 
-/// A run where threads are sent for of a more urgent class than that of the thread that has begun it.
+/// A run that requests threads of a more urgent class than the class of the thread that has begun it.
 final class UrgentGraphHelp: HelpedWork, @unchecked Sendable {  // `place` is protected by the executor's lock.
   private let run: GraphRun
   var place: Int?

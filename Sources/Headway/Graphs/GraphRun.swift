@@ -2,29 +2,28 @@ import Synchronization
 
 /// The state that the threads of a run share.
 ///
-/// A *participant* is a thread that takes part, or is on its way to that: the thread that started the operation, and
-/// workers of the pool that others have summoned. It is *busy* while it executes nodes or takes some; it *searches*
-/// when there are none to take; and it leaves when it has searched for a while. Nodes that could begin are in the
-/// stacks of busy participants, which execute them themselves if no other thread does: so a run never waits for a
-/// thread to come, and no thread waits for the end of a run. The one that ceases to be busy last ends the operation,
-/// since nodes are left only while there is one that is ready, or runs; workers that come later find nobody busy, and
-/// leave.
+/// A *participant* is a thread that takes part, or is on its way: the thread that started the operation, and workers of
+/// the pool that other participants have requested. It is *busy* while it executes nodes or takes some. It *searches*
+/// when there are none to take, and leaves when it has searched for a while. Nodes that can begin are in the stacks of
+/// busy participants, which execute them themselves if no other thread does. So a run never waits for a thread to
+/// arrive, and no thread waits for the end of a run. Nodes remain only while one is ready or running, so the thread
+/// that is last to be busy ends the operation. Workers that arrive later find that no thread is busy, and leave.
 ///
-/// A worker that the pool needs elsewhere makes way: it leaves its nodes on its stack. So the one that ceases to be
-/// busy last looks for such nodes first.
+/// A worker that the pool needs elsewhere makes way: it leaves its nodes on its stack. Therefore the thread that is
+/// last to be busy checks for such nodes first.
 ///
-/// Nodes that others may take are never left to a thread that is inside a block: a thread that shares nodes looks how
-/// many participants there are, and summons another; one that leaves counts itself out, and then looks for nodes once
-/// more.
+/// Nodes that others can take are never left to a thread that is inside a block. A thread that shares nodes reads how
+/// many participants there are, and requests another one. A thread that leaves subtracts itself from that number, and
+/// then checks for nodes once more.
 ///
-/// When a run is over, what it has asked the pool for is withdrawn. `Models/graph.pml` has this protocol.
+/// When a run is over, its requests to the pool are withdrawn. `Models/graph.pml` has this protocol.
 ///
-/// A run that threads of a low class have begun may be raised (`GraphRun+Raising.swift`): then threads of a more urgent
+/// A run that threads of a low class have begun can be raised (`GraphRun+Raising.swift`). Then threads of a more urgent
 /// class come to help.
 final class GraphRun: HelpedWork, @unchecked Sendable {
   // `busy`, `participants`, `isStopped`, `raisedClass`, slots and lanes are atomic. The thread that begins a run sets
-  // the rest, while no other takes part: those that come later get to it through `busy`, and so after that. The one
-  // that ends a run releases it, when nobody is busy, and so nobody reads it.
+  // the rest while no other thread takes part. Later threads reach it through `busy`, and therefore after that. The
+  // thread that ends a run releases it when no thread is busy, so no thread reads it.
 
   let slots: GraphSlots
   private(set) var lanes: GraphLanes
@@ -34,30 +33,36 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
   private var executor: any WorkExecutor = WorkerPool.shared
   /// The class of the thread that has begun the run.
   private(set) var workerClass = WorkerClass.normal
-  /// The class of the threads that are sent for; more urgent than ``workerClass`` after the run has been raised.
+  /// The class of the threads that are requested.
+  ///
+  /// It is more urgent than ``workerClass`` after the run has been raised.
   let raisedClass = Atomic(WorkerClass.normal)
-  /// Asks for threads of more urgent classes than ``workerClass``; there until the last thread has left.
+  /// Requests threads of more urgent classes than ``workerClass``.
+  ///
+  /// Kept until the last thread has left.
   private(set) var urgentHelp: PerClass<UrgentGraphHelp?>?
-  /// How many participants there may be.
+  /// The maximum number of participants.
   private(set) var limit = 1
   /// Protected by the lock of the executor.
   var place: Int?
-  /// Where the run goes when all have left.
+  /// The list that the run is added to when all threads have left.
   private var home: RecycledGraphRuns?
 
-  /// Participants that hold nodes or may take some.
+  /// The number of participants that hold nodes or can take some.
   ///
-  /// Each change releases what the thread did, and acquires what others did before: the last to leave has seen it all.
+  /// Each change releases the effects of the thread and acquires those of others before it, so the last thread to leave
+  /// sees everything.
   private let busy = Atomic(0)
 
-  /// Participants.
+  /// The number of participants.
   private let participants = Atomic(0)
 
-  /// Participants, and threads that are about to leave: when there are none, nobody uses the run, and another may
-  /// begin.
+  /// The number of participants, and of threads that are about to leave.
+  ///
+  /// At 0, no thread uses the run, and another one can begin.
   private let users = Atomic(0)
 
-  /// A participant has seen that the run is to end early.
+  /// Whether a participant has seen that the run must end early.
   private let isStopped = Atomic(false)
 
   init(nodeCount: Int, laneCount: Int) {
@@ -72,8 +77,9 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   // MARK: Beginning and ending
 
-  /// Begins a run of an operation, of which the calling thread, which is the only one that uses the run, is the first
-  /// participant; it has the lane 0.
+  /// Begins a run of an operation.
+  ///
+  /// The calling thread must be the only one that uses the run. It becomes the first participant, and has lane 0.
   func begin(_ operation: GraphRunOperation, limit: Int, home: RecycledGraphRuns) {
     if lanes.count < limit {
       lanes.deallocate()
@@ -98,20 +104,20 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     busy.store(1, ordering: .releasing)
   }
 
-  /// What a thread does next that has no nodes any more.
+  /// The next step of a thread that has no nodes left.
   enum Idleness {
-    /// It doesn't count as busy: others do.
+    /// It no longer counts as busy, but other threads do.
     case idle
     /// It is busy: another thread has made way, and left nodes.
     case busy
-    /// Nobody is busy: the run is over.
+    /// No thread is busy: the run is over.
     case last
   }
 
-  /// The thread has found no nodes to take.
+  /// Ends the busy state of the calling thread, which has found no nodes to take.
   func becomeIdle() -> Idleness {
     guard busy.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return .idle }
-    // From here on nobody else becomes busy.
+    // From here on, no other thread becomes busy.
     guard isStopped.load(ordering: .relaxed) || !lanes.hasNodes else {
       busy.store(1, ordering: .releasing)
       return .busy
@@ -122,22 +128,23 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     return .last
   }
 
-  /// The thread, which has put all its nodes on its stack, ceases to be busy and leaves them to others; a worker comes
-  /// in its place, behind the other work of the pool.
+  /// Ends the busy state of a thread that has put all its nodes on its stack, and leaves them to others.
   ///
-  /// - Parameter position: The thread's lane.
-  /// - Returns: False if nobody else is busy: then the thread has to go on.
+  /// Another worker takes its place, behind the other work of the pool.
+  ///
+  /// - Parameter position: The position of the thread's lane.
+  /// - Returns: False if no other thread is busy. The thread must then continue.
   func makeWay(from position: Int) -> Bool {
-    // Once the thread is not busy, others may end the run and change this.
+    // Once this thread is not busy, others can end the run and change this.
     let executor = executor
-    // Until the thread has looked whether the run is over, no other run begins.
+    // No other run begins until this thread has checked whether the run is over.
     users.add(1, ordering: .relaxed)
     var count = busy.load(ordering: .relaxed)
     while count > 1 {
       let (exchanged, original) = busy.weakCompareExchange(
         expected: count, desired: count - 1, successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
       if exchanged {
-        // Before the worker in its place comes, which takes one.
+        // Before the worker that takes its place arrives, because that worker takes a lane.
         lanes[position].isTaken.store(false, ordering: .releasing)
         send(1, from: executor)
         if isOver { withdraw(from: executor) }
@@ -150,18 +157,20 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     return false
   }
 
-  /// Has the pool send no further threads: the run is over.
+  /// Withdraws the requests for threads from the pool, because the run is over.
   ///
-  /// Called by the thread that ends the run, and by one that has asked for a thread and finds the run over.
+  /// Called by the thread that ends the run, and by a thread that has requested another one and finds the run over.
   func withdraw(from executor: any WorkExecutor) {
     let count = withdrawRequests(lessUrgentThan: nil, from: executor)
     guard count > 0 else { return }
     participants.subtract(count, ordering: .relaxed)
-    // The caller is one, so others are left.
+    // The caller is also a user, so the count stays positive.
     users.subtract(count, ordering: .relaxed)
   }
 
-  /// Counts the thread as busy, unless nobody is: then the run is over.
+  /// Counts the calling thread as busy.
+  ///
+  /// If no thread is busy, the run is over, and this returns false.
   func becomeBusy() -> Bool {
     var count = busy.load(ordering: .relaxed)
     while count > 0 {
@@ -175,14 +184,14 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   var isOver: Bool { busy.load(ordering: .relaxed) == 0 }
 
-  /// The run is to end early: what has not begun is not run.
+  /// Makes the run end early: nodes that have not begun are not run.
   func stop() { isStopped.store(true, ordering: .relaxed) }
 
   // MARK: Participants
 
-  /// Sends for one more thread, unless as many as may be take part, or as many are on their way as are busy.
+  /// Requests one more thread, unless the limit is reached or as many threads are on their way as are busy.
   ///
-  /// Called after nodes were shared; in one order with that, and with what ``leave()`` does.
+  /// Called after nodes were shared. Sequentially consistent with that, and with ``leave()``.
   @inline(__always)
   func summonIfUseful() {
     if limit > 1, participants.load(ordering: .sequentiallyConsistent) < limit { summon() }
@@ -194,31 +203,33 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     guard count < min(limit, 2 * busy.load(ordering: .relaxed)),
       participants.compareExchange(expected: count, desired: count + 1, ordering: .relaxed).exchanged
     else { return }
-    // Relaxed: the caller is one, so there is one.
+    // Relaxed: the caller is a user, so the count is positive.
     users.add(1, ordering: .relaxed)
     send(1, from: executor)
   }
 
-  /// A thread that does not take part uses the run from now on; ``releaseUser()`` follows.
+  /// Adds a user of the run that does not participate, until it calls ``releaseUser()``.
   ///
-  /// - Returns: What sends threads.
-  /// - Precondition: The run is not over, and can't be meanwhile.
+  /// - Returns: The executor that provides threads.
+  /// - Precondition: The run is not over, and can't end during this call.
   func addUser() -> any WorkExecutor {
     users.add(1, ordering: .relaxed)
     return executor
   }
 
-  /// Counts one more participant, which is to be sent for, unless there are as many as may be.
+  /// Counts one more participant, unless the limit is reached.
+  ///
+  /// The caller must then request its thread.
   func addParticipant() -> Bool {
     guard rejoin() else { return false }
     users.add(1, ordering: .relaxed)
     return true
   }
 
-  /// The thread leaves.
+  /// Removes the calling thread from the participants.
   ///
-  /// - Returns: Whether it is to come back, since others have shared nodes, and may have counted on it; it counts as a
-  ///   participant then.
+  /// - Returns: Whether the thread must take part again, because others have shared nodes and might have counted on it.
+  ///   In this case, it counts as a participant.
   func leave() -> Bool {
     participants.subtract(1, ordering: .sequentiallyConsistent)
     if !isOver, !isStopped.load(ordering: .relaxed), lanes.hasNodes, rejoin() { return true }
@@ -226,9 +237,11 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     return false
   }
 
-  /// The thread no longer uses the run; the last one hands it on.
+  /// Removes a user of the run.
+  ///
+  /// The last one passes the run on.
   func releaseUser() {
-    // Releases all that the thread did; the last one acquires it.
+    // Releases the effects of the thread. The last user acquires all of them.
     guard users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
     let home = self.home
     self.home = nil
@@ -247,12 +260,14 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     return false
   }
 
-  /// How often a thread looks for nodes before it leaves: about 20 microseconds.
+  /// How often a thread checks for nodes before it leaves: about 20 microseconds.
   ///
-  /// For a thread to come takes about as long, and the one that sends for it a quarter of that.
+  /// A requested thread takes about as long to arrive, and requesting it takes a quarter of that.
   private static let looksBeforeLeaving = 500
 
-  /// Looks for nodes that others have shared, for a while; true if there are any, and then the thread is busy.
+  /// Checks for a while whether others have shared nodes.
+  ///
+  /// If so, makes the thread busy and returns true.
   func search() -> Bool {
     for _ in 0..<Self.looksBeforeLeaving {
       if isOver || isStopped.load(ordering: .relaxed) { return false }
@@ -263,18 +278,20 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
   }
 }
 
-/// Runs that have ended, whose memory others of the same graph use.
+/// Runs that have ended.
+///
+/// Other runs of the same graph use their memory.
 final class RecycledGraphRuns: Sendable {
   private let runs = Guarded<[GraphRun]>([])
 
-  /// More than that run side by side only now and then: the rest is freed.
+  /// More than this run side by side only occasionally: the rest is freed.
   private static let mostRuns = 4
 
   func take() -> GraphRun? { runs.withLock { $0.popLast() } }
 
   func put(_ run: GraphRun) {
     runs.withLock { runs in
-      // Nothing is freed under the lock: the caller has the run, too.
+      // Nothing is freed under the lock, because the caller also holds the run.
       if runs.count < Self.mostRuns { runs.append(run) }
     }
   }

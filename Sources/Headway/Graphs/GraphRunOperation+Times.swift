@@ -1,39 +1,40 @@
 import Dispatch
 
-/// When a node ran.
+/// The time at which a node ran.
 struct GraphNodeTime {
-  /// In nanoseconds of uptime; 0 if the node was not run.
+  /// In nanoseconds of uptime; 0 if the node did not run.
   var start: UInt64 = 0
   var end: UInt64 = 0
   var thread = 0
 }
 
 extension OperationGraph {
-  /// When a node ran, and where.
+  /// The time at which a node ran, and its thread.
   public struct NodeTime: Sendable, CustomStringConvertible {
-    /// The node.
+    /// The node that ran.
     public let node: Node
 
-    /// Its name, or `node` and its number.
+    /// The name of the node, or `node` and its number.
     public let name: String
 
-    /// The number of the thread among those that ran nodes at the same time, from 0: that which started the operation
-    /// is 0 at first.
+    /// The number of the thread among those that ran nodes at the same time, counted from 0.
+    ///
+    /// Initially, 0 is the thread that started the operation.
     public let thread: Int
 
-    /// When the block was called, counted from the start of the operation.
+    /// The time from the start of the operation until the block was called.
     public let start: Duration
 
-    /// How long it took.
+    /// The time that the block took.
     public let duration: Duration
 
-    /// One line: `‘render’ on thread 1: 0.003 seconds after 0.005 seconds`.
+    /// The time in one line: `‘render’ on thread 1: 0.003 seconds after 0.005 seconds`.
     public var description: String { "‘\(name)’ on thread \(thread): \(duration) after \(start)" }
   }
 }
 
 extension GraphRunOperation {
-  /// When each node that was run was, in the order of their starts.
+  /// The times of all nodes that were run, in the order in which they started.
   ///
   /// Empty before the operation has finished, and if ``recordsTimes`` is false.
   ///

@@ -2,41 +2,43 @@ import Synchronization
 
 /// An operation that runs each node of an ``OperationGraph`` once.
 ///
-/// ``OperationGraph/operation(maxConcurrentNodeCount:recordsTimes:)`` makes it.
+/// Create one with ``OperationGraph/operation(maxConcurrentNodeCount:recordsTimes:)``.
 ///
-/// The thread that starts the operation executes nodes, and workers of the pool help it where several could run at
-/// once. It never waits for them: if none comes, it does all by itself. When it finds no more to do, it is free, and
-/// the operation ends on the thread that executed the last node. In the limit of its queue, the operation counts as
-/// one.
+/// The thread that starts the operation executes nodes, and workers of the pool help it if several nodes could run at
+/// the same time. The thread never waits for them: if none arrives, it executes all nodes itself. When it finds no
+/// further nodes, it is free, and the operation ends on the thread that executed the last node. The operation counts as
+/// one operation in the limit of its queue.
 ///
-/// Inside the blocks, ``OperationQueue/current`` is the queue of this operation. They run at its quality of service and
-/// ``Operation/threadPriority``.
+/// Inside the blocks, ``OperationQueue/current`` is the queue of this operation. The blocks run at the operation's
+/// quality of service and ``Operation/threadPriority``.
 ///
-/// *Cancelling* the operation is seen between nodes: what has not begun is not run, and the operation ends when the
-/// blocks that have begun do. *The first error* that a block throws does the same, and ``Operation/error`` is an
-/// ``OperationGraphError`` that names the node. *Progress* counts nodes.
+/// *Cancelling* the operation takes effect between nodes: nodes that have not begun are not run, and the operation ends
+/// when the running blocks have returned. *The first error* that a block throws has the same effect, and
+/// ``Operation/error`` is an ``OperationGraphError`` that names the node. *Progress* counts nodes.
 public final class GraphRunOperation: Operation, @unchecked Sendable {
-  // `reportedCount` and `executedCount` are atomic; a lock protects `raisableRun`; the memory of `times` is made before
-  // the run and freed with the operation, and the thread that executes a node alone writes the element of that node;
-  // the rest does not change.
+  // `reportedCount` and `executedCount` are atomic. A lock protects `raisableRun`. The memory of `times` is allocated
+  // before the run and freed with the operation, and only the thread that executes a node writes that node's element.
+  // The rest does not change.
 
-  /// The graph.
+  /// The graph that the operation runs.
   public let graph: OperationGraph
 
-  /// How many nodes may run at once.
+  /// The maximum number of nodes that run at the same time.
   public let maxConcurrentNodeCount: Int
 
   /// Whether ``nodeTimes`` are recorded.
   public let recordsTimes: Bool
 
-  /// How many nodes the progress has counted.
+  /// The number of nodes that the progress has counted.
   private let reportedCount = Atomic(0)
-  /// How many nodes had been executed when the run ended; that publishes it.
+  /// The number of nodes that had been executed when the run ended.
+  ///
+  /// The end of the run publishes it.
   private let executedCount = Atomic(0)
 
-  /// When each node ran, by its number.
+  /// The time of each node, indexed by its number.
   var times: UnsafeMutablePointer<GraphNodeTime>?
-  /// When the run began, in nanoseconds of uptime.
+  /// The time when the run began, in nanoseconds of uptime.
   var beginning: UInt64 = 0
 
   init(of graph: OperationGraph, limit: Int, recordsTimes: Bool) {
@@ -47,7 +49,7 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
 
   deinit { times?.deallocate() }
 
-  /// True: the work may go on after ``Operation/start()`` has returned, on other threads.
+  /// Always true: the work can continue on other threads after ``Operation/start()`` has returned.
   public override var isAsynchronous: Bool { true }
 
   override var endsWithMain: Bool { false }
@@ -56,7 +58,9 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
 
   // MARK: The run
 
-  /// No more lanes than that are made, so that looking through them takes no longer than what it saves.
+  /// The maximum number of lanes.
+  ///
+  /// With more, searching the lanes would take longer than it saves.
   private static let mostLanes = 256
 
   override func run() {
@@ -67,18 +71,20 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
     run.begin(self, limit: limit, home: graph.recycledRuns)
     if run.workerClass != .normal {
       raisableRun.withLock { $0 = run }
-      // Raised before, it is raised here; raised later, the thread that does so finds the run.
+      // If the operation was raised before this point, this raises the run. If it is raised later, the thread that
+      // raises it finds the run.
       qualityWasRaised()
     }
     run.runOnFirstThread(self)
   }
 
-  /// The run, while it may be raised: threads of a low class are at it.
+  /// The run, while it can be raised because threads of a low class take part.
   ///
-  /// Protected by its lock, under which nothing is called or freed; another thread that uses the run has said so there.
+  /// Protected by its lock. Nothing is called or freed under it. A thread that raises the run registers as a user of it
+  /// under this lock.
   private let raisableRun = Guarded<GraphRun?>(nil)
 
-  /// No thread that raises the operation gets to the run from now on.
+  /// Prevents threads that raise the operation from reaching the run.
   ///
   /// Called by the thread that ends the run.
   func runIsOver() { raisableRun.withLock { $0 = nil } }
@@ -91,17 +97,18 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
     run.releaseUser()
   }
 
-  /// All nodes have been executed, or what has not begun is not to be.
+  /// Ends the operation: all nodes have been executed, or the remaining ones must not begin.
   func endRun(executedCount: Int) {
     self.executedCount.store(executedCount, ordering: .relaxed)
     reportProgress(executedCount)
     end()
-    // The progress may have been asked for in between: either this finds it, or the thread that asked finds the end.
+    // The progress might have been created in between. Either this call finds it, or the thread that created it sees
+    // that the operation has finished.
     reportProgress(executedCount)
   }
 
   func nodeFailed(_ node: OperationGraph.Node, _ error: any Error) {
-    // It has seen that it is to end early, which is no failure.
+    // The node has ended because the run must end early, which is not a failure.
     if error is CancellationError, state.current.endsGraphRun { return }
     recordError(
       OperationGraphError(
@@ -110,7 +117,8 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
 
   // MARK: Progress
 
-  /// Somebody may have asked for the progress: it counts each hundredth of the nodes, or each of few.
+  /// Counts each hundredth of the nodes, or each node if there are few, in the progress, which another thread might
+  /// have requested.
   func noteProgress(of run: GraphRun, _ executedCount: Int) {
     if executedCount % max(1, graph.nodeCount / 100) == 0 { reportProgress(run.lanes.executedCount) }
   }
@@ -121,8 +129,8 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
 
   private func reportProgress(_ executedCount: Int) {
     guard state.current.hasUserObjects, let progress = existingProgress else { return }
-    // Threads may come with their counts in another order: what one has reported, another does not report again.
-    // Relaxed: it is but a number.
+    // Threads can report their counts out of order. Nodes that one thread has reported are not reported again. Relaxed:
+    // this is only a number.
     let (before, after) = reportedCount.max(executedCount, ordering: .relaxed)
     if after > before { progress.complete(unitCount: Int64(after - before)) }
   }

@@ -1,12 +1,15 @@
 import Synchronization
 
-/// A stack of nodes that could begin: each points to the next through its slot in ``GraphSlots``, so a stack takes no
-/// memory of its own, whatever its length.
+/// A stack of nodes that can begin.
 ///
-/// Any thread may push, pop and take all, each in one step: the head and a tag are in one word, and each change counts
-/// the tag up. Without it, a head could come back, with another next node, between a thread's two looks at it.
+/// Each node points to the next through its slot in ``GraphSlots``, so a stack needs no memory of its own, regardless
+/// of its length.
+///
+/// Any thread can push, pop and take all, each in one step. The head and a tag are in one word, and each change
+/// increments the tag. Without the tag, the same head could reappear, with a different next node, between a thread's
+/// two reads of it.
 struct GraphStack: ~Copyable {
-  /// The tag in the upper half, the first node in the lower.
+  /// The tag in the upper half, and the first node in the lower half.
   private let word = Atomic(UInt64(GraphLayout.none))
 
   private static let oneChange: UInt64 = 1 << 32
@@ -17,13 +20,17 @@ struct GraphStack: ~Copyable {
     (old & ~UInt64(UInt32.max)) &+ oneChange | UInt64(head)
   }
 
-  /// Whether there is nothing; in one order with ``push(_:last:_:)`` and with changes of the number of participants,
-  /// so that of a thread that pushes and then looks at that number, and one that leaves and then looks here, one sees
-  /// the other.
+  /// Whether the stack is empty.
+  ///
+  /// This is sequentially consistent with ``push(_:last:_:)`` and with changes of the number of participants. One
+  /// thread pushes and then reads that number. Another leaves and then reads this property. One of the two sees the
+  /// other's change.
   @inline(__always)
   var isEmpty: Bool { Self.head(word.load(ordering: .sequentiallyConsistent)) == GraphLayout.none }
 
-  /// Puts nodes, or none, in place of all, while no other thread uses the stack.
+  /// Replaces the contents with nodes, or with none.
+  ///
+  /// No other thread may use the stack.
   func reset(to first: UInt32) {
     // Relaxed: the thread that begins the run publishes it.
     word.store(Self.word(after: word.load(ordering: .relaxed), head: first), ordering: .relaxed)
@@ -34,7 +41,7 @@ struct GraphStack: ~Copyable {
   func push(_ first: UInt32, last: UInt32, _ slots: GraphSlots) {
     var old = word.load(ordering: .relaxed)
     while true {
-      // Relaxed: the exchange releases it, with what the nodes' predecessors did.
+      // Relaxed: the exchange releases it, together with the effects of the nodes' predecessors.
       slots[last].store(Self.head(old), ordering: .relaxed)
       let (exchanged, original) = word.weakCompareExchange(
         expected: old, desired: Self.word(after: old, head: first), successOrdering: .sequentiallyConsistent,
@@ -44,13 +51,14 @@ struct GraphStack: ~Copyable {
     }
   }
 
-  /// The node pushed last, or `none`.
+  /// Removes and returns the node that was pushed last, or `none`.
   @inline(__always)
   func pop(_ slots: GraphSlots) -> UInt32 {
-    // Acquires what was pushed: later exchanges continue the release of earlier ones.
+    // Acquires the pushed nodes: later exchanges continue the release of earlier ones.
     var old = word.load(ordering: .acquiring)
     while Self.head(old) != GraphLayout.none {
-      // Another thread may have taken the node, and this be anything: then the exchange fails.
+      // Another thread might have taken the node, and the slot might contain anything. In that case, the exchange
+      // fails.
       let next = slots[Self.head(old)].load(ordering: .relaxed)
       let (exchanged, original) = word.weakCompareExchange(
         expected: old, desired: Self.word(after: old, head: next), successOrdering: .acquiringAndReleasing,
@@ -61,7 +69,9 @@ struct GraphStack: ~Copyable {
     return GraphLayout.none
   }
 
-  /// All nodes, linked from the one that is returned; or `none`.
+  /// Removes all nodes, and returns the first.
+  ///
+  /// The others are linked to it. Returns `none` if the stack is empty.
   func takeAll() -> UInt32 {
     var old = word.load(ordering: .acquiring)
     while Self.head(old) != GraphLayout.none {
@@ -74,7 +84,7 @@ struct GraphStack: ~Copyable {
     return GraphLayout.none
   }
 
-  /// Puts nodes in place of none; false if there are some.
+  /// Puts nodes on the stack if it is empty; otherwise returns false.
   func putIfEmpty(_ first: UInt32) -> Bool {
     let old = word.load(ordering: .relaxed)
     return Self.head(old) == GraphLayout.none
@@ -86,14 +96,14 @@ struct GraphStack: ~Copyable {
 
   // MARK: One thread
 
-  /// As ``push(_:last:_:)``, where one thread alone uses the stack.
+  /// Does the same as ``push(_:last:_:)`` on a stack that only one thread uses.
   @inline(__always)
   func pushAlone(_ first: UInt32, last: UInt32, _ slots: GraphSlots) {
     slots[last].store(Self.head(word.load(ordering: .relaxed)), ordering: .relaxed)
     word.store(UInt64(first), ordering: .relaxed)
   }
 
-  /// As ``pop(_:)``, where one thread alone uses the stack.
+  /// Does the same as ``pop(_:)`` on a stack that only one thread uses.
   @inline(__always)
   func popAlone(_ slots: GraphSlots) -> UInt32 {
     let node = Self.head(word.load(ordering: .relaxed))
@@ -103,9 +113,11 @@ struct GraphStack: ~Copyable {
   }
 }
 
-/// A number for each node of a graph, in a run: how many of its predecessors have not ended; and when none is left,
-/// until it begins, the next node of the stack that it is in.
-struct GraphSlots: @unchecked Sendable {  // Atomic; the run that owns the memory holds it for all who use it.
+/// One number per node of a graph, for one run.
+///
+/// It is the number of predecessors that have not ended. When that is 0, and until the node begins, it is the next node
+/// in the same stack.
+struct GraphSlots: @unchecked Sendable {  // Atomic. The run owns the memory, and all threads that use it hold the run.
   private let slots: UnsafeMutablePointer<Atomic<UInt32>>
 
   init(count: Int) { slots = .allocate(capacity: count) }
@@ -117,10 +129,12 @@ struct GraphSlots: @unchecked Sendable {  // Atomic; the run that owns the memor
     @inline(__always) unsafeAddress { UnsafePointer(slots + Int(node)) }
   }
 
-  /// Sets all slots, while no other thread uses them.
+  /// Sets all slots.
+  ///
+  /// No other thread may use them.
   func reset(to values: ContiguousArray<UInt32>) {
     values.withUnsafeBytes { bytes in
-      // An atomic number is laid out as the number.
+      // An atomic number has the same memory layout as the number.
       if let start = bytes.baseAddress {
         UnsafeMutableRawPointer(slots).copyMemory(from: start, byteCount: bytes.count)
       }

@@ -1,26 +1,28 @@
 extension OperationGraph {
-  /// Takes the nodes and the edges of a graph that is being created.
+  /// Collects the nodes and the edges of a graph that is being created.
   ///
-  /// ``OperationGraph/init(_:)`` hands it to its block. Nothing here is checked but that nodes are there: cycles are
-  /// found at the end.
+  /// ``OperationGraph/init(_:)`` passes it to its block. The builder checks only that nodes belong to the graph. Cycles
+  /// are found at the end.
   public struct Builder: ~Copyable {
     let blocks = GraphBlocks()
     var edges: ContiguousArray<GraphEdge> = []
-    /// In the order of the nodes.
+    /// The names, in the order of the nodes.
     var names: ContiguousArray<(node: Int, name: String)> = []
-    /// Without an edge to a node from itself or from a later one, there is no cycle.
+    /// Whether an edge leads to a node from itself or from a later one.
+    ///
+    /// Without such an edge, there is no cycle.
     var hasBackwardEdge = false
 
     init() {}
 
-    /// How many nodes were added.
+    /// The number of nodes that were added.
     public var nodeCount: Int { blocks.count }
 
-    /// Makes room, so that adding so many does not move what was added before.
+    /// Reserves memory, so that adding nodes and edges does not move the existing ones.
     ///
     /// - Parameters:
-    ///   - nodes: How many nodes there will be.
-    ///   - edges: How many edges there will be.
+    ///   - nodes: The expected number of nodes.
+    ///   - edges: The expected number of edges.
     public mutating func reserveCapacity(nodes: Int, edges: Int = 0) {
       blocks.reserveCapacity(nodes)
       self.edges.reserveCapacity(edges)
@@ -29,12 +31,12 @@ extension OperationGraph {
     /// Adds a node.
     ///
     /// - Parameters:
-    ///   - name: What to call it in errors, times and descriptions.
+    ///   - name: The name of the node in errors, times and descriptions.
     ///   - predecessors: The nodes that it waits for.
-    ///   - block: What it does, on a thread of the pool or the one that started the operation. It is called once in
-    ///     each run. An error ends the run: nodes that have not begun are not run, and the operation fails with an
-    ///     ``OperationGraphError`` that names the node.
-    /// - Returns: The node.
+    ///   - block: The work of the node, on a thread of the pool or the thread that started the operation. It is called
+    ///     once in each run. An error ends the run: nodes that have not begun are not run, and the operation fails with
+    ///     an ``OperationGraphError`` that names the node.
+    /// - Returns: The new node.
     /// - Precondition: The predecessors are nodes of this graph.
     /// - Complexity: O(*n*) in the number of predecessors.
     @discardableResult
@@ -44,15 +46,15 @@ extension OperationGraph {
       add(.plain(block), name, predecessors)
     }
 
-    /// Adds a node whose block looks at the run.
+    /// Adds a node whose block has access to the run.
     ///
     /// - Parameters:
-    ///   - name: What to call it in errors, times and descriptions.
+    ///   - name: The name of the node in errors, times and descriptions.
     ///   - predecessors: The nodes that it waits for.
-    ///   - block: What it does, on a thread of the pool or the one that started the operation. It is called once in
-    ///     each run, with the context of that. An error ends the run: nodes that have not begun are not run, and the
-    ///     operation fails with an ``OperationGraphError`` that names the node.
-    /// - Returns: The node.
+    ///   - block: The work of the node, on a thread of the pool or the thread that started the operation. It is called
+    ///     once in each run, with the run's context. An error ends the run: nodes that have not begun are not run, and
+    ///     the operation fails with an ``OperationGraphError`` that names the node.
+    /// - Returns: The new node.
     /// - Precondition: The predecessors are nodes of this graph.
     /// - Complexity: O(*n*) in the number of predecessors.
     @discardableResult
@@ -62,12 +64,12 @@ extension OperationGraph {
       add(.contextual(block), name, predecessors)
     }
 
-    /// Has a node wait for another.
+    /// Makes a node wait for another.
     ///
-    /// An edge that is added twice changes nothing.
+    /// Adding the same edge again has no effect on runs.
     ///
     /// - Parameters:
-    ///   - predecessor: The node that is to end first.
+    ///   - predecessor: The node that must end first.
     ///   - successor: The node that waits.
     /// - Precondition: Both are nodes of this graph.
     /// - Complexity: O(1).

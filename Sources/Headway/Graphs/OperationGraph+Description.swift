@@ -1,5 +1,5 @@
 extension OperationGraph {
-  /// The graph in DOT, the language of Graphviz: `dot -Tsvg` draws it.
+  /// Returns the graph in DOT, the language of Graphviz: `dot -Tsvg` draws it.
   ///
   /// ```text
   /// digraph {
@@ -9,7 +9,7 @@ extension OperationGraph {
   /// }
   /// ```
   ///
-  /// - Parameter times: When nodes ran, from ``GraphRunOperation/nodeTimes``; their labels say so.
+  /// - Parameter times: The times of nodes, from ``GraphRunOperation/nodeTimes``, to include in their labels.
   /// - Returns: The description, one line per node and one per edge.
   /// - Precondition: The nodes in `times` are nodes of this graph.
   /// - Complexity: O(*n*) in the number of nodes and edges.
@@ -42,6 +42,6 @@ extension OperationGraph {
 }
 
 extension OperationGraph: CustomStringConvertible {
-  /// How many nodes and edges there are: `graph of 4 nodes and 4 edges`.
+  /// The number of nodes and edges: `graph of 4 nodes and 4 edges`.
   public var description: String { "graph of \(nodeCount) nodes and \(edgeCount) edges" }
 }

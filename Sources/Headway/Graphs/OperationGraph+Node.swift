@@ -1,21 +1,23 @@
 extension OperationGraph {
-  /// A node of a graph: what ``Builder`` makes, and edges join.
+  /// A node of a graph.
   ///
-  /// It belongs to that graph. Its use with another graph is a precondition failure, and nodes of two graphs are never
-  /// equal.
+  /// ``Builder`` creates nodes, and edges connect them.
+  ///
+  /// A node belongs to its graph. Using it with another graph is a precondition failure, and nodes of two graphs are
+  /// never equal.
   public struct Node: Hashable, Sendable {
-    /// The number of the node: how many were added before it.
+    /// The number of the node: how many nodes were added before it.
     public let number: Int
-    /// The number of its graph in the process.
+    /// The unique number of its graph in the process.
     let graph: UInt64
   }
 
-  /// What a node's block sees of the run that it is a part of.
+  /// The view that a node's block has of its run.
   public struct Context: Sendable {
     /// The operation that runs the graph.
     public let operation: GraphRunOperation
 
-    /// The node.
+    /// The node that the block belongs to.
     public let node: Node
 
     /// The name of the node, or `node` and its number.
@@ -23,15 +25,15 @@ extension OperationGraph {
     /// - Complexity: O(log *n*) in the number of nodes with names.
     public var nodeName: String { operation.graph.name(of: node) }
 
-    /// Whether the run is to end early: the operation was cancelled, or another node has failed.
+    /// Whether the run must end early, because the operation was cancelled or another node has failed.
     ///
-    /// Nodes that have not begun are not run then; a block that takes long should look now and then, and return. Costs
-    /// one atomic load.
+    /// In this case, nodes that have not begun are not run. A block that takes long should check this regularly, and
+    /// return. The check costs one atomic load.
     public var isCancelled: Bool { operation.state.current.endsGraphRun }
 
-    /// Throws if the run is to end early.
+    /// Throws if the run must end early.
     ///
-    /// - Throws: `CancellationError` if ``isCancelled``, which is no failure of the node.
+    /// - Throws: `CancellationError` if ``isCancelled`` is true. This does not count as a failure of the node.
     public func checkCancellation() throws {
       if isCancelled { throw CancellationError() }
     }
@@ -39,6 +41,6 @@ extension OperationGraph {
 }
 
 extension OperationWord {
-  /// The nodes of a graph that have not begun are not run.
+  /// Whether nodes of a graph that have not begun must not run.
   var endsGraphRun: Bool { rawValue & (Self.cancelled | Self.failed) != 0 }
 }

@@ -1,7 +1,7 @@
 /// Blocks that wait for each other, laid out once and run as often as you like.
 ///
-/// Build the graph from nodes, which are blocks, and edges, each from a node to one that waits for it. Then run it:
-/// each ``operation(maxConcurrentNodeCount:recordsTimes:)`` runs every node once, in any queue.
+/// Build the graph from nodes, which are blocks, and edges. An edge leads from a node to a node that waits for it. Then
+/// run the graph: each ``operation(maxConcurrentNodeCount:recordsTimes:)`` runs every node once, in any queue.
 ///
 /// ```swift
 /// let queue = OperationQueue()
@@ -16,23 +16,23 @@
 /// }
 /// ```
 ///
-/// A node costs some tens of nanoseconds, where an ``Operation`` costs hundreds; a run allocates the operation, and
-/// counters that the next run uses again. What one node can't have is what makes an operation: an observer, a priority,
-/// a dependency that is added later, a cancellation of its own.
+/// A node costs tens of nanoseconds, whereas an ``Operation`` costs hundreds. A run allocates the operation, and
+/// counters that the next run reuses. In return, a node lacks what an operation has: observers, a priority,
+/// dependencies that are added later, and separate cancellation.
 ///
-/// A graph doesn't change. It may be run by several operations at once, each with counters of its own; then its blocks
-/// run at the same time as themselves.
+/// A graph does not change. Several operations can run it at the same time, each with its own counters. A block can
+/// then run several times simultaneously.
 public final class OperationGraph: Sendable {
   let layout: GraphLayout
 
-  /// Counters of runs that have ended, for others.
+  /// The counters of runs that have ended, for reuse.
   let recycledRuns = RecycledGraphRuns()
 
   /// Creates a graph.
   ///
   /// - Parameter build: Adds the nodes and the edges. Called once, on the calling thread.
-  /// - Throws: ``OperationGraphError`` with the code ``OperationGraphError/Code/cycle``, if nodes wait for each other
-  ///   in a cycle; and what `build` throws.
+  /// - Throws: ``OperationGraphError`` with the code ``OperationGraphError/Code/cycle`` if nodes wait for each other in
+  ///   a cycle. Rethrows the errors of `build`.
   /// - Complexity: O(*n*) in the number of nodes and edges.
   public init(_ build: (inout Builder) throws -> Void) throws {
     var builder = Builder()
@@ -40,24 +40,26 @@ public final class OperationGraph: Sendable {
     layout = try GraphLayout(builder)
   }
 
-  /// How many nodes there are.
+  /// The number of nodes.
   public var nodeCount: Int { layout.nodeCount }
 
-  /// How many edges there are; one that was added twice counts twice.
+  /// The number of edges.
+  ///
+  /// An edge that was added twice counts twice.
   public var edgeCount: Int { layout.successors.count }
 
-  /// What a node is called: the name that it was given, or `node` and its number.
+  /// Returns the name of a node: the name that it was given, or `node` and its number.
   ///
-  /// - Parameter node: The node.
-  /// - Returns: The name.
-  /// - Precondition: It is a node of this graph.
+  /// - Parameter node: A node of this graph.
+  /// - Returns: The name of the node.
+  /// - Precondition: `node` belongs to this graph.
   /// - Complexity: O(log *n*) in the number of nodes with names.
   public func name(of node: Node) -> String {
     requireOwn(node, "name(of:)")
     return layout.name(of: node)
   }
 
-  /// Stops if a node is not one of this graph.
+  /// Stops the process if a node does not belong to this graph.
   func requireOwn(_ node: Node, _ function: StaticString) {
     require(
       layout.blocks.has(node),
@@ -67,11 +69,11 @@ public final class OperationGraph: Sendable {
   /// Creates an operation that runs the graph once.
   ///
   /// - Parameters:
-  ///   - maxConcurrentNodeCount: How many nodes may run at once; nil for as many as there are processors. With 1, all
-  ///     nodes run on the thread that starts the operation, one after the other.
-  ///   - recordsTimes: The operation keeps when each node ran, and where (``GraphRunOperation/nodeTimes``). That costs
-  ///     a node two looks at the clock, and 24 bytes.
-  /// - Returns: The operation, in no queue. It holds the graph.
+  ///   - maxConcurrentNodeCount: The maximum number of nodes that run at the same time; nil for the number of
+  ///     processors. With 1, all nodes run on the thread that starts the operation, one after the other.
+  ///   - recordsTimes: Whether the operation records when each node ran, and on which thread
+  ///     (``GraphRunOperation/nodeTimes``). This costs two reads of the clock and 24 bytes per node.
+  /// - Returns: The operation, which is not in a queue. It retains the graph.
   /// - Precondition: `maxConcurrentNodeCount` is positive.
   /// - Complexity: O(1).
   public func operation(maxConcurrentNodeCount: Int? = nil, recordsTimes: Bool = false) -> GraphRunOperation {

@@ -1,20 +1,20 @@
-/// Why a graph could not be built, or why its run failed.
+/// The reason why a graph could not be built, or why its run failed.
 public struct OperationGraphError: Error {
   /// The kinds of failure.
   ///
-  /// A later version may add some: keep a default case when you compare.
+  /// Later versions might add codes, so include a default case when you compare.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: Hashable { case cycle, nodeFailed }
 
     private let value: Value
 
-    /// Nodes wait for each other in a cycle, so the graph could never run to its end.
+    /// Nodes wait for each other in a cycle, so the graph could never finish.
     public static var cycle: Code { Code(value: .cycle) }
 
     /// The block of a node has thrown an error.
     public static var nodeFailed: Code { Code(value: .nodeFailed) }
 
-    /// The kind of failure in words.
+    /// A description of the kind of failure.
     public var description: String {
       switch value {
       case .cycle: "nodes wait for each other in a cycle"
@@ -23,17 +23,19 @@ public struct OperationGraphError: Error {
     }
   }
 
-  /// What went wrong, for a program to decide on.
+  /// The kind of failure, for code that handles the error.
   public let code: Code
 
-  /// The nodes concerned: of a cycle all of them, each before the one that waits for it, and the last before the first;
-  /// or the one that failed.
+  /// The nodes concerned.
+  ///
+  /// For a cycle, these are all its nodes, each before the one that waits for it, and the last before the first.
+  /// Otherwise, this is the node that failed.
   public let nodes: [OperationGraph.Node]
 
-  /// What these nodes are called.
+  /// The names of these nodes.
   public let nodeNames: [String]
 
-  /// What the node threw; nil for a cycle.
+  /// The error that the node threw; nil for a cycle.
   public let underlyingError: (any Error)?
 }
 
