@@ -8,25 +8,27 @@ import Musl
 import Android
 #endif
 
-/// The folders and files of the system, by paths whose bytes need not be UTF-8.
+/// The folders and files of the system.
+///
+/// The bytes of their paths do not need to be valid UTF-8.
 package enum FileSystem {
   package enum Kind: Sendable, Equatable {
     case folder
-    /// A regular file with this many bytes.
+    /// A regular file with this number of bytes.
     case file(size: Int)
-    /// A pipe, a device or a socket; or, where links are not followed, a link.
+    /// A pipe, a device or a socket; if links are not followed, also a link.
     case other
   }
 
-  /// A call of the system that failed.
+  /// A system call that failed.
   package struct Failure: Error, CustomStringConvertible {
     package let errorNumber: Int32
     package var description: String { strerror(errorNumber).map { String(cString: $0) } ?? "error \(errorNumber)" }
   }
 
-  /// The kind of file at a path; nil if there is none.
+  /// Returns the kind of file at a path; nil if there is none.
   ///
-  /// A link is what it leads to, unless links are not followed.
+  /// For a link, returns the kind of its target, unless links are not followed.
   package static func kind(of path: String, followsLinks: Bool = true) -> Kind? {
     var status = stat()
     guard path.withPathBytes({ followsLinks ? stat($0, &status) : lstat($0, &status) }) == 0 else { return nil }
@@ -39,7 +41,7 @@ package enum FileSystem {
 
   package static func isFolder(_ path: String) -> Bool { kind(of: path) == .folder }
 
-  /// The names in a folder, sorted by their bytes.
+  /// Returns the names in a folder, sorted by their bytes.
   package static func names(inFolder path: String) throws(Failure) -> [String] {
     guard let folder = path.withPathBytes({ opendir($0) }) else { throw Failure(errorNumber: errno) }
     defer { closedir(folder) }
@@ -54,13 +56,13 @@ package enum FileSystem {
     return names.sorted { $0.lexicographicallyPrecedes($1) }.map { String(pathBytes: $0) }
   }
 
-  /// Creates a folder and those above it, unless they exist.
+  /// Creates a folder and its parent folders, unless they exist.
   package static func createFolder(_ path: String) throws(Failure) {
     let bytes = path.pathBytes
     // "a/b" is created as "a", then "a/b". An empty component (a leading or a doubled slash) needs no folder.
     for end in 1...max(1, bytes.count) where end >= bytes.count || bytes[end] == UInt8(ascii: "/") {
       let part = String(pathBytes: bytes.prefix(end))
-      // Folders above may exist and be closed to us, which `mkdir` reports before it would report EEXIST; only the
+      // Parent folders might exist and be inaccessible, which `mkdir` reports before it would report EEXIST. Only the
       // whole path must be a folder in the end.
       guard part.withPathBytes({ mkdir($0, 0o777) }) != 0 else { continue }
       let errorNumber = errno
@@ -68,13 +70,13 @@ package enum FileSystem {
     }
   }
 
-  /// The path of the folder that contains a file, from the text of its path alone.
+  /// Returns the path of the folder that contains a file, based only on the text of its path.
   package static func folder(of path: String) -> String {
     guard let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return end == path.startIndex ? "/" : String(path[..<end])
   }
 
-  /// The absolute path without links; nil if there is nothing at the path.
+  /// Returns the absolute path without links; nil if there is no file at the path.
   package static func resolved(_ path: String) -> String? {
     guard let resolved = path.withPathBytes({ realpath($0, nil) }) else { return nil }
     defer { free(resolved) }

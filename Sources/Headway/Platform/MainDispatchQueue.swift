@@ -13,11 +13,11 @@ import Android
 import CHeadway
 #endif
 
-/// Tells the main dispatch queue from others.
+/// Distinguishes the main dispatch queue from other queues.
 ///
-/// By a value set on the queue. On Linux each reading of `DispatchQueue.main` makes another object, so the objects
-/// can't be compared; and once `dispatchMain()` or an asynchronous `main` serves the queue, the process's first thread
-/// has ended and the queue runs on whichever thread Dispatch gives it, so the thread alone does not tell either.
+/// It uses a value that is set on the queue. On Linux, each read of `DispatchQueue.main` creates another object, so the
+/// objects can't be compared. Once `dispatchMain()` or an asynchronous `main` serves the queue, the process's first
+/// thread has ended and Dispatch runs the queue on any of its threads, so the thread is not sufficient either.
 package enum MainDispatchQueue {
   private static let key: DispatchSpecificKey<Void> = {
     let key = DispatchSpecificKey<Void>()
@@ -28,7 +28,7 @@ package enum MainDispatchQueue {
   /// Whether `queue` is the main dispatch queue.
   package static func isSame(as queue: DispatchQueue) -> Bool { queue.getSpecific(key: key) != nil }
 
-  /// Whether the calling code runs on the main dispatch queue, or on the thread that the queue starts out with.
+  /// Whether the calling code runs on the main dispatch queue, or on the thread that initially serves the queue.
   static var isCurrent: Bool { isFirstThread || DispatchQueue.getSpecific(key: key) != nil }
 
   private static var isFirstThread: Bool {

@@ -10,10 +10,10 @@ import Android
 
 /// The characters that represent bytes of paths that are not UTF-8.
 ///
-/// Linux allows any bytes in the name of a file except zero and `/`, and a Swift string holds only Unicode. So a path
+/// Linux allows all bytes except zero and `/` in the name of a file, but a Swift string holds only Unicode. So a path
 /// in a string has a character of Unicode's last plane, U+10FE80 to U+10FEFF, for each byte from 0x80 to 0xFF that is
-/// not part of UTF-8. A name that contains such a character itself is treated as bytes, so each name has one text, and
-/// each text leads back to its name. Paths become bytes again only where the system is called, by
+/// not part of valid UTF-8. A name that contains such a character is treated as bytes, so each name has one text, and
+/// each text corresponds to one name. Paths are converted back to bytes only for system calls, by
 /// ``Swift/String/withPathBytes(_:)``.
 private enum ForeignByte {
   static let first: UInt32 = 0x10_FE00
@@ -50,33 +50,33 @@ extension String {
     self = String(scalars)
   }
 
-  /// Creates the text for a path from a string of C.
+  /// Creates the text for a path from a C string.
   package init(path: UnsafePointer<CChar>) {
     self.init(pathBytes: UnsafeRawBufferPointer(start: path, count: strlen(path)))
   }
 
   /// Whether the path has bytes that are not UTF-8.
   package var hasForeignBytes: Bool {
-    // No other character in common use begins with this byte, so nearly all paths end here.
+    // No other character in common use begins with this byte, so nearly all paths return here.
     utf8.contains(ForeignByte.lead) && unicodeScalars.contains { ForeignByte.byte(of: $0) != nil }
   }
 
-  /// The bytes of the path, without a zero at the end.
+  /// The bytes of the path, without a terminating zero.
   package var pathBytes: [UInt8] {
     guard hasForeignBytes else { return Array(utf8) }
     return unicodeScalars.flatMap { scalar in ForeignByte.byte(of: scalar).map { [$0] } ?? Array(UTF8.encode(scalar)!) }
   }
 
-  /// Calls a closure with the path as the system requires it.
+  /// Calls a closure with the path in the form that the system requires.
   package func withPathBytes<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
     guard hasForeignBytes else { return try withCString(body) }
     return try (pathBytes + [0]).withUnsafeBufferPointer { bytes in
-      // The array has a zero at least.
+      // The array contains at least a zero.
       try bytes.withMemoryRebound(to: CChar.self) { try body($0.baseAddress!) }
     }
   }
 
-  /// The text with something else for each byte that is not UTF-8.
+  /// Returns the text with a replacement for each byte that is not UTF-8.
   package func replacingForeignBytes(_ replacement: (UInt8) -> String) -> String {
     guard hasForeignBytes else { return self }
     var result = ""
@@ -90,7 +90,7 @@ extension String {
     return result
   }
 
-  /// The path for a person: a byte that is not UTF-8 is shown as `\xE9`.
+  /// The path in a form for people: a byte that is not UTF-8 is shown as `\xE9`.
   package var shownPath: String {
     replacingForeignBytes { byte in "\\x" + String(byte, radix: 16, uppercase: true) }
   }

@@ -11,38 +11,38 @@ import Android
 import CHeadway
 #endif
 
-/// How many processors the process may use: not what the machine has.
+/// The number of processors that the process can use, as opposed to the number that the machine has.
 enum ProcessorCount {
-  /// Read once, when the library is first used.
+  /// The number is determined once, when Headway is first used.
   static let usable = max(1, quota.map { min($0, allowed) } ?? allowed)
 
   #if canImport(Darwin)
   private static var allowed: Int { Int(sysconf(_SC_NPROCESSORS_ONLN)) }
   private static var quota: Int? { nil }
   #else
-  /// By the affinity mask (sched_getaffinity(2)), which `taskset` and container runtimes set.
+  /// The number from the affinity mask (sched_getaffinity(2)), which `taskset` and container runtimes set.
   private static var allowed: Int {
-    var mask = [UInt](repeating: 0, count: 128)  // 8,192 processors, which is as many as Linux can be built for.
+    var mask = [UInt](repeating: 0, count: 128)  // 8,192 processors: the maximum that Linux can be built for.
     let size = headway_affinity_mask(&mask, UInt(mask.count * MemoryLayout<UInt>.stride))
     let count = mask.reduce(0) { $0 + $1.nonzeroBitCount }
     return size > 0 && count > 0 ? count : Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
   }
 
-  /// By the quota of the control groups that the process is in, rounded up; nil if there is none.
+  /// The number from the quota of the process's control groups, rounded up; nil if there is no quota.
   private static var quota: Int? {
     quota(controlGroups: SmallFile.text(at: "/proc/self/cgroup") ?? "") { SmallFile.text(at: "/sys/fs/cgroup" + $0) }
   }
   #endif
 
-  /// The smallest quota of the groups in `/proc/self/cgroup` and of the groups around them.
+  /// Returns the smallest quota of the groups in `/proc/self/cgroup` and of their parent groups.
   ///
-  /// Version 2 says "quota period" or "max period" in `cpu.max`; version 1 has a file for each (kernel.org,
+  /// Version 2 has "quota period" or "max period" in `cpu.max`. Version 1 has one file for each value (kernel.org,
   /// "Control Group v2", "CPU Interface Files").
   ///
   /// - Parameters:
-  ///   - controlGroups: Lines of "number:controllers:path".
+  ///   - controlGroups: Lines in the form "number:controllers:path".
   ///   - read: Reads a file below the mount point.
-  /// - Returns: Whole processors, rounded up.
+  /// - Returns: The number of processors, rounded up; nil if there is no quota.
   static func quota(controlGroups: String, read: (String) -> String?) -> Int? {
     var smallest: Int?
     for line in controlGroups.split(separator: "\n") {

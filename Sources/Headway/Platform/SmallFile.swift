@@ -8,11 +8,11 @@ import Musl
 import Android
 #endif
 
-/// Files of the system that say something in a line, as those in `/proc` and `/sys`.
+/// Files of the system that contain one line of information, such as those in `/proc` and `/sys`.
 enum SmallFile {
-  /// The first bytes of a file as text.
+  /// Returns the first bytes of a file as text.
   ///
-  /// - Parameter path: The file.
+  /// - Parameter path: The path of the file.
   /// - Returns: The text, or nil if the file can't be read.
   static func text(at path: String) -> String? {
     let file = open(path, O_RDONLY | O_CLOEXEC)

@@ -11,15 +11,15 @@ import Android
 import CHeadway
 #endif
 
-/// Makes a detached thread that runs `body`.
+/// Creates a detached thread that runs `body`.
 ///
-/// The thread takes none of the process's signals, but for those that its own faults cause: handlers run on threads of
-/// the user's, and system calls in operations are not interrupted. It is so from its first instruction, since a thread
-/// inherits the mask.
+/// The thread blocks all signals except those that its own faults cause, SIGPIPE and SIGPROF. So handlers run on the
+/// user's threads, and system calls in operations are not interrupted. The signals are blocked from the thread's first
+/// instruction, because a thread inherits the mask.
 ///
 /// - Parameters:
-///   - name: For `top`, debuggers and the like; the first 15 bytes count on Linux.
-///   - body: What to run.
+///   - name: The name for `top`, debuggers and similar tools. Linux uses only the first 15 bytes.
+///   - body: The function to run.
 /// - Returns: 0, or the error of `pthread_create`.
 func startThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
   let argument = Unmanaged.passRetained(ThreadBody(name, body))

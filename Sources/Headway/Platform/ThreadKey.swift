@@ -10,7 +10,7 @@ import Android
 
 /// A thread-specific pointer.
 ///
-/// Made once a purpose, and never freed.
+/// A key is created once per purpose and is never freed.
 struct ThreadKey: Sendable {
   private let key: pthread_key_t
 

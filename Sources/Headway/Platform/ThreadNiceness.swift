@@ -11,15 +11,16 @@ import Android
 import CHeadway
 #endif
 
-/// The nice value of the calling thread: on Linux each thread has its own (setpriority(2), "C library/kernel
-/// differences").
+/// The nice value of the calling thread.
 ///
-/// Raising it takes no privilege; lowering it does. A thread inherits the value of the thread that makes it. So a
-/// thread of the library that was made by one of the user's with a raised value can get its own value only in a process
-/// that has the privilege (`CAP_SYS_NICE`, or `RLIMIT_NICE`); in others it keeps the value of its maker.
+/// On Linux, each thread has its own nice value (setpriority(2), "C library/kernel differences").
+///
+/// Raising it requires no privilege, but lowering it does. A thread inherits the value of the thread that creates it.
+/// If a user's thread with a raised value creates a Headway thread, that thread can get its own value only in a process
+/// with the privilege (`CAP_SYS_NICE`, or `RLIMIT_NICE`). Otherwise, it keeps the value of its creator.
 enum ThreadNiceness {
   #if canImport(Darwin)
-  /// Threads have a quality of service instead.
+  /// On Darwin, threads have a quality of service instead.
   static func enter(_ workerClass: WorkerClass) -> Bool {
     switch workerClass {
     case .normal: break
@@ -34,9 +35,9 @@ enum ThreadNiceness {
     set {}
   }
   #else
-  /// Gives the calling thread, which has just been made, the nice value of a class.
+  /// Sets the nice value of the calling thread, which has just been created, to that of a class.
   ///
-  /// - Returns: False if the thread keeps a greater one, which it has inherited and may not lower.
+  /// - Returns: False if the thread keeps a greater value, which it has inherited and is not allowed to lower.
   static func enter(_ workerClass: WorkerClass) -> Bool {
     let wanted = min(value(of: getpid()) + workerClass.niceValue, greatest)
     if current != wanted { current = wanted }
@@ -45,13 +46,15 @@ enum ThreadNiceness {
 
   private static let greatest: Int32 = 19
 
-  /// Values beyond the ends are taken to the ends; one for which the privilege is missing is ignored.
+  /// Values outside the range are clamped.
+  ///
+  /// A value is ignored if the privilege for it is missing.
   static var current: Int32 {
     get { value(of: headway_thread_identifier()) }
     set { setpriority(Int32(PRIO_PROCESS.rawValue), id_t(headway_thread_identifier()), newValue) }
   }
 
-  /// Gives another thread the nice value of a class, if that is allowed.
+  /// Sets the nice value of another thread to that of a class, if that is allowed.
   static func set(_ workerClass: WorkerClass, of thread: pid_t) {
     let wanted = min(value(of: getpid()) + workerClass.niceValue, greatest)
     setpriority(Int32(PRIO_PROCESS.rawValue), id_t(thread), wanted)

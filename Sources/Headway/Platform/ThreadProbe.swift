@@ -11,15 +11,15 @@ import Android
 import CHeadway
 #endif
 
-/// What another thread needs to find out whether a thread is blocked.
+/// Lets other threads find out whether a thread is blocked.
 struct ThreadProbe: Sendable {
   #if canImport(Darwin)
   private let port: mach_port_t
 
-  /// Of the calling thread.
+  /// Creates a probe for the calling thread.
   init() { port = pthread_mach_thread_np(pthread_self()) }
 
-  /// Processor time that the thread has used, in nanoseconds; nil once it has ended.
+  /// The processor time that the thread has used, in nanoseconds; nil once the thread has ended.
   var processorTime: UInt64? {
     information.map { information in
       let seconds = UInt64(information.user_time.seconds + information.system_time.seconds)
@@ -28,12 +28,12 @@ struct ThreadProbe: Sendable {
     }
   }
 
-  /// Whether the thread sleeps in the kernel, and does not merely wait for a processor; nil if that is not known.
+  /// Whether the thread sleeps in the kernel, as opposed to waiting for a processor; nil if unknown.
   var isSleeping: Bool? {
     information.map { [TH_STATE_WAITING, TH_STATE_UNINTERRUPTIBLE].contains($0.run_state) }
   }
 
-  /// A thread of the system's classes can't be given another one from outside.
+  /// Does nothing: the quality of service of a thread can't be changed from outside.
   func setNiceness(of workerClass: WorkerClass) {}
 
   private var information: thread_basic_info_data_t? {
@@ -51,7 +51,7 @@ struct ThreadProbe: Sendable {
   private let identifier: pid_t
   private let clock: clockid_t
 
-  /// Of the calling thread.
+  /// Creates a probe for the calling thread.
   init() {
     identifier = headway_thread_identifier()
     var clock = clockid_t()
@@ -59,20 +59,22 @@ struct ThreadProbe: Sendable {
     self.clock = clock
   }
 
-  /// Gives the thread the nice value of a class, if that is allowed.
+  /// Sets the nice value of the thread to that of a class, if that is allowed.
   func setNiceness(of workerClass: WorkerClass) { ThreadNiceness.set(workerClass, of: identifier) }
 
-  /// Processor time that the thread has used, in nanoseconds; nil once it has ended.
+  /// The processor time that the thread has used, in nanoseconds; nil once the thread has ended.
   var processorTime: UInt64? {
     var time = timespec()
     guard clock_gettime(clock, &time) == 0 else { return nil }
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// Whether the thread sleeps in the kernel, and does not merely wait for a processor; nil if that is not known: no
-  /// file can be opened, or `/proc` is missing.
+  /// Whether the thread sleeps in the kernel, as opposed to waiting for a processor; nil if unknown.
   ///
-  /// The letter after the name, which ends at the last closing parenthesis (proc_pid_stat(5)): S and D sleep.
+  /// It is unknown if no file can be opened, or if `/proc` is missing.
+  ///
+  /// The state is the letter after the name, which ends at the last closing parenthesis (proc_pid_stat(5)): S and D
+  /// mean that the thread sleeps.
   var isSleeping: Bool? {
     guard let line = SmallFile.text(at: "/proc/self/task/\(identifier)/stat")?.utf8,
       let name = line.lastIndex(of: UInt8(ascii: ")"))

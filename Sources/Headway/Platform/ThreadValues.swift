@@ -1,16 +1,17 @@
-/// What the library keeps for a thread.
+/// The values that Headway keeps per thread.
 ///
-/// Each value is a pointer to what the thread is at, mostly on its own stack; nil for nothing.
+/// Each value is a pointer to the current activity of the thread, usually on the thread's own stack; nil if there is
+/// none.
 struct ThreadValues {
-  /// The ``Worker`` whose thread it is.
+  /// The ``Worker`` that the thread belongs to.
   var worker: UnsafeMutableRawPointer?
-  /// The innermost ``ThreadContext``: which operation of which queue it runs.
+  /// The innermost ``ThreadContext``: the operation that the thread runs, and its queue.
   var context: UnsafeMutableRawPointer?
-  /// The innermost ``NotificationContext``: whose observers it notifies.
+  /// The innermost ``NotificationContext``: the object whose observers the thread notifies.
   var notification: UnsafeMutableRawPointer?
-  /// The loop in which it cancels operations that others required to succeed.
+  /// The loop that cancels operations whose required dependencies did not succeed.
   var cancellation: UnsafeMutableRawPointer?
-  /// The list of the ``ReleasedChain`` that it releases.
+  /// The list of the ``ReleasedChain`` that the thread releases.
   var release: UnsafeMutableRawPointer?
 
   private static let key = ThreadKey(atThreadEnd: { $0?.deallocate() })
@@ -18,7 +19,7 @@ struct ThreadValues {
   /// The values of the calling thread; nil if it has none.
   static var existing: UnsafeMutablePointer<ThreadValues>? { key.value?.assumingMemoryBound(to: ThreadValues.self) }
 
-  /// The values of the calling thread, made when first needed.
+  /// The values of the calling thread, created on first use.
   static var current: UnsafeMutablePointer<ThreadValues> { existing ?? make() }
 
   @inline(never)

@@ -1,14 +1,16 @@
 import Synchronization
 
-/// The kinds of threads that the library has: what a thread of one kind does never holds up one of a higher kind for
-/// long, because the system shares the processors out by nice value.
+/// The kinds of threads that Headway has.
+///
+/// A thread of one kind never delays a thread of a higher kind for long, because the system shares the processors by
+/// nice value.
 package enum WorkerClass: UInt8, Sendable, CaseIterable, AtomicRepresentable {
   case normal, utility, background
 
-  /// What is added to the nice value of the process, which is that of its first thread.
+  /// The number that is added to the nice value of the process, which is that of its first thread.
   ///
-  /// The shares that Linux gives go down by about a quarter with each step (sched(7)): at 10 a thread gets a tenth of
-  /// what one at 0 does, at 19 one part in 68.
+  /// The shares that Linux assigns decrease by about a quarter with each step (sched(7)). Compared with a thread at 0,
+  /// a thread at 10 gets a tenth, and a thread at 19 gets one part in 68.
   var niceValue: Int32 {
     switch self {
     case .normal: 0
@@ -17,7 +19,9 @@ package enum WorkerClass: UInt8, Sendable, CaseIterable, AtomicRepresentable {
     }
   }
 
-  /// A bit of its own; those of more urgent classes are lower.
+  /// A separate bit per class.
+  ///
+  /// Those of more urgent classes are lower.
   var bit: UInt8 {
     switch self {
     case .normal: 1
