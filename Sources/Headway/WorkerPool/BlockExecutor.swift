@@ -1,26 +1,26 @@
 import Dispatch
 
-/// Runs work in blocks of something else, such as a dispatch queue.
+/// Runs work in the blocks of another executor, such as a dispatch queue.
 ///
-/// A block that is enqueued can't be withdrawn. So a block serves whatever work waits when the block is called, and the
-/// blocks of withdrawn work serve later work. There are never more blocks than requests that waited at the same time.
+/// A block that has been enqueued can't be withdrawn. So a block runs any work that waits when the block is called, and
+/// the blocks of withdrawn work run later work. There are never more blocks than requests that waited at the same time.
 package final class BlockExecutor: WorkExecutor {
   private struct State {
     var work = WaitingWork()
-    /// Blocks that were given away, and have not been called.
+    /// The number of blocks that were enqueued and have not been called.
     var blocks = 0
   }
 
-  // Protected by its lock. No other lock is taken under it, and nothing is called.
+  // Protected by its lock. No other lock is acquired and nothing is called under it.
   private let state = Guarded(State())
   private let enqueue: @Sendable (_ block: @escaping @Sendable () -> Void) -> Void
 
-  /// - Parameter enqueue: Gives a block away, to be called once on another thread.
+  /// - Parameter enqueue: Enqueues a block, to be called once on another thread.
   package init(enqueue: @escaping @Sendable (_ block: @escaping @Sendable () -> Void) -> Void) {
     self.enqueue = enqueue
   }
 
-  /// On the threads of a dispatch queue.
+  /// Creates an executor that uses the threads of a dispatch queue.
   convenience init(queue: DispatchQueue) { self.init { queue.async(execute: $0) } }
 
   package func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
@@ -35,7 +35,7 @@ package final class BlockExecutor: WorkExecutor {
     state.withLock { $0.work.withdraw(work) }
   }
 
-  /// Changes what waits; then gives away as many blocks as are missing.
+  /// Changes the waiting work, and then enqueues the missing blocks.
   private func change(_ change: (inout WaitingWork) -> Void) {
     let missing = state.withLock { state in
       change(&state.work)

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A value behind a lock that a thread with a raised nice value never holds.
+/// A value protected by a lock that no thread with a raised nice value holds.
 ///
-/// Such a thread may be preempted for seconds, and a normal thread that wants the lock would wait as long. So a worker
-/// of the utility or background class, or one whose thread priority is lowered, has the ``PoolManager`` carry out what
-/// it would do under the lock, and waits for that: some ten microseconds. Other threads take the lock themselves.
+/// Such a thread can be preempted for seconds, and a normal thread that needs the lock would wait as long. So for a
+/// worker of the utility or background class, or one whose thread priority is lowered, the ``PoolManager`` runs the
+/// critical section while the worker waits: about ten microseconds. Other threads acquire the lock themselves.
 ///
-/// Nothing of the user's is called, or released, under the lock; and what is done there does not depend on which thread
-/// does it.
+/// No user code is called and no user object is released under the lock. The effect of a critical section does not
+/// depend on the thread that runs it.
 struct Guarded<Value>: ~Copyable, @unchecked Sendable {  // The lock protects the value.
   private let mutex: Mutex<Value>
 
@@ -24,17 +24,19 @@ struct Guarded<Value>: ~Copyable, @unchecked Sendable {  // The lock protects th
     return withLockOnThisThread(body)
   }
 
-  /// As ``withLock(_:)``, on a thread that is known to have no raised nice value: that costs a little less.
+  /// Does the same as ``withLock(_:)`` on a thread that is known to have no raised nice value.
+  ///
+  /// This costs a little less.
   @inline(__always)
   borrowing func withLockOnThisThread<Answer: ~Copyable>(_ body: (inout Value) -> Answer) -> Answer {
-    // The answer is the caller's, who sees to it that it shares nothing with the value that is not protected.
+    // The answer belongs to the caller, which ensures that it shares nothing unprotected with the value.
     mutex.withLock { value in
       nonisolated(unsafe) let answer = body(&value)
       return answer
     }
   }
 
-  // Not specialized for each body: that would have the path of nearly all, which takes the lock itself, retain and
+  // Not specialized for each body: otherwise the common path, which acquires the lock directly, would retain and
   // release what the body refers to.
   @inline(never) @_optimize(none)
   private borrowing func withLockByProxy<Answer: ~Copyable>(_ body: (inout Value) -> Answer) -> Answer {
@@ -45,6 +47,8 @@ struct Guarded<Value>: ~Copyable, @unchecked Sendable {  // The lock protects th
 }
 
 extension Worker {
-  /// Whether the calling thread is a worker that must not hold a lock; in no other function's way.
+  /// Whether the calling thread is a worker that must not hold a lock.
+  ///
+  /// A separate function, to keep it out of the way of its callers.
   @inline(never) fileprivate static var isCurrentLow: Bool { current?.isLow == true }
 }

@@ -1,6 +1,6 @@
-/// One value for each class of workers.
+/// One value per class of workers.
 struct PerClass<Value> {
-  /// The classes, without the array that `allCases` makes.
+  /// Calls `body` with each class, without the array that `allCases` creates.
   @inline(__always)
   static func forEachClass(_ body: (WorkerClass) -> Void) {
     body(.normal)

@@ -3,36 +3,39 @@ import Synchronization
 
 /// The thread that looks after the workers of all pools.
 ///
-/// It finds workers that are blocked, while work waits (``WorkerWatch``). And it carries out, for workers with a raised
-/// nice value, what must be done under locks that other threads take (``Guarded``), and the making of threads, which
-/// would inherit that value and could not lower it. It runs nothing of the user's, and blocks on nothing but those
-/// locks.
+/// It finds blocked workers while work waits (``WorkerWatch``). For workers with a raised nice value, it runs the
+/// critical sections of locks that other threads acquire (``Guarded``), and creates threads, which would otherwise
+/// inherit that value and could not lower it. It runs no user code, and blocks only on those locks.
 ///
-/// It is there from the first worker with a raised nice value, or the first work that has to wait, and ends some
-/// seconds after none of that is left.
+/// It starts with the first worker that has a raised nice value, or with the first work that has to wait. It ends a few
+/// seconds after there are no such workers and no such work.
 final class PoolManager: Sendable {
   static let shared = PoolManager()
 
-  /// How long it sleeps, with nothing to do, before it ends.
+  /// How long it sleeps with nothing to do before it ends.
   private static let idleTime = DispatchTimeInterval.seconds(5)
 
-  /// Its thread runs, or is about to.
+  /// Whether its thread runs, or is about to run.
   private let isRunning = Atomic<Bool>(false)
   private let signal = DispatchSemaphore(value: 0)
-  /// Sections to be carried out: a stack of requests, which are on the stacks of threads that wait for them.
+  /// The critical sections to run: a stack of requests.
+  ///
+  /// The requests are on the stacks of the threads that wait for them.
   private let requests = Atomic<UInt>(0)
-  /// A bit for each class of workers that is to be looked at.
+  /// The classes whose workers must be checked: one bit per class.
   private let watched = Atomic<UInt8>(0)
-  /// It sleeps for longer than usual between two looks.
+  /// Whether it sleeps longer than usual between two checks.
   private let isDozing = Atomic<Bool>(false)
-  /// How many workers there are that need it.
+  /// The number of workers that need the pool manager.
   private let lowWorkers = Atomic<Int>(0)
 
   private init() {}
 
   // MARK: Sections for others
 
-  /// Whether there are, or have been, workers with a raised nice value: one load on the path of every lock.
+  /// Whether there is, or has been, a worker with a raised nice value.
+  ///
+  /// Every lock loads this once.
   private static let hasLowWorkers = Atomic<Bool>(false)
 
   @inline(__always)
@@ -44,7 +47,7 @@ final class PoolManager: Sendable {
     var next: UInt
   }
 
-  /// Has the pool manager call `body`, and waits until it has.
+  /// Makes the pool manager call `body`, and waits until it has returned.
   ///
   /// Called by workers with a raised nice value, which keep the pool manager running.
   static func perform(_ body: () -> Void) {
@@ -62,7 +65,7 @@ final class PoolManager: Sendable {
           top = original
         }
         shared.signal.signal()
-        // It runs, unless its thread could not be made for the one who needed it first.
+        // The pool manager runs, unless its thread could not be created for the worker that needed it first.
         while done.wait(timeout: .now() + .milliseconds(50)) == .timedOut { _ = shared.run() }
       }
     }
@@ -73,21 +76,21 @@ final class PoolManager: Sendable {
     while let request = UnsafeMutablePointer<Request>(bitPattern: position) {
       position = request.pointee.next
       Self.carryOut(request)
-      // Once it is signalled, the request is gone.
+      // Once this is signaled, the request no longer exists.
       let done = request.pointee.done
       done.signal()
     }
   }
 
-  // A function of its own: when it returns, it has no reference to the body any more, which must not escape.
+  // A separate function, so that no reference to the body, which must not escape, is left when it returns.
   @inline(never)
   private static func carryOut(_ request: UnsafeMutablePointer<Request>) { request.pointee.body() }
 
   // MARK: What it is asked for
 
-  /// Makes sure that the thread runs, before a worker is made that needs it.
+  /// Ensures that the thread runs, before a worker that needs it is created.
   ///
-  /// - Returns: False if the thread can't be made.
+  /// - Returns: False if the thread can't be created.
   func admitLowWorker() -> Bool {
     Self.hasLowWorkers.store(true, ordering: .sequentiallyConsistent)
     lowWorkers.add(1, ordering: .sequentiallyConsistent)
@@ -96,34 +99,34 @@ final class PoolManager: Sendable {
     return false
   }
 
-  /// A worker that needed the pool manager ends, or could not be made.
+  /// Removes a worker that needed the pool manager: it ends, or could not be created.
   func dismissLowWorker() { lowWorkers.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Sees to it that the workers of a class are looked at, soon and again and again, as long as
-  /// ``WorkerPool/stopsWatching()`` says no.
+  /// Starts checking the workers of a class, soon and repeatedly, until ``WorkerPool/continuesWatch()`` returns nil.
   func watch(_ workerClass: WorkerClass) {
     watched.bitwiseOr(workerClass.bit, ordering: .sequentiallyConsistent)
     signal.signal()
     _ = run()
   }
 
-  /// Looks soon, if it sleeps for longer than usual.
+  /// Checks soon, if the thread sleeps longer than usual.
   func hurry() {
     runIfNeeded()
     if isDozing.load(ordering: .relaxed), isDozing.exchange(false, ordering: .acquiringAndReleasing) { signal.signal() }
   }
 
-  /// Starts the thread, if it could not be made when it was needed.
+  /// Starts the thread, if it could not be created when it was needed.
   func runIfNeeded() {
     if !isRunning.load(ordering: .relaxed), watched.load(ordering: .sequentiallyConsistent) != 0 { _ = run() }
   }
 
   // MARK: Its thread
 
-  /// Starts the thread, if it does not run.
+  /// Starts the thread, if it is not running.
   ///
-  /// A request is made first, and then looked whether the thread runs; a thread that ends says so first, and then looks
-  /// for requests. All four are sequentially consistent, so one of the two sees the other.
+  /// A thread adds its request first, and then checks whether the pool manager runs. A pool manager that ends clears
+  /// its flag first, and then checks for requests. All four accesses are sequentially consistent, so one of the two
+  /// sees the other.
   private func run() -> Bool {
     guard !isRunning.exchange(true, ordering: .sequentiallyConsistent) else { return true }
     guard startThread(named: "headway-manager", { self.work() }) != 0 else { return true }
@@ -133,7 +136,7 @@ final class PoolManager: Sendable {
   }
 
   private func work() {
-    // Where it can't, it is as slow as the thread of the user's that has made it, until it ends.
+    // If this fails, the thread is as slow as the user's thread that has created it, until it ends.
     _ = ThreadNiceness.enter(.normal)
     var watch = WorkerWatch()
     while true {
@@ -157,7 +160,7 @@ final class PoolManager: Sendable {
       lowWorkers.load(ordering: .sequentiallyConsistent) != 0 || watched.load(ordering: .sequentiallyConsistent) != 0
         || requests.load(ordering: .sequentiallyConsistent) != 0
     else { return true }
-    // Another may have been started for what came meanwhile.
+    // Another one might have been started for new requests.
     return isRunning.exchange(true, ordering: .sequentiallyConsistent)
   }
 }

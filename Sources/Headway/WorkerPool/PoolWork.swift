@@ -1,23 +1,27 @@
-/// Something for which a worker can come.
+/// A piece of work that a worker can run.
 package protocol PoolWork: AnyObject, Sendable {
-  /// For what it is done: a worker that is at it works for all that has the same owner.
+  /// The owner of the work.
+  ///
+  /// A worker that runs it counts as working for everything that has the same owner.
   var owner: ObjectIdentifier { get }
 
-  /// Does what there is to do, on the worker's thread; of something that has many parts, at most so many.
+  /// Does the work on the worker's thread.
+  ///
+  /// If the work has many parts, does at most `count` of them.
   ///
   /// - Parameters:
   ///   - workerClass: The class of the worker; nil on the threads of another executor.
-  ///   - count: How many parts at most.
+  ///   - count: The maximum number of parts.
   /// - Returns: Whether there was anything to do.
   @discardableResult
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool
 
-  /// Whether it does anything when ``threadLimitWasReached(_:)`` is called.
+  /// Whether ``threadLimitWasReached(_:)`` has any effect.
   var reportsThreadLimit: Bool { get }
 
-  /// It waits for a thread, and no more may be made.
+  /// Reports that the work waits for a thread, but no further thread can be created.
   ///
-  /// - Parameter limit: How many threads there may be.
+  /// - Parameter limit: The maximum number of threads.
   func threadLimitWasReached(_ limit: Int)
 }
 
@@ -29,53 +33,53 @@ extension PoolWork {
   package func threadLimitWasReached(_ limit: Int) {}
 }
 
-/// Work that a thread has begun, and other threads may help to do.
+/// Work that a thread has begun, and that other threads can help with.
 ///
-/// It waits in one place, however many helpers it asks for, and is withdrawn from there when it is done. So finished
-/// work leaves nothing in the way of other work. A thread that asks for helpers then checks whether the work is done,
-/// and if so withdraws it (`Models/helpers.pml`).
+/// It waits in one place, regardless of how many helpers it requests, and is withdrawn from there when it is done. So
+/// finished work never stands in the way of other work. A thread that requests helpers then checks whether the work is
+/// done, and if so withdraws it (`Models/helpers.pml`).
 package protocol HelpedWork: PoolWork {
-  /// Where it waits for helpers.
+  /// The place where the work waits for helpers.
   ///
   /// Protected by the lock of the executor.
   var place: Int? { get set }
 }
 
-/// That which runs work: the pool of threads, or a stand-in for it.
+/// An object that runs work: the pool of threads, or a substitute for it.
 package protocol WorkExecutor: AnyObject, Sendable {
-  /// Runs `work` so many times, on threads of a class.
+  /// Runs `work` `count` times, on threads of a class.
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass)
 
-  /// Sends so many more threads of a class to help.
+  /// Requests `count` more threads of a class to help with `work`.
   func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass)
 
-  /// Sends no further threads of a class to help.
+  /// Withdraws the requests for threads of a class to help with `work`.
   ///
-  /// - Returns: How many were still to come.
+  /// - Returns: How many of the requested threads had not arrived yet.
   func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int
 
-  /// Whether it runs nothing by itself, but when a test takes the next step.
+  /// Whether it runs work only when a test takes the next step.
   var isStepwise: Bool { get }
 }
 
 extension WorkExecutor {
   package var isStepwise: Bool { false }
 
-  /// Runs `work` so many times on normal threads.
+  /// Runs `work` `count` times on normal threads.
   package func submit(_ work: any PoolWork, count: Int) { submit(work, count: count, on: .normal) }
 }
 
 /// A block as a piece of work, to be submitted once.
-final class PoolBlock: PoolWork, @unchecked Sendable {  // Only the thread that runs it uses the block.
-  /// Until it runs, so that the thread which has submitted it does not release what the block captures.
+final class PoolBlock: PoolWork, @unchecked Sendable {  // Only the thread that runs it accesses the block.
+  /// Kept until it runs, so that the thread that submitted it does not release the block's captures.
   @exclusivity(unchecked) private var block: (@Sendable () -> Void)?
   private let knownOwner: ObjectIdentifier?
 
   var owner: ObjectIdentifier { knownOwner ?? ObjectIdentifier(self) }
 
   /// - Parameters:
-  ///   - owner: For what the block is called; nil for itself.
-  ///   - block: What to call.
+  ///   - owner: The owner that the block works for; nil for the block itself.
+  ///   - block: The block to call once.
   init(for owner: AnyObject? = nil, _ block: @escaping @Sendable () -> Void) {
     (self.block, knownOwner) = (block, owner.map { ObjectIdentifier($0) })
   }

@@ -1,35 +1,37 @@
 import Synchronization
 
-/// The workers of all classes, counted, and how many there may be.
+/// The number of workers of all classes, and its limit.
 enum ThreadLimit {
   private static let count = Atomic<Int>(0)
   private static let limit = Atomic<Int>(512)
-  /// A bit for each class that was refused a thread, and still wants it.
+  /// The classes that were refused a thread and still need it: one bit per class.
   ///
-  /// Set and cleared under the lock of the class's pool. A class says so before it looks for workers of others that may
-  /// give up their threads, under their locks; a worker looks before it takes work or falls asleep, under its pool's
-  /// lock.
+  /// Set and cleared under the lock of the class's pool. A class sets its bit before it searches for workers of other
+  /// classes that can give up their threads, under their locks. A worker reads the bits before it takes work or falls
+  /// asleep, under its pool's lock.
   private static let hungry = Atomic<UInt8>(0)
-  /// A bit for each of those classes that has no worker at all.
+  /// Those of these classes that have no worker at all: one bit per class.
   private static let starving = Atomic<UInt8>(0)
 
-  /// How many there may be.
+  /// The maximum number of workers.
   static var current: Int {
     get { limit.load(ordering: .relaxed) }
     set { limit.store(newValue, ordering: .relaxed) }
   }
 
-  /// Counts one more; fails when there are as many as there may be, or a more urgent class waits for one.
+  /// Counts one more thread.
   ///
-  /// Under the lock of the class's pool.
+  /// Fails if the limit is reached, or if a more urgent class waits for a thread.
+  ///
+  /// Called under the lock of the class's pool.
   ///
   /// - Parameters:
-  ///   - workerClass: The class.
-  ///   - isFirst: It has no worker.
-  /// - Returns: Whether the thread may be made.
+  ///   - workerClass: The class that needs a thread.
+  ///   - isFirst: Whether the class has no worker.
+  /// - Returns: Whether the thread can be created.
   static func takeThread(for workerClass: WorkerClass, isFirst: Bool) -> Bool {
     if !isHungry(workerClass.moreUrgent), takeThread() { return true }
-    // Tried again when that has been said: a worker that gave its place back before has not seen it.
+    // Try again after setting the bit, because a worker that gave up its thread before has not seen it.
     if isFirst {
       starving.bitwiseOr(workerClass.bit, ordering: .sequentiallyConsistent)
     } else {
@@ -45,24 +47,26 @@ enum ThreadLimit {
     return false
   }
 
-  /// Counts one less.
+  /// Counts one thread less.
   static func giveThread() { count.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Whether one of some classes, given by their bits, was refused a thread.
+  /// Whether one of the given classes, one bit per class, was refused a thread.
   static func isHungry(_ classes: UInt8) -> Bool { hungry.load(ordering: .sequentiallyConsistent) & classes != 0 }
 
-  /// Whether a worker of a class is to give its thread up to a more urgent class, although there may be work for it.
+  /// Whether a worker of a class must give up its thread to a more urgent class, even if there is work for it.
   ///
-  /// The last one at work does so only for a class that has no worker: what that class waits for may be the work of
-  /// this one.
+  /// The last worker at work does so only for a class that has no worker, because operations of that class might wait
+  /// for work of this worker's class.
   static func isWantedByMoreUrgent(than workerClass: WorkerClass, isLast: Bool) -> Bool {
     isHungry(workerClass.moreUrgent)
       && (!isLast || starving.load(ordering: .sequentiallyConsistent) & workerClass.moreUrgent != 0)
   }
 
-  /// Says that a class has all the threads that it wants; returns whether it was refused one before.
+  /// Clears the bits of a class that has all the threads it needs.
   ///
-  /// Under the lock of the class's pool.
+  /// Returns whether it had been refused one.
+  ///
+  /// Called under the lock of the class's pool.
   static func satisfy(_ workerClass: WorkerClass) -> Bool {
     guard isHungry(workerClass.bit) else { return false }
     starving.bitwiseAnd(~workerClass.bit, ordering: .sequentiallyConsistent)

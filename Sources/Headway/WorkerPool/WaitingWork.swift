@@ -1,33 +1,34 @@
-/// What waits for workers, oldest first: each piece of work with how many workers it asks for.
+/// The work that waits for workers, oldest first, with the number of workers that each piece requests.
 ///
-/// Work that has been served goes behind the others for its next worker. So work that asks for many workers does not
-/// keep out work that asks for one. Every change is O(1), except where noted.
+/// Work that has been served moves behind the other work for its next worker. So work that requests many workers does
+/// not keep out work that requests one. Every change is O(1), except where noted.
 struct WaitingWork {
-  /// Where a piece of work is, until it has been served or withdrawn.
+  /// The position of a piece of work, until it has been served or withdrawn.
   typealias Place = Int
 
   private static let none = -1
 
   private struct Entry {
-    /// Nil for an entry that is not in use.
+    /// Nil in an unused entry.
     var work: (any PoolWork)?
     var count: Int
     var previous: Place
-    /// Of an entry that is not in use, the next one of those.
+    /// In an unused entry, the next unused entry.
     var next: Place
   }
 
-  // A list through the elements of one array, whose unused elements are reused: it allocates nothing for one more.
+  // A linked list in the elements of one array, whose unused elements are reused. So adding one usually allocates
+  // nothing.
   private var entries: [Entry] = []
   private var (first, last, firstUnused) = (none, none, none)
 
-  /// How many workers are asked for in all.
+  /// The total number of requested workers.
   private(set) var count = 0
   var isEmpty: Bool { count == 0 }
 
-  /// The different pieces of work, the oldest first, each at least once.
+  /// The different pieces of work, oldest first, each at least once.
   ///
-  /// O(*n*) in their number.
+  /// O(*n*) in the number of pieces.
   var works: [any PoolWork] {
     var works: [any PoolWork] = []
     var place = first
@@ -38,9 +39,9 @@ struct WaitingWork {
     return works
   }
 
-  /// Asks for so many workers.
+  /// Requests `count` workers.
   ///
-  /// - Returns: Where the work is; nil if `count` is 0.
+  /// - Returns: The place of the work; nil if `count` is 0.
   @discardableResult
   mutating func append(_ work: any PoolWork, count: Int) -> Place? {
     guard count > 0 else { return nil }
@@ -55,7 +56,9 @@ struct WaitingWork {
     return place
   }
 
-  /// Asks for so many more helpers for work, which has one entry however often this is called.
+  /// Requests `count` more helpers for work.
+  ///
+  /// The work has one entry, regardless of how often this is called.
   mutating func append(helpersFor work: any HelpedWork, count: Int) {
     guard count > 0 else { return }
     guard let place = work.place, isAt(place, work) else {
@@ -66,10 +69,12 @@ struct WaitingWork {
     entries[place].count += count
   }
 
-  /// Takes the oldest.
+  /// Takes one request of the oldest work.
   mutating func popFirst() -> (any PoolWork)? { first == Self.none ? nil : take(first) }
 
-  /// Takes the oldest for which `condition` holds; the rest of that work keeps its place.
+  /// Takes one request of the oldest work that satisfies `condition`.
+  ///
+  /// The rest of that work keeps its place.
   ///
   /// O(*n*) in the number of pieces of work.
   mutating func popFirst(where condition: (any PoolWork) -> Bool) -> (any PoolWork)? {
@@ -89,9 +94,9 @@ struct WaitingWork {
     return nil
   }
 
-  /// Asks for no more helpers for work.
+  /// Withdraws the requests of work for helpers.
   ///
-  /// - Returns: How many it still asked for. The caller has a reference to the work, so nothing is freed here.
+  /// - Returns: The number of withdrawn requests. The caller has a reference to the work, so nothing is freed here.
   mutating func withdraw(_ work: any HelpedWork) -> Int {
     guard let place = work.place, isAt(place, work) else { return 0 }
     let count = entries[place].count
@@ -103,10 +108,14 @@ struct WaitingWork {
 
   // MARK: The list
 
-  /// The place may have been freed, and used again for other work, or for the same.
+  /// Whether a place contains the given work.
+  ///
+  /// The place might have been freed and reused for other work, or for the same.
   private func isAt(_ place: Place, _ work: any PoolWork) -> Bool { entries[place].work === work }
 
-  /// Takes one worker's share of the work at a place, which goes behind the others for the rest.
+  /// Takes one request of the work at a place.
+  ///
+  /// The rest of the work moves behind the other work.
   private mutating func take(_ place: Place) -> (any PoolWork)? {
     let work = entries[place].work
     count -= 1

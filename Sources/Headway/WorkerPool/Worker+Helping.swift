@@ -2,14 +2,16 @@ import Dispatch
 import Synchronization
 
 extension Worker {
-  /// How long a helper stays at least if other work waits: as long as at a queue.
+  /// The minimum time that a helper stays while other work waits.
+  ///
+  /// It is the same as for a visit to a queue.
   private static let turn: UInt64 = 1_000_000
 
-  /// When the turn of a helper is over that begins now.
+  /// Returns the time when the turn of a helper ends that begins now.
   static func endOfTurn() -> UInt64 { DispatchTime.now().uptimeNanoseconds + turn }
 
-  /// Whether the worker should leave what it helps with: other work waits, and its turn is over, or more workers are at
-  /// work than may be.
+  /// Whether the worker should stop helping: other work waits and its turn is over, or more workers are at work than
+  /// the pool allows.
   @inline(__always)
   func isNeededElsewhere(_ turnEnd: UInt64) -> Bool {
     leavesSoon.load(ordering: .relaxed)

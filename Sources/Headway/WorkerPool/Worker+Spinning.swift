@@ -13,27 +13,27 @@ import Android
 #endif
 
 extension Worker {
-  /// For how long a worker that has found nothing more to do in a queue looks for it, in nanoseconds, before it sleeps:
-  /// about what it takes to fall asleep and to be woken.
+  /// How long a worker that has found nothing to do in a queue spins before it sleeps, in nanoseconds.
+  ///
+  /// This is about the time that it takes to fall asleep and to be woken.
   static let spinTime: UInt64 = 50_000
 
-  /// Whether it would spin at this moment, as far as can be seen at a glance: no other worker does, and no other work
-  /// waits.
+  /// A hint whether the worker would spin at this moment: no other worker spins, and no other work waits.
   var maySpin: Bool { !pool.workWaits.load(ordering: .relaxed) && pool.spinning.mayBegin }
 
-  /// Spins until there is something to do, or time is up, or other work waits.
+  /// Spins until there is something to do, the time is up, or other work waits.
   ///
-  /// One worker of a pool does that at a time; the others return at once. So do all when it has been in vain the last
-  /// times: then work comes too seldom.
+  /// One worker per pool spins at a time. For others, this returns immediately. It also returns immediately for all
+  /// workers if spinning was in vain the last times, because work arrives too rarely.
   ///
-  /// - Parameter spin: Looks for something to do as long as the closure that it is given returns true.
+  /// - Parameter spin: Checks for something to do as long as its argument returns true.
   func spin(_ spin: (_ goesOn: () -> Bool) -> Void) {
     guard pool.spinning.begins() else { return }
     let end = DispatchTime.now().uptimeNanoseconds + Self.spinTime
     var isInVain = false
     spin {
       for _ in 0..<16 { headway_pause() }
-      // A thread that was woken by the end of the last operation may wait for this very processor.
+      // A thread that was woken by the end of the last operation might wait for this very processor.
       sched_yield()
       isInVain = DispatchTime.now().uptimeNanoseconds >= end
       return !isInVain && !pool.workWaits.load(ordering: .relaxed)
@@ -42,23 +42,25 @@ extension Worker {
   }
 }
 
-/// Whether it is worth while for a worker of a pool to spin.
+/// Decides whether it is worthwhile for a worker of a pool to spin.
 ///
-/// A worker whose spinning was in vain makes the next ones skip theirs, once, then twice, and so on up to
-/// ``mostSkipped`` times; one that was not in vain begins anew. So work that comes at longer intervals costs the pool
-/// little, and work that comes at short ones is soon expected again.
+/// After a worker has spun in vain, the next ones skip spinning: once, then twice, and so on up to ``mostSkipped``
+/// times. A worker that finds work resets this. So work that arrives at longer intervals costs the pool little, and
+/// work that arrives at short intervals is soon expected again.
 final class SpinPolicy: Sendable {
   private static let mostSkipped = 16
 
-  // Relaxed, but for the exchange that lets in one at a time: the counts are hints.
+  // Relaxed, except for the exchange that admits one worker at a time: the counts are hints.
   private let isSpinning = Atomic<Bool>(false)
   private let skipped = Atomic<Int>(0)
   private let toSkip = Atomic<Int>(0)
 
-  /// A hint whether ``begins()`` is worth a try.
+  /// A hint whether ``begins()`` might return true.
   var mayBegin: Bool { !isSpinning.load(ordering: .relaxed) }
 
-  /// Whether the calling worker may spin; if so, it calls ``ends(isInVain:)`` afterwards.
+  /// Whether the calling worker can spin.
+  ///
+  /// If so, it must call ``ends(isInVain:)`` afterwards.
   func begins() -> Bool {
     if skipped.load(ordering: .relaxed) < toSkip.load(ordering: .relaxed) {
       skipped.add(1, ordering: .relaxed)

@@ -3,45 +3,48 @@ import Synchronization
 
 /// One thread of a pool.
 final class Worker: @unchecked Sendable {
-  // `wake`, `sleeps` and `leavesSoon` protect themselves; the pool's lock protects `status`, `blockedSince`, `visit`
-  // and `isDismissed`; the pool manager's thread alone uses `seen`; `probe` is set before the worker first looks for
-  // work, under the pool's lock; the rest belongs to the worker's own thread.
+  // `wake`, `sleeps` and `leavesSoon` protect themselves. The pool's lock protects `status`, `blockedSince`, `visit`
+  // and `isDismissed`. Only the pool manager's thread uses `seen`. `probe` is set under the pool's lock, before the
+  // worker first searches for work. The rest belongs to the worker's own thread.
 
-  /// What the pool knows of a worker.
+  /// The status of a worker, as far as the pool knows it.
   enum Status {
-    /// Made or woken; it has not looked for work since.
+    /// It was created or woken, and has not searched for work since.
     case coming
     case working
     case asleep
     /// It has announced that it blocks.
     case blocked
-    /// The pool manager found it blocked; until it computes, or looks for work, it is taken to be.
+    /// The pool manager found it blocked.
+    ///
+    /// It counts as blocked until it computes or searches for work.
     case foundBlocked
   }
 
   let pool: WorkerPool
-  /// For people: what the thread is called.
+  /// The name of the thread, for people.
   let name: String
   let wake = DispatchSemaphore(value: 0)
   var status = Status.coming
   /// When it was found blocked, in nanoseconds of uptime.
   var blockedSince: UInt64 = 0
-  /// It is to end, when it wakes, so that another pool may have a thread.
+  /// Whether it must end when it wakes, so that another pool can have a thread.
   var isDismissed = false
-  /// What the thread keeps for its next visit to a queue; belongs to the thread.
+  /// An object that the thread keeps for its next visit to a queue; belongs to the thread.
   var kept: AnyObject?
-  /// Its thread is in a visit to a queue, for which it uses that; belongs to the thread.
+  /// Whether the thread uses that object, because it is visiting a queue; belongs to the thread.
   var isVisiting = false
-  /// The owner of the work that it has taken.
+  /// The owner of the work that the worker has taken.
   var visit: ObjectIdentifier?
-  /// Lets others look at the thread.
+  /// Lets other threads find out whether this thread is blocked.
   private(set) var probe: ThreadProbe?
-  /// What the pool manager saw when it last looked.
+  /// The state of the worker at the pool manager's last check.
   var seen: (sleepCount: UInt64, time: UInt64, processorTime: UInt64)?
-  /// The thread's nice value was raised and could not be set back: the thread is not to be used further.
+  /// The thread's nice value was raised and could not be restored, so the thread must not be used further.
   private(set) var isWornOut = false
-  /// The thread keeps a raised nice value, which it has inherited from a thread of the user's: it works while there is
-  /// work, and ends in place of sleeping, so that another thread may make the next.
+  /// The thread keeps a raised nice value, which it has inherited from a user's thread.
+  ///
+  /// It works while there is work, and ends instead of sleeping, so that another thread can create the next one.
   private(set) var hasInheritedNiceness = false
 
   private static let lastNormal = Atomic<Int>(0)
@@ -57,49 +60,50 @@ final class Worker: @unchecked Sendable {
 
   // MARK: The current thread
 
-  /// The worker whose thread the calling thread is.
+  /// The worker that the calling thread belongs to; nil on other threads.
   static var current: Worker? {
     ThreadValues.existing?.pointee.worker.map { Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// What the worker's thread does.
+  /// Runs the worker's thread.
   private func run() {
     hasInheritedNiceness = !ThreadNiceness.enter(pool.workerClass)
     ThreadValues.current.pointee.worker = Unmanaged.passUnretained(self).toOpaque()
     let probe = ThreadProbe()
     pool.state.withLock { _ in self.probe = probe }
     pool.run(self)
-    // As a worker still, which leaves it to the pool manager if its nice value is raised.
+    // Still as a worker: if its nice value is raised, it leaves critical sections to the pool manager.
     WorkerPool.serveHungry()
     dismissFromPoolManager()
-    // Destructors of thread-specific data that others have set run after this, on a thread that is no worker any more.
+    // Destructors of thread-specific data that user code has set run after this, on a thread that is no longer a
+    // worker.
     ThreadValues.current.pointee = ThreadValues()
   }
 
   // MARK: Progress
 
-  /// How often it has fallen asleep in the pool.
+  /// How often the worker has fallen asleep in the pool.
   ///
-  /// Relaxed: the pool manager looks again a millisecond later.
+  /// Relaxed: the pool manager checks again a millisecond later.
   private let sleeps = Atomic<UInt64>(0)
 
   var sleepCount: UInt64 { sleeps.load(ordering: .relaxed) }
 
   func noteSleep() { sleeps.store(sleepCount &+ 1, ordering: .relaxed) }
 
-  /// The worker is to look for other work, or to sleep, when its operation is done.
+  /// Whether the worker must search for other work, or sleep, when its operation has finished.
   let leavesSoon = Atomic<Bool>(false)
 
   // MARK: Blocking
 
-  /// Under the pool's lock.
+  /// Called under the pool's lock.
   func beginBlocking(_ state: inout WorkerPool.State) {
     guard status == .working || status == .foundBlocked else { return }
     if status == .working { state.blocked += 1 }
     status = .blocked
   }
 
-  /// Under the pool's lock.
+  /// Called under the pool's lock.
   func endBlocking(_ state: inout WorkerPool.State) {
     guard status == .blocked else { return }
     status = .working
@@ -109,20 +113,21 @@ final class Worker: @unchecked Sendable {
 
   // MARK: Raising the thread
 
-  /// On a worker of a low class, the address of the operation that it runs, or has taken and is about to begin; or 0.
+  /// On a worker of a low class: the address of the operation that it runs, or that it has taken and is about to begin;
+  /// 0 if there is none.
   ///
-  /// The lowest bit is set if the thread was given a lower nice value for it. `Worker+Raising.swift` describes the
-  /// protocol.
+  /// The lowest bit is set if the thread was given a lower nice value for the operation. `Worker+Raising.swift`
+  /// describes the protocol.
   let raisable = Atomic<UInt>(0)
 
   // MARK: Thread priority
 
-  /// The thread has a raised nice value: it must not hold locks that others take.
+  /// The thread has a raised nice value, so it must not hold locks that other threads acquire.
   var isLow: Bool { pool.workerClass != .normal || isLowered || isWornOut }
 
   private var isLowered = false
 
-  /// Runs `body` with a share of the processor given as a thread priority from 0.0 to 1.0.
+  /// Runs `body` with a share of the processor that corresponds to a thread priority from 0.0 to 1.0.
   func withPriority(_ priority: Double, _ body: () -> Void) {
     let nice = ThreadNiceness.current
     let wanted = nice + Int32(((0.5 - priority) * 38).rounded())
@@ -136,7 +141,7 @@ final class Worker: @unchecked Sendable {
     if !isWornOut || wasWornOut { PoolManager.shared.dismissLowWorker() }
   }
 
-  /// The worker's thread ends, or could not be made.
+  /// Removes the worker from the pool manager, because its thread ends or could not be created.
   func dismissFromPoolManager() {
     if pool.workerClass != .normal { PoolManager.shared.dismissLowWorker() }
     if isWornOut { PoolManager.shared.dismissLowWorker() }
@@ -144,9 +149,9 @@ final class Worker: @unchecked Sendable {
 
   // MARK: The thread
 
-  /// Makes the worker's thread.
+  /// Creates the worker's thread.
   ///
-  /// A thread inherits the nice value of the one that makes it, so one with a raised value leaves that to the pool
+  /// A thread inherits the nice value of its creator. So a thread with a raised value leaves the creation to the pool
   /// manager.
   func start() {
     if Worker.current?.isLow == true { return PoolManager.perform { self.makeThread() } }

@@ -1,17 +1,18 @@
 import Synchronization
 
 extension WorkerPool {
-  /// How many workers may be taken to be blocked before any has been so for ``trial``: others that take their place may
-  /// soon compute beside them.
+  /// The maximum number of workers that count as blocked before any of them has been blocked for ``trial``.
+  ///
+  /// Workers that take their places might soon have to share the processors with them.
   private static let mostOnTrial = 2
   /// After this time, in nanoseconds, a worker is likely to be blocked for long.
   private static let trial: UInt64 = 8_000_000
   /// For this time, in nanoseconds, after workers that were found blocked have computed again, there is no burst.
   private static let caution: UInt64 = 100_000_000
-  /// How many more workers than there are processors are let in at a time, at most, in place of blocked ones.
+  /// The maximum of `burst`: how many more workers than processors are admitted instead of blocked ones.
   private static let greatestBurst = 8 * ProcessorCount.usable
 
-  /// Takes what the pool manager has seen into account.
+  /// Applies the result of a check by the pool manager.
   ///
   /// - Returns: Whether anything changed.
   func take(_ sight: PoolSight) -> Bool {
@@ -41,13 +42,13 @@ extension WorkerPool {
     }
     var new: [Worker] = []
     for (worker, sleepCount) in sight.blocked {
-      // It may have gone on while it was looked at.
+      // The worker might have continued during the check.
       guard worker.status == .working, worker.sleepCount == sleepCount else { continue }
       if worker.blockedSince == 0 { worker.blockedSince = now }
       if isLong(worker) { hasLong = true }
       new.append(worker)
     }
-    // Operations block for long, and none has computed afterwards: the next ones probably will not either.
+    // Operations block for long, and none has computed afterwards, so the next ones will probably block, too.
     let isBurst = hasLong && !sight.isSomeBusy && sight.computing.isEmpty && now >= state.noBurstBefore
     var isChanged = false
     for worker in new where isBurst || isLong(worker) || onTrial < Self.mostOnTrial {
@@ -65,9 +66,9 @@ extension WorkerPool {
     return isChanged || !new.isEmpty
   }
 
-  /// Whether the pool manager is to look again: nil if not, else whether work waits.
+  /// Whether the pool manager must check again: nil if not; otherwise, whether work waits.
   ///
-  /// What comes later sets it to look again.
+  /// Work that arrives later starts the watch again.
   func continuesWatch() -> Bool? {
     state.withLock { state in
       if state.work.isEmpty { (state.burst, state.helpsOut) = (0, false) }
@@ -81,12 +82,12 @@ extension WorkerPool {
 }
 
 extension WorkerPool.State {
-  /// Whether work waits for which no worker is at work.
+  /// Whether there is waiting work that no worker is working for.
   fileprivate var hasUnvisitedWork: Bool {
     let visited = visited
     return work.works.contains { !visited.contains($0.owner) }
   }
 
-  /// The owners of the work at which workers are that are not blocked.
+  /// The owners of the work of all workers that are not blocked.
   var visited: Set<ObjectIdentifier> { Set(workers.lazy.filter { $0.status == .working }.compactMap(\.visit)) }
 }

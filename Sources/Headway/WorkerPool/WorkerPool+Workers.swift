@@ -11,7 +11,7 @@ extension WorkerPool {
     case end
   }
 
-  /// What a worker's thread does until it ends.
+  /// Runs a worker's thread until it ends.
   func run(_ worker: Worker) {
     while true {
       switch nextWork(for: worker) {
@@ -26,7 +26,9 @@ extension WorkerPool {
     }
   }
 
-  /// The oldest work; or else the worker is among the sleeping, or is to end.
+  /// Returns the oldest work.
+  ///
+  /// If there is none, adds the worker to the sleeping ones, or makes it end.
   private func nextWork(for worker: Worker) -> Next {
     var next = Next.sleep
     changeAndSend { state in
@@ -58,7 +60,9 @@ extension WorkerPool {
     return next
   }
 
-  /// Sleeps until woken; false when the time was up, or it was dismissed, and the thread is to end.
+  /// Sleeps until the worker is woken.
+  ///
+  /// Returns false if its time was up or it was dismissed, and the thread must end.
   private func sleep(_ worker: Worker) -> Bool {
     if worker.wake.wait(timeout: .now() + Self.idleTime) == .success {
       return !state.withLock { _ in worker.isDismissed }
@@ -69,12 +73,14 @@ extension WorkerPool {
       state.remove(worker)
       return true
     }
-    // Chosen to be woken in that very moment: the signal is on its way.
+    // The worker was chosen to be woken at that moment, so the signal is on its way.
     if !isLeaving { worker.wake.wait() }
     return !isLeaving
   }
 
-  /// A worker ends although there may be work; another comes in its place.
+  /// Ends a worker although there might be work.
+  ///
+  /// Another worker takes its place.
   private func retire(_ worker: Worker) {
     changeAndSend { state in
       if worker.status == .foundBlocked { state.blocked -= 1 }
@@ -84,8 +90,10 @@ extension WorkerPool {
 
   // MARK: Threads that are missing
 
-  /// The worker's thread could not be made; its work waits, and it is tried again: by the pool manager at each of its
-  /// looks, or, if that is missing too, with the next work and by threads that wait.
+  /// Removes a worker whose thread could not be created.
+  ///
+  /// Its work waits, and the creation is tried again: by the pool manager at each check, or, if the pool manager's
+  /// thread is missing, too, with the next work and by threads that wait.
   func threadWasRefused(_ worker: Worker) {
     let beginsWatch = state.withLock { state in
       state.remove(worker)
@@ -101,7 +109,7 @@ extension WorkerPool {
 
   static func noteMissingThread() { isThreadMissing.store(true, ordering: .relaxed) }
 
-  /// Tries again to make threads, if one could not be made.
+  /// Tries again to create threads, if one could not be created.
   static func retryMissingThreads() {
     guard isThreadMissing.load(ordering: .relaxed), isThreadMissing.exchange(false, ordering: .relaxed) else { return }
     for workerClass in WorkerClass.allCases { pool(of: workerClass).changeAndSend { _ in } }
@@ -110,11 +118,12 @@ extension WorkerPool {
 
   // MARK: The limit
 
-  /// Has a sleeping worker of another class end, so that this one may have its thread; or else, those of less urgent
-  /// classes when they have done what they are at.
+  /// Makes a sleeping worker of another class end, so that this class can have its thread.
   ///
-  /// This pool is known to be hungry by now, so a worker that falls asleep later ends instead, and a less urgent one
-  /// that looks for work later does, too.
+  /// If there is none, makes the workers of less urgent classes leave after their current operations.
+  ///
+  /// This pool is already marked as hungry. So a worker that would fall asleep later ends instead, as does a less
+  /// urgent worker that searches for work later.
   func askForThread() {
     for workerClass in WorkerClass.allCases where workerClass != self.workerClass {
       let dismissed = Self.pool(of: workerClass).state.withLock { state -> Worker? in
@@ -134,9 +143,10 @@ extension WorkerPool {
     }
   }
 
-  /// There may be room for another thread: the classes that were refused one try again, the most urgent first.
+  /// Makes the classes that were refused a thread try again, the most urgent first, because there might be room for
+  /// one.
   ///
-  /// - Parameter limit: If it is not nil, only the classes that are less urgent than that.
+  /// - Parameter limit: If it is not nil, only the classes that are less urgent than this one try again.
   static func serveHungry(lessUrgentThan limit: WorkerClass? = nil) {
     for workerClass in WorkerClass.allCases
     where ThreadLimit.isHungry(workerClass.bit) && (limit.map { workerClass.moreUrgent & $0.bit != 0 } ?? true) {
@@ -146,17 +156,18 @@ extension WorkerPool {
 }
 
 extension WorkerPool.State {
-  /// Work for a worker that is at work now.
+  /// Takes work for a worker that is now at work.
   fileprivate mutating func takeWork() -> (any PoolWork)? {
     if atWork <= width { return work.popFirst() }
-    // When more are at work than may be, because blocked ones have come back, this one goes; unless it helps out.
+    // If blocked workers have continued, more workers can be at work than allowed. Then this worker gets no work,
+    // unless it helps out.
     guard helpsOut else { return nil }
     helpsOut = false
     let visited = visited
     return work.popFirst { !visited.contains($0.owner) }
   }
 
-  /// Forgets a worker whose thread ends.
+  /// Removes a worker whose thread ends.
   mutating func remove(_ worker: Worker) {
     guard let position = workers.firstIndex(where: { $0 === worker }) else { return }
     workers.swapAt(position, workers.count - 1)

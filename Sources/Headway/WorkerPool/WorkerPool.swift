@@ -1,11 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// The threads of this library of one class, shared by all queues of the process.
+/// Headway's threads of one class, shared by all queues of the process.
 ///
-/// A worker takes the oldest piece of work; when there is none it sleeps on its own semaphore, and after some seconds
-/// it ends. As many workers as there are processors are at work; the ``PoolManager`` finds those that are blocked, and
-/// others work in their place. `README.md` beside this file says why no work is forgotten.
+/// A worker takes the oldest piece of work. If there is none, it sleeps on its own semaphore, and ends after some
+/// seconds. The number of workers at work is the number of processors. The ``PoolManager`` finds those that are
+/// blocked, and other workers take their places. `README.md` next to this file explains why no work is forgotten.
 final class WorkerPool: WorkExecutor {
   private static let normal = WorkerPool(.normal)
   private static let utility = WorkerPool(.utility)
@@ -15,7 +15,9 @@ final class WorkerPool: WorkExecutor {
 
   private init(_ workerClass: WorkerClass) { self.workerClass = workerClass }
 
-  /// Work for other classes goes on from it to the pool of that class.
+  /// The pool of normal workers.
+  ///
+  /// It passes work for other classes on to the pool of that class.
   static var shared: WorkerPool { normal }
 
   static func pool(of workerClass: WorkerClass) -> WorkerPool {
@@ -26,66 +28,74 @@ final class WorkerPool: WorkExecutor {
     }
   }
 
-  /// What the lock protects.
+  /// The state that the lock protects.
   struct State {
     var work = WaitingWork()
-    /// The workers asleep; the one that fell asleep last, whose memory is warm, wakes first.
+    /// The sleeping workers.
+    ///
+    /// The one that fell asleep last, whose memory is warm, wakes first.
     var sleeping: [Worker] = []
     /// All workers.
     var workers: [Worker] = []
-    /// Workers that were made or woken and have not looked for work since.
+    /// The number of workers that were created or woken and have not searched for work since.
     var coming = 0
-    /// Workers that announced that they block, and those that were found blocked.
+    /// The number of workers that announced that they block, and of those that were found blocked.
     var blocked = 0
-    /// How many more than there are processors may be at work, since all that are were found blocked.
+    /// How many more workers than processors can be at work, because all workers at work were found blocked.
     var burst = 0
-    /// No burst before this time, in nanoseconds of uptime: workers that were found blocked have computed again.
+    /// There is no burst before this time, in nanoseconds of uptime, because workers that were found blocked have
+    /// computed again.
     var noBurstBefore: UInt64 = 0
-    /// One more than are at work now may come, for work that has waited long while all are busy with other work.
+    /// Whether one worker can be added to those at work, for work that has waited long while all workers are busy with
+    /// other work.
     var helpsOut = false
-    /// Counts the pieces of work taken, by which the pool manager sees progress.
+    /// The number of pieces of work that were taken.
+    ///
+    /// It shows progress to the pool manager.
     var taken: UInt64 = 0
-    /// The pool manager looks at the workers, or has been told to.
+    /// Whether the pool manager checks the workers, or has been requested to.
     var isWatched = false
-    /// It has been told that no more threads may be made.
+    /// Whether it has been reported that no further thread can be created.
     var hasReportedLimit = false
 
-    /// Workers at work or coming.
+    /// The number of workers that are at work or coming.
     var atWork: Int { workers.count - sleeping.count - blocked }
-    /// How many may be.
+    /// The maximum number of workers at work.
     var width: Int { ProcessorCount.usable + burst }
-    /// How many more may come now.
+    /// How many more workers can come now.
     ///
-    /// One that helps out may come however many there are already: those that computed a moment too long, or that were
-    /// taken to be blocked, would keep it out for ever. One comes at a time.
+    /// A worker that helps out can come even if the maximum is reached: workers that computed a moment too long, or
+    /// that were wrongly considered blocked, would otherwise keep it out forever. One comes at a time.
     var room: Int { helpsOut && coming == 0 ? max(1, width - atWork) : width - atWork }
   }
 
   let state = Guarded(State())
 
-  /// Says without a lock whether work waits: a worker that has worked for long then lets others have their turn.
+  /// Whether work waits; readable without a lock.
+  ///
+  /// A worker that has worked for long then lets other work have its turn.
   let workWaits = Atomic<Bool>(false)
 
   let spinning = SpinPolicy()
 
   // MARK: Work
 
-  /// Sends `count` workers for `work`.
+  /// Requests `count` workers for `work`.
   func submit(_ work: any PoolWork, count: Int) { changeAndSend { $0.work.append(work, count: count) } }
 
-  /// Sends `count` workers of a class for `work`.
+  /// Requests `count` workers of a class for `work`.
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
     Self.pool(of: workerClass).submit(work, count: count)
   }
 
-  /// Sends `count` workers of a class to help with `work`.
+  /// Requests `count` workers of a class to help with `work`.
   func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass) {
     Self.pool(of: workerClass).changeAndSend { $0.work.append(helpersFor: work, count: count) }
   }
 
-  /// Sends no further workers of a class to help with `work`.
+  /// Withdraws the requests for workers of a class to help with `work`.
   ///
-  /// - Returns: How many were still to come.
+  /// - Returns: How many of the requested workers had not arrived yet.
   func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int {
     var count = 0
     Self.pool(of: workerClass).changeAndSend { count = $0.work.withdraw(work) }
@@ -94,7 +104,7 @@ final class WorkerPool: WorkExecutor {
 
   /// Runs `body`, which blocks the calling thread.
   ///
-  /// If that is a worker, another may take its place meanwhile.
+  /// If that thread is a worker, another worker can take its place during this time.
   static func blocking(_ body: () -> Void) {
     guard let worker = Worker.current else { return body() }
     worker.pool.changeAndSend { worker.beginBlocking(&$0) }
@@ -104,7 +114,9 @@ final class WorkerPool: WorkExecutor {
 
   // MARK: Sending workers
 
-  /// Changes the state under the lock; then, outside it, wakes and makes the threads that the change calls for.
+  /// Changes the state under the lock.
+  ///
+  /// Then, outside the lock, wakes and creates the threads that the change requires.
   func changeAndSend(_ change: (inout State) -> Void) {
     let calls = state.withLock { state in
       change(&state)
@@ -123,18 +135,18 @@ final class WorkerPool: WorkExecutor {
   private struct Calls {
     var woken: [Worker] = []
     var made: [Worker] = []
-    /// What waits and gets no thread, since there are as many as there may be.
+    /// The waiting work that gets no thread, because the limit is reached.
     var refused: [any PoolWork] = []
     var isLimited = false
-    /// The pool had been refused a thread, and wants none any more.
+    /// The pool had been refused a thread, and no longer needs one.
     var isSatisfied = false
     var beginsWatch = false
     var hurries = false
   }
 
-  /// Chooses the sleeping workers to wake, and the threads to make, for the work that no worker is coming for.
+  /// Chooses the sleeping workers to wake, and the threads to create, for the work that no worker is coming for.
   ///
-  /// Where there may be no more workers, the pool manager is set to look after that work.
+  /// If no further worker is allowed, the pool manager is requested to watch that work.
   private func calls(_ state: inout State) -> Calls {
     var calls = Calls()
     var missing = state.work.count - state.coming
@@ -148,7 +160,7 @@ final class WorkerPool: WorkExecutor {
         state.workers.append(worker)
         calls.made.append(worker)
       } else {
-        // What waits may be blocks alone: then the first queue that comes to wait is notified.
+        // If all waiting work consists of blocks, the first queue that waits later is notified instead.
         if !state.hasReportedLimit { calls.refused = state.work.works.filter(\.reportsThreadLimit) }
         if !calls.refused.isEmpty { state.hasReportedLimit = true }
         calls.isLimited = true

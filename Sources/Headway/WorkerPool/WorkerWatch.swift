@@ -1,61 +1,67 @@
 import Dispatch
 
-/// Finds workers that are blocked, and those that compute again; belongs to the pool manager's thread.
+/// Finds workers that are blocked, and those that compute again.
 ///
-/// A worker is judged by the processor time that its thread has used in the time since it was last looked at, and by
-/// whether it sleeps at the moment: by its clock, a thread that waits for a processor looks the same. So operations
-/// that sleep, wait, read, or do so again and again for short times, make room for others; those that compute do not.
+/// It belongs to the pool manager's thread.
+///
+/// A worker is judged by the processor time that its thread has used since the last check, and by whether it is
+/// sleeping at the moment: judged by processor time alone, a thread that waits for a processor looks the same. So
+/// operations that sleep, wait or read, even if repeatedly for short times, make room for others. Operations that
+/// compute do not.
 struct WorkerWatch {
-  /// The shortest time between two looks, in nanoseconds.
+  /// The shortest time between two checks, in nanoseconds.
   private static let shortestPause: UInt64 = 500_000
-  /// The longest time while work waits, and while it does not.
+  /// The longest time between two checks, while work waits and while none does.
   private static let longestPause: (working: UInt64, idle: UInt64) = (4_000_000, 50_000_000)
-  /// A worker is judged by no less time than this, in nanoseconds; by more where the system does not say whether a
-  /// thread sleeps, so that one that is preempted has had its turn.
-  private static let window: (usual: UInt64, blind: UInt64) = (1_000_000, 10_000_000)
-  /// A worker that used less than this part of the time is blocked; one that used more than half of it computes.
-  private static let blockedShare: (usual: UInt64, blind: UInt64) = (4, 20)
-  /// For how long work waits and none is taken, in nanoseconds, before one more worker helps out.
+  /// The minimum time that a worker is judged by, in nanoseconds.
   ///
-  /// Longer than it takes to find that workers are blocked, whose place others get. Twice as long for each worker that
-  /// is at work beyond those that may be: many queues whose operations compute for long are to have few threads, and
-  /// yet each gets one in the end.
+  /// It is longer if the system does not report whether a thread sleeps, so that a preempted thread has had its turn.
+  private static let window: (usual: UInt64, blind: UInt64) = (1_000_000, 10_000_000)
+  /// A worker that used less than this part of the time is blocked.
+  ///
+  /// A worker that used more than half of it computes.
+  private static let blockedShare: (usual: UInt64, blind: UInt64) = (4, 20)
+  /// How long work must wait while none is taken, in nanoseconds, before one more worker helps out.
+  ///
+  /// This is longer than it takes to find blocked workers and let others take their places. It is doubled for each
+  /// worker at work beyond the maximum: many queues whose operations compute for long should get few threads, and yet
+  /// each must eventually get one.
   private static let patience: UInt64 = 20_000_000
   private static let mostDoublings = 16
 
   private var pause = shortestPause
   private var lastLook: UInt64 = 0
   private var pools = PerClass(PoolHistory())
-  /// The classes that were looked at last time, a bit for each.
+  /// The classes that were checked last time: one bit per class.
   private var watched: UInt8 = 0
 
   private struct PoolHistory {
     var taken: UInt64 = 0
-    /// Since when no work has been taken.
+    /// The time since which no work has been taken.
     var standsSince: UInt64 = 0
   }
 
-  /// Whether it is time to look.
+  /// Whether it is time for the next check.
   var isDue: Bool { DispatchTime.now().uptimeNanoseconds >= lastLook + pause }
 
   var nextLook: DispatchTime { DispatchTime(uptimeNanoseconds: lastLook + pause) }
 
-  /// The time between two looks is longer than usual, since nothing changed.
+  /// Whether the time between two checks is longer than usual, because nothing changed.
   var isPausing: Bool { pause > Self.shortestPause }
 
   mutating func hurry() { pause = Self.shortestPause }
 
-  /// Looks at the workers of some classes.
+  /// Checks the workers of some classes.
   ///
-  /// - Parameter classes: A bit for each class.
-  /// - Returns: The classes that are to be looked at again.
+  /// - Parameter classes: One bit per class.
+  /// - Returns: The classes that must be checked again.
   mutating func look(at classes: UInt8) -> UInt8 {
     let now = DispatchTime.now().uptimeNanoseconds
     lastLook = now
     var (remaining, isQuiet, works) = (UInt8(0), true, false)
     for workerClass in WorkerClass.allCases where classes & workerClass.bit != 0 {
       let pool = WorkerPool.pool(of: workerClass)
-      // Since when it was not looked at, nothing is known.
+      // Nothing is known about the time during which the class was not checked.
       if watched & workerClass.bit == 0 { pools[workerClass].standsSince = now }
       if look(at: pool, now) { isQuiet = false }
       guard let hasWork = pool.continuesWatch() else { continue }
@@ -67,7 +73,7 @@ struct WorkerWatch {
     return remaining
   }
 
-  /// Looks at the workers of a pool, and has it take what that shows into account.
+  /// Checks the workers of a pool, and applies the result to the pool.
   ///
   /// - Returns: Whether anything changed.
   private mutating func look(at pool: WorkerPool, _ now: UInt64) -> Bool {
@@ -101,14 +107,16 @@ struct WorkerWatch {
 
   private enum Judgement {
     case blocked, computing
-    /// It has used some of the time; or none, and would like to.
+    /// It has used some of the time.
+    ///
+    /// Or it has used none, but is not asleep.
     case unclear
   }
 
-  /// Judges by the time since it was last judged; nil if that is too short.
+  /// Judges a worker by the time since it was last judged; nil if that is too short.
   private static func judge(_ worker: Worker, wasBlocked: Bool, _ now: UInt64) -> Judgement? {
     guard let probe = worker.probe, let time = probe.processorTime else { return nil }
-    // It has slept in the pool since: what it did before does not count.
+    // It has slept in the pool since then, so what it did before does not count.
     guard let seen = worker.seen, seen.sleepCount == worker.sleepCount else {
       worker.seen = (worker.sleepCount, now, time)
       return nil
@@ -119,8 +127,8 @@ struct WorkerWatch {
       worker.seen = (seen.sleepCount, now, time)
       return .computing
     }
-    // It slept when it was found blocked, and has not run since: the kernel, which takes its time, need not be asked.
-    // Hundreds may be blocked, and others wait for their place.
+    // It slept when it was found blocked, and has not run since. So the kernel, which would take its time, does not
+    // need to be queried. Hundreds of workers can be blocked while others wait for their places.
     if wasBlocked, used == 0 {
       worker.seen = (seen.sleepCount, now, time)
       return .blocked
@@ -135,13 +143,13 @@ struct WorkerWatch {
   }
 }
 
-/// What one look at the workers of a pool has shown.
+/// The result of one check of a pool's workers.
 struct PoolSight {
   let now: UInt64
-  /// With how often each had slept.
+  /// Each worker with the number of times that it had slept.
   var blocked: [(worker: Worker, sleepCount: UInt64)] = []
   var computing: [(worker: Worker, sleepCount: UInt64)] = []
   var isSomeBusy = false
-  /// No work has been taken for long: one more may be at work.
+  /// No work has been taken for long, so one more worker can be at work.
   var helpsOut = false
 }
