@@ -21,7 +21,7 @@ package enum WorkerClass: UInt8, Sendable, CaseIterable, AtomicRepresentable {
 
   /// A separate bit per class.
   ///
-  /// Those of more urgent classes are lower.
+  /// The bits of more urgent classes are lower.
   var bit: UInt8 {
     switch self {
     case .normal: 1

@@ -4,8 +4,9 @@ import Synchronization
 /// Support for tasks that are escalated while a queue has their jobs.
 ///
 /// The Swift runtime does not notify an executor when such a task is escalated. So the queue reads the priorities of
-/// the tasks whose jobs it has: a few milliseconds after a thread has been requested, and then, while there are jobs
-/// and the queue is at work, at increasing intervals. A job whose task was escalated is raised like any operation.
+/// the tasks whose jobs it has. It reads them a few milliseconds after a thread has been requested. While there are
+/// jobs and the queue is at work, it reads them again, at increasing intervals. A job whose task was escalated is
+/// raised like any operation.
 extension OperationQueue {
   /// The intervals between two checks, in milliseconds.
   private static let (shortestInterval, longestInterval) = (4, 256)

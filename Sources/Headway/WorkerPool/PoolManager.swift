@@ -86,7 +86,7 @@ final class PoolManager: Sendable {
   @inline(never)
   private static func carryOut(_ request: UnsafeMutablePointer<Request>) { request.pointee.body() }
 
-  // MARK: What it is asked for
+  // MARK: Requests
 
   /// Ensures that the thread runs, before a worker that needs it is created.
   ///

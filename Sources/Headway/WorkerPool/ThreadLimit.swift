@@ -10,7 +10,7 @@ enum ThreadLimit {
   /// classes that can give up their threads, under their locks. A worker reads the bits before it takes work or falls
   /// asleep, under its pool's lock.
   private static let hungry = Atomic<UInt8>(0)
-  /// Those of these classes that have no worker at all: one bit per class.
+  /// The classes among them that have no worker at all: one bit per class.
   private static let starving = Atomic<UInt8>(0)
 
   /// The maximum number of workers.

@@ -48,7 +48,7 @@ extension WorkerPool {
       if isLong(worker) { hasLong = true }
       new.append(worker)
     }
-    // Operations block for long, and none has computed afterwards, so the next ones will probably block, too.
+    // Operations block for long, and none has computed afterwards, so the next ones will probably also block.
     let isBurst = hasLong && !sight.isSomeBusy && sight.computing.isEmpty && now >= state.noBurstBefore
     var isChanged = false
     for worker in new where isBurst || isLong(worker) || onTrial < Self.mostOnTrial {

@@ -5,9 +5,9 @@ import Dispatch
 /// It belongs to the pool manager's thread.
 ///
 /// A worker is judged by the processor time that its thread has used since the last check, and by whether it is
-/// sleeping at the moment: judged by processor time alone, a thread that waits for a processor looks the same. So
-/// operations that sleep, wait or read, even if repeatedly for short times, make room for others. Operations that
-/// compute do not.
+/// sleeping at the moment. Processor time alone is not sufficient, because a thread that waits for a processor looks
+/// the same. So operations that sleep, wait or read, even if repeatedly for short times, make room for others.
+/// Operations that compute do not.
 struct WorkerWatch {
   /// The shortest time between two checks, in nanoseconds.
   private static let shortestPause: UInt64 = 500_000

@@ -192,7 +192,7 @@ public final class OperationProgress: Sendable {
   /// Assigns a part of the work to another progress.
   ///
   /// When the child finishes, its units are completed here. If this progress is cancelled or paused, the child is
-  /// immediately cancelled or paused, too.
+  /// also immediately cancelled or paused.
   ///
   /// - Parameters:
   ///   - child: The progress of the part.
