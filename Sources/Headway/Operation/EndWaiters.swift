@@ -5,8 +5,9 @@ enum WaitingGoal: Comparable {
   case settled
   /// The observers have been notified.
   case notified
-  /// Handlers that report the end have been called: all that a task can wait for. A thread does not wait for them,
-  /// since they may need that thread.
+  /// Handlers that report the end have been called: all that a task can wait for.
+  ///
+  /// A thread does not wait for them, since they may need that thread.
   case reported
 }
 

@@ -25,7 +25,9 @@ extension Operation {
     /// On the thread of the batch in which it ran: the queue hears of it when it next collects the results of the
     /// batch.
     case batch(Unmanaged<Batch>, isContinued: Bool)
-    /// By itself. The batch, if there is one, is that of the calling thread, which is closed.
+    /// By itself.
+    ///
+    /// The batch, if there is one, is that of the calling thread, which is closed.
     case byItself(closing: Unmanaged<Batch>?)
 
     var batch: Unmanaged<Batch>? { if case .batch(let batch, _) = self { batch } else { nil } }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// One task, to be run once: by an ``OperationQueue``, or by hand with ``start()``.
+/// A unit of work that runs once: in an ``OperationQueue``, or manually with ``start()``.
 ///
-/// Subclass it and override ``main()``, or use ``BlockOperation``. Nothing else needs to be written for an operation
-/// that does its work in one go on one thread:
+/// Subclass it and override ``main()``, or use ``BlockOperation``. An operation that does its work without interruption
+/// on one thread needs nothing else:
 ///
 /// ```swift
 /// final class Thumbnail: Operation, @unchecked Sendable {
@@ -16,61 +16,66 @@ import Synchronization
 /// }
 /// ```
 ///
-/// For work that goes on after `main()` has returned, subclass ``AsynchronousOperation``.
+/// For work that continues after `main()` has returned, subclass ``AsynchronousOperation``.
 ///
-/// An operation is *pending* until its dependencies have finished, then *ready*, *executing*, *finished*: one way.
-/// Cancelling is a flag beside these states; `main()` is expected to look at it. See ``cancel()``.
+/// An operation is *pending* until its dependencies have finished. Then it becomes *ready*, *executing* and *finished*,
+/// in this order. Cancellation is a separate flag, which `main()` should check. See ``cancel()``.
 ///
-/// Every member may be used from any thread.
+/// You can use every member from any thread.
 open class Operation: @unchecked Sendable {
-  // What protects the state: `state` is atomic. `links` has its own lock, under which nothing is called that is not in
-  // this module, and no other lock is taken, except that adding and removing a dependency locks the `links` of both
-  // operations, in the order of their addresses. The admission fields are the queue's, under the queue's lock.
+  // How the state is protected: `state` is atomic. `links` has its own lock. No code outside this module is called
+  // under it. Two other locks can be taken under it: that of the operation's cancellation handlers, and that of the
+  // `links` of a second operation. Adding and removing a dependency lock the `links` of both operations, in the order
+  // of their addresses. The admission fields belong to the queue and are protected by the queue's lock.
   //
-  // Members that Foundation's class lets subclasses override are open, and so have to be here; what they do is in the
-  // extension that is about it.
+  // Members that subclasses of Foundation's class can override are open, so they must be declared in the class itself.
+  // Their implementations are in the extension for the corresponding aspect.
 
   /// The state machine.
   let state = OperationStateMachine()
 
-  /// What few operations need to be joined to others, and what protects the looks at all that joins them.
+  /// The links to other operations that only few operations have.
+  ///
+  /// The lock also protects reads of all dependencies.
   let links = Guarded(Links())
 
-  /// Those that wait for this operation.
+  /// The edges of the operations that wait for this operation.
   let dependents = DependentStack()
 
-  // What this operation waits for: the first few, and the edges by which those know it.
+  // The first three dependencies. Each slot also holds the edge that the dependency uses to reach this operation.
   let firstSlot = DependencySlot()
   let secondSlot = DependencySlot()
   let thirdSlot = DependencySlot()
 
-  // The single bytes are together, behind the links, which leave room there: an operation is as small as it can be.
-  // Where a lock or a single thread excludes, that is not checked once more at each access.
+  // The single-byte properties are next to each other, so that an operation is as small as possible. A lock or a single
+  // thread already guarantees exclusive access to them, so the program does not check it again at each access.
 
-  /// `main()` runs; belongs to the thread that calls it, which is one.
+  /// True while ``main()`` runs.
+  ///
+  /// Only the thread that calls ``main()`` uses this property, and there is only one.
   @exclusivity(unchecked) final var isInMain = false
 
-  /// A block operation has a block that has not been taken for running.
+  /// True if a block operation has a block that no thread has taken out to run.
   ///
-  /// Protected by the lock of the links.
+  /// Protected in the same way as the first block of a ``BlockOperation``.
   @exclusivity(unchecked) final var hasBlock = false
 
-  /// A queue was given it as a barrier.
+  /// True if the operation was added to a queue as a barrier.
   ///
-  /// Set before anybody else knows the operation, and never again.
+  /// Set before any other thread knows the operation, and never changed afterwards.
   @exclusivity(unchecked) final var isBarrier = false
 
-  /// Where the operation is in its queue.
+  /// The operation's place in its queue.
   ///
-  /// Protected by the lock of that queue.
+  /// Protected by the queue's lock.
   @exclusivity(unchecked) final var admission = AdmissionRecord()
 
-  /// What joins the operation to the queue and to others there.
+  /// The operation's references to its queue and to its neighbors in the queue's lists.
   ///
-  /// Protected by the lock of that queue.
+  /// Protected by the queue's lock, except ``QueueLinks/home``.
   @exclusivity(unchecked) final var queueLinks = QueueLinks()
 
-  /// Creates an operation with normal priority, in no queue, that depends on nothing.
+  /// Creates an operation that has normal priority, has no dependencies, and is in no queue.
   public init() {}
 
   deinit {
@@ -80,119 +85,128 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Work
 
-  /// Does the work.
+  /// Performs the work of the operation.
   ///
-  /// Override it; the default does nothing, and `super.main()` need not be called.
+  /// Override this method. The default implementation does nothing, and you don't need to call `super.main()`.
   ///
-  /// Runs at most once, on a thread of the queue's choosing (or the thread that called ``start()``), never when the
-  /// operation was cancelled before. An override may be declared without `throws`. What it throws is kept in ``error``.
+  /// The method runs at most once, on a thread that the queue chooses, or on the thread that calls ``start()``. It
+  /// never runs if the operation was cancelled before it started. You can declare an override without `throws`. The
+  /// error that the method throws is stored in ``error``.
   ///
-  /// - Throws: Whatever makes the operation fail.
+  /// - Throws: The error that makes the operation fail.
   @_disfavoredOverload  // HeadwayFoundation adds one that does not throw, for callers written for Foundation.
   open func main() throws {}
 
-  /// Runs the operation now, on the calling thread, and returns when ``main()`` has.
+  /// Runs the operation immediately on the calling thread, and returns after ``main()`` has returned.
   ///
-  /// Queues call this; call it yourself only for an operation that is in no queue. A cancelled operation finishes
-  /// without running `main()`. On a finished operation nothing happens.
+  /// A queue calls this method. Call it yourself only if the operation is in no queue. A cancelled operation finishes
+  /// without running `main()`. If the operation has finished, the method does nothing.
   ///
-  /// An override for asynchronous work looks at ``isCancelled``, starts the work, and announces what ``isExecuting``
-  /// and ``isFinished``, which it overrides too, answer from then on, with
+  /// For asynchronous work, override this method together with ``isExecuting`` and ``isFinished``. The override checks
+  /// ``isCancelled``, starts the work, and announces each change of these two properties with
   /// ``willChangeValue(for:)-(KeyPath<Operation,Value>)`` and ``didChangeValue(for:)-(KeyPath<Operation,Value>)``. It
-  /// need not call `super.start()`. ``AsynchronousOperation`` does all of that.
+  /// does not need to call `super.start()`. ``AsynchronousOperation`` does all of this for you.
   ///
   /// - Precondition: The operation is ready, is not executing, and is in no queue.
   open func start() { begin() }
 
-  /// Runs ``main()`` and, unless the work goes on after it, ends the operation.
+  /// Runs ``main()``, and ends the operation unless its work continues afterwards.
   func run() {
-    // Nobody else ends what has failed to begin.
+    // If `main()` has thrown, no other code ends the operation.
     if runMain() { endUnlessSubclassGoesOn() } else { end() }
   }
 
-  /// The operation was cancelled: cancels what it consists of, before handlers and observers hear, which may wait.
+  /// Cancels the parts of this operation, which was cancelled.
+  ///
+  /// Called before the handlers and observers, because they can wait.
   func cancelWork() {}
 
-  /// False for what others can't do without.
+  /// False for an operation that has to run even after a request to cancel it, because other code depends on it.
   var isCancellable: Bool { true }
 
-  /// What a start does in place of ``run()`` when the operation was cancelled before.
+  /// Ends the operation, which was cancelled before its start.
+  ///
+  /// Called instead of ``run()``.
   func endCancelled() { endUnlessSubclassGoesOn() }
 
-  /// Ends what ``main()`` would have begun, when it has not run and never will.
+  /// Ends the work that ``main()`` would have begun, if it has not run and never will.
   func abandonWork() {}
 
-  /// Releases what the user gave the operation for ``main()``.
+  /// Releases the objects that the user passed to the operation for ``main()``.
   ///
-  /// Called once by the thread that ended the operation, after the queue is left and dependents are released: a
-  /// `deinit` that runs then may wait for them.
+  /// Called once, by the thread that ended the operation. The operation has left its queue and its dependents have been
+  /// counted down before this call, because a `deinit` that runs in it may wait for them.
   func releaseWork() { releaseRetainedWork() }
 
-  /// Whether the operation ends when ``main()`` returns, and so never before.
+  /// Whether the operation ends when ``main()`` returns, and never before that.
   var endsWithMain: Bool { !overridesIsFinished }
 
-  /// Whether nothing of a subclass's happens when it is freed, after it has run.
+  /// Whether freeing the operation after it has run executes no code of a subclass.
   var isFreedPlainly: Bool { false }
 
-  /// Whether it ends by a call of the library's, during ``main()`` or after that, on whatever thread.
+  /// Whether Headway's code ends the operation with a call during ``main()`` or later, on any thread.
   var mayEndLater: Bool { false }
 
-  /// The queue that must be empty before it ends, if it is a group.
+  /// The queue that must be empty before the operation ends, if the operation is a group.
   var queueOfParts: OperationQueue? { nil }
 
-  /// Makes the operation's progress, which has been asked for; or gives one that is there already.
+  /// Creates the operation's progress, which was requested, or returns an existing one.
   func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: 0) }
 
-  /// The progress can be found from now on: reports what it has missed.
+  /// Reports to the progress object, which has just become available, the progress that it has missed.
   func progressWasMade() {}
 
-  /// Makes a progress by which the operation can be cancelled.
+  /// Creates a progress that can cancel the operation.
   final func makeProgress(totalUnitCount: Int64) -> OperationProgress {
     let made = OperationProgress(totalUnitCount: totalUnitCount)
     made.cancellationHandler = { [weak self] in self?.cancel() }
     return made
   }
 
-  /// Whether it is one of the units of its queue's progress.
+  /// Whether the operation counts as a unit of its queue's progress.
   var isUnit: Bool { true }
 
-  /// The level of quality of service of the task whose job this is, which may have been escalated; nil for others.
+  /// The level of the quality of service of the task whose job this operation runs; nil for all other operations.
+  ///
+  /// The task may have been escalated.
   var levelOfTask: Int? { nil }
 
-  /// Something more urgent waits for the operation, or its queue has become more urgent.
+  /// Called when something more urgent waits for the operation, or when its queue has become more urgent.
   func qualityWasRaised() {}
 
   // MARK: States
 
-  /// Whether nothing but its queue keeps the operation from starting: all dependencies have finished, or it was
-  /// cancelled.
+  /// Whether only its queue keeps the operation from starting: all dependencies have finished, or it was cancelled.
   ///
-  /// An override may ask for more, `super.isReady && networkIsUp`; it posts ``didChangeValue(forKey:)`` with `isReady`
-  /// when its answer has changed. A queue asks it when the operation is added, when the last dependency has finished,
-  /// when a change was posted, and, of operations that hold themselves back, up to 64 in turn, when another is added,
-  /// finishes or posts, and when the limit or the suspension changes; it holds no lock then. Of an operation in no
-  /// queue it is asked when the last dependency has finished.
+  /// An override can add a condition, such as `super.isReady && networkIsUp`. Post ``didChangeValue(forKey:)`` for
+  /// `isReady` when the value changes.
+  ///
+  /// A queue evaluates the property when the operation is added, when its last dependency has finished, and when a
+  /// change is posted. It also evaluates operations that hold themselves back, up to 64 at a time in turn, when another
+  /// operation is added, finishes or posts a change, and when the limit or the suspension changes. The queue holds no
+  /// lock at that time. If the operation is in no queue, the property is evaluated when the last dependency has
+  /// finished.
   open var isReady: Bool { state.current.isReady }
 
-  /// Whether the work is running.
+  /// Whether the work of the operation is running.
   open var isExecuting: Bool { state.current.phase == .executing }
 
-  /// Whether the operation has ended: done, failed or cancelled.
+  /// Whether the operation has finished: it succeeded, failed or was cancelled.
   ///
-  /// A subclass that overrides it says when it has finished: when ``start()`` has called ``main()``, or has not since
-  /// the operation was cancelled, it asks this property, and goes on unless that says true; the subclass then posts
-  /// ``didChangeValue(forKey:)`` with `isFinished`. To such an override, `super.isFinished` says true from then on. If
-  /// `main()` throws, the operation ends.
+  /// A subclass that overrides this property decides when it has finished. ``start()`` reads the property after
+  /// ``main()`` has returned, or after skipping `main()` because the operation was cancelled. If it is false, the
+  /// operation keeps executing until the subclass posts ``didChangeValue(forKey:)`` for `isFinished`. From then on,
+  /// `super.isFinished` returns true in such an override. If `main()` throws, the operation ends.
   open var isFinished: Bool { state.current.saysFinished }
 
   /// Whether ``cancel()`` was called before the operation had finished.
   ///
-  /// Costs one atomic load, so a loop may look as often as it likes.
+  /// Reading this property costs one atomic load, so a loop can check it in each iteration.
   open var isCancelled: Bool { state.current.isCancelled }
 
-  /// Whether the work goes on after ``start()`` has returned.
+  /// Whether the work continues after ``start()`` has returned.
   ///
-  /// The default is false. It tells readers of the code; nothing here depends on it.
+  /// The default is false. Headway ignores the value, which only documents the class for its readers.
   open var isAsynchronous: Bool { false }
 
   /// The old name of ``isAsynchronous``.
@@ -200,44 +214,48 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Cancelling
 
-  /// Asks the operation to end early.
+  /// Requests that the operation end early.
   ///
-  /// Never stops code by force: it sets ``isCancelled``, which ``main()`` should look at.
+  /// This method does not stop running code. It sets ``isCancelled``, which ``main()`` should check.
   ///
-  /// What happens depends on where the operation is:
-  /// - *executing*: the flag is set, and handlers given to ``onCancel(_:)`` run on the calling thread;
-  /// - *in a queue, not started*: it stops waiting for dependencies, for the queue's limit, for a barrier and for a
-  ///   suspension, and the queue calls ``start()``, which finishes it without running `main()`. An operation that
-  ///   overrides `start()` or ``isFinished`` has code of its own to run for that: the queue starts it before others,
-  ///   within its limit, and not while it is suspended;
-  /// - *in no queue*: it finishes at once. One that overrides ``isFinished`` finishes when it is started, by hand or by
-  ///   a queue;
-  /// - *finished*: nothing.
+  /// The effect depends on the state of the operation:
+  /// - *Executing*: The flag is set, and the handlers that you registered with ``onCancel(_:)`` run on the calling
+  ///   thread.
+  /// - *In a queue, not started*: The operation no longer waits for its dependencies, the queue's limit, a barrier or a
+  ///   suspension. The queue calls ``start()``, which finishes the operation without running `main()`. If the operation
+  ///   overrides `start()` or ``isFinished``, it has its own code to run at this point. The queue then starts it before
+  ///   others, within its limit, and not while it is suspended.
+  /// - *In no queue*: The operation finishes immediately. If it overrides ``isFinished``, it finishes when it is
+  ///   started, manually or by a queue.
+  /// - *Finished*: The call has no effect.
   ///
-  /// The queue knows of the cancellation before handlers and observers are called, so none of them holds it up. A
-  /// cancelled operation finishes like any other: what depends on it is released, threads and tasks that wait for it
-  /// wake, its completion block runs. Cancelling again changes nothing. An override must call `super.cancel()`.
+  /// The queue processes the cancellation before handlers and observers are called, so none of them delays it. A
+  /// cancelled operation finishes like any other operation: its dependents no longer wait for it, threads and tasks
+  /// that wait for it wake, and its completion block runs. Cancelling it again has no effect. An override must call
+  /// `super.cancel()`.
   open func cancel() { markCancelled() }
 
   // MARK: Dependencies
 
-  /// The operations that must finish before this one is ready, in the order in which they were added.
+  /// The operations that must finish before this one is ready, in the order of adding.
   ///
-  /// Empty once this operation has finished, and its completion block has run: it has released them.
+  /// Empty after this operation has finished and its completion block has run, because the operation has then released
+  /// its dependencies.
   ///
-  /// - Complexity: O(*n*) in their number.
+  /// - Complexity: O(*n*) in the number of dependencies.
   open var dependencies: [Operation] { links.withLock { listedDependencies(&$0) } }
 
-  /// Makes this operation wait until `operation` has finished, whether that succeeds, fails or is cancelled.
+  /// Makes this operation wait until `operation` has finished, whether it succeeds, fails or is cancelled.
   ///
-  /// The two may be in different queues, or in none. Adding a finished operation, or the same one twice, is harmless.
+  /// The two operations can be in different queues, or in no queue. Adding a finished operation, or adding the same
+  /// operation twice, is harmless.
   ///
-  /// Operations that depend on each other in a cycle never run, until one of them is cancelled or a dependency is
+  /// Operations that depend on each other in a cycle do not run until one of them is cancelled or a dependency is
   /// removed; see ``dependencyCycle()``. An operation owns its dependencies, so the operations of a cycle keep each
-  /// other in memory: before you release a cycle that never ran, cancel one of them or remove a dependency.
+  /// other in memory. Before you release a cycle that never ran, cancel one of its operations or remove a dependency.
   ///
-  /// Once this operation has started it is too late: the dependency is ignored, and the first time in a process that
-  /// this happens, a line on the standard error stream says so.
+  /// If this operation has already started, the dependency is ignored. The first time that this happens in a process,
+  /// Headway writes a warning to the standard error stream.
   ///
   /// - Parameter operation: The operation to wait for.
   /// - Precondition: `operation` is not this operation.
@@ -246,33 +264,34 @@ open class Operation: @unchecked Sendable {
 
   /// Stops waiting for `operation`.
   ///
-  /// Removing one that is not a dependency is harmless. If it was the last that had not finished, this operation is
-  /// ready.
+  /// If `operation` is not a dependency, nothing happens. If it was the last unfinished dependency, this operation
+  /// becomes ready.
   ///
-  /// - Parameter operation: The operation that is no longer waited for.
+  /// - Parameter operation: The operation that this operation no longer waits for.
   /// - Complexity: O(1).
   open func removeDependency(_ operation: Operation) { unlink(from: operation) }
 
   // MARK: Priority and quality of service
 
-  /// The order in which the queue starts this operation among those that are ready.
+  /// The priority of this operation among the ready operations of its queue.
   ///
-  /// Normal by default.
+  /// The default is normal. The queue starts operations of a higher priority first.
   ///
-  /// A change while the operation waits takes effect at once, in constant time; after the start it means nothing.
+  /// A change takes effect immediately, in constant time, while the operation waits. After the start, it has no effect.
   open var queuePriority: QueuePriority {
     get { QueuePriority(level: state.current.priorityLevel) }
     set { setPriority(newValue) }
   }
 
-  /// How important the work is to the user: on which threads it runs.
+  /// How important the work is to the user, which determines the threads that it runs on.
   ///
-  /// The operation runs at the higher of this and its queue's; `.default` asks for nothing. If a more important
-  /// operation or task waits for it, it runs at no lower quality than that one: because of a dependency, the queue's
-  /// limit, order or barriers, or a call that waits. On Linux, an operation that has begun on a thread with a raised
-  /// nice value continues there; only a privileged process can lower that value.
+  /// The operation runs at the higher of this and its queue's quality of service; `.default` has no effect. If a more
+  /// important operation or task waits for this operation, it runs at least at the quality of service of the one that
+  /// waits. The cause of the wait can be a dependency, the queue's limit, order or barriers, or a call that waits. On
+  /// Linux, an operation that has begun on a thread with a raised nice value continues there, because only a privileged
+  /// process can lower that value.
   ///
-  /// - Complexity: Each operation is raised a few times in its life, so raising is O(1) for each operation and each
+  /// - Complexity: Each operation is raised a few times in its life, so raising is O(1) per operation and per
   ///   dependency. A change that makes an operation more important is O(*n*) in the number of operations that it is the
   ///   first to raise.
   open var qualityOfService: QualityOfService {
@@ -280,67 +299,67 @@ open class Operation: @unchecked Sendable {
     set { setQuality(newValue) }
   }
 
-  /// How much of the processor the thread gets while it runs ``main()``, from 0.0 to 1.0; 0.5, the default, changes
-  /// nothing.
+  /// The share of the processor that the thread gets while it runs ``main()``, from 0.0 to 1.0.
   ///
-  /// Prefer ``qualityOfService``. It applies to `main()` on a thread of this library only; not on a thread that called
-  /// ``start()`` by hand. On Linux it is the thread's nice value, 38 steps from 1.0 to 0.0; more than 0.5 takes a
-  /// privilege and is ignored without it.
+  /// The default, 0.5, changes nothing. Prefer ``qualityOfService``.
   ///
-  /// - Precondition: It is from 0.0 to 1.0.
+  /// The priority applies only to `main()` on one of Headway's threads, not on a thread that called ``start()``
+  /// manually. On Linux, it is the thread's nice value, in 38 steps from 1.0 to 0.0. A value above 0.5 requires a
+  /// privilege, and is ignored without it.
+  ///
+  /// - Precondition: The value is from 0.0 to 1.0.
   open var threadPriority: Double {
     get { links.withLock { $0.details?.rareDetails?.threadPriority ?? 0.5 } }
     set { setThreadPriority(newValue) }
   }
 
-  // MARK: The end
+  // MARK: Completion
 
-  /// A block that runs once after the operation has finished, cancelled or not, on a thread of the pool; then it is
-  /// released.
+  /// A block that runs once on a thread of the pool after the operation has finished, even if it was cancelled.
   ///
-  /// The block is handed to a thread before waiting threads wake. It has usually run when ``waitUntilFinished()``
-  /// returns, which waits up to 0.2 ms for it. So does ``OperationQueue/addOperations(_:waitUntilFinished:)``.
-  /// But no wait depends on it, because it might need the thread that waits. Use a dependent operation for work that
-  /// must come before the return.
+  /// The block is passed to a thread before waiting threads wake, and it is released after it has run.
+  /// ``waitUntilFinished()`` and ``OperationQueue/addOperations(_:waitUntilFinished:)`` wait up to 0.2 ms for it, so it
+  /// has usually run when they return. But no wait depends on it, because it might need the thread that waits. Use a
+  /// dependent operation for work that must be done before they return.
   ///
-  /// It may be set from inside the operation. Set after the end, it is released at once and never runs; except that an
-  /// operation that was cancelled in no queue, and so has finished, keeps it for a queue to which it is given
-  /// afterwards, or for ``start()``, which runs it.
+  /// You can set it from inside the operation. If you set it after the operation has finished, the block is released
+  /// immediately and never runs. There is one exception: an operation that was cancelled in no queue has finished, but
+  /// it keeps the block, and runs it when you add the operation to a queue or call ``start()``.
   open var completionBlock: (@Sendable () -> Void)? {
     get { completionBlockIfAny }
     set { setCompletionBlock(newValue) }
   }
 
-  /// Blocks the calling thread until the operation has finished, has left its queue and released what depends on it,
-  /// and its observers have been notified.
+  /// Blocks the calling thread until the operation has finished and left its queue, its dependents no longer wait for
+  /// it, and its observers have been notified.
   ///
-  /// Inside an observer of this operation, and inside other code that its end calls, it does not wait for observers to
-  /// be notified.
+  /// Inside an observer of this operation, and inside other code that is called because it ended, the method does not
+  /// wait for observers to be notified.
   ///
-  /// A waiting operation does not hold up others: the pool starts another thread in its place while this one waits. If
-  /// this operation can't finish before one that the calling thread is inside of has, the wait is reported within a
-  /// tenth of a second as ``OperationQueueEvent/waitsInCycle(_:)``, and goes on, since something else may end it: an
-  /// end from elsewhere, a cancellation, a higher limit.
+  /// An operation that calls this method does not delay others, because the pool starts another thread while this one
+  /// waits. If this operation can't finish before an operation that the calling thread is inside of has finished, the
+  /// wait is reported within a tenth of a second as ``OperationQueueEvent/waitsInCycle(_:)``. The wait continues,
+  /// because something else may end it: another thread that finishes the operation, a cancellation, or a higher limit.
   ///
-  /// - Precondition: It is not called from inside this operation's own ``main()``, which would wait for itself for
-  ///   ever. That does not apply to an ``AsynchronousOperation``, which another thread may finish.
+  /// - Precondition: The method is not called from inside this operation's own ``main()``, which would wait for itself
+  ///   forever. This does not apply to an ``AsynchronousOperation``, because another thread may finish it.
   @available(*, noasync, message: "This blocks the thread: await finished() instead.")
   open func waitUntilFinished() { blockUntilFinished() }
 
   // MARK: Names and descriptions
 
-  /// What to call the operation in descriptions and messages.
+  /// The name of the operation in descriptions and messages.
   ///
-  /// Nil by default.
+  /// The default is nil.
   open var name: String? {
     get { links.withLock { $0.details?.name } }
     set { setName(newValue) }
   }
 
-  /// The operation's name, or its type where it has none, and its state: `‘parse’ (executing)`.
+  /// The operation's name, or its type if it has no name, and its state: `‘parse’ (executing)`.
   open var description: String { shortDescription }
 
-  /// The description with the type, the queue, the priority, the progress and what the operation waits for.
+  /// The description with the type, the queue, the priority, the progress and the unfinished dependencies.
   open var debugDescription: String { longDescription }
 
   // MARK: Key-value observing
@@ -358,17 +377,18 @@ open class Operation: @unchecked Sendable {
   /// }
   /// ```
   ///
-  /// The default returns an empty set. A separate method per property, as
-  /// `keyPathsForValuesAffectingIsReady()`, is found by Objective-C only.
+  /// The default implementation returns an empty set. Only Objective-C finds a separate method per property, such as
+  /// `keyPathsForValuesAffectingIsReady()`.
   ///
-  /// - Parameter key: The name of a property, in the form with `is` or without it.
-  /// - Returns: The names of those that affect it. Of a path such as `request.state`, the first part counts.
+  /// - Parameter key: The name of a property, with or without the prefix `is`.
+  /// - Returns: The names of the properties that affect it. Only the first component of a path such as `request.state`
+  ///   counts.
   open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
 
   /// Returns whether setting a property notifies its observers without a posted change.
   ///
-  /// The default returns true. An operation posts changes of its own properties itself, and a subclass posts those of
-  /// the properties that it adds, even if an override returns true.
+  /// The default implementation returns true. An operation posts changes of its own properties. A subclass must post
+  /// changes of the properties that it adds, even if an override returns true.
   ///
   /// - Parameter key: The name of a property.
   /// - Returns: Whether observers are notified automatically.
@@ -376,33 +396,37 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Equality
 
-  /// What ``hash(into:)`` feeds; that of the object's identity.
+  /// The value that ``hash(into:)`` feeds to the hasher, derived from the identity of the object.
   ///
-  /// An override of ``isEqual(_:)`` goes with one of this.
+  /// If you override ``isEqual(_:)``, override this property as well.
   open var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
-  /// Whether `object` equals this operation, which `==` asks: whether it is the same object.
+  /// Returns whether `object` equals this operation.
   ///
-  /// Queues and dependencies go by identity, whatever an override says.
+  /// The operator `==` calls this method.
   ///
-  /// - Parameter object: What to compare it with.
-  /// - Returns: Whether the two are equal.
+  /// The default implementation compares identities. Queues and dependencies always use the identity, regardless of
+  /// overrides.
+  ///
+  /// - Parameter object: The object to compare with this operation.
+  /// - Returns: True if the two are equal.
   open func isEqual(_ object: Any?) -> Bool { object as? Operation === self }
 }
 
 extension Operation: CustomStringConvertible, CustomDebugStringConvertible {}
 
 extension Operation: Hashable {
-  /// Two operations are equal when ``isEqual(_:)`` says so: when they are the same object.
+  /// Returns whether two operations are equal according to ``isEqual(_:)``: by default, whether they are the same
+  /// object.
   ///
   /// - Parameters:
   ///   - left: An operation.
-  ///   - right: Another.
-  /// - Returns: Whether they are equal.
+  ///   - right: Another operation.
+  /// - Returns: True if they are equal.
   public static func == (left: Operation, right: Operation) -> Bool { left.isEqual(right) }
 
-  /// Feeds ``hash``.
+  /// Feeds ``hash`` to the hasher.
   ///
-  /// - Parameter hasher: The hasher to feed.
+  /// - Parameter hasher: The hasher that combines the value.
   public final func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

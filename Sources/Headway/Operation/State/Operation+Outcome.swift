@@ -1,10 +1,10 @@
 import Synchronization
 
 extension OperationErrorExtensions {
-  /// The error that ended the work: what ``Operation/main()`` threw, or what was recorded with
+  /// The error that ended the work: the error that ``Operation/main()`` threw, or that was recorded with
   /// ``OperationExtensions/recordError(_:)``.
   ///
-  /// The first one is kept. Nil when there was none; a cancellation alone is no error.
+  /// Only the first error is kept. The property is nil if there was none. A cancellation alone is not an error.
   @_disfavoredOverload
   public var error: OperationRecordedError? { operationRecordedError }
 }
@@ -18,28 +18,28 @@ extension Operation {
 }
 
 extension OperationExtensions {
-  /// Records that the operation failed.
+  /// Records an error, which makes the operation fail.
   ///
-  /// Ends nothing: ``Operation/main()`` goes on until it returns. The first error recorded is kept. Without effect once
-  /// the operation has finished.
+  /// This method does not end the operation: ``Operation/main()`` continues until it returns. Only the first error is
+  /// kept. After the operation has finished, the method has no effect.
   ///
-  /// - Parameter error: What went wrong.
+  /// - Parameter error: The error that made the operation fail.
   @_disfavoredOverload
   public func recordError(_ error: some Error) {
     links.withLock { links in
       guard !state.current.hasFailed else { return }
-      // One step with the end: either the end comes after the error, or the error is not recorded.
+      // The operation fails or ends in one atomic step: either it fails before it ends, or the error is not recorded.
       links.detailsCreatedIfNeeded.error = error
       if !state.markFailed() { links.detailsCreatedIfNeeded.error = nil }
     }
   }
 
-  /// How the operation ended, or nil while it has not.
+  /// The outcome of the operation, or nil if it has not finished.
   ///
-  /// Once it is there, it does not change. An operation that was cancelled is ``OperationOutcome/cancelled``, whatever
-  /// it threw, which is its ``OperationErrorExtensions/error``. One that was cancelled because an operation that it
-  /// required to succeed *failed* is a ``OperationOutcome/failure(_:)`` with a ``DependencyError``; if that operation
-  /// was cancelled, it is ``OperationOutcome/cancelled`` as well.
+  /// The outcome never changes. The outcome of a cancelled operation is ``OperationOutcome/cancelled``, even if it
+  /// threw an error, which is then its ``OperationErrorExtensions/error``. There is one exception: if the operation was
+  /// cancelled because a required dependency *failed*, the outcome is a ``OperationOutcome/failure(_:)`` with a
+  /// ``DependencyError``. If that dependency was cancelled, the outcome is ``OperationOutcome/cancelled``.
   @_disfavoredOverload
   public var outcome: OperationOutcome? {
     let word = state.current

@@ -1,10 +1,10 @@
-/// How an operation ended.
+/// The outcome of an operation.
 public enum OperationOutcome: Sendable {
-  /// It ran to its end and recorded no error.
+  /// The operation ran to completion and recorded no error.
   case success
-  /// ``Operation/main()`` threw, or ``Operation/recordError(_:)`` was called, and it was not cancelled; or an operation
-  /// that it required to succeed failed.
+  /// ``Operation/main()`` threw or ``Operation/recordError(_:)`` was called, and the operation was not cancelled; or a
+  /// required dependency failed.
   case failure(any Error)
-  /// It was cancelled, before or while it ran, whatever it threw.
+  /// The operation was cancelled before or while it ran, even if it threw an error.
   case cancelled
 }

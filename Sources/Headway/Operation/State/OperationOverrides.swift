@@ -1,16 +1,16 @@
-/// Which members of ``Operation`` a subclass overrides, where that decides what the library may do by itself.
+/// Determines whether a subclass overrides members of ``Operation`` whose overrides Headway must respect.
 ///
-/// A cancelled operation leaves its queue at once only if no code of its subclass has to run for that; and the end of
-/// an operation with an `isFinished` of its own is the subclass's to announce. A call can't tell: `start()` has
-/// effects. So this compares entries of the tables by which Swift dispatches calls: a subclass that does not override a
-/// member has the entry of ``Operation`` there.
+/// A cancelled operation leaves its queue immediately only if no code of its subclass must run first. If a subclass
+/// overrides `isFinished`, the subclass announces when the operation has finished. Calling a member can't reveal
+/// whether it is overridden, because `start()` has effects. So this type compares entries of the tables that Swift uses
+/// to dispatch calls. If a subclass does not override a member, the entry in its table is that of ``Operation``.
 ///
-/// Where in the table the entries are is found, once, by what sets apart classes that override one member from one that
-/// overrides none. If that is not just one entry, as where entries are signed (arm64e), every subclass counts as
-/// overriding the member, and is handled with more care than it may need. The layout of class metadata is from
-/// https://github.com/swiftlang/swift/blob/main/docs/ABI/TypeMetadata.rst.
+/// The positions of the entries in the table are determined once, by comparing classes that override one member with a
+/// class that overrides none. If the tables differ in more than one entry, for example because entries are signed
+/// (arm64e), every subclass counts as overriding the member. It is then handled with more care than it may need. The
+/// layout of class metadata is from https://github.com/swiftlang/swift/blob/main/docs/ABI/TypeMetadata.rst.
 enum OperationOverrides {
-  /// Where the entry of a member stands, counted in words from the start of a class; nil if it was not found.
+  /// The position of a member's entry, in words from the start of a class; nil if it was not found.
   private static let start = entry { StartOverride.self }
   private static let isFinished = entry { IsFinishedOverride.self }
   private static let isReady = entry { IsReadyOverride.self }
@@ -36,14 +36,14 @@ enum OperationOverrides {
     unsafeBitCast(type, to: UnsafePointer<UInt>.self)
   }
 
-  /// How many words of ``Operation``'s metadata there are from where a reference to the class points.
+  /// The number of words of ``Operation``'s metadata that follow the address that a reference to the class contains.
   private static var wordCount: Int {
     #if canImport(ObjectiveC)
     let sizes = 7
     #else
     let sizes = 4
     #endif
-    // The size of the class, and how much of that is before where a reference points.
+    // The size of the class, and the size of the part before that address.
     let (size, addressPoint) = UnsafeRawPointer(words(of: Operation.self) + sizes).load(as: (UInt32, UInt32).self)
     return Int(size - addressPoint) / MemoryLayout<UInt>.size
   }
@@ -70,12 +70,12 @@ enum OperationOverrides {
 }
 
 extension Operation {
-  /// Code of the subclass runs when a queue starts it cancelled.
+  /// Whether code of the subclass runs when a queue starts the operation after it was cancelled.
   final var hasCodeForCancelled: Bool { OperationOverrides.hasStart(type(of: self)) || overridesIsFinished }
 
-  /// The subclass says when it has finished.
+  /// Whether the subclass decides when the operation has finished.
   final var overridesIsFinished: Bool { OperationOverrides.hasIsFinished(type(of: self)) }
 
-  /// The subclass may hold the operation back.
+  /// Whether the subclass can hold the operation back.
   final var overridesIsReady: Bool { OperationOverrides.hasIsReady(type(of: self)) }
 }

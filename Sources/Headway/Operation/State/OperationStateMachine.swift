@@ -1,20 +1,24 @@
 import Synchronization
 
-/// The state machine of an operation: every transition, and nothing else.
+/// The state machine of an operation.
 ///
-/// Each transition is one atomic read-modify-write of the word. All of them acquire and release: whoever sees a state
-/// also sees what was written before it was reached (the queue reference before `enqueued`, the error before
-/// `finished`). Plain readings acquire.
+/// It contains all transitions, and nothing else.
+///
+/// Each transition is one atomic read-modify-write operation on the state word, which acquires and releases. A thread
+/// that reads a state therefore also reads everything that was written before that state was set: the queue reference
+/// before `enqueued`, and the error before `finished`. Plain reads acquire.
 struct OperationStateMachine: ~Copyable {
   private let word = Atomic<UInt64>(OperationWord.initial.rawValue)
 
   var current: OperationWord { OperationWord(rawValue: word.load(ordering: .acquiring)) }
 
-  /// As ``current``, in one order with other steps: for a thread that has pushed an edge (``DependentStack``), or has
-  /// said that it is at the operation (`Worker+Raising.swift`).
+  /// Like ``current``, but in a total order with other steps.
+  ///
+  /// For a thread that has pushed an edge (``DependentStack``), or has announced that it runs the operation
+  /// (`Worker+Raising.swift`).
   var currentInOrder: OperationWord { OperationWord(rawValue: word.load(ordering: .sequentiallyConsistent)) }
 
-  /// Applies `change` until it sticks, or returns without a change when `change` answers nil.
+  /// Applies `change` until the exchange succeeds, or returns nil without a change if `change` returns nil.
   private func update<Answer>(_ change: (inout OperationWord) -> Answer?) -> Answer? {
     var old = word.load(ordering: .acquiring)
     while true {
@@ -31,9 +35,11 @@ struct OperationStateMachine: ~Copyable {
     OperationWord(rawValue: word.bitwiseOr(flag, ordering: .acquiringAndReleasing).oldValue)
   }
 
-  // MARK: Into a queue
+  // MARK: Entering a queue
 
-  /// Gives the caller the sole right to enqueue; returns the word that forbade it, or nil on success.
+  /// Gives the caller the sole right to enqueue the operation.
+  ///
+  /// - Returns: The word that prevents it, or nil on success.
   func reserve() -> OperationWord? {
     var refusal: OperationWord?
     _ = update { word -> Void? in
@@ -48,27 +54,29 @@ struct OperationStateMachine: ~Copyable {
     return refusal
   }
 
-  /// As ``reserve()``, for a new operation that nobody else knows yet.
+  /// Like ``reserve()``, for a new operation that no other thread knows yet.
   ///
-  /// - Parameter isEnqueued: As ``enqueue()`` as well.
+  /// - Parameter isEnqueued: True to do the same as ``enqueue()`` in this step.
   func reserveUnshared(isEnqueued: Bool) {
     let enqueued = isEnqueued ? OperationWord.enqueued : 0
     word.store(OperationWord.initial.rawValue | OperationWord.reserved | enqueued, ordering: .relaxed)
   }
 
-  /// Publishes that the operation is about to be in its queue's inbox; false if it has ended, and so must not come
-  /// there.
+  /// Publishes that the operation is about to be in its queue's inbox.
   ///
-  /// Who ends it from now on has it leave the queue.
+  /// A thread that ends the operation from now on also removes it from the queue.
+  ///
+  /// - Returns: False if the operation has ended, and must not be pushed to the inbox.
   func enqueue() -> Bool {
     assert(current.isReserved && !current.isEnqueued)
     return set(OperationWord.enqueued).phase != .finished
   }
 
-  /// Publishes that the operation is in its queue's lists; returns the word as it was before, which may say that the
-  /// operation has ended.
+  /// Publishes that the operation is in its queue's lists.
   ///
-  /// Under the queue's lock.
+  /// Called under the queue's lock.
+  ///
+  /// - Returns: The word before. The operation may have ended by then.
   func markListed(isBarrier: Bool) -> OperationWord {
     assert(current.isReserved && !current.isListed)
     var old = OperationWord(rawValue: word.load(ordering: .relaxed))
@@ -82,17 +90,19 @@ struct OperationStateMachine: ~Copyable {
     }
   }
 
-  /// Publishes that the operation comes among the ready ones; returns the word, or nil if it has started already.
+  /// Publishes that the operation is added to the list of ready operations.
   ///
-  /// Under the queue's lock.
+  /// Called under the queue's lock.
+  ///
+  /// - Returns: The word before, or nil if the operation has already started.
   func markReady() -> OperationWord? {
     let before = set(OperationWord.wasReady)
     return before.phase == .pending ? before : nil
   }
 
-  /// Takes a ready operation for starting.
+  /// Claims a ready operation, to start it.
   ///
-  /// Under the queue's lock.
+  /// Called under the queue's lock.
   func claim() -> Bool {
     update { word -> Void? in
       guard word.phase == .pending, word.isStartable else { return nil }
@@ -103,10 +113,10 @@ struct OperationStateMachine: ~Copyable {
 
   // MARK: Running
 
-  /// From pending in a queue to executing, in one step, if nothing out of the ordinary is to be done at the start.
+  /// Changes the phase from pending in a queue to executing in one step, unless the start requires special handling.
   ///
-  /// - Parameter ifNeverReady: It is to be started only if it has not been among the ready ones.
-  /// - Returns: Whether it has been started.
+  /// - Parameter ifNeverReady: True to start the operation only if it has not been in the list of ready operations.
+  /// - Returns: True if the operation has been started.
   func beginPlainly(ifNeverReady: Bool = false) -> Bool {
     let obstacles =
       OperationWord.phaseMask | OperationWord.startsSpecially | (ifNeverReady ? OperationWord.wasReady : 0)
@@ -120,9 +130,10 @@ struct OperationStateMachine: ~Copyable {
     return false
   }
 
-  /// From executing to finished, settled and notified, in one step, if nothing else is to be done at the end.
+  /// Changes the state from executing to finished, settled and notified in one step, unless the end requires special
+  /// handling.
   ///
-  /// - Returns: Whether it has ended by that.
+  /// - Returns: True if this has ended the operation.
   func finishPlainly() -> Bool {
     let end = OperationPhase.finished.rawValue | OperationWord.settled | OperationWord.notified
     let plain = OperationPhase.executing.rawValue
@@ -136,12 +147,12 @@ struct OperationStateMachine: ~Copyable {
     return false
   }
 
-  /// From pending to finished, settled and notified, in one step, if the operation was cancelled and nothing else is to
-  /// be done at the end.
+  /// Changes the state from pending to finished, settled and notified in one step, if the operation was cancelled and
+  /// its end requires no special handling.
   ///
-  /// Under the queue's lock.
+  /// Called under the queue's lock.
   ///
-  /// - Returns: Whether it has ended by that.
+  /// - Returns: True if this has ended the operation.
   func finishCancelledPlainly() -> Bool {
     let end = OperationPhase.finished.rawValue | OperationWord.settled | OperationWord.notified
     let looked = OperationWord.phaseMask | OperationWord.cancelled | OperationWord.endsSpecially
@@ -155,16 +166,18 @@ struct OperationStateMachine: ~Copyable {
     return false
   }
 
-  /// What `start()` must do.
+  /// The action that `start()` must perform.
   enum Beginning {
-    /// Run the work; with the word as it was before.
+    /// Run the work.
+    ///
+    /// The value is the word before the transition.
     case run(OperationWord)
     case finishCancelled
     case alreadyFinished
     case misuse(OperationWord)
   }
 
-  /// The transition that `start()` makes: from pending (by hand) or starting (by a queue) to executing.
+  /// Performs the transition of `start()`: from pending (a manual start) or starting (in a queue) to executing.
   func begin() -> Beginning {
     var obstacle = Beginning.alreadyFinished
     let beginning = update { word -> Beginning? in
@@ -191,7 +204,7 @@ struct OperationStateMachine: ~Copyable {
     return beginning ?? obstacle
   }
 
-  /// An override of `start()` has announced that the work runs.
+  /// Notes that an override of `start()` has announced that the work runs.
   func announceExecuting() {
     _ = update { word -> Void? in
       guard word.isBeforeMain else { return nil }
@@ -201,19 +214,23 @@ struct OperationStateMachine: ~Copyable {
     }
   }
 
-  /// Ends the operation, from whatever phase; returns the word before, or nil when it had ended.
+  /// Ends the operation, from any phase.
+  ///
+  /// - Returns: The word before, or nil if the operation had already ended.
   func finish() -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase != .finished else { return nil }
       let old = word
       word.phase = .finished
-      // A thread that adds a dependency at this moment sees that it has to be left.
+      // A thread that is adding a dependency at this moment finds this flag, and takes the edge out again.
       if old.unfinishedDependencies > 0 { word.rawValue |= OperationWord.dependenciesWereSeen }
       return old
     }
   }
 
-  /// Takes an operation that was cancelled while in no queue, for starting; fails when a queue or `start()` has it.
+  /// Claims an operation that was cancelled in no queue, to start it.
+  ///
+  /// - Returns: False if a queue or `start()` has it.
   func claimUnqueued() -> Bool {
     update { word -> Void? in
       guard word.phase == .pending, !word.isReserved else { return nil }
@@ -226,8 +243,8 @@ struct OperationStateMachine: ~Copyable {
 
   /// Cancels an operation that has not ended.
   ///
-  /// - Parameter fails: It records a failure in the same step.
-  /// - Returns: The word before, or nil when nothing changed.
+  /// - Parameter fails: True to record a failure in the same step.
+  /// - Returns: The word before, or nil if nothing changed.
   func cancel(fails: Bool = false) -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase != .finished, !word.isCancelled else { return nil }
@@ -237,9 +254,9 @@ struct OperationStateMachine: ~Copyable {
     }
   }
 
-  /// Cancels an operation that waits in its queue, if nobody has to hear of that but the queue.
+  /// Cancels an operation that waits in its queue, if only the queue has to be notified.
   ///
-  /// - Returns: Whether it is cancelled by that.
+  /// - Returns: True if this has cancelled the operation.
   func cancelPlainly() -> Bool {
     update { word -> Void? in
       guard word.phase == .pending, word.isEnqueued, !word.isCancelled, !word.isObserved, !word.hasCancellationHandlers
@@ -249,21 +266,21 @@ struct OperationStateMachine: ~Copyable {
     } != nil
   }
 
-  /// Announces that dependents are released and the queue is left.
+  /// Publishes that the dependents are counted down and that the operation has left its queue.
   ///
   /// - Parameters:
-  ///   - isNotified: Nobody observes: all that waits may go on.
-  ///   - isUnlinked: The links, which are closed, have no dependencies any more.
+  ///   - isNotified: True if there are no observers, so all waiters can continue.
+  ///   - isUnlinked: True if the links, which are closed, have no dependencies left.
   /// - Returns: The word before.
   func settle(isNotified: Bool, isUnlinked: Bool) -> OperationWord {
     set(
       OperationWord.settled | (isNotified ? OperationWord.notified : 0) | (isUnlinked ? OperationWord.unlinked : 0))
   }
 
-  /// Announces that the observers have been notified of the end; returns the word before.
+  /// Publishes that the observers have been notified of the end; returns the word before.
   func markNotified() -> OperationWord { set(OperationWord.notified) }
 
-  /// Records a failure; false when the operation has finished.
+  /// Records a failure; returns false if the operation has finished.
   func markFailed() -> Bool {
     update { word -> Void? in
       guard word.phase != .finished else { return nil }
@@ -272,9 +289,9 @@ struct OperationStateMachine: ~Copyable {
     } != nil
   }
 
-  /// An operation that this one requires to succeed has not: it can't start any more until it is cancelled.
+  /// Notes that a required dependency did not succeed, so the operation can't start until it is cancelled.
   ///
-  /// - Returns: False if it has started, or was cancelled.
+  /// - Returns: False if the operation has started or was cancelled.
   func markPendingCancellation() -> Bool {
     update { word -> Void? in
       guard word.phase == .pending, !word.isCancelled, !word.hasPendingCancellation else { return nil }
@@ -288,35 +305,35 @@ struct OperationStateMachine: ~Copyable {
 
   /// Announces an observer.
   ///
-  /// - Parameter skipsStart: It need not hear when the operation becomes ready, nor when it starts.
+  /// - Parameter skipsStart: True if the observer need not be notified when the operation becomes ready or starts.
   /// - Returns: The word before.
   func announceObserver(skipsStart: Bool) -> OperationWord {
     set(skipsStart ? OperationWord.observed : OperationWord.observed | OperationWord.observesStart)
   }
 
-  /// Announces that the end has to look into the links; returns the word before, or at the end.
+  /// Announces that the thread that ends the operation must read the links; returns the word before, or the final word.
   func announceLink() -> OperationWord { announceBeforeEnd(OperationWord.linked) }
 
-  /// As ``announceLink()``, for who looks at the blocks or adds one.
+  /// Like ``announceLink()``, for a thread that reads the blocks or adds one.
   func announceSightOfBlocks() -> OperationWord {
     announceBeforeEnd(OperationWord.linked | OperationWord.blocksWereSeen)
   }
 
-  /// Announces, under the lock of the links, that somebody looks at the dependencies.
+  /// Announces, under the lock of the links, that a thread reads the dependencies.
   ///
-  /// - Returns: Whether the caller may: the operation has not ended, or was ended by a thread that found in the word
-  ///   that it had to take that lock.
+  /// - Returns: True if the caller may read them: the operation has not ended, or its word made the thread that ended
+  ///   it take that lock.
   func announceSightOfDependencies() -> Bool {
     let word = announceBeforeEnd(OperationWord.dependenciesWereSeen)
     return word.phase != .finished || word.dependenciesWereSeen || word.isLinked
   }
 
-  /// Announces that the operation has dependencies or dependents; returns the word before, or at the end.
+  /// Announces that the operation has dependencies or dependents; returns the word before, or the final word.
   func announceEdges() -> OperationWord { announceBeforeEnd(OperationWord.edged) }
 
-  /// Sets flags, unless they are set or the operation has ended; returns the word before.
+  /// Sets flags, unless they are already set or the operation has ended; returns the word before.
   ///
-  /// So the word before the end says whether the thread that ended it had to heed them.
+  /// So the word before the operation ended shows whether the thread that ended it had to heed the flags.
   private func announceBeforeEnd(_ flags: UInt64) -> OperationWord {
     var old = word.load(ordering: .acquiring)
     while OperationWord(rawValue: old).phase != .finished, old & flags != flags {
@@ -328,22 +345,22 @@ struct OperationStateMachine: ~Copyable {
     return OperationWord(rawValue: old)
   }
 
-  /// Announces a handler of cancellations; returns the word before.
+  /// Announces a cancellation handler; returns the word before.
   func announceCancellationHandler() -> OperationWord { set(OperationWord.hasCancellationHandlers) }
 
-  /// Announces an object of the user's that is released with the operation.
+  /// Announces a user object that is released with the operation.
   func announceUserObject() { _ = set(OperationWord.userObjects) }
 
-  /// Announces details of which nothing else tells.
+  /// Announces details that no other flag indicates.
   func announceDetails() { _ = set(OperationWord.detailed) }
 
-  /// Announces that the base's part of a start is over.
+  /// Announces that the base class's part of `start()` is done.
   func announceStarted() { _ = set(OperationWord.started) }
 
   /// Announces a thread priority.
   func announceThreadPriority() { _ = set(OperationWord.hasThreadPriority) }
 
-  /// Says whether an override of `isReady` holds the operation back; returns the word after.
+  /// Records whether an override of `isReady` holds the operation back; returns the word after.
   func setHeldBack(_ isHeldBack: Bool) -> OperationWord {
     let word =
       isHeldBack
@@ -360,7 +377,8 @@ struct OperationStateMachine: ~Copyable {
     }!
   }
 
-  /// Raises the quality of service; returns the word after, or nil when it is as high already, or has ended.
+  /// Raises the quality of service; returns the word after, or nil if the level is already as high or the operation has
+  /// ended.
   func raiseQuality(level: Int) -> OperationWord? {
     update { word -> OperationWord? in
       guard word.qualityLevel < level, word.phase != .finished else { return nil }
@@ -369,7 +387,8 @@ struct OperationStateMachine: ~Copyable {
     }
   }
 
-  /// As ``raiseQuality(level:)``, of an operation that has ended: for the threads that call what its end leads to.
+  /// Like ``raiseQuality(level:)``, for an operation that has ended: raises the threads that notify its observers or
+  /// report its end.
   func raiseQualityOfReports(level: Int) -> OperationWord? {
     update { word -> OperationWord? in
       guard word.qualityLevel < level, word.phase == .finished else { return nil }
@@ -388,21 +407,23 @@ struct OperationStateMachine: ~Copyable {
 
   // MARK: Dependencies
 
-  /// What comes of asking for a slot for a dependency.
+  /// The result of claiming a slot for a dependency.
   enum SlotClaim {
-    /// The slot is the caller's; with the word before.
+    /// The caller has the slot with this number.
+    ///
+    /// The second value is the word before.
     case slot(Int, OperationWord)
-    /// All slots have been given out.
+    /// All slots have been assigned.
     case full
-    /// The operation has started, or ended.
+    /// The operation has started or ended.
     case late(OperationWord)
   }
 
-  /// Gives out a slot for a dependency, and counts it.
+  /// Assigns a slot for a dependency, and counts the dependency.
   ///
-  /// - Parameter isCounted: The dependency has not finished. Otherwise the caller has the lock of the links, and has
-  ///   announced that it looks at the dependencies.
-  /// - Returns: The slot, or why there is none.
+  /// - Parameter isCounted: True if the dependency has not finished. Otherwise, the caller holds the lock of the links,
+  ///   and has announced that it reads the dependencies.
+  /// - Returns: The slot, or the reason why there is none.
   func claimSlot(isCounted: Bool) -> SlotClaim {
     var old = OperationWord(rawValue: word.load(ordering: .relaxed))
     while true {
@@ -419,12 +440,12 @@ struct OperationStateMachine: ~Copyable {
     }
   }
 
-  /// Counts one more dependency that has no slot.
+  /// Counts another dependency, which has no slot.
   ///
-  /// The caller has the lock of the links, and has announced that it looks at the dependencies.
+  /// The caller holds the lock of the links, and has announced that it reads the dependencies.
   ///
-  /// - Parameter isCounted: The dependency has not finished.
-  /// - Returns: The word before, or nil when the operation has started.
+  /// - Parameter isCounted: True if the dependency has not finished.
+  /// - Returns: The word before, or nil if the operation has started.
   func addDependency(isCounted: Bool) -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase == .pending else { return nil }
@@ -439,15 +460,16 @@ struct OperationStateMachine: ~Copyable {
     }
   }
 
-  /// Counts one dependency less; returns the word after.
+  /// Decrements the count of unfinished dependencies; returns the word after.
   func dependencyFinished() -> OperationWord {
     let (old, new) = word.subtract(OperationWord.oneDependency, ordering: .acquiringAndReleasing)
     assert(old >= OperationWord.oneDependency, "a dependency was counted down twice")
     return OperationWord(rawValue: new)
   }
 
-  /// As ``dependencyFinished()``; calls `prepare` with the word as it will be before it is, and again when the word was
-  /// changed meanwhile.
+  /// Like ``dependencyFinished()``, but first calls `prepare` with the new word.
+  ///
+  /// If another thread changes the word in the meantime, it calls `prepare` again.
   func dependencyFinished(_ prepare: (OperationWord) -> Void) {
     _ = update { word -> Void? in
       assert(word.unfinishedDependencies > 0, "a dependency was counted down twice")

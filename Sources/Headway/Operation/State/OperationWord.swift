@@ -1,106 +1,114 @@
-/// One reading of an operation's state word.
+/// A value that was read from an operation's state word.
 ///
-/// The word holds all that must change together, so that a single atomic instruction decides every race: for instance
-/// between a worker that starts the operation and a thread that gives it one more dependency.
+/// The word holds everything that must change together, so that a single atomic instruction decides every race. An
+/// example is the race between a worker that starts the operation and a thread that adds a dependency to it.
 struct OperationWord {
   var rawValue: UInt64
 
   static let phaseMask: UInt64 = 0b11
   /// `cancel()` has been called.
   static let cancelled: UInt64 = 1 << 2
-  /// A queue has the sole right to take the operation in, and is doing so or has.
+  /// A queue has the sole right to accept the operation, and is accepting it or has accepted it.
   static let reserved: UInt64 = 1 << 3
-  /// The operation is in its queue's lists, or in its inbox, or is about to be: the queue owns it.
+  /// The operation is in its queue's lists or inbox, or is about to be, and the queue owns it.
   ///
   /// Never cleared.
   static let enqueued: UInt64 = 1 << 4
-  /// Threads or tasks wait for the end; the thread that ends the operation must wake them.
+  /// Threads or tasks wait for the operation to finish.
+  ///
+  /// The thread that ends it must wake them.
   static let hasWaiters: UInt64 = 1 << 5
-  /// The end has reached all that must not wait for users' code: dependents are released, the queue is left.
+  /// Everything that must not wait for user code is done: the dependents are counted down, and the operation has left
+  /// its queue.
   static let settled: UInt64 = 1 << 6
-  /// An override of ``Operation/isReady`` answered false when it was last asked.
+  /// An override of ``Operation/isReady`` returned false when it was last evaluated.
   static let heldBack: UInt64 = 1 << 7
   static let priorityShift: UInt64 = 8
   static let priorityMask: UInt64 = 0b111 << priorityShift
-  /// Somebody observes: a thread that changes what can be observed must notify.
+  /// The operation has observers.
+  ///
+  /// A thread that changes an observable property must notify them.
   static let observed: UInt64 = 1 << 11
-  /// Somebody wants to be called on cancellation.
+  /// The operation has cancellation handlers.
   static let hasCancellationHandlers: UInt64 = 1 << 12
   /// A thread priority was set.
   static let hasThreadPriority: UInt64 = 1 << 13
-  /// The subclass announces itself when it executes and when not.
+  /// The subclass itself announces changes of `isExecuting`.
   static let announcesExecuting: UInt64 = 1 << 14
-  /// The links hold what the end must deal with, or a thread has looked for the queue through them.
+  /// The links hold something that the thread that ends the operation must process, or a thread has read the queue
+  /// through them.
   ///
-  /// Set under the lock of the links, not after the end, and never cleared.
+  /// Set under the lock of the links, never after the operation has ended, and never cleared.
   static let linked: UInt64 = 1 << 15
-  /// The level of the quality of service that was set, and of that to which dependents raise it.
+  /// The level of the quality of service that was set, and the level that dependents have raised it to.
   static let ownQualityShift: UInt64 = 16
   static let raisedQualityShift: UInt64 = 20
   static let qualityMask: UInt64 = 0b111
-  /// A thread has looked at the blocks of a block operation, under the lock of the links, before it began.
+  /// A thread has announced, under the lock of the links, that it reads or adds blocks of a block operation.
   static let blocksWereSeen: UInt64 = 1 << 19
-  /// The operation has ended, and its links hold nothing any more that a release has to deal with.
+  /// The operation has ended, and its links hold nothing that must be processed when it is freed.
   static let unlinked: UInt64 = 1 << 23
   /// The operation is in its queue's lists.
   ///
   /// Set under the queue's lock, never cleared.
   static let listed: UInt64 = 1 << 24
-  /// The operation has been among the ready ones of its queue, and so may be in a batch.
+  /// The operation has been in its queue's list of ready operations, so it can be in a batch.
   ///
   /// Set under the queue's lock, never cleared.
   static let wasReady: UInt64 = 1 << 25
-  /// An operation that this one requires to succeed has not, and is about to cancel this one, which can't start until
-  /// then.
+  /// A required dependency did not succeed, and another thread is about to cancel this operation, which can't start
+  /// until then.
   static let pendingCancellation: UInt64 = 1 << 26
-  /// An error was recorded, before the end.
+  /// An error was recorded before the operation ended.
   static let failed: UInt64 = 1 << 27
-  /// The end has been announced to all, observers included.
+  /// All observers have been notified that the operation has ended.
   static let notified: UInt64 = 1 << 28
-  /// The operation has, or has had, objects of users' that are released with it.
+  /// The operation has, or has had, user objects that are released with it.
   static let userObjects: UInt64 = 1 << 29
-  /// The base's part of a start is over, and the subclass is to say when the operation has finished.
+  /// The base class's part of `start()` is done, and the subclass decides when the operation has finished.
   static let started: UInt64 = 1 << 30
-  /// Somebody observes when the operation becomes ready, or when it starts.
+  /// An observer must be notified when the operation becomes ready or when it starts.
   static let observesStart: UInt64 = 1 << 31
-  /// The links have details of which no other flag tells.
+  /// The links have details that no other flag indicates.
   static let detailed: UInt64 = 1 << 32
-  /// The operation has dependencies, or others that depend on it.
+  /// The operation has dependencies or dependents.
   ///
   /// Never cleared.
   static let edged: UInt64 = 1 << 33
-  /// A thread has looked at the dependencies, under the lock of the links, before the operation ended; or it has ended
-  /// before all of them had.
+  /// A thread has read the dependencies, under the lock of the links, before the operation ended; or the operation
+  /// ended before all of its dependencies had.
   ///
-  /// Not set after the end, and never cleared.
+  /// Never set after the operation has ended, and never cleared.
   static let dependenciesWereSeen: UInt64 = 1 << 34
-  /// How many slots for dependencies have been given out.
+  /// The number of dependency slots that have been assigned.
   private static let slotShift: UInt64 = 35
   private static let slotMask: UInt64 = 0b11
   private static let dependencyShift: UInt64 = 37
   /// The highest bits count the dependencies that have not finished.
   static let oneDependency: UInt64 = 1 << dependencyShift
-  /// As many as can be counted, apart from those that other threads are adding.
+  /// The maximum number of dependencies, not counting those that other threads are adding at the moment.
   static let mostDependencies = 1 << 26
-  /// Of an operation that has run in a queue, and of which nothing out of the ordinary was asked, apart from
-  /// ``wasReady``.
+  /// The final word of an operation that has run in a queue without any special handling.
+  ///
+  /// ``wasReady`` is ignored.
   private static let endOfPlain =
     OperationPhase.finished.rawValue | initial.rawValue | reserved | enqueued | listed | settled | notified
 
   static let initial = OperationWord(rawValue: UInt64(QueuePriority.normal.level) << priorityShift)
 
-  /// Where one of these is set, an operation can't be started without further thought.
+  /// Flags that rule out starting the operation in one atomic step
+  /// (``OperationStateMachine/beginPlainly(ifNeverReady:)``).
   static let startsSpecially = cancelled | heldBack | observesStart | hasThreadPriority | pendingCancellation
-  /// Where one of these is set, more is to be done at the end than to say so.
+  /// Flags that rule out ending the operation in one atomic step (``OperationStateMachine/finishPlainly()``).
   static let endsSpecially = endsUnderLock | hasWaiters | edged
-  /// Where one of these is set, the end has to look into the links.
+  /// Flags that make the thread that ends the operation read the links.
   static let endsUnderLock = linked | observed | hasCancellationHandlers | failed
 
   var phase: OperationPhase {
     get { OperationPhase(rawValue: rawValue & Self.phaseMask)! }
     set { rawValue = rawValue & ~Self.phaseMask | newValue.rawValue }
   }
-  /// Whether its work has not begun, and may yet.
+  /// Whether its work has not begun but may still begin.
   var isBeforeMain: Bool { rawValue & Self.phaseMask < OperationPhase.executing.rawValue }
   var isCancelled: Bool { rawValue & Self.cancelled != 0 }
   var isReserved: Bool { rawValue & Self.reserved != 0 }
@@ -109,18 +117,20 @@ struct OperationWord {
   var hasWaiters: Bool { rawValue & Self.hasWaiters != 0 }
   var isSettled: Bool { rawValue & Self.settled != 0 }
   var isNotified: Bool { rawValue & Self.notified != 0 }
-  /// Whether a goal is reached; whether the end was reported, the word does not say.
+  /// Whether a goal is reached.
+  ///
+  /// The word does not record whether the end was reported.
   func hasReached(_ goal: WaitingGoal) -> Bool { goal == .settled ? isSettled : isNotified }
-  /// It has run in a queue, and nothing out of the ordinary was asked of it: its links are those of a new one.
+  /// Whether it has run in a queue without any special handling: its links are those of a new operation.
   var hasEndedPlainly: Bool { rawValue & ~Self.wasReady == Self.endOfPlain }
-  /// Whether releasing the operation may run users' code, apart from that of its class.
+  /// Whether releasing the operation can run user code other than that of its class.
   var hasUserObjects: Bool { rawValue & (Self.userObjects | Self.failed | Self.observed) != 0 }
-  /// A queue, or `start()`, has begun with it, and it has not finished.
+  /// Whether a queue or `start()` has begun with it, and it has not finished.
   var isRunning: Bool { phase == .starting || phase == .executing }
   var hasPendingCancellation: Bool { rawValue & Self.pendingCancellation != 0 }
-  /// What ``Operation/isFinished`` says, which overrides may ask.
+  /// The value of ``Operation/isFinished``, which overrides can read.
   var saysFinished: Bool { phase == .finished || rawValue & Self.started != 0 }
-  /// It was cancelled before a queue had it, or when it was started by hand.
+  /// Whether it was cancelled, and ended without having been in a queue: immediately, or after a manual start.
   var endedInNoQueue: Bool { phase == .finished && isCancelled && !isReserved }
   var hasFailed: Bool { rawValue & Self.failed != 0 }
   var unfinishedDependencies: Int { Int(rawValue >> Self.dependencyShift) }
@@ -134,17 +144,17 @@ struct OperationWord {
   var hasCancellationHandlers: Bool { rawValue & Self.hasCancellationHandlers != 0 }
   var hasThreadPriority: Bool { rawValue & Self.hasThreadPriority != 0 }
   var startsSpecially: Bool { rawValue & Self.startsSpecially != 0 }
-  /// It may have dependencies, or have had others that depend on it.
+  /// Whether it may have dependencies, or has had dependents.
   var isEdged: Bool { rawValue & Self.edged != 0 }
   var isLinked: Bool { rawValue & Self.linked != 0 }
-  /// It may have dependencies with which a release has to deal.
+  /// Whether it may have dependencies that must be processed when it is freed.
   var mayHaveDependencies: Bool { rawValue & (Self.edged | Self.unlinked) == Self.edged }
   var dependenciesWereSeen: Bool { rawValue & Self.dependenciesWereSeen != 0 }
-  /// At the end, nothing but dependencies and dependents is to be dealt with, and nobody else may look at these.
+  /// Whether the thread that ends the operation has to process only its edges, and no other thread can access them.
   var endsByEdgesAlone: Bool {
     rawValue & (Self.endsUnderLock | Self.dependenciesWereSeen | Self.detailed) == 0 && unfinishedDependencies == 0
   }
-  /// How many slots for dependencies have been given out.
+  /// The number of dependency slots that have been assigned.
   var slotCount: Int {
     get { Int(rawValue >> Self.slotShift & Self.slotMask) }
     set { rawValue = rawValue & ~(Self.slotMask << Self.slotShift) | UInt64(newValue) << Self.slotShift }
@@ -162,7 +172,7 @@ struct OperationWord {
   /// The higher of the two levels.
   var qualityLevel: Int { max(ownQualityLevel, raisedQualityLevel) }
 
-  /// Whether that is not 0.
+  /// Whether one of the two levels is not 0.
   var hasQuality: Bool {
     rawValue & (Self.qualityMask << Self.ownQualityShift | Self.qualityMask << Self.raisedQualityShift) != 0
   }
@@ -171,21 +181,22 @@ struct OperationWord {
     rawValue = rawValue & ~(Self.qualityMask << shift) | UInt64(level) << shift
   }
 
-  /// No dependency keeps it from starting.
+  /// Whether no dependency keeps it from starting.
   ///
-  /// A cancelled operation ignores its dependencies, and one that has finished has released them: one that finished
-  /// without having been started may not have seen all of them finish.
+  /// A cancelled operation ignores its dependencies, and a finished one has released them. An operation that finished
+  /// without having started might end before all of its dependencies.
   var isReady: Bool { (unfinishedDependencies == 0 && !hasPendingCancellation) || isCancelled || phase == .finished }
 
-  /// Nothing but its queue keeps it from starting.
+  /// Whether only its queue keeps it from starting.
   var isStartable: Bool { isReady && (!isHeldBack || isCancelled) }
 
-  /// The same, and it has neither been started nor cancelled.
+  /// Whether it is startable, and has been neither started nor cancelled.
   var isWaitingForItsTurn: Bool { phase == .pending && !isCancelled && isStartable }
 
-  /// After a count-down: that was the last dependency.
+  /// After a dependency was counted down: whether it was the last one.
   var becameReady: Bool { isReady && !isCancelled && phase == .pending }
-  /// After a count-down: that was the last dependency, and the queue has to be notified. (A cancelled operation was
-  /// ready before, and its queue knows.)
+  /// After a dependency was counted down: whether it was the last one, and the queue has to be notified.
+  ///
+  /// A cancelled operation was ready before, and its queue has been notified.
   var becameReadyInQueue: Bool { becameReady && isEnqueued }
 }
