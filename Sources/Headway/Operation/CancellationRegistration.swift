@@ -1,16 +1,16 @@
 /// The registration of a handler with ``OperationExtensions/onCancel(_:)``, which can remove the handler again.
 ///
-/// Unlike with an ``ObservationToken``, the handler also stays if you release this: until it has been called, or the
-/// operation has finished.
+/// Unlike an ``ObservationToken``, a registration does not remove the handler when you release it. The handler stays
+/// until it has been called or the operation has finished.
 public struct CancellationRegistration: Sendable {
   /// Nil if the handler was called at registration, or never will be.
   let place: (handlers: CancellationHandlers, number: UInt64)?
 
-  /// Removes the handler, and releases it.
+  /// Removes the handler and releases it.
   ///
-  /// The handler is not called after this returns; but a call on another thread that has already begun continues. If
-  /// the handler has been called, or the operation has finished, nothing happens. Call this from any thread, even from
-  /// the handler.
+  /// The handler is not called after this method returns, but a call on another thread that has already begun
+  /// continues. If the handler has been called or the operation has finished, nothing happens. You can call this method
+  /// from any thread, even from the handler.
   ///
   /// - Complexity: O(1).
   public func invalidate() {
@@ -19,7 +19,7 @@ public struct CancellationRegistration: Sendable {
   }
 }
 
-/// The handlers to call when an operation is cancelled, in the order of registering.
+/// The handlers that are called when an operation is cancelled, in the order of registration.
 final class CancellationHandlers: Sendable {
   typealias Handler = @Sendable () -> Void
 
@@ -28,12 +28,12 @@ final class CancellationHandlers: Sendable {
     var lastNumber: UInt64 = 0
   }
 
-  // Protected by its lock, under which nothing is called or released, and no other lock is taken.
+  // Protected by its lock. No function is called, no object is released, and no other lock is taken under it.
   private let state = Guarded(State())
 
   var isEmpty: Bool { state.withLock { $0.list.isEmpty } }
 
-  /// Appends a handler; returns the number with which it can be removed.
+  /// Appends a handler; returns the number that removes it.
   func append(_ handler: @escaping Handler) -> UInt64 {
     state.withLock { state in
       state.lastNumber += 1
@@ -46,10 +46,10 @@ final class CancellationHandlers: Sendable {
     ReleasedChain.release(state.withLock { $0.list.remove(number) })
   }
 
-  /// Calls each that is not removed before its turn, and removes it.
+  /// Calls each handler that is not removed before its turn, and removes it.
   func callAll() { while let handler = state.withLock({ $0.list.removeFirst() }) { handler() } }
 
-  /// Removes all.
+  /// Removes all handlers.
   func removeAll() {
     ReleasedChain.release(state.withLock { $0.list.removeAll() })
   }

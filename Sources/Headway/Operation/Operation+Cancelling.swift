@@ -1,14 +1,15 @@
 import Synchronization
 
 extension OperationExtensions {
-  /// Calls `handler` once when the operation is cancelled, or at once if it has been.
+  /// Calls a handler once when the operation is cancelled, or immediately if it has been cancelled.
   ///
-  /// For work that cannot look at ``Operation/isCancelled`` because it waits elsewhere: the handler closes the
-  /// connection, or cancels the task. Several handlers are called in the order in which they were registered. They hold
-  /// up neither the operation nor its queue: one that has not started may have finished when they are called.
+  /// Use a handler for work that can't check ``Operation/isCancelled`` because it waits for something else: the handler
+  /// can close a connection or cancel a task. Handlers are called in the order of registration. They delay
+  /// neither the operation nor its queue: an operation that had not started may have finished when they are called.
   ///
-  /// - Parameter handler: What to call, on the thread that cancels (or registers, if that is later). It may call
-  ///   anything. It is released when it has been called, or when the operation finishes without it.
+  /// - Parameter handler: The function to call. It runs on the thread that cancels the operation, or that registers the
+  ///   handler, whichever is later. It may call anything. It is released after it has been called, or when the
+  ///   operation finishes without calling it.
   /// - Returns: A registration that can remove the handler while the operation runs. You can ignore it.
   /// - Complexity: O(1).
   @_disfavoredOverload
@@ -16,8 +17,9 @@ extension OperationExtensions {
   public func onCancel(_ handler: @escaping @Sendable () -> Void) -> CancellationRegistration {
     var place: (handlers: CancellationHandlers, number: UInt64)?
     let isCancelled = links.withLock { links in
-      // The announcement and the cancellation are read-modify-writes of one word: either the thread that cancels sees
-      // that there are handlers, or this sees that it was cancelled. The same with the end.
+      // The announcement and the cancellation are read-modify-write operations on one word. Either the thread that
+      // cancels the operation sees that there are handlers, or this thread sees that it was cancelled. The same applies
+      // to the end of the operation.
       let word = state.announceCancellationHandler()
       guard !word.isCancelled, word.phase != .finished else { return word.isCancelled }
       let handlers = links.detailsCreatedIfNeeded.cancellationHandlers ?? CancellationHandlers()
@@ -31,7 +33,9 @@ extension OperationExtensions {
 }
 
 extension OperationQueue {
-  /// Cancels operations of the queue, in this order: those that wait and of which nobody has to hear, many at once.
+  /// Cancels operations of this queue in the given order.
+  ///
+  /// Waiting operations that have no observers or handlers are cancelled in groups.
   final func cancel(_ operations: [Operation]) {
     var cancelled: [OperationReference] = []
     for operation in operations {
@@ -39,7 +43,7 @@ extension OperationQueue {
         cancelled.append(OperationReference(operation))
         if cancelled.count == Admission.mostCancelled { operationsWereCancelled(&cancelled) }
       } else {
-        // What follows may run code that waits for the former.
+        // The next call can run code that waits for these operations.
         operationsWereCancelled(&cancelled)
         operation.cancel()
       }
@@ -57,7 +61,7 @@ extension OperationQueue {
 }
 
 extension Operation {
-  /// What ``cancel()`` does.
+  /// Implements ``cancel()``.
   final func markCancelled() {
     var effects = Effects()
     guard let before = beginCancelling(leaving: &effects) else { return }
@@ -66,54 +70,63 @@ extension Operation {
     continueCancelling(from: before)
   }
 
-  /// Cancels several operations: first all of them, as far as that runs nothing of users', since what one leads to may
-  /// wait for another.
+  /// Cancels several operations.
+  ///
+  /// First performs, for all of them, the steps that run no user code, because user code that one of them runs may wait
+  /// for another.
   ///
   /// - Parameters:
-  ///   - operations: The operations.
-  ///   - effects: Takes what may run users' code.
+  ///   - operations: The operations to cancel.
+  ///   - effects: Receives the steps that can run user code.
   static func cancel(_ operations: [Operation], leaving effects: inout Effects) {
     let words = operations.map { $0.beginCancelling(leaving: &effects) }
     for (operation, before) in zip(operations, words) where before != nil { operation.cancelWork() }
     for (operation, before) in zip(operations, words) {
       if let before { operation.continueCancelling(from: before) }
-      // For overrides: that of the superclass finds it cancelled.
+      // This calls overrides. The implementation of the superclass finds the operation cancelled.
       operation.cancel()
     }
   }
 
-  /// Sets the flag, and tells the queue: what the end of the operation needs, and nothing of users'.
+  /// Sets the flag and notifies the queue.
+  ///
+  /// This is all that the operation needs to finish, and runs no user code.
   ///
   /// - Parameters:
-  ///   - error: Recorded in the same step, unless another was before.
-  ///   - effects: Takes what may run users' code.
-  /// - Returns: The word before, for ``continueCancelling(from:)``; nil if it is cancelled already, or has finished.
+  ///   - error: The error to record in the same step, unless there already is one.
+  ///   - effects: Receives the steps that can run user code.
+  /// - Returns: The word before, for ``continueCancelling(from:)``; nil if the operation is already cancelled or has
+  ///   finished.
   final func beginCancelling(
     with error: (any Error)? = nil, leaving effects: inout Effects
   ) -> OperationWord? {
     guard isCancellable else { return nil }
     let word = if let error { cancelState(with: error) } else { state.cancel() }
     guard let before = word else { return nil }
-    // Reserved and not yet enqueued: the queue that is taking it in sees the flag.
+    // If the operation is reserved but not enqueued, the queue that is accepting it reads the flag.
     if before.phase == .pending, before.isEnqueued {
       queue?.operationWasCancelled(self, leaving: &effects)
     }
     return before
   }
 
-  /// Sets the flags of cancellation and failure in one step: an operation that was cancelled by others does not fail.
+  /// Sets the flags *cancelled* and *failed* in one step.
+  ///
+  /// An operation that another thread has cancelled does not fail.
   private func cancelState(with error: any Error) -> OperationWord? {
     links.withLock { links in
       guard !state.current.hasFailed else { return state.cancel() }
       links.detailsCreatedIfNeeded.error = error
       let before = state.cancel(fails: true)
-      // The caller has the error, too: nothing is dropped under the lock.
+      // The caller also has a reference to the error, so this releases nothing under the lock.
       if before == nil { links.detailsCreatedIfNeeded.error = nil }
       return before
     }
   }
 
-  /// Ends an operation that is in no queue; then calls the handlers, and notifies the observers.
+  /// Ends the operation if it is in no queue.
+  ///
+  /// Then calls the handlers and notifies the observers.
   final func continueCancelling(from before: OperationWord) {
     if before.phase == .pending, !before.isEnqueued, !before.isReserved, !overridesIsFinished, state.claimUnqueued() {
       endCancelled()
@@ -123,7 +136,7 @@ extension Operation {
     }
     if before.isObserved {
       var changes = [ObservedChange(.isCancelled, true)]
-      // Only waiting operations become ready by it.
+      // Only waiting operations become ready because of a cancellation.
       if before.phase == .pending { changes.append(before.isReady ? ObservedChange(.isReady) : readinessChange) }
       notify(changes)
     }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// A completion block.
 ///
-/// In a structure, since generic code, as that of optionals is, would wrap a block in another one at each step.
+/// A structure, because generic code such as that of optionals would wrap a block in another block at each step.
 struct CompletionBlock: Sendable {
   let run: @Sendable () -> Void
 
@@ -14,33 +14,35 @@ struct CompletionBlock: Sendable {
 
 /// The completion block of an operation, until it has run.
 enum Completion: Sendable {
-  /// There is none, or it has run.
+  /// There is no block, or it has run.
   case none
-  /// It waits for the end of the operation.
+  /// The block will run when the operation has finished.
   case block(CompletionBlock)
-  /// The operation has ended, and the block has been taken for running, and has not returned.
+  /// The operation has ended.
+  ///
+  /// The block has been taken out to run, and has not returned.
   case due
 
   var block: CompletionBlock? { if case .block(let block) = self { block } else { nil } }
 
   var isDue: Bool { if case .due = self { true } else { false } }
 
-  /// Takes the block for running.
+  /// Takes the block out to run it.
   mutating func take() -> CompletionBlock? {
     guard let block else { return nil }
     self = .due
     return block
   }
 
-  /// The block that was taken has returned.
+  /// Notes that the block, which was taken out, has returned.
   mutating func noteReturn() { if isDue { self = .none } }
 }
 
 extension OperationQueue {
-  /// An operation is about to leave that may have a completion block; ``endCompletion()`` follows.
+  /// Counts an operation that is about to leave the queue and may have a completion block; ``endCompletion()`` follows.
   final func beginCompletion() { dueCompletions.add(1, ordering: .relaxed) }
 
-  /// The completion block has returned, or there was none.
+  /// Notes that the completion block has returned, or that there was none.
   final func endCompletion() {
     let before = dueCompletions.subtract(1, ordering: .releasing).oldValue
     assert(before > 0, "more completion blocks have returned than were due")
@@ -48,26 +50,28 @@ extension OperationQueue {
 }
 
 extension Operation {
-  /// The implementation of ``completionBlock``.
+  /// Implements the getter of ``completionBlock``.
   final var completionBlockIfAny: (@Sendable () -> Void)? { links.withLock { $0.details?.completion.block }?.run }
 
-  /// The implementation of ``completionBlock``.
+  /// Implements the setter of ``completionBlock``.
   final func setCompletionBlock(_ block: (@Sendable () -> Void)?) {
     var completion = CompletionBlock(block).map(Completion.block) ?? .none
     links.withLock { links in
       guard block != nil || links.details != nil else { return }
-      // After the end it would never be called, and keep for good what it captures; unless a queue still comes.
+      // After the operation has ended, the block would never be called, and would keep the objects that it captures
+      // forever. The exception is an operation that may still be added to a queue.
       let word = state.announceLink()
       guard word.phase != .finished || word.endedInNoQueue else { return }
       swap(&links.detailsCreatedIfNeeded.completion, &completion)
     }
-    // The old block is released after the lock: that may run code of its owner's.
+    // The old block is released after the lock, because that can run user code.
     completion = .none
     notifyIfObserved([ObservedChange(.completionBlock)])
   }
 
-  /// The operation was cancelled in no queue, and so has finished, and is given to a queue now, or started by hand:
-  /// what was set as its completion block meanwhile runs.
+  /// Runs the completion block that was set after the operation was cancelled in no queue, and so finished.
+  ///
+  /// Called when the operation is then added to a queue or started manually.
   final func submitBelatedCompletionBlock(_ queue: OperationQueue?) {
     let block = links.withLock { links -> CompletionBlock? in
       guard state.current.phase == .finished else { return nil }
@@ -78,9 +82,9 @@ extension Operation {
     submitCompletionBlock(consume block, queue)
   }
 
-  /// Sends the completion block of an operation that has ended to the pool.
+  /// Submits the completion block of an operation that has ended to the pool.
   ///
-  /// The calling thread keeps no reference to the block, so what it captures is released where it has run.
+  /// The calling thread keeps no reference to the block, so the objects that it captures are released where it has run.
   final func submitCompletionBlock(_ block: consuming CompletionBlock, _ queue: OperationQueue?) {
     let (executor, placement) =
       queue?.state.withLock { ($0.executor, $0.admission.placement) } ?? (
@@ -89,7 +93,7 @@ extension Operation {
     submitCompletionBlock(consume block, queue, executor, placement)
   }
 
-  /// Sends the completion block of an operation that has ended to what runs its queue, or else to the pool.
+  /// Submits the completion block of an operation that has ended to the executor of its queue, or to the pool.
   ///
   /// The calling thread keeps no reference to the block.
   final func submitCompletionBlock(
@@ -101,11 +105,11 @@ extension Operation {
     executor.submit(work, count: 1)
   }
 
-  /// Runs the completion block, and then releases the dependencies, which it may ask for.
+  /// Runs the completion block, and then releases the dependencies, which the block can read.
   ///
   /// - Parameters:
-  ///   - block: The block.
-  ///   - queue: The queue that the operation has left, which counts the block.
+  ///   - block: The completion block.
+  ///   - queue: The queue that the operation has left. It counts the block.
   final func runCompletionBlock(_ block: CompletionBlock, _ queue: OperationQueue?) {
     block.run()
     links.withLock { $0.details?.completion.noteReturn() }

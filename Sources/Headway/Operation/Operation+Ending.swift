@@ -3,61 +3,69 @@ import Synchronization
 extension Operation {
   /// Ends the operation, if it has not ended.
   ///
-  /// Called when the work is done, on the thread that did it.
+  /// Called after the work is done, on the thread that did it.
   final func end() {
     if let before = state.finish() { conclude(from: before, closing: nil) }
   }
 
-  /// The base's part of a start is over: ends the operation, unless a subclass says that it goes on.
+  /// Ends the operation after the base class's part of `start()`, unless the subclass overrides `isFinished` and
+  /// returns false.
   final func endUnlessSubclassGoesOn() {
     guard overridesIsFinished else { return end() }
     state.announceStarted()
     if isFinished { end() }
   }
 
-  /// After ``start()``, by which a subclass may have finished without having posted the change.
+  /// Ends the operation after ``start()`` if a subclass has finished it without posting the change.
   final func endIfOverrideHasFinished() {
     if overridesIsFinished, state.current.phase != .finished, isFinished { end() }
   }
 
-  /// Where an operation ends.
+  /// The place where an operation ends.
   private enum EndSite {
-    /// On the thread of the batch in which it ran: the queue hears of it when it next collects the results of the
-    /// batch.
-    case batch(Unmanaged<Batch>, isContinued: Bool)
-    /// By itself.
+    /// On the thread of the batch that ran it.
     ///
-    /// The batch, if there is one, is that of the calling thread, which is closed.
+    /// The queue is notified when it next collects the results of the batch.
+    case batch(Unmanaged<Batch>, isContinued: Bool)
+    /// Outside a batch.
+    ///
+    /// If the calling thread has a batch, that batch is closed.
     case byItself(closing: Unmanaged<Batch>?)
 
     var batch: Unmanaged<Batch>? { if case .batch(let batch, _) = self { batch } else { nil } }
   }
 
-  /// Does all that follows the end, but for what may run users' code.
+  /// Performs all steps that follow the end of the operation, except those that can run user code.
   ///
-  /// In this order: the operation leaves its queue; dependents that required success are kept from starting if it was
-  /// none; dependents are counted down; the completion block goes to the pool; the threads wake that wait for no more
-  /// than that; the queues of the dependents hear. The rest is in the effects. Called once, with no lock held.
+  /// The steps, in this order:
+  /// 1. The operation leaves its queue.
+  /// 2. If the operation did not succeed, the dependents that require its success are kept from starting.
+  /// 3. The dependents are counted down.
+  /// 4. The completion block is passed to the pool.
+  /// 5. The threads that wait only for these steps wake.
+  /// 6. The queues of the dependents are notified.
+  ///
+  /// The remaining steps are appended to the effects. Called once, with no lock held.
   ///
   /// - Parameters:
-  ///   - before: The state from which the operation ended.
-  ///   - site: Where it ends.
-  ///   - home: The queue that holds it, if one does, which the caller keeps alive.
-  ///   - continues: The thread of the batch may continue with what becomes ready.
-  ///   - effects: Takes what may run users' code.
-  ///   - release: Takes over the dependencies of the operation.
-  /// - Returns: The operation with which the thread of the batch continues, retained; it has begun, and the queue has
-  ///   not heard of it.
+  ///   - before: The state before the operation ended.
+  ///   - site: The place where it ends.
+  ///   - home: The queue that holds the operation, or nil. The caller keeps it alive.
+  ///   - continues: True if the thread of the batch may continue with an operation that becomes ready.
+  ///   - effects: Receives the steps that can run user code.
+  ///   - release: Takes ownership of the dependencies of the operation.
+  /// - Returns: The operation that the thread of the batch continues with, retained. It has begun, and the queue has
+  ///   not been notified of it.
   @inline(__always)
   private func conclude(
     from before: OperationWord, at site: EndSite, in home: Unmanaged<OperationQueue>?, continues: Bool,
     _ effects: inout Effects, releasing release: (borrowing OperationEnding) -> Void
   ) -> OperationReference? {
-    // Before it leaves, so that a thread that waits for the queue to be empty finds the unit completed, and knows of
-    // the completion block.
+    // This comes before the operation leaves the queue, so that a thread that waits until the queue is empty finds the
+    // unit completed, and the completion block counted.
     if let progress = home?._withUnsafeGuaranteedRef({ $0.countUnit(of: self) }) { effects.notify(progress) }
     if before.isLinked { home?._withUnsafeGuaranteedRef { $0.beginCompletion() } }
-    // It leaves the queue, and its end is recorded, before a dependent can be seen as ready.
+    // The operation leaves the queue, which records its end, before any thread can see a dependent as ready.
     let settling = leave(home, from: before, at: site, &effects)
     var ending = closeLinks(endedFrom: before)
     if let batch = site.batch { batch._withUnsafeGuaranteedRef { $0.endSettling() } }
@@ -79,18 +87,19 @@ extension Operation {
     return next
   }
 
-  /// Does all that follows the end of an operation by itself.
+  /// Performs all steps that follow the end of an operation outside a batch.
   ///
   /// Called once, with no lock held.
   ///
   /// - Parameters:
-  ///   - before: The state from which the operation ended.
-  ///   - batch: The batch of the calling thread in which it ran, which is closed.
+  ///   - before: The state before the operation ended.
+  ///   - batch: The batch of the calling thread, if it ran the operation. It is closed.
   private func conclude(from before: OperationWord, closing batch: Batch?) {
-    // An operation that ends early is still in the lists of what it waited for: out of there first (rule 1 of Links).
+    // An operation that ends early still has edges in the stacks of its dependencies. It must remove them first (rule 1
+    // of ``Links``).
     let early = before.unfinishedDependencies > 0 ? leaveDependencies() : []
-    // Until it has left it, the queue that holds the operation owns itself; from here on, this does. A thread that
-    // looks for the queue by way of the operation has got it when the links are closed (`Operation.queue`).
+    // A queue owns itself as long as it holds operations. From here on, this reference owns it. A thread that reads the
+    // queue from the operation has retained it by the time the links are closed (`Operation.queue`).
     let queue = before.isEnqueued ? queueLinks.home?.takeUnretainedValue() : nil
     let home = queue.map { Unmanaged.passUnretained($0) }
     var effects = Effects(leaving: home)
@@ -101,15 +110,15 @@ extension Operation {
     effects.perform()
     if before.phase != .executing { abandonWork() }
     releaseWork()
-    // They have finished and so released theirs: that is no recursion.
+    // The dependencies have finished and released their own dependencies, so this does not recurse.
     dependencies.forEach { $0.release() }
     ReleasedChain.release(early)
     withExtendedLifetime(queue) {}
   }
 
-  /// Leaves the queue.
+  /// Removes the operation from its queue.
   ///
-  /// - Returns: What the queue keeps until the dependents are released.
+  /// - Returns: What the queue keeps until the dependents are counted down.
   private func leave(
     _ home: Unmanaged<OperationQueue>?, from before: OperationWord, at site: EndSite, _ effects: inout Effects
   ) -> Admission.Settling {
@@ -131,19 +140,20 @@ extension Operation {
     }
   }
 
-  /// Takes what the end has to deal with, and releases the dependents.
+  /// Takes everything that the end must process out of the links, and counts down the dependents.
   ///
-  /// Without the lock of the links where nobody may need it: a thread that has looked there has announced that before
-  /// the end. A thread with a raised nice value has the lock taken, since others may wait for the count-down.
+  /// Takes the lock of the links only if another thread might need it. A thread that has read the links has announced
+  /// that before the operation ended. A thread with a raised nice value always uses the lock, because the pool manager
+  /// then does this work, and other threads may wait until the dependents are counted down.
   private func closeLinks(endedFrom before: OperationWord) -> OperationEnding {
     if before.endsByEdgesAlone, !Guarded<Void>.isLow { return OperationEnding(closingEdgesOf: self) }
     return links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
   }
 
-  /// Hands the completion block to a thread, before threads that wait go on: they may look for what it does.
+  /// Passes the completion block to a thread, before waiting threads wake: they may depend on its effects.
   ///
-  /// The thread of a batch runs it itself if nothing else follows: observers may wait for what it does, and it for
-  /// them.
+  /// The thread of a batch runs the block itself only if no other steps follow. Otherwise the block could wait for
+  /// observers, or observers for the block.
   private func handOverCompletionBlock(
     of ending: inout OperationEnding, from before: OperationWord, isNotified: Bool, at site: EndSite,
     _ home: Unmanaged<OperationQueue>?, _ effects: inout Effects
@@ -152,7 +162,8 @@ extension Operation {
       if before.isLinked { home?._withUnsafeGuaranteedRef { $0.endCompletion() } }
       return
     }
-    // Consumed in no closure, which would keep a reference: what the block captures is released where it has run.
+    // Not consumed in a closure, which would keep a reference. The objects that the block captures must be released
+    // where it has run.
     guard let batch = site.batch else { return submitCompletionBlock(consume block, home?.takeUnretainedValue()) }
     let isAlone = isNotified && effects.isEmpty && !ending.runsUserCodeWhenReleased
     if isAlone, batch._withUnsafeGuaranteedRef({ $0.runsCompletionBlocks && !$0.hasDeferredReleases }) {
@@ -163,20 +174,20 @@ extension Operation {
     }
   }
 
-  /// Makes the dependents ready with the batch of the calling thread, or in their queues.
+  /// Makes the dependents ready in the batch of the calling thread or in their queues.
   ///
   /// - Parameters:
-  ///   - ready: The dependents, whose ownership this takes over.
-  ///   - batch: The batch.
-  ///   - continues: The thread may continue with one of them.
-  ///   - effects: Takes what may run users' code.
-  /// - Returns: The operation with which the thread continues.
+  ///   - ready: The dependents. This method takes ownership of them.
+  ///   - batch: The batch of the calling thread.
+  ///   - continues: True if the thread may continue with one of the dependents.
+  ///   - effects: Receives the steps that can run user code.
+  /// - Returns: The operation that the thread continues with.
   private func handOn(
     _ ready: borrowing ReadyDependents, in batch: Batch, continues: Bool, _ effects: inout Effects
   ) -> OperationReference? {
     if continues, let only = ready.only, only._withUnsafeGuaranteedRef({ batch.mayBegin(newlyReady: $0) }) {
-      // What the operation held for its work is released before the next one begins. If that waits for something, the
-      // batch is closed, and the queue is told of the next one.
+      // The work of the operation is released before the next operation begins. If the release waits for something, the
+      // batch is closed, and the queue is notified of the next operation.
       guard batch.releaseWork(of: self, awaitedBy: only) else { return nil }
       if only._withUnsafeGuaranteedRef({ batch.begin(newlyReady: $0) }) { return only }
     }
@@ -186,12 +197,12 @@ extension Operation {
     return nil
   }
 
-  /// Makes dependents ready in their queues.
+  /// Makes the dependents ready in their queues.
   ///
   /// - Parameters:
-  ///   - ready: The dependents, whose ownership this takes over.
+  ///   - ready: The dependents. This method takes ownership of them.
   ///   - held: A queue that the caller keeps alive.
-  ///   - effects: Takes what may run users' code.
+  ///   - effects: Receives the steps that can run user code.
   private static func handOn(
     _ ready: borrowing ReadyDependents, holding held: Unmanaged<OperationQueue>?, _ effects: inout Effects
   ) {
@@ -207,12 +218,13 @@ extension Operation {
     }
   }
 
-  /// Notifies the observers of the end; and then wakes those who wait for that.
+  /// Notifies the observers that the operation has ended, and then wakes the threads and tasks that wait for that.
   final func notifyEnd(from before: OperationWord, _ observers: ObserverList?) {
     guard let observers else { return observersWereNotified() }
-    // If another thread is notifying them at this moment, that one goes on with this.
+    // If another thread is notifying the observers at this moment, that thread also delivers these changes.
     observers.notify(of: self, ending: self) { notify in
-      // What led here another thread may be about to notify of; it must come first, and comes once.
+      // Another thread may be about to notify the observers of an earlier change. That change must be delivered first,
+      // and only once.
       if before.isCancelled { notify(ObservedChange(.isCancelled, true)) }
       notify(ObservedChange(.isReady))
       if before.phase == .executing {
@@ -223,14 +235,14 @@ extension Operation {
     }
   }
 
-  /// Wakes those who wait until the observers have been notified of the end.
+  /// Wakes the threads and tasks that wait until the observers have been notified of the end.
   final func observersWereNotified() { wakeWaiters(notifiedFrom: state.markNotified()) }
 
   // MARK: Releasing work
 
-  /// Keeps what the user gave the operation for ``main()``, so that it is released after the end.
+  /// Keeps a user object that the operation needs for ``main()``, so that it is released after the operation has ended.
   ///
-  /// Called in ``main()``, by classes of other modules, which can't override ``releaseWork()``.
+  /// Called in ``main()`` by classes of other modules, which can't override ``releaseWork()``.
   package final func keepUntilEnd(_ work: any Sendable) {
     links.withLock { links in
       _ = state.announceLink()
@@ -238,7 +250,7 @@ extension Operation {
     }
   }
 
-  /// Releases what ``keepUntilEnd(_:)`` has kept.
+  /// Releases the objects that ``keepUntilEnd(_:)`` has kept.
   final func releaseRetainedWork() {
     guard state.current.isLinked else { return }
     let kept = links.withLock { $0.details?.rareDetails?.takeBlocks() }
@@ -247,12 +259,12 @@ extension Operation {
 
   // MARK: In a batch
 
-  /// Ends the operation, if it has not ended: in ``main()``, or after that, on whatever thread.
+  /// Ends the operation if it has not ended, in ``main()`` or later, on any thread.
   ///
-  /// In the batch of the calling thread, in `main()`, the queue hears of it when it next collects the results of the
-  /// batch.
+  /// If this is called in `main()`, in the batch of the calling thread, the queue is notified when it next collects the
+  /// results of the batch.
   ///
-  /// - Parameter mayGoOn: What users do in `main()` may go on after this, and take long.
+  /// - Parameter mayGoOn: True if user code in `main()` can continue after this call, and take long.
   final func endInMainOrLater(mayGoOn: Bool) {
     guard let batch = ThreadContext.batch(runningInnermost: self) else { return end() }
     if endPlainly(in: batch, mayGoOn: mayGoOn) { return }
@@ -262,14 +274,14 @@ extension Operation {
     conclude(from: before, closing: batch)
   }
 
-  /// Ends the operation in `main()`, if nothing else is to be done for that.
+  /// Ends the operation in `main()`, unless the end requires special handling.
   private func endPlainly(in batch: Batch, mayGoOn: Bool) -> Bool {
-    // While users' code goes on, the batch must have no place of a limit.
+    // While user code continues, the batch must not occupy a place of a limit.
     guard let queue = batch.home, !(mayGoOn && batch.keepsOrder),
       queue._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, state.finishPlainly()
     else { return false }
     batch.publishTaken()
-    // Others may wait until the queue is empty.
+    // Another thread may be waiting until the queue is empty.
     if batch.hasToTakeLock || (mayGoOn && !batch.leave()) {
       batch.mainEnd.noteEnd(isOutside: false)
       queue._withUnsafeGuaranteedRef { $0.close(batch) }
@@ -279,17 +291,17 @@ extension Operation {
     return true
   }
 
-  /// Ends an operation that `batch` has run, on the thread to which the batch belongs.
+  /// Ends an operation that `batch` has run, on the thread that owns the batch.
   ///
-  /// As ``end()``; but the queue hears of it when it next collects the results of the batch, and what may run users'
-  /// code is left to the caller, in the effects of the batch. The caller owns the operation.
+  /// Unlike with ``end()``, the queue is notified when it next collects the results of the batch. The steps that can
+  /// run user code are left to the caller, in the effects of the batch. The caller owns the operation.
   ///
   /// - Parameters:
-  ///   - batch: The batch.
-  ///   - isContinued: The thread has continued with the operation; otherwise it had taken it.
-  ///   - continues: The thread may continue with what becomes ready.
-  /// - Returns: The operation with which the thread continues, retained; it has begun, and the queue has not heard of
-  ///   it.
+  ///   - batch: The batch that has run the operation.
+  ///   - isContinued: True if the thread continued with the operation; false if it had taken it from the queue.
+  ///   - continues: True if the thread may continue with an operation that becomes ready.
+  /// - Returns: The operation that the thread continues with, retained. It has begun, and the queue has not been
+  ///   notified of it.
   final func end(in batch: Batch, isContinued: Bool, continues: Bool) -> OperationReference? {
     let home = batch.home
     if home?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, state.finishPlainly() {
@@ -311,7 +323,7 @@ extension Operation {
     return next
   }
 
-  /// Whether dependents require the operation, which has finished, to succeed.
+  /// Whether there are dependents that require the operation, which has finished, to succeed.
   private var hasSuccessDependents: Bool { links.withLock { $0.details?.successDependents != nil } }
 
   private func publish(in batch: Batch, isContinued: Bool) {

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Operation {
-  /// The implementation of ``qualityOfService``.
+  /// Implements the setter of ``qualityOfService``.
   final func setQuality(_ quality: QualityOfService) {
     let word = state.setQuality(level: quality.level)
     guard word.phase == .pending else { return }
@@ -9,24 +9,25 @@ extension Operation {
     if word.isEnqueued, let queue { Self.raiseFurther(queue.operationChangedUrgency(self)) }
   }
 
-  /// At which quality of service the operation runs in a queue of the given one: the higher of the two, and of what
-  /// waits for it.
+  /// The quality of service that the operation runs at in a queue of the given one: the highest of its own, its
+  /// queue's, and that of the operations and callers that wait for it.
   final func effectiveQuality(in queueQuality: QualityOfService) -> QualityOfService {
     let word = state.current
     let asked = max(word.ownQualityLevel, queueQuality.level)
-    // Of an operation of which nothing was said, one that is less urgent than that must not make less.
+    // An operation at `.default` is raised only to user-initiated or above. A lower level would make it less urgent
+    // than it is.
     if asked == 0, word.raisedQualityLevel < QualityOfService.userInitiated.level { return .default }
     return QualityOfService(level: max(asked, word.raisedQualityLevel))
   }
 
-  /// The class of workers to which the operation or its queue was raised; the lowest class if neither was.
+  /// The class of workers that the operation or its queue was raised to; the lowest class if neither was raised.
   ///
-  /// An operation without a quality of service of its own does not raise a low thread that has started it manually.
+  /// An operation without its own quality of service does not raise a low thread that has started it manually.
   final func raisedClass(in queue: OperationQueue?) -> WorkerClass {
     WorkerClass(raisingLevel: max(state.currentInOrder.raisedQualityLevel, queue?.levelInOrder ?? 0))
   }
 
-  /// A task of this priority waits for the operation, which runs at no lower quality.
+  /// Raises the operation to at least the quality of service of a task of this priority, which waits for it.
   @Sendable final func raiseQuality(to priority: TaskPriority) {
     let level = QualityOfService(priority).level
     guard level > 0 else { return }
@@ -34,10 +35,10 @@ extension Operation {
     raiseReports(level: level)
   }
 
-  /// The operation has finished, and a caller waits until its observers have been notified, or until its end is
-  /// reported: raises the thread that is at that.
+  /// Raises the thread that notifies the observers of the operation, which has finished, or reports its end, because a
+  /// caller waits for that.
   ///
-  /// The thread of a report is at the operation, as a thread is that runs it, and is raised in the same way.
+  /// The thread of a report is recorded with the operation like a thread that runs it, and is raised in the same way.
   final func raiseReports(level: Int) {
     guard state.current.phase == .finished, !isReported else { return }
     guard state.raiseQualityOfReports(level: level) != nil else { return }
@@ -45,7 +46,7 @@ extension Operation {
     if workerClass != .background { WorkerPool.raiseThreads(of: self, to: workerClass) }
   }
 
-  /// A dependency was added: it runs at no lower quality than this operation.
+  /// Raises a dependency that was added to at least the quality of service of this operation.
   final func raiseQuality(of dependency: Operation) {
     let word = state.current
     var level = word.qualityLevel
@@ -53,12 +54,12 @@ extension Operation {
     if level > 0 { Self.raise([dependency], level: level) }
   }
 
-  /// Raises what this operation waits for, directly and through others.
+  /// Raises the dependencies of this operation, direct and indirect.
   final func raiseDependencies(level: Int) {
     if level > 0, state.current.unfinishedDependencies > 0 { Self.raise(dependencies, level: level) }
   }
 
-  /// The queue of the operation has been raised.
+  /// Raises the operation because its queue has been raised.
   final func queueWasRaised(level: Int) {
     let word = state.current
     guard word.phase != .finished else { return }
@@ -68,20 +69,20 @@ extension Operation {
 
   // MARK: Raising
 
-  /// Raises operations, and what they wait for, directly and through others.
+  /// Raises operations and everything that they wait for, directly or indirectly.
   ///
-  /// This is how everything is raised that an operation or a caller waits for: dependencies, what a queue starts or
-  /// finishes first (``Admission/raise(_:to:)``), and what a thread is blocked on.
+  /// This method raises everything that an operation or a caller waits for: dependencies, operations that a queue
+  /// starts or finishes first (``Admission/raise(_:to:)``), and the operation that a thread is blocked on.
   ///
-  /// An operation is raised at most four times in its life. So what all the raising costs is linear in the number of
-  /// dependencies and, for operations that run, in the number of threads of the low classes.
+  /// An operation is raised at most four times in its life. So the total cost of raising is linear in the number of
+  /// dependencies and, for running operations, in the number of threads of the low classes.
   static func raise(_ operations: [Operation], level: Int) {
     var raised: [Admission.Raised] = []
     for operation in operations { operation.mark(level: level, &raised) }
     raiseFurther(raised)
   }
 
-  /// Raises what operations that have been marked run on, or wait for.
+  /// Raises the threads that run the operations, which have been marked, or the operations that these wait for.
   static func raiseFurther(_ operations: [Admission.Raised]) {
     var raised = operations
     while let (operation, level) = raised.popLast().map({ ($0.operation, $0.level) }) {
@@ -93,25 +94,25 @@ extension Operation {
     }
   }
 
-  /// Marks the operation as raised, and moves it in its queue; not if it is that urgent already.
+  /// Marks the operation as raised and moves it in its queue, unless it is already that urgent.
   ///
   /// - Parameters:
   ///   - level: The level of quality of service.
-  ///   - raised: Takes the operation, and others that its queue has marked because of that.
+  ///   - raised: Receives the operation, and others that its queue has marked because of it.
   private final func mark(level: Int, _ raised: inout [Admission.Raised]) {
     guard let word = state.raiseQuality(level: level) else { return }
     if word.isEnqueued, let queue { raised += queue.operationChangedUrgency(self) }
     raised.append(Admission.Raised(operation: self, level: level))
   }
 
-  /// Raises the threads that run the operation, or are about to, and what these wait for.
+  /// Raises the threads that run the operation or are about to, and the queues and calls that these threads wait for.
   ///
-  /// - Returns: The operations for which these threads are blocked.
+  /// - Returns: The operations that these threads are blocked on.
   private final func raiseRunning(level: Int) -> [Operation] {
     let workerClass = WorkerClass(raisingLevel: level)
     if workerClass != .background { WorkerPool.raiseThreads(of: self, to: workerClass) }
     guard state.current.phase == .executing else { return [] }
-    // A wait that begins later finds the operation raised, since it is noted first: see `WaitGraph.block`.
+    // A wait that begins later finds the operation raised, because the wait is recorded first: see `WaitGraph.block`.
     let waits = waits
     for wait in waits { wait.queue?.raiseAll(to: workerClass) }
     queueOfParts?.raiseAll(to: workerClass)

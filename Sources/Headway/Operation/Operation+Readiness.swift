@@ -1,10 +1,10 @@
 import Synchronization
 
 extension Operation {
-  /// The last dependency has finished, or was removed: tells the queue, if there is one, unless an override of
-  /// ``isReady`` says otherwise.
+  /// Notifies the queue, if there is one, that the last dependency has finished or was removed, unless an override of
+  /// ``isReady`` returns false.
   ///
-  /// Called with no lock held, since it may run users' code.
+  /// Called with no lock held, because it can run user code.
   final func lastDependencyIsGone() {
     if overridesIsReady { return reconsiderReadiness() }
     var effects = Effects()
@@ -14,20 +14,21 @@ extension Operation {
 
   /// The change that observers receive when the base class's readiness has changed.
   ///
-  /// An override of ``isReady`` may have kept its value. Its observers are notified even so: they might evaluate their
-  /// conditions when the dependencies have finished.
+  /// An override of ``isReady`` might still return the same value. Its observers are notified nevertheless, because
+  /// they might evaluate their conditions when the dependencies have finished.
   final var readinessChange: ObservedChange { ObservedChange(.isReady).posted(overridesIsReady) }
 
-  /// How many operations become ready in one update of a queue at most, so that its lock is not held for long.
+  /// The maximum number of operations that become ready in one update of a queue, so that its lock is not held for
+  /// long.
   private static let mostReadyAtOnce = 64
 
-  /// Makes operations ready in their queues whose last dependency has finished; but not those that override
-  /// ``isReady``, which are to be asked.
+  /// Makes operations whose last dependency has finished ready in their queues, except those that override ``isReady``,
+  /// because the override must be evaluated.
   ///
   /// - Parameters:
   ///   - ready: The operations, which the caller has retained.
-  ///   - held: A queue that the caller keeps alive: that of most.
-  ///   - effects: Takes what may run users' code.
+  ///   - held: A queue that the caller keeps alive: the queue of most of the operations.
+  ///   - effects: Receives the steps that can run user code.
   static func notifyQueues(
     of ready: borrowing ReadyDependents, holding held: Unmanaged<OperationQueue>?,
     leaving effects: inout Effects
@@ -53,17 +54,18 @@ extension Operation {
     groupQueue?.operationsBecameReady(group, leaving: &effects)
   }
 
-  /// Asks ``isReady`` once more, since an override may answer otherwise than before, and notes the answer for its
-  /// queue.
+  /// Evaluates ``isReady`` again, because the value of an override may have changed, and records it for the queue.
   ///
-  /// Called with no lock held, since it runs users' code. When several threads ask at once, the answer to the last
-  /// inquiry is the one that is noted: it began after all that the others were asked for had changed.
+  /// Called with no lock held, because it runs user code. If several threads evaluate at the same time, the value of
+  /// the last evaluation to begin is recorded. All changes that caused the other evaluations had happened before it
+  /// began.
   final func reconsiderReadiness() {
     let inquiry = links.withLock { links in
       links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.readinessInquiries += 1
       return links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.readinessInquiries
     }
-    // While dependencies keep it from starting, the answer does not matter; when they have finished, it is asked.
+    // While dependencies keep the operation from starting, the value does not matter. It is evaluated when they have
+    // finished.
     guard state.current.isReady else { return }
     let answer = isReady
     let word = links.withLock { links in
@@ -79,12 +81,13 @@ extension Operation {
     effects.perform()
   }
 
-  /// A queue is about to take the operation in: asks whether an override of ``isReady`` holds it back.
+  /// Evaluates an override of ``isReady`` before a queue accepts the operation.
   ///
-  /// It is asked whatever it depends on: an override may begin to evaluate its conditions. What it answers counts once
-  /// the dependencies have finished; until then it is held back.
+  /// The override is evaluated even if the operation has unfinished dependencies, because it may begin to evaluate its
+  /// conditions. Its value counts only after the dependencies have finished. Until then, the operation is held back.
   ///
-  /// - Returns: Whether it is held back, and so is to be asked again when the queue has it.
+  /// - Returns: True if the operation is held back, so the override must be evaluated again after the queue has
+  ///   accepted the operation.
   final func inquireReadinessBeforeAdding() -> Bool {
     _ = state.setHeldBack(true)
     if state.current.isReady { reconsiderReadiness() } else { _ = isReady }

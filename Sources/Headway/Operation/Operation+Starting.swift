@@ -1,24 +1,27 @@
 import Synchronization
 
 extension Operation {
-  /// The operation starts: each does so here, in a batch, by itself, or manually, on the thread that then runs it.
+  /// Notes that the operation starts.
   ///
-  /// This is where a trace point or a metric attaches. Called with no lock held; it calls no user code. An operation
-  /// that was cancelled starts here only if a queue has it run code of its own.
+  /// Every start passes here, in a batch, separately or manually, on the thread that then runs the operation.
+  ///
+  /// Attach a trace point or a metric here. Called with no lock held, and calls no user code. A cancelled operation
+  /// passes here only if a queue starts it to run code of its subclass.
   ///
   /// - Parameter queue: The queue that runs the operation; nil if ``start()`` was called manually.
   @inline(__always)
   final func noteStart(in queue: OperationQueue?) { queue?.startUnit(of: self) }
 
-  /// What ``start()`` does.
+  /// Implements ``start()``.
   final func begin() {
-    // In a queue, the queue has asked. By hand, an override of `isReady` has to be asked here.
+    // A queue has already evaluated `isReady`. If the operation is started manually, an override must be evaluated
+    // here.
     let word = state.current
-    // Another thread is about to cancel it.
+    // Another thread is about to cancel the operation.
     if word.hasPendingCancellation, !word.isCancelled { markCancelled() }
     if word.phase == .pending, !word.isReserved, !word.isCancelled, !word.hasPendingCancellation {
       guard isReady else { misuse(startMisuse(word)) }
-      // What it answered before is out of date.
+      // The previous value is out of date.
       if state.current.isHeldBack { _ = state.setHeldBack(false) }
     }
 
@@ -26,7 +29,7 @@ extension Operation {
     case .run(let before):
       if before.isObserved { notify([ObservedChange(.isExecuting, true)]) }
       if before.phase == .pending {
-        // By hand. For the queues that this thread may be inside of, nothing changes.
+        // A manual start. The queues that this thread may be inside of do not change.
         noteStart(in: nil)
         ThreadContext.run(self, in: ThreadContext.queue) { run() }
       } else {
@@ -41,24 +44,24 @@ extension Operation {
     }
   }
 
-  /// Calls ``main()`` at the thread priority that was asked for, and keeps what it throws.
+  /// Calls ``main()`` at the thread priority that was set, and records the error that it throws.
   ///
-  /// - Returns: Whether it returned without throwing.
+  /// - Returns: True if `main()` returned without throwing.
   final func runMain() -> Bool {
     var hasReturned = false
     atThreadPriority { hasReturned = callMain() }
     return hasReturned
   }
 
-  /// Calls `body` at the thread priority that was asked for.
+  /// Calls `body` at the thread priority that was set.
   final func atThreadPriority(_ body: () -> Void) {
     guard state.current.hasThreadPriority, let worker = Worker.current else { return body() }
     worker.withPriority(threadPriority, body)
   }
 
-  /// Calls ``main()`` and keeps what it throws.
+  /// Calls ``main()`` and records the error that it throws.
   ///
-  /// - Returns: Whether it returned without throwing.
+  /// - Returns: True if `main()` returned without throwing.
   @discardableResult
   final func callMain() -> Bool {
     isInMain = true
@@ -70,14 +73,16 @@ extension Operation {
     return true
   }
 
-  /// As ``callMain()``, for a `main()` that stands beside that of this class: direct subclasses reach it by
-  /// `super.main()`, which must do nothing, and others by calling `main()`.
+  /// Like ``callMain()``, for a `main()` in an extension, which exists in addition to that of this class.
   ///
-  /// Seen as an ``Operation`` and started, it is the former: nobody calls `main()` of an operation that runs from
-  /// elsewhere. So it is where a `start()` below `type` has called `main()`: one of `type` would have called it as of
-  /// `type`.
+  /// Direct subclasses reach that method by calling `super.main()`, and then it must do nothing. Other code reaches it
+  /// by calling `main()`.
   ///
-  /// - Parameter type: The type that the operation has where it is called.
+  /// If the operation is used as an ``Operation`` and has started, this is a call of `super.main()`, because no other
+  /// code calls `main()` of an operation that is running. The same is true if a class below `type` overrides `start()`,
+  /// and that override has called `main()`: an override in `type` itself would have called `main()` of `type`.
+  ///
+  /// - Parameter type: The static type of the operation where `main()` is called.
   package final func callMain(seenAs type: Operation.Type) {
     guard !isInMain, type != Operation.self || state.current.phase == .pending else { return }
     if OperationOverrides.hasStart(Swift.type(of: self)), !OperationOverrides.hasStart(type) { return }
@@ -96,7 +101,7 @@ extension Operation {
     state.announceThreadPriority()
   }
 
-  /// The implementation of ``queuePriority``.
+  /// Implements the setter of ``queuePriority``.
   final func setPriority(_ priority: QueuePriority) {
     guard let word = state.setPriority(level: priority.level) else { return }
     if word.isEnqueued, word.phase == .pending { queue?.priorityChanged(of: self) }

@@ -3,18 +3,18 @@ import Synchronization
 
 extension OperationExtensions {
   /// Suspends the task until the operation has finished, its observers have been notified, and
-  /// ``OperationQueueExtensions/onFailure`` of its queue has been called if it failed.
+  /// ``OperationQueueExtensions/onFailure`` of its queue has been called if the operation failed.
   ///
-  /// Inside an operation, it does not wait for that call, which may wait for the operation; nor does it in a task that
-  /// such a call has made, before that returns.
+  /// Inside an operation, this method does not wait for that call, because the call may wait for the operation. The
+  /// same applies in a task that such a call has created, until the call returns.
   ///
-  /// Holds no thread. The operation, and what it depends on, run at no lower quality of service than the priority of
-  /// the task that waits says, if that is not the medium one, which tasks have of which nothing was said.
+  /// The method blocks no thread. While the task waits, the operation and its dependencies run at least at the quality
+  /// of service that matches the task's priority. The default priority, `.medium`, raises nothing.
   ///
-  /// If the task of an operation waits for that operation itself, or for a group that the operation is in, it waits
-  /// until it is cancelled. This is reported as ``OperationQueueEvent/waitsInCycle(_:)``.
+  /// If the task of an operation waits for that operation itself, or for a group that contains it, it waits until it is
+  /// cancelled. The wait is reported as ``OperationQueueEvent/waitsInCycle(_:)``.
   ///
-  /// - Throws: `CancellationError` when the waiting task is cancelled; the operation goes on.
+  /// - Throws: `CancellationError` if the waiting task is cancelled; the operation continues.
   /// - Complexity: O(1), even if the waiting task is cancelled.
   @_disfavoredOverload
   public func finished() async throws {
@@ -28,13 +28,13 @@ extension OperationExtensions {
     }
   }
 
-  /// Suspends the task until the operation has finished, and says what went wrong.
+  /// Suspends the task until the operation has finished, and throws if it did not succeed.
   ///
-  /// Holds no thread; does not suspend when the operation has finished. Raises its quality of service as ``finished()``
-  /// does.
+  /// The method blocks no thread, and does not suspend the task if the operation has already finished. It raises the
+  /// operation's quality of service in the same way as ``finished()``.
   ///
-  /// - Throws: What made the operation fail; `CancellationError` when it was cancelled, or when the waiting task is:
-  ///   then the operation goes on.
+  /// - Throws: The error that made the operation fail; `CancellationError` if the operation was cancelled, or if the
+  ///   waiting task is cancelled. In the last case, the operation continues.
   @_disfavoredOverload
   public func finishedSuccessfully() async throws {
     if outcome == nil || (!isReported && goalOfTask == .reported) { try await finished() }
@@ -51,12 +51,12 @@ extension Operation {
     await WaiterList.suspend { waiter in addWaiter(waiter, for: goal) }
   }
 
-  /// Has `handler`, which leads to no users' code, called once when the operation has finished; at once if it has.
+  /// Calls `handler`, which runs no user code, once after the operation has finished; immediately if it has.
   final func callWhenEnded(_ handler: @escaping @Sendable () -> Void) {
     if !addWaiter(.handler(handler), for: .notified) { handler() }
   }
 
-  /// Throws what made the operation, which has finished, fail; or that it was cancelled.
+  /// Throws the error that made the operation, which has finished, fail; or `CancellationError` if it was cancelled.
   final func requireSuccess() throws {
     switch outcome {
     case .success: return
@@ -68,18 +68,20 @@ extension Operation {
 }
 
 extension Operation {
-  /// What a task waits for: inside an operation not for reports, which may wait for that operation.
+  /// The goal of a task that waits.
+  ///
+  /// Inside an operation, this does not include reports, which may wait for that operation.
   fileprivate final var goalOfTask: WaitingGoal {
     if ReportScope.isInside(self) { return .settled }
     return ThreadContext.isInsideOperation ? .notified : .reported
   }
 
-  /// Whether all that a task can wait for has happened.
+  /// Whether everything that a task can wait for has happened.
   final var isReported: Bool {
     state.current.isNotified && links.withLock { ($0.details?.reportCount ?? 0) == 0 }
   }
 
-  /// What ``waitUntilFinished()`` does.
+  /// Implements ``waitUntilFinished()``.
   final func blockUntilFinished() {
     blockUntilNotified()
     var patience = CompletionPatience()
@@ -98,9 +100,10 @@ extension Operation {
     WaitGraph.block(on: self) { waiter in addWaiter(waiter, for: goal) }
   }
 
-  /// Looks for the end for an instant, without falling asleep: to be woken takes longer than most operations do.
+  /// Polls for the end for a short time before the thread sleeps, because waking a thread takes longer than most
+  /// operations.
   ///
-  /// Not on workers, which others replace while they wait.
+  /// Workers do not poll, because other workers replace them while they wait.
   private func isSoon(_ goal: WaitingGoal) -> Bool {
     guard Worker.current == nil else { return false }
     for _ in 0..<Self.looksBeforeSleeping {
@@ -113,11 +116,11 @@ extension Operation {
   /// About 10 microseconds.
   private static let looksBeforeSleeping = 400
 
-  /// Registers a waiter; false if there is nothing to wait for.
+  /// Registers a waiter; returns false if there is nothing to wait for.
   final func addWaiter(_ waiter: Waiter, for goal: WaitingGoal) -> Bool {
     links.withLock { links in
-      // The announcement and the end are read-modify-writes of one word: either the thread that ends the operation sees
-      // the waiter, or the waiter sees the end.
+      // The announcement and the end are read-modify-write operations on one word. Either the thread that ends the
+      // operation sees the waiter, or the waiter sees that the operation has ended.
       let isReached = state.announceWaiter().hasReached(goal)
       guard !isReached || (goal == .reported && (links.details?.reportCount ?? 0) > 0) else { return false }
       links.detailsCreatedIfNeeded.waiters.append(waiter, for: goal)
@@ -125,7 +128,7 @@ extension Operation {
     }
   }
 
-  /// Wakes those who wait for the end to be settled, and the others if there are no observers to notify.
+  /// Wakes the waiters whose goal is *settled*, and the others if there are no observers to notify.
   final func wakeWaiters(settledFrom before: OperationWord, isNotified: Bool) {
     guard before.hasWaiters else { return }
     let waiters = links.withLock { links -> [Waiter] in
@@ -135,6 +138,7 @@ extension Operation {
     for waiter in waiters { waiter.wake() }
   }
 
-  /// Wakes all who wait for the end.
+  /// Wakes the waiters that wait for the observers to be notified, and those that wait for reports if all reports have
+  /// returned.
   final func wakeWaiters(notifiedFrom before: OperationWord) { wakeWaiters(settledFrom: before, isNotified: true) }
 }

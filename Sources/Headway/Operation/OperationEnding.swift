@@ -1,29 +1,29 @@
-/// What is taken out of the links at the end of an operation, to be dealt with after the lock is released.
+/// The contents of the links that are processed after the lock is released, when an operation ends.
 struct OperationEnding: ~Copyable {
   /// The dependents that became ready, each retained.
   let ready: ReadyDependents
-  /// Retained; none if there is a completion block, which may ask for them.
+  /// The dependencies, each retained; none if there is a completion block, because the block can read them.
   let dependencies: TakenDependencies
-  /// The operation has no dependencies any more.
+  /// Whether the operation no longer has dependencies.
   let isUnlinked: Bool
   let observers: ObserverList?
   private var completionBlock: CompletionBlock?
-  /// Made if there is something.
+  /// Created only if it has contents.
   let rare: Rare?
 
   final class Rare {
     let cancellationHandlers: CancellationHandlers?
-    /// The dependents that required success, and are to be cancelled.
+    /// The dependents that required success and must be cancelled.
     let pendingCancellations: [Operation]
-    /// References that were needed under the lock, and must not be dropped there.
+    /// References that were needed under the lock, and must not be released there.
     let others: [Operation]
 
-    // A registration may still refer to the handlers, and must not keep what they captured.
+    // A registration may still refer to the handlers, but must not keep the objects that they captured.
     deinit { cancellationHandlers?.removeAll() }
 
-    /// Under the lock of the links.
+    /// Called under the lock of the links.
     fileprivate init(taking details: OperationDetails, endedFrom before: OperationWord) {
-      // Those of a cancelled operation belong to the thread that cancelled it, which calls them.
+      // The handlers of a cancelled operation belong to the thread that cancelled it, which calls them.
       cancellationHandlers = before.isCancelled ? nil : details.cancellationHandlers.take()
       var (pendingCancellations, others): ([Operation], [Operation]) = ([], [])
       if before.hasFailed || before.isCancelled {
@@ -36,28 +36,28 @@ struct OperationEnding: ~Copyable {
     }
   }
 
-  /// Takes what the end has to deal with out of the links, and releases the dependents.
+  /// Takes everything that the end must process out of the links, and counts down the dependents.
   ///
-  /// Under the lock of the links.
+  /// Called under the lock of the links.
   init(closing links: inout Operation.Links, of operation: Operation, endedFrom before: OperationWord) {
     if let details = links.details {
       completionBlock = details.completion.take()
       observers = details.observers.take()
-      // Those that required success are kept from starting before they are counted down.
+      // The dependents that required success are kept from starting before they are counted down.
       let hasRare = details.cancellationHandlers != nil || details.successDependents != nil
       rare = hasRare ? Rare(taking: details, endedFrom: before) : nil
     } else {
       (completionBlock, observers, rare) = (nil, nil, nil)
     }
     ready = operation.countDown(inLinks: &links)
-    // A completion block may ask for them.
+    // A completion block can read the dependencies.
     let areKept = completionBlock != nil
     isUnlinked = !areKept && before.unfinishedDependencies == 0
     dependencies = before.isEdged ? operation.takeDependencies(&links, endedFrom: before, areKept) : TakenDependencies()
   }
 
-  /// As ``init(closing:of:endedFrom:)``, without the lock: nothing else is to be dealt with, and nobody has looked at
-  /// the dependencies before the end.
+  /// Like ``init(closing:of:endedFrom:)``, without the lock: the operation has only edges to process, and no thread has
+  /// read the dependencies before it ended.
   init(closingEdgesOf operation: Operation) {
     (completionBlock, observers, rare, isUnlinked) = (nil, nil, nil, true)
     ready = operation.countDown()
@@ -66,25 +66,25 @@ struct OperationEnding: ~Copyable {
 
   mutating func takeCompletionBlock() -> CompletionBlock? { completionBlock == nil ? nil : completionBlock.take() }
 
-  /// The dependents that required success, and are to be cancelled.
+  /// The dependents that required success and must be cancelled.
   var pendingCancellations: [Operation] { rare?.pendingCancellations ?? [] }
 
-  /// Whether releasing it may run code of the user's, which may take long.
+  /// Whether releasing the contents can run user code, which may take long.
   ///
-  /// The dependencies apart: see ``releaseDependencies(in:)``.
+  /// This does not include the dependencies: see ``releaseDependencies(in:)``.
   var runsUserCodeWhenReleased: Bool {
     guard let rare else { return false }
     return rare.cancellationHandlers != nil || !rare.others.isEmpty
   }
 
-  /// Whether the release of a dependency may run users' code.
+  /// Whether the release of a dependency can run user code.
   var hasDependenciesToKeep: Bool {
     var result = false
     dependencies.forEach { if $0._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) { result = true } }
     return result
   }
 
-  /// Releases the dependencies, or has the batch of the calling thread keep those whose release may run users' code.
+  /// Releases the dependencies, or defers the release to the batch of the calling thread if it can run user code.
   func releaseDependencies(in batch: Batch) {
     dependencies.forEach { dependency in
       if dependency._withUnsafeGuaranteedRef({ $0.runsUserCodeWhenFreed }) {
@@ -96,7 +96,9 @@ struct OperationEnding: ~Copyable {
   }
 }
 
-/// The dependents that an end has made ready, each retained: mostly one, which takes no memory of its own.
+/// The dependents that became ready when an operation ended, each retained.
+///
+/// Usually there is only one, which requires no separate memory.
 struct ReadyDependents: ~Copyable {
   private var first: OperationReference?
   private var others: [OperationReference]?
@@ -113,7 +115,7 @@ struct ReadyDependents: ~Copyable {
 
   var isEmpty: Bool { first == nil }
 
-  /// The one, if there is just one.
+  /// The only dependent, or nil if there is none or more than one.
   var only: OperationReference? { others == nil ? first : nil }
 
   func forEach(_ body: (OperationReference) -> Void) {
