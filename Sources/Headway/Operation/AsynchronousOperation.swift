@@ -1,6 +1,6 @@
-/// An operation whose work goes on after ``Operation/main()`` has returned, until ``finish()`` is called.
+/// An operation whose work continues after ``Operation/main()`` has returned, until ``finish()`` is called.
 ///
-/// Override `main()` to start the work, and call `finish()` when it is done, from any thread:
+/// Override `main()` to start the work, and call `finish()` from any thread when the work is done:
 ///
 /// ```swift
 /// import Dispatch
@@ -12,21 +12,21 @@
 /// }
 /// ```
 ///
-/// The operation keeps its place in its queue's limit until then, and holds no thread. This class keeps and announces
-/// the states: nothing else has to be overridden.
+/// Until then, the operation counts against its queue's limit, but blocks no thread. This class maintains and announces
+/// the states, so you don't need to override anything else.
 ///
-/// What `main()` throws ends the operation. A `main()` that is not overridden starts nothing, and the operation goes on
-/// until `finish()` is called.
+/// If `main()` throws an error, the operation ends. If `main()` is not overridden, it starts nothing, and the operation
+/// continues until `finish()` is called.
 ///
-/// Cancelling sets ``Operation/isCancelled`` and does not finish the operation while it executes: the work should end
-/// early and call `finish()`. Use ``Operation/onCancel(_:)`` to end it:
+/// Cancelling sets ``Operation/isCancelled``, but does not finish the operation while it executes. The work should stop
+/// early and call `finish()`. Use ``Operation/onCancel(_:)`` to stop the work:
 ///
 /// ```swift
 /// final class Load: AsynchronousOperation, @unchecked Sendable {
 ///   override func main() {
 ///     let task = Task {
 ///       do {
-///         try await Task.sleep(for: .seconds(1))  // Stands for a request.
+///         try await Task.sleep(for: .seconds(1))  // Simulates a network request.
 ///         finish()
 ///       } catch {
 ///         finish(throwing: error)
@@ -37,10 +37,10 @@
 /// }
 /// ```
 open class AsynchronousOperation: Operation, @unchecked Sendable {
-  /// True.
+  /// Always true for this class.
   open override var isAsynchronous: Bool { true }
 
-  /// Starts the work, and goes on until ``finish()`` or an error.
+  /// Starts the work, and keeps executing until ``finish()`` is called or an error occurs.
   override func run() {
     if !runMain() || state.current.hasFailed { end() }
   }
@@ -51,19 +51,19 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
   /// Ends the operation.
   ///
-  /// May be called from any thread, even inside `main()`. All that follows the end happens on the calling thread: what
-  /// depends on the operation is released, it leaves its queue, and then its observers are notified.
+  /// You can call this method from any thread, even inside `main()`. The calling thread performs the steps that follow:
+  /// the operation leaves its queue, its dependents no longer wait for it, and then its observers are notified.
   ///
-  /// Doing it again changes nothing: an operation finishes once. Before the start it ends the operation without
-  /// running it.
+  /// An operation finishes once, so calling the method again has no effect. If you call it before the operation starts,
+  /// the operation ends without running.
   public final func finish() { endInMainOrLater(mayGoOn: true) }
 
   /// Ends the operation with an error.
   ///
-  /// May be called from any thread. When an error was recorded before, that one is kept. When the operation has ended
-  /// already, the error is ignored.
+  /// You can call this method from any thread. If an error was recorded before, that error is kept. If the operation
+  /// has already ended, the new error is ignored.
   ///
-  /// - Parameter error: What went wrong.
+  /// - Parameter error: The error that made the operation fail.
   public final func finish(throwing error: any Error) {
     recordError(error)
     endInMainOrLater(mayGoOn: true)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An operation that runs one or several blocks, concurrently, and finishes when all have.
+/// An operation that runs one or more blocks concurrently, and finishes after all of them have.
 ///
 /// ```swift
 /// let operation = BlockOperation { try draw("left half") }
@@ -8,13 +8,13 @@ import Synchronization
 /// queue.addOperation(operation)
 /// ```
 ///
-/// Each block runs once, on some thread of the pool. The first error that a block throws becomes the operation's
-/// ``Operation/error``; the others go on. Cancelling skips the blocks that have not begun.
+/// Each block runs once, on a thread of the pool. The first error that a block throws becomes the operation's
+/// ``Operation/error``; the other blocks continue. Cancelling the operation skips the blocks that have not begun.
 ///
-/// What takes a block is there twice: for blocks that do not throw, which a subclass may override, and for those that
-/// do.
+/// Each method that takes a block has two overloads: a nonthrowing one, which subclasses can override, and a throwing
+/// one.
 open class BlockOperation: Operation, @unchecked Sendable {
-  // The first block stands by itself, since nearly all operations have just one; others are among the details.
+  // The first block is stored separately, because nearly all operations have only one. Others are in the details.
   private struct Blocks {
     let first: FirstBlock
     let hasFirst: Bool
@@ -23,33 +23,36 @@ open class BlockOperation: Operation, @unchecked Sendable {
     var all: [ThrowingBlock] { hasFirst ? [first.run] + others : [] }
   }
 
-  /// The first block, if ``Operation/hasBlock`` says that there is one.
+  /// The first block, if ``Operation/hasBlock`` is true.
   ///
-  /// It stays here while it runs and until ``releaseWork()``, so that what it captures is released after the end.
+  /// It stays here while it runs, until ``releaseWork()``, so that the objects that it captures are released after the
+  /// operation has ended.
   ///
-  /// Protected by the lock of the links, under which nothing is called; but the thread that runs an operation of no
-  /// subclass uses it without that lock, unless the operation says that its blocks were seen. Any other thread sets
-  /// that under the lock, and looks at the block only if the operation had not begun by then. So either it sees that
-  /// the operation has begun, or the thread that runs it sees that the lock is to be taken (`Models/block.pml`).
+  /// Protected by the lock of the links. No function is called under that lock. There is one exception: if the
+  /// operation is not of a subclass, the thread that runs it uses the block without the lock, unless the flag
+  /// ``OperationWord/blocksWereSeen`` is set. Any other thread sets that flag under the lock, and reads the block only
+  /// if the operation had not begun by then. So either that thread sees that the operation has begun, or the thread
+  /// that runs the operation sees that it must take the lock (`Models/block.pml`).
   @exclusivity(unchecked) private final var first = FirstBlock()
 
-  /// A block in a structure, which can be exchanged: generic code, as that of `swap` and of optionals is, would wrap a
-  /// function in another one at each step.
+  /// A structure that contains a block and can be exchanged.
+  ///
+  /// Generic code such as that of `swap` and of optionals would wrap a function in another function at each step.
   private struct FirstBlock { var run: ThrowingBlock = {} }
 
   /// Creates an operation that runs `block`.
   ///
-  /// A subclass that overrides ``init()`` alone inherits this.
+  /// A subclass that overrides only ``init()`` inherits this initializer.
   ///
-  /// - Parameter block: What to run.
+  /// - Parameter block: The block to run.
   public convenience init(block: @escaping @Sendable () -> Void) {
     self.init()
     addFirst(block)
   }
 
-  /// Creates an operation that runs a block that may throw.
+  /// Creates an operation that runs a block that can throw.
   ///
-  /// - Parameter block: What to run. What it throws becomes the error of the operation.
+  /// - Parameter block: The block to run. The error that it throws becomes the error of the operation.
   public convenience init(block: @escaping @Sendable () throws -> Void) {
     self.init()
     addFirst(block)
@@ -69,7 +72,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   }
 
   private final func addFirst(_ block: consuming @escaping ThrowingBlock) {
-    // An `init()` of a subclass's may have added one.
+    // The `init()` of a subclass may have added a block.
     guard isPlainBlock else { return add(block) }
     first.run = block
     hasBlock = true
@@ -83,7 +86,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     return operation
   }
 
-  /// Makes a new one of an operation that nobody else knows.
+  /// Reuses an operation that no other thread knows, as a new operation with a new block.
   final func renew(_ block: @escaping ThrowingBlock) {
     first.run = block
     hasBlock = true
@@ -91,14 +94,15 @@ open class BlockOperation: Operation, @unchecked Sendable {
     queueLinks = QueueLinks()
   }
 
-  /// The blocks, in the order in which they were added; none once ``main()`` has begun.
+  /// The blocks, in the order of adding; none after ``main()`` has begun.
   ///
-  /// What one throws when you call it is recorded with ``Operation/recordError(_:)``, as when the operation calls it.
+  /// An error that a block throws when you call it is recorded with ``Operation/recordError(_:)``, as when the
+  /// operation calls the block.
   ///
-  /// - Complexity: O(*n*) in their number.
+  /// - Complexity: O(*n*) in the number of blocks.
   open var executionBlocks: [@Sendable () -> Void] {
     let blocks = links.withLock { links -> [ThrowingBlock] in
-      // The `main()` of a subclass may ask for them.
+      // The `main()` of a subclass can read the blocks.
       let isBeforeMain = state.announceSightOfBlocks().isBeforeMain
       return isBeforeMain || !isPlainBlock ? self.blocks(in: links).all : []
     }
@@ -109,15 +113,15 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Adds a block to run beside the others.
+  /// Adds a block that runs concurrently with the others.
   ///
-  /// The operation holds the block until it has run, or has been skipped. After a cancellation, the block is ignored.
+  /// The operation holds the block until it has run or has been skipped. After a cancellation, the block is ignored.
   ///
-  /// - Parameter block: What to run.
+  /// - Parameter block: The block to run.
   /// - Precondition: The operation is not executing and has not finished, unless it was cancelled.
   open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) { add(block) }
 
-  /// What ``addExecutionBlock(_:)`` does.
+  /// Implements ``addExecutionBlock(_:)``.
   fileprivate final func add(_ block: @escaping ThrowingBlock) {
     let isAdded = links.withLock { links in
       let word = state.announceSightOfBlocks()
@@ -134,7 +138,8 @@ open class BlockOperation: Operation, @unchecked Sendable {
     require(isAdded, "addExecutionBlock(_:) on \(self): add blocks before the operation starts.")
   }
 
-  /// Runs the blocks, on the calling thread and others of the pool, and returns when all have run or been skipped.
+  /// Runs the blocks on the calling thread and other threads of the pool, and returns after all have run or been
+  /// skipped.
   ///
   /// Called once, by ``Operation/start()``. The first error that a block throws is recorded with
   /// ``Operation/recordError(_:)``.
@@ -154,7 +159,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   private final func runFirst() {
     guard hasBlock else { return }
     hasBlock = false
-    // Exchanged, so that no reference is counted.
+    // Exchanged, which changes no reference count.
     var running = FirstBlock()
     swap(&running, &first)
     do { try running.run() } catch { recordError(error) }
@@ -172,7 +177,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     iterations.run()
   }
 
-  // Released after the lock: freeing a block may run code of its owner's.
+  // Released after the lock, because freeing a block can run user code.
   override func releaseWork() {
     guard isUsedByOneThread else {
       _ = takeBlocks()
@@ -182,7 +187,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     first = FirstBlock()
   }
 
-  /// Takes out the blocks, whether or not they have run.
+  /// Removes and returns the blocks, whether or not they have run.
   private final func takeBlocks() -> Blocks {
     links.withLock { links in
       let blocks = Blocks(first: first, hasFirst: hasBlock, others: links.details?.rareDetails?.takeBlocks() ?? [])
@@ -192,17 +197,17 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Keeps blocks that have run, which none sees any more, for ``releaseWork()``.
+  /// Keeps the blocks, which have run and are no longer visible, for ``releaseWork()``.
   private final func keepUntilEnd(_ blocks: consuming Blocks) {
     links.withLock { links in
-      // Another thread may have ended an operation of a subclass, and released its work.
+      // Another thread may have ended an operation of a subclass and released its work.
       guard state.current.phase != .finished else { return }
       first = blocks.first
       links.details?.rareDetails?.finishedBlocks = blocks.others
     }
   }
 
-  /// Whether only the thread that runs the operation, or has ended it, uses the blocks.
+  /// Whether only the thread that runs the operation, or that has ended it, uses the blocks.
   @inline(__always) private final var isUsedByOneThread: Bool {
     let word = state.current
     return !word.blocksWereSeen && !word.isBeforeMain && isPlainBlock
@@ -217,12 +222,12 @@ open class BlockOperation: Operation, @unchecked Sendable {
 typealias ThrowingBlock = @Sendable () throws -> Void
 
 extension OperationExtensions where Self: BlockOperation {
-  /// Adds a block that may throw, to run beside the others.
+  /// Adds a block that can throw, and that runs concurrently with the others.
   ///
-  /// The operation holds the block until it has run, or has been skipped. A subclass that overrides the method for
-  /// blocks that do not throw is not asked.
+  /// The operation holds the block until it has run or has been skipped. If a subclass overrides the method for
+  /// nonthrowing blocks, the override is not called.
   ///
-  /// - Parameter block: What to run. The first error that a block throws becomes the error of the operation.
+  /// - Parameter block: The block to run. The first error that a block throws becomes the error of the operation.
   /// - Precondition: The operation is not executing and has not finished, unless it was cancelled.
   public func addExecutionBlock(_ block: @escaping @Sendable () throws -> Void) { add(block) }
 }

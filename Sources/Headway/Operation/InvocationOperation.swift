@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An operation that calls a method of an object with an argument, without a subclass of its own.
+/// An operation that calls a method of an object with an argument, without a separate subclass.
 ///
 /// ```swift
 /// final class Controller: Sendable {
@@ -9,17 +9,18 @@ import Synchronization
 /// }
 ///
 /// let operation = InvocationOperation(target: Controller(), method: Controller.loadPage, object: 3)
-/// operation.method = Controller.loadSortedPage  // By what a person has chosen, until the operation starts.
+/// operation.method = Controller.loadSortedPage  // Follows the user's choice until the operation starts.
 /// queue.addOperations([operation], waitUntilFinished: true)
 /// if let result = operation.result { print(try result.get()) }
 /// ```
 ///
-/// The method can be exchanged until the operation starts. What it throws becomes the operation's ``Operation/error``.
-/// The operation holds the target until it has finished; cancelled before its start, it calls nothing.
+/// You can replace the method until the operation starts. The error that the method throws becomes the operation's
+/// ``Operation/error``. The operation holds the target until it has finished. If it is cancelled before it starts, it
+/// calls nothing.
 public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sendable, Result: Sendable>: Operation,
   @unchecked Sendable
 {
-  /// A method as a function of the object that has it: what `Controller.loadPage` is.
+  /// A method as a function of the object that has it, such as `Controller.loadPage`.
   public typealias Method = @Sendable (Target) -> (Object) throws -> Result
 
   private struct Invocation: Sendable {
@@ -29,14 +30,14 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
   }
 
   private struct State {
-    /// Until the operation has ended.
+    /// The target, the method and the argument; nil after the operation has ended.
     var invocation: Invocation?
-    /// The method has been called, or is being called.
+    /// Whether the method has been called or is being called.
     var isCalled = false
     var result: Swift.Result<Result, any Error>?
   }
 
-  // Protected by its own lock, under which nothing is called.
+  // Protected by its own lock. No function is called under it.
   private let invocationState: Guarded<State>
 
   /// Creates an operation that calls `method` of `target` with `object`.
@@ -67,14 +68,14 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
       })
   }
 
-  /// The method that is called; nil once it has been called, or never will be.
+  /// The method that the operation calls; nil after it has been called, or if it never will be.
   ///
-  /// - Precondition: When it is set, to a method, the operation has not started.
+  /// - Precondition: You set it to a method, not to nil, and before the operation starts.
   public var method: Method? {
     get { invocationState.withLock { $0.isCalled ? nil : $0.invocation }?.method }
     set {
       require(newValue != nil, "The method of \(self) was set to nil: cancel the operation instead.")
-      // The old method is released after the lock: that may run code of its owner's.
+      // The old method is released after the lock, because that can run user code.
       let old = invocationState.withLock { state -> Method? in
         guard let method = newValue, !state.isCalled, let old = state.invocation?.method else { return nil }
         state.invocation?.method = method
@@ -84,14 +85,15 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
     }
   }
 
-  /// What the method returned or threw; nil while the operation has not run, and for good when it never does.
+  /// The value that the method returned, or the error that it threw; nil until the operation has run, or if it never
+  /// does.
   public var result: Swift.Result<Result, any Error>? { invocationState.withLock { $0.result } }
 
   /// Calls the method.
   ///
   /// Called once, by ``Operation/start()``.
   ///
-  /// - Throws: What the method throws.
+  /// - Throws: The error that the method throws.
   public override func main() throws {
     guard let invocation = invocationToCall() else { return }
     let result = Swift.Result { try invocation.method(invocation.target)(invocation.object) }
