@@ -1,8 +1,8 @@
-/// An error of an operation that did not run because one that it required to succeed did not.
+/// The error of an operation that did not run because a required dependency did not succeed.
 public struct DependencyError: Error, CustomStringConvertible {
-  /// The operation that failed or was cancelled, from which the effect ran down the graph.
+  /// The operation that failed or was cancelled first, and caused the operations after it in the graph to be cancelled.
   public let culprit: Operation
-  /// The error of the culprit, or nil when it was cancelled without one.
+  /// The error of the culprit, or nil if it was cancelled without an error.
   public let underlyingError: (any Error)?
 
   /// A sentence that names the culprit and its error.

@@ -1,7 +1,9 @@
-/// How a dependency must have ended for its dependent to run.
+/// The outcome that a dependent requires of a dependency.
 public enum DependencyRequirement: Sendable {
-  /// It has finished, however: the requirement of ``Operation/addDependency(_:)``.
+  /// The dependency has finished, with any outcome.
+  ///
+  /// This is the requirement of ``Operation/addDependency(_:)``.
   case completion
-  /// It has succeeded: it recorded no error and was not cancelled.
+  /// The dependency has succeeded: it recorded no error and was not cancelled.
   case success
 }

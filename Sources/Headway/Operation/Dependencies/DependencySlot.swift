@@ -1,42 +1,46 @@
 import Synchronization
 
-/// A dependency of an operation, and the edge by which the dependency knows the operation: in the operation itself.
+/// A dependency of an operation, and the edge that the dependency uses to reach the operation.
 ///
-/// A slot is given out once, by the word of the operation, which counts the dependency in the same step
-/// (``OperationStateMachine/claimSlot(isCounted:)``); it is filled by the thread that it was given to, and then
-/// emptied by one that knows that the edge is in no stack, and comes in none:
-/// - the thread that ends the operation, where no dependency is counted any more;
-/// - under the lock of the links, one that has taken the edge out, or knows that the dependency has counted it down;
-/// - `deinit`.
+/// Both are stored in the operation.
 ///
-/// `Models/edges.pml` explores this.
+/// A slot is assigned once, by the state word of the operation, which counts the dependency in the same step
+/// (``OperationStateMachine/claimSlot(isCounted:)``). The thread that was given the slot fills it. It is emptied by a
+/// thread that knows that the edge is unlinked:
+/// - the thread that ends the operation, if no unfinished dependency is counted;
+/// - under the lock of the links, a thread that has removed the edge, or knows that the dependency has counted it down;
+/// - the thread that runs `deinit`.
+///
+/// `Models/edges.pml` verifies this.
 struct DependencySlot: ~Copyable {
-  /// How many an operation has; further dependencies are in ``FurtherDependencies``.
+  /// The number of slots of an operation.
+  ///
+  /// Further dependencies are in ``FurtherDependencies``.
   static let count = 3
 
-  /// The address of the dependency, which is owned; 0 if there is none.
+  /// The address of the dependency, which the slot owns; 0 if there is none.
   ///
-  /// The lowest bit says that the edge is out: in no stack, and comes in none.
+  /// The lowest bit is set if the edge is unlinked: in no stack, and never will be.
   let dependency = Atomic<UInt>(0)
-  /// What is below the edge in the dependency's stack.
+  /// The next edge below this one in the dependency's stack.
   let next = Atomic<UInt>(0)
 }
 
-/// A dependency for which there is no slot, in memory that stays where it is.
+/// A dependency that has no slot, in memory that does not move.
 struct FurtherDependency {
-  /// As ``DependencySlot/dependency``, but under the lock of the links.
+  /// Like ``DependencySlot/dependency``, but protected by the lock of the links.
   var dependency: UInt
-  /// What is below the edge in the dependency's stack.
+  /// The next edge below this one in the dependency's stack.
   var next: UInt = 0
   let dependent: OperationReference
-  /// The order of adding.
+  /// The position in the order of adding.
   let sequence: Int
 }
 
-/// How an operation is known to one on which it depends.
+/// A reference from a dependency to the place where its dependent lists it.
 struct Edge: Hashable {
-  /// The address of a ``FurtherDependency``; or that of the dependent, which is aligned to 16 bytes, with the number of
-  /// its slot, from 1, in the lowest bits.
+  /// The address of a ``FurtherDependency``; or the address of the dependent, which is aligned to 16 bytes, with the
+  /// number of its slot, from 1, in the lowest bits.
   let word: UInt
 
   private static let slotBits: UInt = 0b11
@@ -58,7 +62,7 @@ struct Edge: Hashable {
     return .fromOpaque(UnsafeRawPointer(bitPattern: word & ~Self.slotBits)!)
   }
 
-  /// What is below it in the dependency's stack.
+  /// The next edge below this one in the dependency's stack.
   var next: UInt {
     get {
       guard let slot else { return further.pointee.next }
@@ -70,7 +74,7 @@ struct Edge: Hashable {
     }
   }
 
-  // A thread that finds the edge in a stack has no reference to the dependent, and must not take one for a moment: see
+  // A thread that finds the edge in a stack has no reference to the dependent, and must not retain it even briefly: see
   // ``OperationLayout``.
 
   /// The state of the dependent.

@@ -2,31 +2,34 @@ import CHeadway
 import Dispatch
 import Synchronization
 
-/// The edges of those that wait for an operation: a stack, onto which threads push without a lock, and which the end
-/// closes as a whole.
+/// The edges of the operations that wait for an operation.
 ///
-/// A thread that takes an edge out before the end, which is rare, moves all of them to a list, under the lock of the
-/// operation's links. The edges are in the dependents, which take them out before they are freed.
+/// Threads push to this stack without a lock, and the thread that ends the operation closes it.
 ///
-/// Orderings: a push releases what is written in the edge, and taking all or closing acquires that; pushes between are
-/// read-modify-writes, and so keep it. The end releases "done", which a thread acquires that frees an edge afterwards.
-/// A push is sequentially consistent, since the thread then reads whether its operation has ended meanwhile, and a
-/// thread that ends an operation early reads the stack after that (with a fence between): at least one of them sees the
-/// other.
+/// A thread that removes an edge before the operation ends, which is rare, moves all edges to a list, under the lock of
+/// the operation's links. The edges are part of the dependents, which remove them before they are freed.
+///
+/// Orderings: A push releases the content of the edge, and taking all edges or closing the stack acquires it. Pushes in
+/// between are read-modify-write operations, and preserve that. The thread that ends the operation releases "done", and
+/// a thread that frees an edge afterwards acquires it. A push is sequentially consistent, because the thread then reads
+/// whether its operation has ended in the meantime. A thread that ends an operation early reads the stack after that,
+/// with a fence in between. So at least one of the two threads sees the other.
 struct DependentStack: ~Copyable {
-  /// The word of the edge on top; 0 when empty.
+  /// The word of the top edge; 0 if the stack is empty.
   private let top = Atomic<UInt>(0)
 
-  // No address of an edge.
+  // Neither value is the address of an edge.
   private static let closed: UInt = 8
   private static let done: UInt = 16
 
   var isEmpty: Bool { top.load(ordering: .relaxed) == 0 }
 
-  /// Whether the end has counted down all that were here.
+  /// Whether all dependents that were in the stack have been counted down because the operation has ended.
   var isDone: Bool { top.load(ordering: .acquiring) == Self.done }
 
-  /// Puts an edge on top; from then on the dependency counts it down.
+  /// Pushes an edge.
+  ///
+  /// From then on, the dependency counts it down.
   ///
   /// - Returns: False if the stack is closed.
   func push(_ edge: Edge) -> Bool {
@@ -41,9 +44,11 @@ struct DependentStack: ~Copyable {
     return false
   }
 
-  /// Moves all out, the oldest first; the stack stays open.
+  /// Removes all edges, and calls `body` with each, the oldest first.
   ///
-  /// Under the lock of the links, which the thread that ends the operation takes as well.
+  /// The stack stays open.
+  ///
+  /// Called under the lock of the links, which the thread that ends the operation also takes.
   func takeAll(_ body: (Edge) -> Void) {
     guard !isEmpty else { return }
     let taken = top.exchange(0, ordering: .acquiring)
@@ -51,9 +56,9 @@ struct DependentStack: ~Copyable {
     Self.forEachFromOldest(taken, body)
   }
 
-  /// Closes the stack, calls `body` with each, the oldest first, and then says that this is done.
+  /// Closes the stack, calls `body` with each edge, the oldest first, and then marks the stack as done.
   ///
-  /// - Parameter body: After this, the memory of the edge may be gone.
+  /// - Parameter body: The function to call. After it returns, the memory of the edge may have been freed.
   @inline(__always)
   func close(_ body: (Edge) -> Void) {
     Self.forEachFromOldest(top.exchange(Self.closed, ordering: .acquiringAndReleasing), body)
@@ -77,8 +82,9 @@ struct DependentStack: ~Copyable {
     }
   }
 
-  /// Waits, with no lock held, until the thread that has ended the operation has counted down all: a few steps of a
-  /// thread without a raised nice value, which may be preempted.
+  /// Waits, with no lock held, until the thread that has ended the operation has counted down all dependents.
+  ///
+  /// This takes a few steps of a thread without a raised nice value, which might be preempted.
   func awaitDone() {
     for _ in 0..<1_000 {
       if isDone { return }

@@ -1,17 +1,17 @@
 import Synchronization
 
 extension Operation {
-  /// What ``addDependency(_:)`` does.
+  /// Implements ``addDependency(_:)``.
   ///
   /// - Parameters:
   ///   - operation: The dependency.
-  ///   - requiresSuccess: This operation requires it to succeed.
-  /// - Returns: Whether the dependency had finished by then, and so can't be waited for.
+  ///   - requiresSuccess: True if this operation requires the dependency to succeed.
+  /// - Returns: True if the dependency had already finished, so this operation can't wait for it.
   @discardableResult
   final func link(to operation: Operation, requiresSuccess: Bool = false) -> Bool {
     require(operation !== self, "\(self) was made to depend on itself: it would never be ready.")
     if requiresSuccess { operation.addSuccessDependent(self) }
-    // Any thread that ends it from now on closes its stack.
+    // Any thread that ends the dependency from now on closes its stack.
     var hasFinished = operation.state.announceEdges().phase == .finished
     let link = hasFinished ? list(finished: operation) : wait(for: operation, &hasFinished)
     switch link {
@@ -23,7 +23,7 @@ extension Operation {
     case .observed:
       notify([ObservedChange(.dependencies, links.withLock { dependenciesIfObserved(&$0) }), ObservedChange(.isReady)])
     }
-    // Too late: it waits for nothing, and so would not be taken out again.
+    // If this operation has started, it waits for nothing, so the requirement would never be removed.
     if requiresSuccess, state.current.phase != .pending { operation.removeSuccessDependent(self) }
     if !hasFinished { raiseQuality(of: operation) }
     return hasFinished
@@ -31,12 +31,12 @@ extension Operation {
 
   private static let hasWarnedOfLateDependency = Atomic<Bool>(false)
 
-  /// What is left to do when a dependency was added.
+  /// The step that remains after a dependency was added.
   private enum Link {
     case none
     /// Notify the observers.
     case observed
-    /// The operation had started: nothing was added.
+    /// The operation had started, so nothing was added.
     case late
 
     init(before word: OperationWord) { self = word.isObserved ? .observed : .none }
@@ -44,25 +44,26 @@ extension Operation {
     init(late word: OperationWord) { self = word.isCancelled || word.phase == .finished ? .none : .late }
   }
 
-  /// Lists a dependency, has it count this operation down at its end, and counts it.
+  /// Lists a dependency, counts it, and registers this operation to be counted down when the dependency ends.
   ///
   /// - Parameters:
   ///   - operation: The dependency.
-  ///   - hasFinished: Set if it has finished meanwhile.
-  /// - Returns: What is left to do.
+  ///   - hasFinished: Set to true if the dependency has finished in the meantime.
+  /// - Returns: The step that remains.
   private final func wait(for operation: Operation, _ hasFinished: inout Bool) -> Link {
     guard !isInSlot(operation) else { return .none }
     let edge: Edge
     let before: OperationWord
     let isPushed: Bool
-    // Counted, then listed, then pushed: so whatever ends this operation meanwhile finds that it waits for something.
+    // Counted first, then listed, then pushed. A thread that ends this operation in the meantime therefore finds that
+    // it has an unfinished dependency.
     switch state.claimSlot(isCounted: true) {
     case .slot(let number, let word):
       fill(number, with: operation, isUnlinked: false)
       (edge, before) = (Edge(slot: number, of: self), word)
       isPushed = operation.dependents.push(edge)
     case .full:
-      // Pushed under the lock: so another thread that adds the same finds it listed.
+      // Pushed under the lock, so another thread that adds the same dependency finds it listed.
       var wasPushed = false
       let link = links.withLock { links -> FurtherLink in
         let link = listFurther(operation, isCounted: true, &links)
@@ -78,7 +79,8 @@ extension Operation {
       hasFinished = true
       dependencyIsGone()
     }
-    // It has ended though it waited, and may have passed the edge over, which was not in the stack.
+    // This operation has ended before its dependency. The thread that ended it may have missed the edge, which was not
+    // in the stack.
     let word = state.currentInOrder
     if word.phase == .finished, word.dependenciesWereSeen { leave(operation, edge) }
     return Link(before: before)
@@ -105,7 +107,7 @@ extension Operation {
     case listed(Edge, OperationWord)
     case other(Link)
 
-    /// What is left to do where nothing is to be pushed.
+    /// The step that remains if no edge must be pushed.
     var otherwise: Link {
       switch self {
       case .listed(_, let word): Link(before: word)
@@ -114,11 +116,11 @@ extension Operation {
     }
   }
 
-  /// Under the lock of the links.
+  /// Called under the lock of the links.
   private final func listFurther(_ operation: Operation, isCounted: Bool, _ links: inout Links) -> FurtherLink {
     guard state.announceSightOfDependencies() else { return .other(.none) }
     let reference = OperationReference(operation)
-    // An operation on which none has ever depended is mostly known as that.
+    // An operation that never had a dependent can't be in the list. Usually this is known from its state.
     let isNew = isCounted && operation.dependents.isEmpty && !operation.state.current.isLinked
     if !isNew, links.furtherDependencies?.position(of: reference) != nil { return .other(.none) }
     guard let before = state.addDependency(isCounted: isCounted) else {
@@ -127,7 +129,9 @@ extension Operation {
     return .listed(links.madeFurtherDependencies.append(reference.retain(), of: self, isUnlinked: !isCounted), before)
   }
 
-  /// Lists a dependency in a slot; its edge is out if it has finished, since it may never close its stack.
+  /// Lists a dependency in a slot.
+  ///
+  /// If the dependency has finished, its edge is unlinked, because the dependency may never close its stack.
   private final func fill(_ slot: Int, with dependency: Operation, isUnlinked: Bool) {
     let address = UInt(bitPattern: OperationReference(dependency).retain().toOpaque())
     withSlot(slot) { $0.dependency.store(address | (isUnlinked ? 1 : 0), ordering: .releasing) }
@@ -140,7 +144,7 @@ extension Operation {
       || thirdSlot.dependency.load(ordering: .relaxed) & ~1 == address
   }
 
-  /// Notes that `dependent` requires this operation to succeed, if it has not finished.
+  /// Records that `dependent` requires this operation to succeed, if this operation has not finished.
   private final func addSuccessDependent(_ dependent: Operation) {
     links.withLock { links in
       guard state.announceLink().phase != .finished else { return }
@@ -155,7 +159,7 @@ extension Operation {
     links.withLock { $0.details?.successDependents?.remove(OperationReference(dependent)) }
   }
 
-  /// A dependency is no longer waited for, which did not count this operation down.
+  /// Counts down this operation for a dependency that it no longer waits for, and that did not count it down.
   ///
   /// Called with no lock held.
   final func dependencyIsGone() {

@@ -1,9 +1,9 @@
 import Synchronization
 
 extension Operation {
-  /// What ``removeDependency(_:)`` does.
+  /// Implements ``removeDependency(_:)``.
   final func unlink(from operation: Operation) {
-    // It never depends on itself, and its lock can't be taken twice.
+    // An operation never depends on itself, and its lock can't be taken twice.
     guard operation !== self else { return }
     var unlinking = Unlinking()
     while true {
@@ -22,19 +22,21 @@ extension Operation {
     ])
   }
 
-  /// What has come of removing a dependency.
+  /// The result of removing a dependency.
   private struct Unlinking {
-    /// The dependency is counting down its dependents at this moment: nothing was changed.
+    /// The dependency is counting down its dependents at this moment, so nothing was changed.
     var mustWait = false
-    /// How often it was listed: more than once if two threads added it at the same moment.
+    /// The number of times that the dependency was listed.
+    ///
+    /// More than one if two threads added it at the same moment.
     var count = 0
-    /// How often it was waited for.
+    /// The number of times that it was still counted as unfinished.
     var waitCount = 0
-    /// The other dependencies, if they are observed.
+    /// The remaining dependencies, if they are observed.
     var left: [Operation]?
   }
 
-  /// Under the locks of the links of both.
+  /// Called under the locks of the links of both operations.
   private final func unlink(from operation: Operation, _ links: inout Links, _ theirs: inout Links) -> Unlinking {
     var unlinking = Unlinking()
     guard state.current.isEdged, state.announceSightOfDependencies() else { return unlinking }
@@ -42,7 +44,7 @@ extension Operation {
       guard let edge = edge(at: place, links) else { continue }
       switch isUnlinked ? .isUnlinked : operation.take(edge, &theirs) {
       case .mustWait:
-        // Which is so for the first or none.
+        // This can happen only for the first edge.
         unlinking.mustWait = true
         return unlinking
       case .isBeingPushed: continue
@@ -58,20 +60,21 @@ extension Operation {
     return unlinking
   }
 
-  /// What has come of taking an edge out of the dependency's stack.
+  /// The result of removing an edge from the dependency's stack.
   private enum Taking {
     case wasTaken
-    /// The dependency has counted it down, or has ended and will not.
+    /// The dependency has counted it down, or has ended and will not count it down.
     case isUnlinked
-    /// It is not in the stack yet.
+    /// It is not yet in the stack.
     case isBeingPushed
-    /// The end of the dependency is counting down, without the lock.
+    /// The thread that ended the dependency is counting down without the lock.
     case mustWait
   }
 
-  /// Takes the edge of a dependent out of the stack, and with it what the dependent requires.
+  /// Removes the edge of a dependent from the stack, and the dependent's requirement with it.
   ///
-  /// Under the lock of the links of this operation. If it has not ended, the thread that ends it takes that lock, too.
+  /// Called under the lock of the links of this operation. If this operation has not ended, the thread that ends it
+  /// also takes that lock.
   private final func take(_ edge: Edge, _ links: inout Links) -> Taking {
     let word = state.announceLink()
     if word.phase == .finished {
@@ -86,9 +89,9 @@ extension Operation {
     return .wasTaken
   }
 
-  /// Takes the edge of a dependent, which has finished or is freed, out of the stack.
+  /// Removes the edge of a dependent, which has finished or is being freed, from the stack.
   ///
-  /// - Returns: Whether the edge is out; otherwise it is being pushed.
+  /// - Returns: True if the edge is unlinked; false if it is being pushed.
   private final func takeOut(_ edge: Edge) -> Bool {
     while true {
       switch links.withLock({ take(edge, &$0) }) {
@@ -99,9 +102,9 @@ extension Operation {
     }
   }
 
-  /// Changes the links of two operations at once.
+  /// Changes the links of two operations together.
   ///
-  /// Locks in the order of the addresses, which never deadlocks.
+  /// Takes the locks in the order of the addresses, so it never deadlocks.
   @inline(__always)
   private static func withLinks<Answer: Sendable>(
     of operation: Operation, and dependency: Operation, _ change: (inout Links, inout Links) -> Answer
@@ -114,16 +117,18 @@ extension Operation {
 
   // MARK: Before the dependencies end
 
-  /// Takes this operation, which has finished before them, out of its dependencies' stacks, and returns them.
+  /// Removes the edges of this operation, which has finished before its dependencies, from their stacks, and returns
+  /// the dependencies.
   final func leaveDependencies() -> [Operation] {
-    // With the check of a thread that has pushed an edge meanwhile: one of both finds the other (DependentStack).
+    // Pairs with the check of a thread that has pushed an edge in the meantime: at least one of the two finds the other
+    // (``DependentStack``).
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     let listed = links.withLock { links in
       self.listed(links).map {
         (place: $0.place, edge: $0.isUnlinked ? nil : edge(at: $0.place, links), $0.dependency.operation)
       }
     }
-    // Not those that had finished before they were added, which may never close their stacks.
+    // Dependencies that had finished before they were added are left out, because they may never close their stacks.
     let out = listed.filter { _, edge, dependency in edge.map { dependency.takeOut($0) } ?? false }
     links.withLock { links in
       for (place, _, _) in out { markOut(place, &links) }
@@ -131,8 +136,8 @@ extension Operation {
     return listed.map(\.2)
   }
 
-  /// Takes an edge that the calling thread has pushed, or tried to, out of the dependency's stack, since this operation
-  /// has ended meanwhile.
+  /// Removes an edge that the calling thread has pushed, or tried to push, from the dependency's stack, because this
+  /// operation has ended in the meantime.
   final func leave(_ dependency: Operation, _ edge: Edge) {
     guard dependency.takeOut(edge) else { return }
     let isReleased = links.withLock { links -> Bool in
@@ -148,7 +153,7 @@ extension Operation {
   final func releaseDependenciesOfUnreferencedOperation() {
     let word = state.current
     guard word.mayHaveDependencies else { return }
-    // Nobody else has a reference; but a dependency may be counting down at this moment.
+    // No other thread has a reference, but a dependency may be counting down at this moment.
     let listed = links.withLock { links -> [(OperationReference, Edge?, isUnlinked: Bool)] in
       self.listed(links).map { ($0.dependency, edge(at: $0.place, links), $0.isUnlinked) }
     }

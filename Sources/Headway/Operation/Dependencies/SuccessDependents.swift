@@ -1,26 +1,26 @@
 /// The dependents that require an operation to succeed, in the order of adding.
 ///
-/// One that does not wait for the operation any more is not here: it is taken out with its edge, in constant time, so
-/// that an operation that does not end keeps nothing of those that come and go. Protected by the lock of the
-/// operation's links.
+/// A dependent that no longer waits for the operation is not in the list. It is removed together with its edge, in
+/// constant time, so an operation that does not end keeps nothing of dependents that are added and removed. Protected
+/// by the lock of the operation's links.
 final class SuccessDependents {
   @exclusivity(unchecked) private var list = IdentityList<WeakOperation>()
 
   var elements: [WeakOperation] { list.elements }
 
-  /// Lists an operation, which the caller holds, unless it is here.
+  /// Adds an operation, which the caller retains, unless it is already in the list.
   func insert(_ dependent: Operation) {
     let element = WeakOperation(dependent)
-    // If there is an operation, it is this one, so to look at it drops no last reference.
+    // If the element still has an operation, it is this one, so reading it does not release the last reference.
     if let listed = list.element(equalTo: element), listed.operation != nil { return }
     _ = list.remove(element)
     list.append(element)
   }
 
-  /// Takes an operation out, which may be about to be freed, if it is here.
+  /// Removes an operation, which may be about to be freed, if it is in the list.
   func remove(_ dependent: OperationReference) { _ = list.remove(WeakOperation(identityOf: dependent)) }
 
-  /// Calls `body` with each that has not been freed.
+  /// Calls `body` with each dependent that has not been freed.
   func forEach(_ body: (Operation) -> Void) {
     list.forEach { if let operation = $0.operation { body(operation) } }
   }
