@@ -1,15 +1,19 @@
-/// The dependencies of an operation for which there are no slots: in blocks, since their edges stay where they are.
+/// The dependencies of an operation that have no slots.
 ///
-/// Looking one up takes an index, which is made when it is first needed. Protected by the lock of the links, which
-/// excludes others; so that is not checked once more at each access.
+/// They are stored in blocks, because their edges must not move.
+///
+/// A lookup in a long list uses an index, which is created when it is first needed. The lock of the links protects the
+/// list and already guarantees exclusive access, so it is not checked again at each access.
 final class FurtherDependencies {
-  /// Of the first block; each has twice as many as the one before.
+  /// The capacity of the first block.
+  ///
+  /// Each block has twice the capacity of the previous one.
   private static let firstCapacity = 4
   private static let longestSearched = 16
 
   @exclusivity(unchecked) private var blocks: [UnsafeMutablePointer<FurtherDependency>] = []
   @exclusivity(unchecked) private var count = 0
-  /// The positions that are empty and may be used again.
+  /// The positions that are empty and can be reused.
   @exclusivity(unchecked) private var empty: [Int] = []
   @exclusivity(unchecked) private var positions: [UInt: Int]?
   @exclusivity(unchecked) private var nextSequence = 0
@@ -22,13 +26,13 @@ final class FurtherDependencies {
     return blocks[block] + (position - Self.firstCapacity * (1 << block - 1))
   }
 
-  /// Lists a dependency, which it owns from now on.
+  /// Adds a dependency, which the list owns from now on.
   ///
   /// - Parameters:
-  ///   - dependency: The dependency.
-  ///   - dependent: Whose dependencies these are.
-  ///   - isUnlinked: The edge comes in no stack.
-  /// - Returns: The edge.
+  ///   - dependency: The dependency, retained.
+  ///   - dependent: The operation that has these dependencies.
+  ///   - isUnlinked: True if the edge is in no stack and never will be.
+  /// - Returns: The edge of the dependency.
   func append(_ dependency: OperationReference, of dependent: Operation, isUnlinked: Bool) -> Edge {
     let position = empty.popLast() ?? count
     if position == count {
@@ -46,7 +50,7 @@ final class FurtherDependencies {
     return Edge(place(position))
   }
 
-  /// Where a dependency is listed, or nil.
+  /// The position of a dependency, or nil if it is not in the list.
   func position(of dependency: OperationReference) -> Int? {
     let address = UInt(bitPattern: dependency.toOpaque())
     if count <= Self.longestSearched { return (0..<count).first { place($0).pointee.dependency & ~1 == address } }
@@ -63,21 +67,21 @@ final class FurtherDependencies {
 
   func isUnlinked(at position: Int) -> Bool { place(position).pointee.dependency & 1 != 0 }
 
-  /// The edge is in no stack, and comes in none.
+  /// Marks an edge as unlinked: it is in no stack, and never will be.
   ///
-  /// Nothing if the place is empty.
+  /// If the place is empty, nothing happens.
   func markOut(at position: Int) {
     if place(position).pointee.dependency != 0 { place(position).pointee.dependency |= 1 }
   }
 
-  /// Gives up the ownership of a dependency, whose edge is in no stack and comes in none.
+  /// Gives up the ownership of a dependency whose edge is unlinked.
   func remove(at position: Int) {
     positions?[place(position).pointee.dependency & ~1] = nil
     place(position).pointee.dependency = 0
     empty.append(position)
   }
 
-  /// Calls `body` with each, in the order of adding.
+  /// Calls `body` with each dependency, in the order of adding.
   func forEach(_ body: (_ dependency: OperationReference, _ position: Int, _ isUnlinked: Bool) -> Void) {
     var listed = (0..<count).filter { place($0).pointee.dependency != 0 }
     if nextSequence > count { listed.sort { place($0).pointee.sequence < place($1).pointee.sequence } }
@@ -87,7 +91,7 @@ final class FurtherDependencies {
     }
   }
 
-  /// Calls `body` with each, in any order.
+  /// Calls `body` with each dependency, in any order.
   func forEachUnordered(_ body: (OperationReference) -> Void) {
     for position in 0..<count {
       if let dependency = UnsafeRawPointer(bitPattern: place(position).pointee.dependency & ~1) {

@@ -1,7 +1,7 @@
-/// An ordered list of distinct elements: append, look up and remove in (amortised) constant time.
+/// An ordered list of distinct elements that appends, looks up and removes in amortized constant time.
 ///
-/// A list of one takes no memory of its own; short ones are searched; a long one is in an object that copies of the
-/// list share, so lists are moved and not copied.
+/// A list of one element requires no separate memory. Short lists are searched. A long list is in an object that copies
+/// of the list share, so lists must be moved, not copied.
 struct IdentityList<Element: Hashable> {
   private enum Storage {
     case none
@@ -43,7 +43,9 @@ struct IdentityList<Element: Hashable> {
 
   func contains(_ element: Element) -> Bool { self.element(equalTo: element) != nil }
 
-  /// The element that is there, which may differ in what equality leaves out.
+  /// The element in the list that equals `element`.
+  ///
+  /// The two may differ in properties that equality ignores.
   func element(equalTo element: Element) -> Element? {
     switch storage {
     case .none: nil
@@ -53,7 +55,9 @@ struct IdentityList<Element: Hashable> {
     }
   }
 
-  /// Moves all out, which a copy that is taken before the list is emptied would retain.
+  /// Moves all elements out.
+  ///
+  /// A copy of the list would retain them until the list is emptied.
   mutating func takeAll() -> IdentityList {
     var all = IdentityList()
     swap(&all, &self)
@@ -72,7 +76,7 @@ struct IdentityList<Element: Hashable> {
       elements.append(element)
       storage = .few(elements)
     case .few(var elements):
-      storage = .none  // So that the array is changed in its place.
+      storage = .none  // So that the array is changed in place.
       elements.append(element)
       storage = elements.count <= Self.longestSearched ? .few(elements) : .many(ManyIdentified(elements))
     case .many:
@@ -80,14 +84,14 @@ struct IdentityList<Element: Hashable> {
     }
   }
 
-  // By itself, since what changes the list retains the object.
+  // A separate function, because a function that changes the list retains the object.
   private func appendToMany(_ element: Element) -> Bool {
     guard case .many(let elements) = storage else { return false }
     elements.append(element)
     return true
   }
 
-  /// Takes an element out; false if it is not there.
+  /// Removes an element; returns false if it is not in the list.
   mutating func remove(_ element: Element) -> Bool {
     switch storage {
     case .none:
@@ -108,10 +112,10 @@ struct IdentityList<Element: Hashable> {
   }
 }
 
-/// The elements of a long list, with an index, which is made when the list is first searched.
+/// The elements of a long list, with an index that is created when the list is first searched.
 ///
-/// A removal leaves a hole, and the list closes up when half of it is holes. What protects the list excludes others, so
-/// that is not checked once more at each access.
+/// A removal leaves a hole. The list closes up when half of it is holes. The lock that protects the list already
+/// guarantees exclusive access, so it is not checked again at each access.
 private final class ManyIdentified<Element: Hashable> {
   @exclusivity(unchecked) private var slots: [Element?]
   @exclusivity(unchecked) private var holes = 0

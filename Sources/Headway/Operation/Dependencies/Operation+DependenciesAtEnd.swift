@@ -2,31 +2,33 @@ import CHeadway
 import Synchronization
 
 extension Operation {
-  /// Closes the stack and counts down the dependents; returns those that became ready, retained, of which their queues
-  /// have to hear.
+  /// Closes the stack and counts down the dependents.
   ///
-  /// Called by the thread that ends the operation, where nobody has announced to have looked at the links. It calls
-  /// nothing and takes no lock.
+  /// Returns the dependents that became ready, retained, and whose queues must be notified.
+  ///
+  /// Called by the thread that ends the operation, if no thread has announced that it has read the links. It calls no
+  /// other code and takes no lock.
   final func countDown() -> ReadyDependents {
     var ready = ReadyDependents()
     dependents.close { Self.countDown($0, &ready) }
     return ready
   }
 
-  /// As ``countDown()``, under the lock of the links: those first that were moved out of the stack.
+  /// Like ``countDown()``, but under the lock of the links, and beginning with the edges that were moved out of the
+  /// stack.
   final func countDown(inLinks links: inout Links) -> ReadyDependents {
     links.isClosed = true
     var ready = ReadyDependents()
-    // By itself: as a part of a longer function, it was compiled to a release of no object.
+    // A separate function: as part of a longer function, it was compiled to a release of no object.
     links.takeListedDependents().forEach { Self.countDown($0, &ready) }
     dependents.close { Self.countDown($0, &ready) }
     return ready
   }
 
-  /// Counts a dependent down.
+  /// Counts down a dependent.
   ///
-  /// Looking at it without a reference is safe by rule 2 of Links. It is retained, by rule 3, before the count-down
-  /// that makes it ready: after that, its queue may have run and freed it.
+  /// Reading the dependent without a reference is safe because of rule 2 of ``Links``. It is retained, as rule 3
+  /// allows, before the step that makes it ready, because its queue may have run and freed it after that step.
   @inline(__always)
   private static func countDown(_ edge: Edge, _ ready: inout ReadyDependents) {
     let dependent = edge.dependent
@@ -34,15 +36,16 @@ extension Operation {
       if word.becameReadyInQueue {
         ready.append(dependent.retain())
       } else if word.becameReady, swift_tryRetain(dependent.toOpaque()) != nil {
-        // It is in no queue, so it might be being freed at this moment. Whether anybody is to hear of it is asked
-        // later: this reference may be the last one by now, and must not be dropped here.
+        // It is in no queue, so another thread might be freeing it at this moment. Whether a notification is needed is
+        // determined later. This reference may be the last one by now, and must not be released here.
         ready.append(dependent)
       }
     }
-    // If it was cancelled in between, or given another dependency, its queue finds out.
+    // If the dependent is cancelled or given another dependency in between, its queue detects that.
   }
 
-  /// Takes the dependencies out of their slots, where nobody else is at them, and all have counted this operation down.
+  /// Removes the dependencies from their slots, when no other thread accesses them and all of them have counted down
+  /// this operation.
   final func takeSlots() -> TakenDependencies {
     TakenDependencies(takeSlot(firstSlot), takeSlot(secondSlot), takeSlot(thirdSlot))
   }
@@ -55,14 +58,14 @@ extension Operation {
     return .fromOpaque(dependency)
   }
 
-  /// Takes the dependencies out at the end, where there is the lock of the links.
+  /// Removes the dependencies when the operation ends, under the lock of the links.
   ///
   /// - Parameters:
   ///   - links: The links.
-  ///   - before: The state from which the operation ended. If it ended before all dependencies had, those stay that
-  ///     another thread is adding.
-  ///   - areKept: All stay.
-  /// - Returns: Those taken out, which the caller owns.
+  ///   - before: The state before the operation ended. If it ended before all of its dependencies, the dependencies
+  ///     whose edges are not unlinked stay, such as those that another thread is adding.
+  ///   - areKept: True to keep all dependencies.
+  /// - Returns: The removed dependencies, which the caller owns.
   @inline(never)
   final func takeDependencies(
     _ links: inout Links, endedFrom before: OperationWord, _ areKept: Bool
@@ -79,16 +82,19 @@ extension Operation {
     return taken
   }
 
-  /// The operation has ended: marks the edges of all dependencies as out, where they have all counted it down.
+  /// Marks the edges of all dependencies as unlinked, after the operation has ended and all dependencies have counted
+  /// it down.
   ///
-  /// Under the lock of the links.
+  /// Called under the lock of the links.
   private final func markAllOut(_ links: inout Links) {
     for (place, _, isUnlinked) in listed(links) where !isUnlinked { markOut(place, &links) }
   }
 
-  /// Takes the dependencies out whose edges are out; the caller owns them.
+  /// Removes the dependencies whose edges are unlinked.
   ///
-  /// Under the lock of the links.
+  /// The caller then owns them.
+  ///
+  /// Called under the lock of the links.
   private final func takeThoseOut(_ links: inout Links) -> [OperationReference] {
     var taken: [OperationReference] = []
     for (place, dependency, isUnlinked) in listed(links) where isUnlinked {
@@ -98,21 +104,21 @@ extension Operation {
     return taken
   }
 
-  /// Takes the dependencies out here: the operation has finished, and its completion block has run.
+  /// Removes the remaining dependencies after the operation has finished and its completion block has run.
   final func takeDependencies() -> [Operation] {
     guard state.current.isEdged else { return [] }
     return links.withLock { takeThoseOut(&$0) }.map { $0.takeRetainedValue() }
   }
 }
 
-/// The dependencies that an operation had in its slots.
+/// The dependencies that were removed from an operation when it ended.
 struct TakenDependencies {
   private let first: OperationReference?
   private let second: OperationReference?
   private let third: OperationReference?
-  /// Those that had ended, of an operation that ended before others had.
+  /// The dependencies with unlinked edges, if the operation ended before all of its dependencies.
   var others: [OperationReference] = []
-  /// Those for which there were no slots.
+  /// The dependencies that had no slots.
   var further: FurtherDependencies?
 
   init(

@@ -1,36 +1,38 @@
 import Synchronization
 
-/// What an operation waits for, where it is listed.
+/// The dependencies of an operation, and the places where it lists them.
 extension Operation {
-  /// The dependencies, in the order in which they were added.
+  /// The dependencies, in the order of adding.
   ///
-  /// Under the lock of the links.
+  /// Called under the lock of the links.
   final func listedDependencies(_ links: inout Links) -> [Operation] {
     guard state.current.isEdged, state.announceSightOfDependencies() else { return [] }
     var listed: [Operation] = []
     forEachListed(links) { dependency, _, _ in
-      // Two threads that add the same at once may not see each other.
+      // Two threads that add the same dependency at the same time might not see each other.
       let isTwice = listed.prefix(DependencySlot.count).contains { $0 === dependency.takeUnretainedValue() }
       if !isTwice { listed.append(dependency.takeUnretainedValue()) }
     }
     return listed
   }
 
-  /// All dependencies, if somebody observes them: a change carries them, since they may change again before they hear.
+  /// The dependencies, if an observer of `dependencies` is registered.
+  ///
+  /// The change carries a copy, because they may change again before the observer is notified.
   final func dependenciesIfObserved(_ links: inout Links) -> [Operation]? {
     links.details?.observers?.observesDependencies == true ? listedDependencies(&links) : nil
   }
 
-  /// Where an operation lists a dependency.
+  /// The place where an operation lists a dependency.
   enum DependencyPlace {
     case slot(Int)
     case further(Int)
   }
 
-  /// Calls `body` with each dependency, in the order of adding, and whether its edge is out.
+  /// Calls `body` with each dependency, in the order of adding, and with whether its edge is unlinked.
   ///
-  /// Under the lock of the links, after the sight of the dependencies was announced; or where no other thread is at
-  /// them.
+  /// Called under the lock of the links, after the read of the dependencies was announced; or when no other thread
+  /// accesses them.
   private final func forEachListed(
     _ links: borrowing Links, _ body: (OperationReference, DependencyPlace, _ isUnlinked: Bool) -> Void
   ) {
@@ -51,7 +53,7 @@ extension Operation {
     }
   }
 
-  /// Gives up the ownership of a dependency, whose edge is out.
+  /// Gives up the ownership of a dependency whose edge is unlinked.
   final func empty(_ place: DependencyPlace, _ links: inout Links) {
     switch place {
     case .slot(let number): withSlot(number) { $0.dependency.store(0, ordering: .relaxed) }
@@ -59,7 +61,7 @@ extension Operation {
     }
   }
 
-  /// Marks an edge as out, unless another thread has emptied the place meanwhile.
+  /// Marks an edge as unlinked, unless another thread has emptied the place in the meantime.
   final func markOut(_ place: DependencyPlace, _ links: inout Links) {
     switch place {
     case .slot(let number):
@@ -71,7 +73,9 @@ extension Operation {
     }
   }
 
-  /// Where a dependency is listed, and whether its edge is out; under the lock of the links.
+  /// The places where a dependency is listed, and whether its edges are unlinked.
+  ///
+  /// Called under the lock of the links.
   final func places(of dependency: Operation, _ links: borrowing Links) -> [(DependencyPlace, isUnlinked: Bool)] {
     let reference = OperationReference(dependency)
     var places: [(DependencyPlace, isUnlinked: Bool)] = []
@@ -85,7 +89,9 @@ extension Operation {
     return places
   }
 
-  /// All dependencies; as ``forEachListed(_:_:)``.
+  /// All dependencies, in the order of adding.
+  ///
+  /// Has the same requirements as ``forEachListed(_:_:)``.
   final func listed(_ links: borrowing Links) -> [(
     place: DependencyPlace, dependency: OperationReference, isUnlinked: Bool
   )] {

@@ -1,15 +1,17 @@
 import Synchronization
 
 extension OperationExtensions {
-  /// Makes this operation wait until `operation` has finished, and says what that must come to.
+  /// Makes this operation wait for `operation`, and requires an outcome of it.
   ///
   /// With ``DependencyRequirement/success``, if `operation` fails or is cancelled, this operation is cancelled with a
-  /// ``DependencyError`` that names the culprit; and so are those that require this one to succeed, down the graph.
+  /// ``DependencyError`` that names the culprit. The operations that require this one to succeed are then cancelled as
+  /// well, and so on through the graph.
   ///
   /// - Parameters:
   ///   - operation: The operation to wait for.
-  ///   - requirement: What it must come to. When it has finished otherwise already, this operation is cancelled now.
-  /// - Precondition: As for ``Operation/addDependency(_:)``.
+  ///   - requirement: The required outcome. If `operation` has already finished and does not meet the requirement, this
+  ///     operation is cancelled immediately.
+  /// - Precondition: The same as for ``Operation/addDependency(_:)``.
   /// - Complexity: O(1).
   public func addDependency(_ operation: Operation, requiring requirement: DependencyRequirement) {
     guard requirement == .success else { return addDependency(operation) }
@@ -22,21 +24,22 @@ extension OperationExtensions {
 }
 
 extension Operation {
-  /// Operations that are to be cancelled since one that they required to succeed has not: the loop of the calling
-  /// thread, and the operation that it is cancelling at this moment.
+  /// The operations that must be cancelled because a required dependency did not succeed: the loop of the calling
+  /// thread, and the operation that it is cancelling at the moment.
   ///
-  /// The operation that is being cancelled may finish by that, and then has dependents of its own to be cancelled: it
-  /// leaves them to the loop, since a long chain would overflow the stack. What users' code ends or cancels meanwhile
-  /// is not the loop's, and is dealt with before that call returns.
+  /// The operation that is being cancelled may finish because of that, and then have dependents that must be cancelled.
+  /// It leaves them to the loop, because a long chain would overflow the stack. If user code ends or cancels other
+  /// operations in the meantime, the loop does not process these. They are processed before that call returns.
   private struct Cascade {
-    /// Cancelled, as far as that runs nothing of users', with the words before.
+    /// The operations that are cancelled as far as this is possible without user code, and their words before that.
     var waiting: [(operation: Operation, before: OperationWord?)] = []
     var current: Operation?
   }
 
   /// Cancels the dependents that this operation, which has ended, has kept from starting.
   ///
-  /// First all of them, as far as that runs nothing of users': handlers of one may wait for another.
+  /// First performs, for all of them, the steps that run no user code, because a handler of one operation may wait for
+  /// another operation.
   ///
   /// Called with no lock held.
   final func cancelRequiringDependents(_ pendingCancellations: [Operation]) {
@@ -60,14 +63,14 @@ extension Operation {
           operation.cancelWork()
           operation.continueCancelling(from: before)
         }
-        // For overrides: that of the superclass finds it cancelled.
+        // This calls overrides. The implementation of the superclass finds the operation cancelled.
         operation.cancel()
       }
       values.pointee.cancellation = outer.map { UnsafeMutableRawPointer($0) }
     }
   }
 
-  /// The error for those that required this finished operation to succeed, or nil if it did.
+  /// The error for the operations that required this finished operation to succeed, or nil if it succeeded.
   fileprivate final var requirementError: DependencyError? {
     let error = error
     if let error = error as? DependencyError { return error }
