@@ -1,37 +1,42 @@
-/// Where an operation is in its queue's lists.
+/// The place of an operation in its queue's lists.
 ///
 /// Protected by the queue's lock.
 struct AdmissionRecord {
-  /// The places, of which an operation of a queue has one at a time.
+  /// The places in a queue.
+  ///
+  /// An operation has exactly one place at a time.
   enum Place: UInt8 {
-    /// In no queue, or no longer.
+    /// In no queue, or no longer in one.
     case none
-    /// It waits for its dependencies, or is a barrier.
+    /// Waiting for dependencies, or a barrier.
     case waiting
-    /// An override of `isReady` holds it back; among those that are asked again when another comes in.
+    /// Held back by an override of `isReady`, which is evaluated again when another operation is added, finishes or
+    /// posts a change.
     case heldBack
     /// In a list of ready operations.
     case ready
-    /// In a batch: about to be started, or started.
+    /// In a batch: about to start, or started.
     case taken
-    /// Among the cancelled, which are started without regard to limits.
+    /// Among the cancelled operations that start without regard to limits.
     case cancelled
-    /// Among the cancelled that have code of their own to run, and so are started within the limit, before all others.
+    /// Among the cancelled operations that have code of their class to run.
+    ///
+    /// They start within the limit, before all others.
     case cancelledWithinLimit
-    /// Started by itself, and counted against the limit.
+    /// Started outside a batch, and counted against the limit.
     case running
-    /// Started because it was cancelled; not counted.
+    /// Started because it was cancelled, and not counted.
     case leaving
   }
 
   var place = Place.none
-  /// The class of workers in whose list of ready operations it is.
+  /// The class of workers whose list of ready operations contains the operation.
   var workerClass = WorkerClass.normal
-  /// The priority level under which it is in that list.
+  /// The priority level of the operation in that list.
   var readyLevel: UInt8 = 0
   private var flags = Flags()
 
-  /// In one byte, with which an operation is as small as it can be.
+  /// Flags in one byte, which keeps an operation as small as possible.
   private struct Flags: OptionSet {
     let rawValue: UInt8
     static let returned = Flags(rawValue: 1)
@@ -48,19 +53,19 @@ struct AdmissionRecord {
     }
   }
 
-  /// Whether it was in a batch, and was put back.
+  /// Whether the operation was in a batch, and was put back.
   var wasReturned: Bool {
     get { flags[.returned] }
     set { flags[.returned] = newValue }
   }
 
-  /// Whether it has ended, and has left the queue, before it came into the inbox.
+  /// Whether the operation ended and left the queue before the queue accepted it from the inbox.
   var hasEndedOutside: Bool {
     get { flags[.endedOutside] }
     set { flags[.endedOutside] = newValue }
   }
 
-  /// Its class among the urgent operations of a list; the lowest if it is not counted there.
+  /// The class of the operation among the urgent operations of a list; the lowest class if it is not counted there.
   var urgency: WorkerClass {
     get {
       guard isUrgent else { return .background }
@@ -72,11 +77,11 @@ struct AdmissionRecord {
     }
   }
 
-  /// Whether it is more urgent than its queue.
+  /// Whether the operation is more urgent than its queue.
   var isUrgent: Bool { !flags.isDisjoint(with: [.urgentUtility, .urgentNormal]) }
 
-  /// This operation and all that were added before it have been raised to this class for a later one; the lowest if
-  /// they have not been raised.
+  /// The class that this operation and all operations that were added before it have been raised to because of a later
+  /// one; the lowest class if they have not been raised.
   var passedClass: WorkerClass {
     get { flags[.passedNormal] ? .normal : flags[.passedUtility] ? .utility : .background }
     set {
@@ -85,7 +90,7 @@ struct AdmissionRecord {
     }
   }
 
-  /// Whether it is in its level's heap of ready operations rather than in its list.
+  /// Whether the operation is in its level's heap of ready operations, not in its list.
   var isInHeap: Bool {
     get { flags[.inHeap] }
     set { flags[.inHeap] = newValue }

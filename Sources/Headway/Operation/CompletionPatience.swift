@@ -11,23 +11,23 @@ import Musl
 import Android
 #endif
 
-/// The time that a blocking wait spends on completion blocks, after what it waits for has ended.
+/// The time that a blocking wait spends on completion blocks after the operations that it waits for have ended.
 ///
-/// Programs often read after the wait what a completion block does. The wait must not depend on the block, which may
-/// need the thread that waits, as with `DispatchQueue.main.sync`. But the block was handed to a thread before, and
-/// mostly needs no more than the time in which that thread begins.
+/// After a wait, programs often read the results of a completion block. The wait must not depend on the block, which
+/// may need the thread that waits, as with `DispatchQueue.main.sync`. But the block was passed to a thread before, and
+/// usually needs only as long as that thread takes to begin.
 struct CompletionPatience {
-  /// In nanoseconds.
+  /// The time in nanoseconds.
   private let time: UInt64
-  /// When time is up; nil until a completion block is waited for.
+  /// The deadline of the wait; nil until it waits for a completion block.
   private var end: UInt64?
 
   init(time: UInt64 = 200_000) { self.time = time }
 
-  /// Waits for the completion block of an operation that has ended, until time is up.
+  /// Waits for the completion block of an operation that has ended, until the time is up.
   mutating func wait(for operation: Operation) { wait { operation.completionIsDue } }
 
-  /// Waits for the completion blocks of the operations that have left a queue, until time is up.
+  /// Waits for the completion blocks of the operations that have left a queue, until the time is up.
   mutating func wait(for queue: OperationQueue) {
     wait { queue.dueCompletions.load(ordering: .acquiring) > 0 }
   }
@@ -44,7 +44,7 @@ struct CompletionPatience {
 }
 
 extension Operation {
-  /// The operation has ended, and its completion block has not returned.
+  /// Whether the operation has ended and its completion block has not returned.
   fileprivate final var completionIsDue: Bool {
     state.current.isLinked && links.withLock { $0.details?.completion.isDue ?? false }
   }

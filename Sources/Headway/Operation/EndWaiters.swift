@@ -1,21 +1,27 @@
-/// What a waiter waits for at the end of an operation; each includes those before it.
+/// The goal of a waiter when an operation ends.
+///
+/// Each goal includes the previous ones.
 enum WaitingGoal: Comparable {
-  /// The queue is left, and dependents are released: all that a thread can wait for while it notifies the observers, or
-  /// runs other user code that the end of the operation leads to.
+  /// The operation has left its queue, and its dependents are counted down.
+  ///
+  /// A thread can't wait for more than this while it notifies the observers, or runs other user code that is called
+  /// because the operation ended.
   case settled
   /// The observers have been notified.
   case notified
-  /// Handlers that report the end have been called: all that a task can wait for.
+  /// Handlers that report the end have been called.
   ///
-  /// A thread does not wait for them, since they may need that thread.
+  /// Only tasks can wait for this.
+  ///
+  /// A thread does not wait for the handlers, because they may need that thread.
   case reported
 }
 
 /// The threads and tasks that wait for the end of an operation.
 ///
-/// The lock of the links protects it. To add a waiter, or to take a task out, takes constant time.
+/// The lock of the links protects the list. Adding a waiter, and removing a task, take constant time.
 struct EndWaiters {
-  // An object, so that an operation without waiters has no more than a reference; it is never copied.
+  // An object, so that an operation without waiters stores only a reference. It is never copied.
   private final class Waiters {
     @exclusivity(unchecked) var list = KeyedList<UInt64, (waiter: Waiter, goal: WaitingGoal)>()
   }

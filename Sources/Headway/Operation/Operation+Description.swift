@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Operation {
-  /// The implementation of ``name``.
+  /// Implements the setter of ``name``.
   final func setName(_ name: String?) {
     links.withLock { links in
       if name != nil || links.details != nil { links.detailsCreatedIfNeeded.name = name }
@@ -9,14 +9,14 @@ extension Operation {
     state.announceDetails()
   }
 
-  /// What ``description`` says.
+  /// Implements ``description``.
   final var shortDescription: String {
     var states = [stateName]
     if isCancelled { states.append("cancelled") }
     return "\(label) (\(states.joined(separator: ", ")))"
   }
 
-  /// What ``debugDescription`` says.
+  /// Implements ``debugDescription``.
   final var longDescription: String {
     let progress = links.withLock { $0.details?.progress }
     var parts = ["\(type(of: self)) \(description)"]
@@ -29,7 +29,7 @@ extension Operation {
     return parts.joined(separator: "; ")
   }
 
-  /// The name in quotation marks, or the type.
+  /// The name of the operation in quotation marks, or its type if it has no name.
   final var label: String { name.map { "‘\($0)’" } ?? "\(type(of: self))" }
 
   private var stateName: String {

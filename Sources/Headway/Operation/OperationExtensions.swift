@@ -1,22 +1,22 @@
-/// What Headway's operations have beyond Foundation's.
+/// Members of Headway's operations that Foundation's do not have.
 ///
-/// These members are in an extension of a protocol so that a subclass may have members of the same names: much code
-/// that was written for Foundation has an `error` or a `progress` of its own, which then hides the one here. So does a
-/// default implementation in a protocol that the subclass adopts.
+/// These members are in an extension of a protocol, so that a subclass can have members of the same names. Much code
+/// that was written for Foundation declares its own `error` or `progress`, which then hides the member here. A default
+/// implementation in a protocol that the subclass adopts hides it, too.
 ///
-/// Every ``Operation`` conforms; there is nothing to implement.
+/// Every ``Operation`` conforms to this protocol. You don't need to implement anything.
 public protocol OperationExtensions: Operation {}
 
 extension Operation: OperationExtensions {}
 
 /// The error of Headway's operations, which Foundation's do not have.
 ///
-/// Every ``Operation`` conforms; there is nothing to implement.
+/// Every ``Operation`` conforms to this protocol. You don't need to implement anything.
 public protocol OperationErrorExtensions: AnyObject {
-  // Many programs have a protocol with `var error: (any Error)?` and a default implementation. Where two extensions of
-  // protocols could satisfy its requirement, the compiler takes the more specialized one, and rejects the program if
-  // neither is. A type that only the conformance decides makes the extension of this protocol the less specialized one.
-  // In an extension of a protocol for operations only, the type would be known.
+  // Many programs have a protocol with `var error: (any Error)?` and a default implementation. If the extensions of two
+  // protocols could satisfy its requirement, the compiler selects the more specialized one, and rejects the program if
+  // neither is. A type that only the conformance determines makes the extension of this protocol the less specialized
+  // one. In an extension of a protocol that only operations conform to, the type would be known.
 
   /// The type of ``error``: any error.
   associatedtype OperationRecordedError

@@ -1,10 +1,11 @@
-/// Where in an operation the parts are at which a thread looks that has no reference to it.
+/// Locates the parts of an operation that a thread reads without a reference to the operation.
 ///
-/// A look at an object through a reference, even an unmanaged one, may retain it for that long, as builds without
-/// optimization do. If all others drop theirs meanwhile, the operation would be freed by the thread that looks, which
-/// has a lock, or for which the deinitialization waits. So these parts are reached by their addresses.
+/// Access to an object through a reference, even an unmanaged one, may retain the object for that time, as builds
+/// without optimization do. If all other threads release their references in the meantime, the reading thread would
+/// free the operation. But that thread holds a lock, or the deinitialization waits for it. So these parts are accessed
+/// through their addresses.
 enum OperationLayout {
-  /// Of an object of Swift's: its class and its counts of references.
+  /// The size of the header of a Swift object: its class and its reference counts.
   private static var headerSize: Int { 2 * MemoryLayout<UInt>.size }
 
   private static var stateOffset: Int { place(of: OperationStateMachine.self, behind: headerSize).start }
@@ -16,7 +17,7 @@ enum OperationLayout {
     return place(of: DependencySlot.self, behind: dependents).start
   }
 
-  /// Where a stored property is whose type is `Part`, behind another one.
+  /// The range of a stored property of the type `Part`, after another property.
   @inline(__always)
   private static func place<Part: ~Copyable>(of _: Part.Type, behind offset: Int) -> (start: Int, end: Int) {
     let mask = MemoryLayout<Part>.alignment - 1
@@ -24,13 +25,15 @@ enum OperationLayout {
     return (start, start + MemoryLayout<Part>.size)
   }
 
-  /// The state of an operation whose memory is there.
+  /// The state of an operation whose memory still exists.
   @inline(__always)
   static func state(of operation: OperationReference) -> UnsafePointer<OperationStateMachine> {
     (UnsafeRawPointer(operation.toOpaque()) + stateOffset).assumingMemoryBound(to: OperationStateMachine.self)
   }
 
-  /// One of its slots, from 0; there is no padding between them.
+  /// One of the operation's slots, numbered from 0.
+  ///
+  /// There is no padding between them.
   @inline(__always)
   static func slot(_ number: Int, of operation: OperationReference) -> UnsafePointer<DependencySlot> {
     let offset = firstSlotOffset + number * MemoryLayout<DependencySlot>.stride

@@ -1,28 +1,34 @@
-/// What joins an operation to its queue, and to others in the queue's lists.
+/// The references from an operation to its queue, and to its neighbors in the queue's lists.
 ///
-/// Protected by the queue's lock, `home` excepted.
+/// Protected by the queue's lock, except `home`.
 ///
-/// The links do not own: the queue owns every operation in its lists, so a linked operation is alive.
+/// The references do not own operations. The queue owns every operation in its lists, so a referenced operation is
+/// alive.
 struct QueueLinks {
-  /// The queue; set before the operation says that it is enqueued, and not changed afterwards.
+  /// The queue.
+  ///
+  /// It is set before the operation is enqueued, and never changed afterwards.
   var home: Unmanaged<OperationQueue>?
-  /// The number under which the queue took the operation in: the order of adding.
+  /// The number that the queue assigned to the operation when it accepted it, in the order of adding.
   var sequence: UInt64 = 0
 
-  // The list of all that the queue holds, in the order of adding.
+  // The neighbors in the list of all members of the queue, in the order of adding.
   var memberNext: OperationReference?
   var memberPrevious: OperationReference?
 
-  // The list or heap in which the operation waits, or that of the running ones. In a list: its neighbours. In a heap:
-  // the next sibling; the sibling before, or the parent of a first child; and the first child.
+  // The neighbors in the list or heap that the operation waits in, or in the list of running operations. In a list: the
+  // next and the previous operation. In a heap: the next sibling; the previous sibling, or the parent of a first child;
+  // and the first child.
   var next: OperationReference?
   var previous: OperationReference?
   var child: OperationReference?
 }
 
-/// An operation that something else keeps alive: in the lists of its queue, which the queue owns.
+/// A reference to an operation that something else keeps alive, such as an operation in the lists of its queue, which
+/// owns it.
 ///
-/// Following such references retains and releases nothing, which would cost more than all else that is done to a list.
+/// Using such a reference retains and releases nothing. Retaining and releasing would cost more than all other work on
+/// a list.
 typealias OperationReference = Unmanaged<Operation>
 
 extension OperationReference {

@@ -1,20 +1,21 @@
 /// How important work is to the user.
 ///
-/// On Apple platforms, work runs on threads of the quality of service of that name. On Linux, utility and background
-/// work runs on threads with a raised nice value, so that other work wins the processor; the other three are alike.
+/// On Apple platforms, work runs on threads of the quality of service of the same name. On Linux, utility and
+/// background work runs on threads with a raised nice value, so other work gets the processor first. The other three
+/// are treated alike.
 public enum QualityOfService: Int, Sendable, Hashable, CaseIterable {
-  /// The user waits for it at this moment: drawing, events.
+  /// The user waits for the work at this moment, for example drawing or the handling of events.
   case userInteractive = 0x21
-  /// The user asked for it and waits.
+  /// The user started the work and waits for it.
   case userInitiated = 0x19
-  /// The user does not wait, but watches: an import with a progress bar.
+  /// The user does not wait for the work but watches it, for example an import with a progress bar.
   case utility = 0x11
-  /// The user does not know of it: tidying up, fetching ahead.
+  /// The user is not aware of the work, for example cleanup or prefetching.
   case background = 0x09
-  /// Nothing was said.
+  /// The quality of service is unspecified.
   case `default` = -1
 
-  /// From 0, for nothing said, to 4, the most urgent.
+  /// The level, from 0 (unspecified) to 4 (the most urgent).
   var level: Int {
     switch self {
     case .default: 0
@@ -36,9 +37,9 @@ public enum QualityOfService: Int, Sendable, Hashable, CaseIterable {
       }
   }
 
-  /// The one that is meant for work of a task's priority.
+  /// Creates the quality of service that matches the priority of a task.
   ///
-  /// The priority of tasks of which nothing was said is medium.
+  /// The default priority of a task is medium, which matches `.default`.
   init(_ priority: TaskPriority) {
     self =
       switch priority {
@@ -49,12 +50,12 @@ public enum QualityOfService: Int, Sendable, Hashable, CaseIterable {
       }
   }
 
-  /// The priority of a task that does such work; nil if nothing was said.
+  /// The priority of a task that does such work; nil if the quality of service is unspecified.
   ///
-  /// The numbers are the same.
+  /// The raw values are the same.
   var taskPriority: TaskPriority? { self == .default ? nil : TaskPriority(rawValue: UInt8(rawValue)) }
 
-  /// The class of workers that run such work.
+  /// The class of workers that runs such work.
   var workerClass: WorkerClass {
     switch self {
     case .background: .background
@@ -65,7 +66,8 @@ public enum QualityOfService: Int, Sendable, Hashable, CaseIterable {
 }
 
 extension WorkerClass {
-  /// Callers of this class raise what they wait for to this level of quality of service; 0 for none.
+  /// The level of quality of service that callers of this class raise an operation to when they wait for it; 0 to raise
+  /// nothing.
   var raisingLevel: Int {
     switch self {
     case .normal: QualityOfService.userInitiated.level
@@ -74,8 +76,10 @@ extension WorkerClass {
     }
   }
 
-  /// The class to which an operation of a level of quality of service raises what it waits for; the lowest class if it
-  /// raises nothing, because it has no quality of service of its own, or it is a background operation.
+  /// Creates the class that an operation raises others to when it waits for them, from its level of quality of service.
+  ///
+  /// The result is the lowest class if it raises nothing, because it has no quality of service or is a background
+  /// operation.
   init(raisingLevel level: Int) {
     self =
       level > QualityOfService.utility.level

@@ -1,22 +1,23 @@
-/// The order in which a queue starts operations that are ready: higher first.
+/// The priority of an operation among the ready operations of its queue: those of a higher priority start first.
 ///
-/// Priority orders the ready operations of one queue and nothing else: an operation whose dependencies have not
-/// finished waits whatever its priority. Use dependencies, not priorities, to say that one operation must follow
-/// another.
+/// The priority orders only the ready operations of one queue. An operation with unfinished dependencies waits,
+/// regardless of its priority. If one operation must follow another, use a dependency, not priorities.
 public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
-  /// After everything else.
+  /// Operations that start after all others.
   case veryLow = -8
-  /// After normal.
+  /// Operations that start after those of normal priority.
   case low = -4
-  /// The default.
+  /// The default priority.
   case normal = 0
-  /// Before normal.
+  /// Operations that start before those of normal priority.
   case high = 4
-  /// Before everything else.
+  /// Operations that start before all others.
   case veryHigh = 8
 
-  /// Takes a raw number to the nearest of the five priorities in the direction of `normal`, as Foundation does for
-  /// numbers that are none of them; numbers beyond the ends are taken to the ends.
+  /// Creates a priority from any number, rounding toward `normal` to the nearest of the five priorities, as Foundation
+  /// does.
+  ///
+  /// A number beyond the lowest or highest priority results in that priority.
   ///
   /// ```swift
   /// QueuePriority(nearest: 10_000)  // .veryHigh
@@ -24,7 +25,7 @@ public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
   /// QueuePriority(nearest: -3)      // .normal
   /// ```
   ///
-  /// - Parameter rawValue: Any number.
+  /// - Parameter rawValue: Any number, even if it is not the raw value of a priority.
   public init(nearest rawValue: Int) {
     switch rawValue {
     case ...(-8): self = .veryLow
@@ -35,15 +36,15 @@ public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
     }
   }
 
-  /// Compares by urgency: `.low < .high`.
+  /// Compares two priorities: `.low < .high`.
   ///
   /// - Parameters:
   ///   - left: A priority.
-  ///   - right: Another.
-  /// - Returns: Whether `left` is started after `right`.
+  ///   - right: Another priority.
+  /// - Returns: True if operations of `left` start after those of `right`.
   public static func < (left: QueuePriority, right: QueuePriority) -> Bool { left.rawValue < right.rawValue }
 
-  /// The five priorities as 0…4, for tables and bit masks.
+  /// The priority as a number from 0 to 4, for tables and bit masks.
   var level: Int { rawValue / 4 + 2 }
 
   static let highestLevel = QueuePriority.veryHigh.level
@@ -52,6 +53,6 @@ public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
 }
 
 extension Operation {
-  /// The name that Foundation gives to priorities.
+  /// The name of the type in Foundation.
   public typealias QueuePriority = Headway.QueuePriority
 }

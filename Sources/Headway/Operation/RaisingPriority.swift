@@ -1,9 +1,9 @@
-/// Has `raise` called with the priority of the task that waits in `body`: at once, and again when that is escalated.
+/// Calls `raise` with the priority of the task that waits in `body`: immediately, and again when the task is escalated.
 ///
 /// - Parameters:
-///   - raise: Raises what the task waits for. It may be called several times at once, and after the wait. Not called
-///     with the medium priority, which tasks have of which nothing was said.
-///   - body: Waits.
+///   - raise: Raises the operations that the task waits for. It may be called several times concurrently, and after the
+///     wait. It is not called with the medium priority, which is the default.
+///   - body: The function that waits.
 /// - Returns: What `body` returns.
 /// - Throws: What `body` throws.
 func withPriority<Answer, Failure: Error>(
@@ -18,17 +18,17 @@ func withPriority<Answer, Failure: Error>(
     return try await body()
   }
   return try await withTaskPriorityEscalationHandler { () async throws(Failure) -> Answer in
-    // Here: an escalation between a look before and the handler's registration would be lost.
+    // Called here, because an escalation between an earlier read and the registration of the handler would be lost.
     raiseNow()
     return try await body()
   } onPriorityEscalated: { _, priority in
-    // Elsewhere, since the runtime calls this under a lock of the task.
+    // Called on another thread, because the runtime calls this handler under a lock of the task.
     WorkerPool.shared.submit(PoolBlock { raise(priority) }, count: 1)
   }
 }
 
 extension Task {
-  /// Escalates the task, where the system can.
+  /// Escalates the task, if the system supports it.
   func escalate(to priority: TaskPriority) {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     escalatePriority(to: priority)

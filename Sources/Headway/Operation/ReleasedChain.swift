@@ -2,23 +2,23 @@ import CHeadway
 
 /// Releases user objects in a loop, so that a long chain of them does not overflow the stack.
 ///
-/// Operations, blocks and handlers often refer to each other in chains. If each freed the next one from its `deinit`,
-/// a chain of a million would overflow the stack. So each `deinit` in this module hands what it refers to over to the
-/// loop of the thread. It must hand over its only reference: a property is released after the `deinit`, outside the
+/// Operations, blocks and handlers often refer to each other in chains. If each `deinit` freed the next object, a chain
+/// of a million would overflow the stack. So each `deinit` in this module passes the objects that it refers to to the
+/// loop of the thread. It must pass its only reference, because a property is released after the `deinit`, outside the
 /// loop.
 ///
 /// The properties of a subclass are released after the `deinit` of this module's class. If a property refers to the
 /// next operation of a chain, that operation is freed outside the loop. So when the stack becomes short, a thread of
 /// the pool releases the rest of the chain.
 enum ReleasedChain {
-  /// The list of the loop that is running, on the thread's own stack.
+  /// The list of the loop that is running, on the thread's stack.
   private static var running: UnsafeMutablePointer<[AnyObject]>? {
     ThreadValues.existing?.pointee.release?.assumingMemoryBound(to: [AnyObject].self)
   }
 
   /// Releases a value.
   ///
-  /// What the thread hands over meanwhile waits in a list, until the loop comes to it.
+  /// Values that the thread passes in the meantime wait in a list until the loop reaches them.
   static func release<Value>(_ value: consuming Value) {
     if let running {
       running.pointee.append(Released(consume value))
@@ -43,8 +43,8 @@ enum ReleasedChain {
     }
   }
 
-  /// The thread is about to block, perhaps until one of the objects in its list has been freed: another thread releases
-  /// these.
+  /// Passes the list to another thread, because this thread is about to block, perhaps until one of the objects in the
+  /// list has been freed.
   static func threadBlocks() {
     guard let running, !running.pointee.isEmpty else { return }
     let waiting = running.pointee
@@ -68,7 +68,7 @@ enum ReleasedChain {
     WorkerPool.shared.submit(PoolBlock { release(left.take()) }, count: 1)
   }
 
-  /// What a thread leaves to another one.
+  /// The objects that a thread leaves to another thread.
   private final class Left: @unchecked Sendable {  // One thread after the other uses it.
     private var objects: [AnyObject]
 

@@ -1,23 +1,23 @@
 import Dispatch
 import Synchronization
 
-/// A blocked thread, a suspended task or a function to call that waits for one thing to happen.
+/// A blocked thread, a suspended task or a function, which waits for one event.
 enum Waiter: Sendable {
   case thread(DispatchSemaphore)
   case task(identifier: UInt64, UnsafeContinuation<Void, any Error>)
-  /// One that waits on when it is cancelled.
+  /// A task that continues to wait when it is cancelled.
   case patientTask(UnsafeContinuation<Void, Never>)
-  /// It leads to no users' code.
+  /// A function that runs no user code.
   case handler(@Sendable () -> Void)
 
-  /// That of a task, which may be taken out of its list again.
+  /// The identifier of a task, which can be removed from its list again; nil for other waiters.
   var identifier: UInt64? {
     if case .task(let identifier, _) = self { identifier } else { nil }
   }
 
-  /// Lets the waiter go on.
+  /// Wakes the waiter.
   ///
-  /// Once, with no lock held.
+  /// Called once, with no lock held.
   func wake() {
     switch self {
     case .thread(let semaphore): semaphore.signal()
@@ -28,11 +28,11 @@ enum Waiter: Sendable {
   }
 }
 
-/// The threads and tasks that wait for one thing, in the order in which they came.
+/// The threads and tasks that wait for one event, in the order of arrival.
 ///
-/// Its owner's lock protects it. To add a waiter, or to take a task out, takes constant time.
+/// The owner's lock protects the list. Adding a waiter, and removing a task, take constant time.
 struct WaiterList {
-  // An object, so that a list without waiters takes no more than a reference; the list is never copied.
+  // An object, so that a list without waiters stores only a reference. The list is never copied.
   private final class Waiters {
     @exclusivity(unchecked) var list = KeyedList<UInt64, Waiter>()
   }
@@ -54,19 +54,21 @@ struct WaiterList {
     return waiters?.list.values ?? []
   }
 
-  /// Takes out the waiter that has waited longest.
+  /// Removes the waiter that has waited longest.
   mutating func removeFirst() -> Waiter? { waiters?.list.removeFirst() }
 
-  /// Takes a task out again, if it has not been woken.
+  /// Removes a task that has not been woken.
   mutating func remove(_ identifier: UInt64) -> Waiter? { waiters?.list.remove(identifier) }
 
   // MARK: Waiting
 
-  /// Blocks the calling thread until woken; the pool is told, so that another thread takes its place.
+  /// Blocks the calling thread until it is woken.
+  ///
+  /// The pool is notified, and another thread replaces it.
   ///
   /// - Parameters:
-  ///   - check: Called when the wait has become long, and again, ever more seldom.
-  ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
+  ///   - check: A function that is called when the wait has become long, and again at increasing intervals.
+  ///   - add: Adds the waiter to its list; returns false if there is nothing to wait for.
   static func block(checking check: () -> Void = {}, adding add: (Waiter) -> Bool) {
     let semaphore = DispatchSemaphore(value: 0)
     guard add(.thread(semaphore)) else { return }
@@ -84,12 +86,12 @@ struct WaiterList {
 
   private static let lastIdentifier = Atomic<UInt64>(0)
 
-  /// Suspends the task until woken or cancelled.
+  /// Suspends the task until it is woken or cancelled.
   ///
   /// - Parameters:
-  ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
-  ///   - remove: Takes it out again; nil if it has been woken, or was never put in.
-  /// - Throws: `CancellationError`, when the task is cancelled first.
+  ///   - add: Adds the waiter to its list; returns false if there is nothing to wait for.
+  ///   - remove: Removes the waiter from its list; returns nil if it has been woken or was never added.
+  /// - Throws: `CancellationError` if the task is cancelled first.
   static func suspend(
     adding add: @Sendable (Waiter) -> Bool, removing remove: @escaping @Sendable (UInt64) -> Waiter?
   ) async throws {
@@ -100,7 +102,7 @@ struct WaiterList {
     try await withTaskCancellationHandler {
       try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
         guard add(.task(identifier: identifier, continuation)) else { return continuation.resume() }
-        // A cancellation before the waiter was in its list found nothing to take out.
+        // A cancellation before the waiter was in its list found nothing to remove.
         if Task.isCancelled { cancel() }
       }
     } onCancel: {
@@ -108,9 +110,9 @@ struct WaiterList {
     }
   }
 
-  /// Suspends the task until woken.
+  /// Suspends the task until it is woken, even if it is cancelled.
   ///
-  /// - Parameter add: Puts the waiter into its list; false if there is nothing to wait for.
+  /// - Parameter add: Adds the waiter to its list; returns false if there is nothing to wait for.
   static func suspend(adding add: (Waiter) -> Bool) async {
     await withUnsafeContinuation { continuation in
       if !add(.patientTask(continuation)) { continuation.resume() }

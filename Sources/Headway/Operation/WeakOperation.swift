@@ -1,8 +1,12 @@
-/// An operation that is known and not owned, and that may be freed at any time.
+/// A reference to an operation that does not own it.
+///
+/// The operation can be freed at any time.
 struct WeakOperation: Hashable, @unchecked Sendable {  // A weak reference, which the runtime protects.
   private(set) weak var operation: Operation?
-  /// Of the operation, or of one that has been freed: to compare without loading the reference, since a strong
-  /// reference must not be dropped under a lock.
+  /// The identity of the operation, which may have been freed.
+  ///
+  /// It is compared instead of the weak reference, because loading that creates a strong reference, which must not be
+  /// released under a lock.
   let identity: ObjectIdentifier
 
   init(_ operation: Operation) {
@@ -10,7 +14,9 @@ struct WeakOperation: Hashable, @unchecked Sendable {  // A weak reference, whic
     identity = ObjectIdentifier(operation)
   }
 
-  /// To look one up that may be about to be freed, of which there can't be a weak reference.
+  /// Creates a value to look up an operation that may be about to be freed.
+  ///
+  /// A weak reference to such an operation can't be created.
   init(identityOf reference: OperationReference) {
     identity = reference._withUnsafeGuaranteedRef { ObjectIdentifier($0) }
   }
