@@ -11,9 +11,7 @@ enum WaitingGoal: Comparable {
   case notified
   /// Handlers that report the end have been called.
   ///
-  /// Only tasks can wait for this.
-  ///
-  /// A thread does not wait for the handlers, because they may need that thread.
+  /// Only tasks wait for this. A thread does not, because the handlers may need that thread.
   case reported
 }
 

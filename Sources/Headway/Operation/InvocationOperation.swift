@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An operation that calls a method of an object with an argument, without a separate subclass.
+/// An operation that calls a method of an object with an argument, so that you don't need a subclass.
 ///
 /// ```swift
 /// final class Controller: Sendable {
@@ -9,7 +9,7 @@ import Synchronization
 /// }
 ///
 /// let operation = InvocationOperation(target: Controller(), method: Controller.loadPage, object: 3)
-/// operation.method = Controller.loadSortedPage  // Follows the user's choice until the operation starts.
+/// operation.method = Controller.loadSortedPage  // For instance when a person has made a choice.
 /// queue.addOperations([operation], waitUntilFinished: true)
 /// if let result = operation.result { print(try result.get()) }
 /// ```

@@ -35,7 +35,7 @@ extension OperationExtensions {
 extension OperationQueue {
   /// Cancels operations of this queue in the given order.
   ///
-  /// Waiting operations that have no observers or handlers are cancelled in groups.
+  /// Waiting blocks without observers and handlers are cancelled in groups of up to ``Admission/mostCancelled``.
   final func cancel(_ operations: [Operation]) {
     var cancelled: [OperationReference] = []
     for operation in operations {

@@ -3,10 +3,10 @@ import Synchronization
 extension Operation {
   /// Notes that the operation starts.
   ///
-  /// Every start passes here, in a batch, separately or manually, on the thread that then runs the operation.
+  /// Called for every start, in a batch, separately or manually, on the thread that then runs the operation.
   ///
-  /// Attach a trace point or a metric here. Called with no lock held, and calls no user code. A cancelled operation
-  /// passes here only if a queue starts it to run code of its subclass.
+  /// Attach a trace point or a metric here. Called with no lock held, and calls no user code. For a cancelled
+  /// operation, it is called only if a queue starts the operation to run code of its subclass.
   ///
   /// - Parameter queue: The queue that runs the operation; nil if ``start()`` was called manually.
   @inline(__always)

@@ -48,7 +48,7 @@ open class Operation: @unchecked Sendable {
   let thirdSlot = DependencySlot()
 
   // The single-byte properties are next to each other, so that an operation is as small as possible. A lock or a single
-  // thread already guarantees exclusive access to them, so the program does not check it again at each access.
+  // thread already guarantees exclusive access to them, so it is not checked again at each access.
 
   /// True while ``main()`` runs.
   ///
@@ -194,9 +194,9 @@ open class Operation: @unchecked Sendable {
   /// Whether the operation has finished: it succeeded, failed or was cancelled.
   ///
   /// A subclass that overrides this property decides when it has finished. ``start()`` reads the property after
-  /// ``main()`` has returned, or after skipping `main()` because the operation was cancelled. If it is false, the
-  /// operation keeps executing until the subclass posts ``didChangeValue(forKey:)`` for `isFinished`. From then on,
-  /// `super.isFinished` returns true in such an override. If `main()` throws, the operation ends.
+  /// ``main()`` has returned, or after skipping `main()` because the operation was cancelled. From that point on,
+  /// `super.isFinished` returns true in the override. If the override returns false, the operation keeps executing
+  /// until the subclass posts ``didChangeValue(forKey:)`` for `isFinished`. If `main()` throws, the operation ends.
   open var isFinished: Bool { state.current.saysFinished }
 
   /// Whether ``cancel()`` was called before the operation had finished.

@@ -4,7 +4,7 @@ import Synchronization
 extension Operation {
   /// Closes the stack and counts down the dependents.
   ///
-  /// Returns the dependents that became ready, retained, and whose queues must be notified.
+  /// Returns the dependents that became ready, each retained. Their queues must be notified.
   ///
   /// Called by the thread that ends the operation, if no thread has announced that it has read the links. It calls no
   /// other code and takes no lock.

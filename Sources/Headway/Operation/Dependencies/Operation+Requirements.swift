@@ -31,7 +31,9 @@ extension Operation {
   /// It leaves them to the loop, because a long chain would overflow the stack. If user code ends or cancels other
   /// operations in the meantime, the loop does not process these. They are processed before that call returns.
   private struct Cascade {
-    /// The operations that are cancelled as far as this is possible without user code, and their words before that.
+    /// The operations that the loop still has to cancel.
+    ///
+    /// The steps that run no user code are already done. Each word is the one before those steps.
     var waiting: [(operation: Operation, before: OperationWord?)] = []
     var current: Operation?
   }
