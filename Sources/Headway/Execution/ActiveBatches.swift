@@ -1,4 +1,6 @@
-/// The batches of a queue that threads are at: an intrusive list, which does not own them; their threads do.
+/// The active batches of a queue: an intrusive list.
+///
+/// It does not own them; their threads do.
 struct ActiveBatches {
   private var first: Unmanaged<Batch>?
   private(set) var count = 0

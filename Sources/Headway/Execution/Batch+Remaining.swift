@@ -1,8 +1,8 @@
-/// The remaining work of the batch's thread for the operations that it has run. All of it belongs to that thread.
+/// Work that the batch's thread still has to do for the operations that it has run. All of it belongs to that thread.
 extension Batch {
   // MARK: Effects
 
-  /// Keeps the steps that may run user code, until the thread has published the end of the operation.
+  /// Keeps the steps that can run user code until the thread has published the end of the operation.
   func leave(_ effects: consuming Effects) { self.effects = effects }
 
   func takeRecycledSteps() -> Effects.Steps? { recycledSteps.take() }
@@ -11,27 +11,29 @@ extension Batch {
 
   // MARK: Releasing operations
 
-  /// Whether the thread has kept something whose release may run users' code.
+  /// Whether there are deferred releases that can run user code.
   var hasDeferredReleases: Bool { !deferred.isEmpty }
 
-  /// Takes over an ownership of an operation.
+  /// Takes over one ownership of an operation.
   func deferRelease(of operation: OperationReference) { deferred.append(operation) }
 
-  /// Takes over the ownership of an operation that the thread had taken and that has finished, whose release runs no
-  /// users' code.
+  /// Takes over the ownership of an operation that the thread took and that has finished.
+  ///
+  /// Its release runs no user code.
   func deferRelease(ofPlain operation: OperationReference) { deferred.append(plain: operation) }
 
-  /// Releases an operation that the thread had taken and that has finished, and keeps its memory.
+  /// Releases an operation that the thread took and that has finished, and keeps its memory.
   func free(_ operation: OperationReference) {
     deferred.appendMemory(of: operation)
     operation.release()
   }
 
-  /// Takes over the ownership of the last operation that the thread runs in the batch, which has ended and has not
-  /// released its work.
+  /// Takes over the ownership of the last operation that the thread runs in the batch.
+  ///
+  /// It has ended, but has not released its work.
   func deferRelease(ofLast operation: OperationReference) { deferred.append(last: operation) }
 
-  /// Releases all that was deferred.
+  /// Performs all deferred releases.
   ///
   /// Called between two batches.
   func release() {
@@ -39,14 +41,15 @@ extension Batch {
     releaseMemory()
   }
 
-  /// Gives back the memory of operations that were released, or run no users' code when they are.
+  /// Frees the memory of operations that were released, and releases operations that run no user code when they are
+  /// freed.
   ///
   /// Called between two batches.
   func releaseMemory() { deferred.releaseMemory() }
 
-  /// Releases what was kept and may run users' code.
+  /// Performs the deferred releases that can run user code.
   func releaseDeferred() {
-    // Taken out, since what runs then may visit queues.
+    // Removed from the list first, because code that runs during the release can visit queues.
     guard !deferred.isEmpty else { return }
     if let last = deferred.takeLast() {
       let isPlain = last._withUnsafeGuaranteedRef { operation in
@@ -63,21 +66,21 @@ extension Batch {
 
   // MARK: Releasing work between two operations
 
-  /// Releases what was kept, before the thread takes the first operation of its new batch.
+  /// Performs the deferred releases before the thread takes the first operation of its new batch.
   ///
-  /// The thread may wait there: see ``leaveToWait()``.
+  /// The thread can wait while it does so: see ``leaveToWait()``.
   func releaseDeferredBeforeFirst() {
     releasesWork = true
     releaseDeferred()
     releasesWork = false
   }
 
-  /// Releases the work of an operation that has ended, whose end the thread has published.
+  /// Releases the work of an operation whose end the thread has published.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - next: The operation that it made ready, if the thread is to continue with that.
-  /// - Returns: Whether the thread is still at the batch. If not, the queue knows of `next`.
+  ///   - operation: The operation that has ended.
+  ///   - next: The operation that it made ready, if the thread will continue with that one.
+  /// - Returns: Whether the thread is still in the batch. If not, the queue has been notified of `next`.
   func releaseWork(of operation: Operation, awaitedBy next: OperationReference? = nil) -> Bool {
     (releasesWork, awaiting) = (true, next)
     operation.releaseWork()
@@ -85,10 +88,10 @@ extension Batch {
     return releasesWork
   }
 
-  /// The thread is about to wait while it releases work, and leaves the batch.
+  /// Leaves the batch, because the thread is about to wait while it releases work.
   ///
-  /// - Returns: The operation with which it was about to continue, of which the queue is to be told; the caller owns
-  ///   it.
+  /// - Returns: The operation that the thread was about to continue with. The caller owns it, and must notify the queue
+  ///   of it.
   func leaveToWait() -> OperationReference? {
     releasesWork = false
     return awaiting.take()

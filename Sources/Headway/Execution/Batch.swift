@@ -1,100 +1,117 @@
 import Synchronization
 
-/// Operations that one thread has taken from a queue at once, to run one after the other, and the results of that.
+/// Operations that one thread has taken from a queue together, to run one after another, and their results.
 ///
-/// So the queue's lock is taken once for many operations. The thread to which a batch belongs works without the lock;
-/// it publishes what it has finished and what became ready by that. A thread that holds the queue's lock may collect
-/// that, and may reclaim what has not been started: when a more urgent operation is there, when the queue is suspended,
-/// when an operation of the batch takes long, when its thread blocks, or when another thread has nothing to do.
+/// A batch lets a thread take the queue's lock once for many operations. The batch's thread works without the lock. It
+/// publishes which operations it has finished, and which became ready as a result. A thread that holds the queue's lock
+/// can collect these results.
 ///
-/// Only operations go into batches of which the library knows all that happens at their start and at their end:
+/// A thread that holds the lock can also reclaim operations that have not been started. It does so when a more urgent
+/// operation exists, when the queue is suspended, when an operation of the batch takes long, when the batch's thread
+/// blocks, or when another thread has nothing to do.
+///
+/// A batch contains only operations whose start and end run nothing that Headway does not know:
 /// ``Operation/fitsBatch``.
 final class Batch: @unchecked Sendable {
-  // `items` and `count` change under the queue's lock, by the batch's thread before it begins, or by the thread that
-  // reclaims, which lowers `count`; the batch's thread then goes by `head` and `size`. `continued` and `newlyReady` are
-  // written by the batch's thread, each entry before the count that publishes it (releasing), and read under the
-  // queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `lowestLevel`, `lastSequence` and `beginTime`
-  // change under the queue's lock, the last three by the batch's thread alone; so does `raisedClass`. `size`,
-  // `allowance`, `placement`, `keepsOrder`, `hasTakenFirst`, `deferred`, `effects` and `mainEnd` are that thread's.
+  // `items` and `count` change under the queue's lock: the batch's thread changes them before the batch begins, and a
+  // thread that reclaims lowers `count`. After the beginning, the batch's thread uses `head` and `size` instead. The
+  // batch's thread writes `continued` and `newlyReady`: it writes each entry before the count that publishes it
+  // (releasing). They are read under the queue's lock (acquiring). `collected…`, `…Active`, `isWatched`, `raisedClass`,
+  // `lowestLevel`, `lastSequence` and `beginTime` change under the queue's lock; only the batch's thread changes the
+  // last three. `size`, `allowance`, `placement`, `keepsOrder`, `hasTakenFirst`, `deferred`, `effects` and `mainEnd`
+  // belong to that thread.
   //
-  // Of the operations in `items`, the thread owns those that it takes, and releases each once it has published that it
-  // has finished; those that are reclaimed go back to the queue. So a thread with the queue's lock must not look at an
+  // The thread owns the operations in `items` that it takes, and releases each one after it has published that it has
+  // finished. Reclaimed operations return to the queue. So a thread that holds the queue's lock must not access an
   // operation that may have finished, unless it has pinned the batch (`Models/release.pml`).
 
-  /// How many operations a batch takes at most.
+  /// The maximum number of operations in a batch.
   static let capacity = 32
   private static let newlyReadyCapacity = 64
-  /// `head` of a batch from which all has been reclaimed.
+  /// The `head` of a batch whose operations have all been reclaimed.
   private static let exhausted = Int.max / 2
 
   private let items = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
-  /// Those with which the thread has continued, each at its number among those that have finished.
+  /// Operations that the thread has continued with, each at its number among the finished ones.
   private let continued = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
   private let newlyReady = UnsafeMutablePointer<OperationReference>.allocate(capacity: newlyReadyCapacity)
 
-  /// The queue for which the batch is made, which its thread keeps alive.
+  /// The batch's queue.
+  ///
+  /// The batch's thread keeps it alive.
   private(set) var home: Unmanaged<OperationQueue>?
-  /// What runs the queue in place of the pool.
+  /// The executor that runs the queue's operations instead of the pool.
   private(set) var executor: (any WorkExecutor)?
 
   /// Where the queue's operations run.
   private(set) var placement = Placement(quality: .default, hasClasses: false)
-  /// The class of the batch's thread, where classes matter.
+  /// The thread's class, if classes matter.
   private(set) var workerClass = WorkerClass.normal
-  /// All that it holds has been raised to this class.
+  /// All operations in the batch have been raised to this class.
   var raisedClass = WorkerClass.background
-  /// How many operations it had when it began.
+  /// How many operations the batch had when it began.
   private var size = 0
-  /// What becomes ready may have to be started before what is left.
+  /// Operations that become ready may have to start before the rest of the batch.
   private(set) var keepsOrder = false
-  /// How many operations the thread runs at most, before it asks the queue again.
+  /// How many operations the thread runs at most before it requests more from the queue.
   private var allowance = 0
-  /// Nothing else in the queue can be started: the thread may continue with what the last operation has made ready.
+  /// No other operation in the queue can start, so the thread can continue with the operation that the last one made
+  /// ready.
   ///
-  /// Set and cleared under the queue's lock, looked at without it: a thread that misses the change is a thread that
-  /// continued an instant earlier.
+  /// Written under the queue's lock, and read without it. A stale read is harmless: it is equivalent to continuing just
+  /// before the change.
   private let mayContinue = Atomic<Bool>(false)
 
   private(set) var count = 0
-  /// The next to be started, but for the first, which is the thread's at once: the thread that moves it has what was
-  /// there.
+  /// The position of the next operation to start.
   ///
-  /// If the first could always be reclaimed, two threads could take it from each other for ever. It can be reclaimed
-  /// from a thread that has kept something to release before: it does not when it asks the next time.
+  /// The first operation belongs to the thread from the beginning. The thread that moves `head` gets the operations
+  /// that it moves over. If the first operation could always be reclaimed, two threads could take it from each other
+  /// forever. It can be reclaimed from a thread that has deferred releases to perform before it. That thread has none
+  /// left when it next requests work.
   private let head = Atomic<Int>(1)
-  /// The thread has taken the first; belongs to that thread.
+  /// The thread has taken the first operation.
+  ///
+  /// Belongs to that thread.
   private var hasTakenFirst = false
-  /// The operation that is being run, with the number of those finished before it in ``numberBits``; 0 if it is ended
-  /// in another way, or there is none.
+  /// The running operation, with the number of operations that finished before it in ``numberBits``.
+  ///
+  /// 0 if there is none, or if it ends in another way.
   private let current = Atomic<UInt>(0)
   private let finishedCount = Atomic<Int>(0)
   private let readiedCount = Atomic<Int>(0)
   private var collectedFinished = 0
   private var collectedNewlyReady = 0
-  /// How many that became ready were taken down, to be collected after what has finished.
+  /// How many newly ready operations have been noted, to be collected after the finished ones.
   private var notedReadied = 0
-  /// The current operation has left the queue, and has not released its dependents.
+  /// The current operation has left the queue, but has not released its dependents.
   private let settles = Atomic<Bool>(false)
-  /// The thread has to take the queue's lock between publishing the end of an operation and releasing it.
+  /// The thread must take the queue's lock after it publishes the end of an operation and before it releases the
+  /// operation.
   ///
-  /// The thread publishes, then looks; who has the lock sets this, then reads what is published. All four are in one
-  /// order (sequentially consistent): so either the one sees that the operation has finished, or the other waits.
+  /// The batch's thread publishes, then reads this flag. The thread that holds the lock sets this flag, then reads what
+  /// is published. All four accesses are in one order (sequentially consistent). So either the holder of the lock sees
+  /// that the operation has finished, or the batch's thread waits.
   private let isPinned = Atomic<Bool>(false)
-  /// Somebody observes the queue: it stays pinned, and the operations that end from this number on are alive until the
-  /// thread has had the queue's lock.
+  /// The queue has observers: the batch stays pinned.
+  ///
+  /// From number ``watchedFrom`` on, operations that end stay alive until the thread has acquired the queue's lock.
   private var isWatched = false
   private var watchedFrom = 0
-  /// Where the thread is, as far as the queue goes: see ``leave()``.
+  /// Where the thread is, from the queue's point of view: see ``leave()``.
   private let presence = Atomic<Presence>(.inside)
-  /// It has ended in its thread's place, once what is published has been collected.
+  /// Another thread has ended the batch on behalf of its thread.
+  ///
+  /// The queue removes the batch after it has collected the published results.
   private(set) var isEnded = false
-  /// The lowest level of priority among the operations taken, and the number of the last one.
+  /// The lowest level of priority among the operations in the batch, and the sequence number of the last one.
   private(set) var lowestLevel = 0
   private(set) var lastSequence: UInt64 = 0
-  /// When the thread took it, in nanoseconds of uptime.
+  /// When the thread took the batch, in nanoseconds of uptime.
   private(set) var beginTime: UInt64 = 0
-  /// Among those of its queue, which the batch's thread may read without the lock while it is inside; there, its
-  /// neighbours.
+  /// Whether the batch is among the active batches of its queue, and its neighbors there.
+  ///
+  /// The batch's thread can read this flag without the lock while it is inside.
   var isActive = false
   var nextActive: Unmanaged<Batch>?
   var previousActive: Unmanaged<Batch>?
@@ -105,45 +122,50 @@ final class Batch: @unchecked Sendable {
     newlyReady.deallocate()
   }
 
-  // MARK: What the thread has still to do
+  // MARK: Remaining work of the thread
 
-  // `Batch+Remaining.swift` is about these, which belong to the batch's thread. They are looked at after each
-  // operation; where a single thread excludes, that is not checked once more at each access.
+  // `Batch+Remaining.swift` uses these properties, which belong to the batch's thread. They are read after each
+  // operation. Because a single thread uses them, exclusive access is not checked again at each access.
 
   @exclusivity(unchecked) var deferred = DeferredReleases()
-  /// The thread releases the work of an operation that has ended: a `deinit` of the user's may wait for anything.
+  /// The thread is releasing the work of an operation that has ended: a `deinit` in user code can wait for anything.
   ///
-  /// A wait of Headway's closes the batch: see ``leaveToWait()``.
+  /// If it waits with one of Headway's functions, this closes the batch: see ``leaveToWait()``.
   @exclusivity(unchecked) var releasesWork = false
-  /// The operation with which the thread is about to continue; retained.
+  /// The operation that the thread is about to continue with.
+  ///
+  /// Retained.
   @exclusivity(unchecked) var awaiting: OperationReference?
   @exclusivity(unchecked) var mainEnd = MainEnd()
-  /// What the end of the last operation has left to be done that may run users' code.
+  /// The steps that remain after the end of the last operation, and that can run user code.
   @exclusivity(unchecked) var effects = Effects()
-  /// Steps that were performed, to be used again: they would be an allocation for each operation that is observed.
+  /// Steps that have been performed, recycled for the next operation.
+  ///
+  /// Otherwise, each observed operation would need an allocation.
   @exclusivity(unchecked) var recycledSteps: Effects.Steps?
 
   /// Whether the thread has taken all operations, or another thread has reclaimed the rest.
   ///
-  /// If not, a thread that reclaims the rest later sees what this one has published: this one publishes, then looks;
-  /// the other changes the head, then looks at what is published. All four are in one order (sequentially consistent).
+  /// If not, a thread that reclaims the rest later sees the results that this thread has published. This thread
+  /// publishes, then reads `head`; the other thread changes `head`, then reads the results. All four accesses are in
+  /// one order (sequentially consistent).
   var isExhausted: Bool { !hasTakenFirst || head.load(ordering: .sequentiallyConsistent) >= size }
 
-  /// Whether the thread can run completion blocks, between two operations.
+  /// Whether the thread can run completion blocks between two operations.
   ///
-  /// Where the number that may run is limited, the batch has a place of the limit, which a completion block has not.
+  /// If the queue has a limit, the batch occupies a concurrency slot. A completion block must not occupy one.
   var runsCompletionBlocks: Bool { executor == nil && !keepsOrder }
 
   // MARK: Under the queue's lock
 
-  /// Begins anew, with nothing.
+  /// Resets the batch to an empty one.
   ///
-  /// All has been collected.
+  /// All results must have been collected.
   ///
   /// - Parameters:
-  ///   - queue: The queue.
-  ///   - executor: What runs it in place of the pool.
-  ///   - placement: Where its operations run.
+  ///   - queue: The batch's queue from now on.
+  ///   - executor: The executor that runs the queue's operations instead of the pool, if it has one.
+  ///   - placement: Where the queue's operations run.
   ///   - workerClass: The class of the thread.
   func reset(
     for queue: OperationQueue, _ executor: (any WorkExecutor)?, _ placement: Placement, _ workerClass: WorkerClass
@@ -169,15 +191,15 @@ final class Batch: @unchecked Sendable {
     lowestLevel = QueuePriority.highestLevel
   }
 
-  /// All has been appended.
+  /// Begins the batch, after all operations have been appended.
   ///
-  /// If the thread has kept something to release, others may take the first operation, too, until it has done that.
+  /// If the thread has deferred releases, other threads can also take the first operation until it has performed them.
   ///
   /// - Parameters:
   ///   - allowance: How many operations the thread runs at most.
-  ///   - mayContinue: Nothing else in the queue can be started.
-  ///   - keepsOrder: What becomes ready may have to be started before what is left in the batch.
-  ///   - time: The time, in nanoseconds of uptime.
+  ///   - mayContinue: No other operation in the queue can start.
+  ///   - keepsOrder: Operations that become ready may have to start before the rest of the batch.
+  ///   - time: The current time, in nanoseconds of uptime.
   func begin(atMost allowance: Int, mayContinue: Bool, keepsOrder: Bool, at time: UInt64) {
     size = count
     beginTime = time
@@ -190,7 +212,7 @@ final class Batch: @unchecked Sendable {
     }
   }
 
-  /// Something else can be started, or nothing may be.
+  /// Prevents the thread from continuing, because another operation can start, or none may.
   func stopContinuing() { mayContinue.store(false, ordering: .relaxed) }
 
   func append(_ operation: OperationReference, level: Int) {
@@ -200,20 +222,20 @@ final class Batch: @unchecked Sendable {
     lastSequence = operation.sequence
   }
 
-  /// How many operations are here for other threads: those that no thread has taken, and those that became ready and
-  /// were not collected.
+  /// How many operations are available to other threads: those that no thread has taken, and those that became ready
+  /// and were not collected.
   ///
-  /// It may already be fewer that were not taken. In this order: if an operation is seen as taken, what the thread
-  /// published before it took that is seen, too.
+  /// The number of operations that were not taken may already be lower. `head` is read first: if an operation appears
+  /// as taken, the results that the thread published before it took that operation are visible.
   var startable: Int {
     let unstarted = max(0, count - head.load(ordering: .acquiring))
     return unstarted + readiedCount.load(ordering: .acquiring) - collectedNewlyReady
   }
 
-  /// Takes out what has not been started; `body` takes over the ownership.
+  /// Removes the operations that have not been started.
   ///
-  /// What the batch's thread published before it took its last operation is seen after this: the exchange acquires what
-  /// the addition in ``next()`` released.
+  /// `body` takes over their ownership. After this, the results that the batch's thread published before it took its
+  /// last operation are visible: the exchange acquires what the addition in ``next()`` released.
   func reclaim(_ body: (Operation) -> Void) {
     stopContinuing()
     let first = head.exchange(Self.exhausted, ordering: .sequentiallyConsistent)
@@ -222,18 +244,19 @@ final class Batch: @unchecked Sendable {
     count = first
   }
 
-  /// What has finished and was not collected.
+  /// Operations that have finished but have not been collected.
   enum Finished {
-    /// Some that the thread had taken; if the batch is watched, and it is one by itself, the operation.
+    /// Operations that the thread took. If the batch is watched and there is only one, this includes the operation.
     case taken(count: Int, OperationReference?)
-    /// One with which the thread continued.
+    /// An operation that the thread continued with.
     case continued(OperationReference)
   }
 
-  /// The next that have finished and were not collected.
+  /// Returns the next operations that have finished but have not been collected.
   ///
-  /// - Parameter isSingle: One at a time; otherwise, all at once that the thread had taken.
-  /// - Returns: What has finished, or nil if nothing has.
+  /// - Parameter isSingle: Whether to return one at a time. Otherwise, returns all operations that the thread took
+  ///   together.
+  /// - Returns: The finished operations, or nil if there are none.
   func nextFinished(isSingle: Bool) -> Finished? {
     while true {
       let number = collectedFinished
@@ -247,8 +270,8 @@ final class Batch: @unchecked Sendable {
         return .taken(
           count: collectedFinished - number, isWatched && number >= watchedFrom ? items[number] : nil)
       }
-      // The one that is being run may have finished an instant ago, and another thread may have seen that.
-      // One that another thread has ended has left the queue.
+      // The running operation may have just finished, and another thread may have seen that. An operation that another
+      // thread has ended has left the queue.
       guard let operation = pinRunning(),
         operation._withUnsafeGuaranteedRef({ $0.state.current.isSettled && $0.admission.place != .none })
       else {
@@ -262,27 +285,31 @@ final class Batch: @unchecked Sendable {
     }
   }
 
-  /// Takes down what became ready, and ends the batch if the thread is outside.
+  /// Notes the operations that became ready, and ends the batch if the thread is outside.
   func noteNewlyReady() {
     endIfOutside()
     notedReadied = readiedCount.load(ordering: .acquiring)
   }
 
-  /// The next operation that was taken down as ready and was not collected; owned by the caller.
+  /// Returns the next newly ready operation that was noted but not collected.
+  ///
+  /// The caller owns it.
   func nextReadied() -> OperationReference? {
     guard collectedNewlyReady < notedReadied else { return nil }
     collectedNewlyReady += 1
     return newlyReady[collectedNewlyReady - 1]
   }
 
-  /// From now on, what is published is released only once the lock is.
+  /// Pins the batch: from now on, the thread releases published operations only after the lock is released.
   private func pin() { isPinned.store(true, ordering: .sequentiallyConsistent) }
 
   private func unpin() { isPinned.store(isWatched, ordering: .releasing) }
 
-  /// Returns the operation that is being run, if its end was neither published nor collected; the batch is pinned then.
+  /// Returns the running operation, if its end was neither published nor collected.
+  ///
+  /// The batch is pinned in that case.
   private func pinRunning() -> OperationReference? {
-    // Mostly there is none, and nothing to pin.
+    // Usually there is none, and nothing to pin.
     guard let (_, number) = Self.operation(current.load(ordering: .acquiring)), number == collectedFinished
     else { return nil }
     pin()
@@ -292,34 +319,35 @@ final class Batch: @unchecked Sendable {
     return operation
   }
 
-  /// Whether the thread has begun with an operation, or is about to, and has not ended it.
+  /// Whether the thread has begun this operation, or is about to, and has not ended it.
   func isRunning(_ operation: Operation) -> Bool {
     guard let (running, number) = Self.operation(current.load(ordering: .acquiring)) else { return false }
     return running.toOpaque() == OperationReference(operation).toOpaque()
       && number == finishedCount.load(ordering: .acquiring)
   }
 
-  /// Calls `body` with the operation that is being run, if there is one.
+  /// Calls `body` with the running operation, if there is one.
   func withRunning(_ body: (Operation) -> Void) {
     pinRunning()?._withUnsafeGuaranteedRef { body($0) }
     unpin()
   }
 
-  /// Calls `body` with each operation that the thread has taken, or is to take, and that has not finished.
+  /// Calls `body` with each unfinished operation that the thread has taken or may still take.
   func forEachUnfinished(_ body: (Operation) -> Void) {
     pin()
-    // Those that are watched are there until they are counted as finished.
+    // Watched operations stay alive until they are counted as finished.
     var position = max(
       collectedFinished, isWatched ? watchedFrom : finishedCount.load(ordering: .sequentiallyConsistent))
     while position < count {
-      // The first may have been ended before its start: it has left the queue.
+      // The first operation may have ended before its start. Then it has left the queue.
       items[position]._withUnsafeGuaranteedRef { if $0.admission.place != .none { body($0) } }
       position += 1
     }
     unpin()
   }
 
-  /// Somebody observes the queue: the end of each operation is collected while that is alive.
+  /// Starts watching the batch, because the queue has observers: the end of each operation is collected while the
+  /// operation is alive.
   func watch() {
     guard !isWatched else { return }
     isWatched = true
@@ -327,10 +355,11 @@ final class Batch: @unchecked Sendable {
     watchedFrom = finishedCount.load(ordering: .sequentiallyConsistent)
   }
 
-  /// Ends the batch in its thread's place, if the thread runs users' code between two operations and comes back to find
-  /// that all has been reclaimed: then it is to have no place of the queue's limit.
+  /// Ends the batch on behalf of its thread, if that thread is running user code between two operations and all of the
+  /// rest has been reclaimed.
   ///
-  /// To be called before what became ready is collected, so that nothing is published after that.
+  /// Such a thread must not occupy a concurrency slot. Call this before collecting what became ready, so that nothing
+  /// is published afterwards.
   private func endIfOutside() {
     guard head.load(ordering: .relaxed) >= count else { return }
     isEnded =
@@ -340,7 +369,7 @@ final class Batch: @unchecked Sendable {
   // MARK: On the batch's thread
 
   private static let numberShift = 48
-  /// Bits that are 0 in every address: user space ends below them, and tagged pointers have their tag above them.
+  /// Bits that are 0 in every address: user space ends below them, and tagged pointers keep their tag above them.
   private static let numberBits: UInt = 0xFF << numberShift
 
   private static func operation(_ word: UInt) -> (OperationReference, number: Int)? {
@@ -349,8 +378,8 @@ final class Batch: @unchecked Sendable {
     }
   }
 
-  /// Whether the thread is to ask the queue before it takes another operation, since what has been added may be more
-  /// urgent.
+  /// Whether the thread should request work from the queue before it takes another operation, because an added
+  /// operation may be more urgent.
   var yieldsToInbox: Bool {
     lowestLevel < QueuePriority.normal.level && home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == false
   }
@@ -358,7 +387,9 @@ final class Batch: @unchecked Sendable {
   /// The operation that belongs to the thread from the beginning.
   var first: OperationReference { items[0] }
 
-  /// The next operation to start, which is the thread's now, or nil.
+  /// Takes the next operation to start, which then belongs to the thread.
+  ///
+  /// Returns nil if there is none.
   func next() -> OperationReference? {
     guard hasTakenFirst else {
       hasTakenFirst = true
@@ -369,24 +400,26 @@ final class Batch: @unchecked Sendable {
   }
 
   fileprivate enum Presence: UInt8, AtomicRepresentable {
-    /// The thread is at the batch, or will be.
+    /// The thread is in the batch, or will be.
     case inside
-    /// It runs users' code, and comes back.
+    /// The thread is running user code, and will return.
     case outside
     /// Another thread has ended the batch.
     case ended
   }
 
-  /// The thread is about to run users' code between two operations, if there is a next one; ``comeBack()`` follows.
+  /// Leaves the batch temporarily: the thread is about to run user code between two operations, if there is a next one.
   ///
-  /// If ``next()`` has none, because the thread has taken all, or another has reclaimed the rest, the thread is to
-  /// close the batch first. Otherwise, who reclaims the rest later sees what the thread has published by now: adding
-  /// nothing releases, as ``next()`` does, what the exchange of ``reclaim(_:)`` acquires. It also sees that the thread
-  /// is outside, and may end the batch, so that the thread keeps no place of the queue's limit: the thread says where
-  /// it is, then looks at the head, and who reclaims changes the head, then looks where the thread is. All four are in
-  /// one order (sequentially consistent; `Models/release.pml`).
+  /// ``comeBack()`` must follow. If no operation is left for ``next()``, because the thread has taken all of them or
+  /// another thread has reclaimed the rest, the thread must close the batch first.
   ///
-  /// - Returns: Whether there is a next one.
+  /// Otherwise, a thread that reclaims the rest later sees the results that this thread has published so far. Like
+  /// ``next()``, adding zero to `head` releases what the exchange in ``reclaim(_:)`` acquires. The reclaiming thread
+  /// also sees that this thread is outside, and can end the batch, so that this thread occupies no concurrency slot.
+  /// This thread stores its presence, then reads `head`; the reclaiming thread changes `head`, then reads the presence.
+  /// All four accesses are in one order (sequentially consistent; `Models/release.pml`).
+  ///
+  /// - Returns: Whether there is a next operation.
   func leave() -> Bool {
     presence.store(.outside, ordering: .sequentiallyConsistent)
     if hasTakenFirst, head.add(0, ordering: .sequentiallyConsistent).oldValue < size { return true }
@@ -394,84 +427,90 @@ final class Batch: @unchecked Sendable {
     return false
   }
 
-  /// The users' code has returned.
+  /// Returns to the batch after running user code.
   ///
-  /// - Returns: Whether the batch goes on.
+  /// - Returns: Whether the batch continues.
   func comeBack() -> Bool {
     presence.compareExchange(expected: .outside, desired: .inside, ordering: .sequentiallyConsistent).exchanged
   }
 
-  /// The operation begins, in this batch.
+  /// Notes that the operation is about to begin in this batch.
   ///
-  /// Said before, so that the batch is known as that of an operation that another thread ends.
+  /// Called before the operation begins, so that this batch is known as its batch if another thread ends the operation.
   func noteCurrent(_ operation: OperationReference) {
     let number = UInt(bitPattern: finishedCount.load(ordering: .relaxed))
     current.store(UInt(bitPattern: operation.toOpaque()) | number << Self.numberShift, ordering: .releasing)
   }
 
-  /// The current operation ends in another way than by being published.
+  /// Withdraws the current operation, because its end will not be published.
   func withdrawCurrent() { current.store(0, ordering: .releasing) }
 
-  /// The current operation, which the thread had taken, has finished.
+  /// Publishes that the current operation, which the thread took, has finished.
   ///
-  /// If then ``hasToTakeLock``, the thread takes the queue's lock before it releases it.
+  /// If ``hasToTakeLock`` is true afterwards, the thread takes the queue's lock before it releases the operation.
   func publishTaken() {
     finishedCount.store(finishedCount.load(ordering: .relaxed) + 1, ordering: .sequentiallyConsistent)
   }
 
-  /// The current operation, with which the thread continued, has finished; the queue releases it, or has done so
-  /// already.
+  /// Publishes the end of the current operation, which the thread continued with.
+  ///
+  /// The queue releases the operation, perhaps before this returns.
   func publish(continued operation: OperationReference) {
     let number = finishedCount.load(ordering: .relaxed)
     continued[number] = operation
     finishedCount.store(number + 1, ordering: .releasing)
   }
 
-  /// The current operation is about to be published, and releases its dependents after that; ``endSettling()`` follows.
+  /// Notes that the current operation is about to be published, and will release its dependents after that.
+  ///
+  /// ``endSettling()`` must follow.
   func beginSettling() { settles.store(true, ordering: .relaxed) }
 
-  /// The dependents are released.
+  /// Notes that the dependents have been released.
   ///
-  /// A thread that empties the queue after that sees it: it has reclaimed the rest of the batch, or collected what this
-  /// thread publishes afterwards.
+  /// A thread that empties the queue after that sees this change: it has reclaimed the rest of the batch, or collected
+  /// what this thread published afterwards.
   func endSettling() { settles.store(false, ordering: .releasing) }
 
-  /// Whether an operation that was published may not have released its dependents.
+  /// Whether a published operation may not yet have released its dependents.
   ///
-  /// Then the batch's thread takes the queue's lock once more when it has.
+  /// In that case, the batch's thread takes the queue's lock once more after it has released them.
   var isSettling: Bool { settles.load(ordering: .acquiring) }
 
-  /// Whether the thread is to take the queue's lock before it releases what has finished.
+  /// Whether the thread must take the queue's lock before it releases a finished operation.
   var hasToTakeLock: Bool { isPinned.load(ordering: .sequentiallyConsistent) }
 
-  /// Continues with an operation that became ready, without asking the queue, if it is the only one there is to start.
+  /// Continues with an operation that became ready, without requesting work from the queue, if no other operation can
+  /// start.
   ///
-  /// ``mayBegin(newlyReady:)`` has said that it may. This looks again at what other threads have changed since.
+  /// ``mayBegin(newlyReady:)`` must have returned true. This function checks again what other threads may have changed
+  /// since then.
   ///
-  /// One that has been among the ready ones before may be in a batch, which must not find it finished.
+  /// An operation that was among the ready ones before can be in a batch, which must not find it finished.
   ///
-  /// - Returns: Whether it has begun.
+  /// - Returns: Whether the operation has begun.
   func begin(newlyReady operation: Operation) -> Bool {
     isAlone && operation.state.beginPlainly(ifNeverReady: true)
   }
 
-  /// Whether nothing else in the queue can be started.
+  /// Whether no other operation in the queue can start.
   private var isAlone: Bool {
     mayContinue.load(ordering: .relaxed) && home?._withUnsafeGuaranteedRef({ $0.inbox.isEmpty }) == true
   }
 
-  /// Whether the thread may continue with an operation that became ready, as far as can be seen before it begins.
+  /// Whether the thread can continue with an operation that became ready, as far as this can be determined before it
+  /// begins.
   ///
-  /// The head first: if it is where it is because another thread has reclaimed the rest, which has to start before,
-  /// then this sees that it may not continue.
+  /// Reads `head` first: if another thread has moved it by reclaiming the rest, whose operations must start first, this
+  /// function sees that the thread must not continue.
   func mayBegin(newlyReady operation: Operation) -> Bool {
     head.load(ordering: .acquiring) >= size && isAlone && finishedCount.load(ordering: .relaxed) < allowance
       && readiedCount.load(ordering: .relaxed) == 0
       && isMine(operation) && !operation.mayEndLater && placement.workerClass(of: operation) == workerClass
   }
 
-  /// Publishes an operation that became ready, and hands over its ownership, if the queue need not hear of it before it
-  /// next collects the results of the batch.
+  /// Publishes an operation that became ready, and hands over its ownership, if the queue need not be notified of it
+  /// before it next collects the results of the batch.
   func publish(newlyReady reference: OperationReference) -> Bool {
     let number = readiedCount.load(ordering: .relaxed)
     guard !keepsOrder, number < Self.newlyReadyCapacity,
@@ -482,10 +521,10 @@ final class Batch: @unchecked Sendable {
     return true
   }
 
-  /// Whether it is an operation of the batch's queue of which the library knows all that happens at its start.
+  /// Whether the operation belongs to the batch's queue, and its start and end run nothing that Headway does not know.
   private func isMine(_ operation: Operation) -> Bool {
     let word = operation.state.current
-    // Its queue can be read once it says that it is in one.
+    // Its queue can be read only after its state word shows that it is listed.
     return operation.startsUnasked && word.isListed && !word.startsSpecially
       && operation.queueLinks.home?.toOpaque() == home?.toOpaque()
   }

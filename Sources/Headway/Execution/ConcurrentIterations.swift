@@ -1,16 +1,18 @@
 import Synchronization
 
-/// Calls of one function with the numbers from 0 on: the calling thread and others of the pool take them one by one.
+/// Calls one function with the numbers from 0 on.
 ///
-/// The calling thread takes numbers from the beginning, so it never waits for a thread to arrive. It asks for one
-/// helper. Each helper asks for more, until as many take part as may: short calls get few threads, and calls that block
-/// get many. Once all numbers are given out, the requests are withdrawn from the pool. A thread that asks for helpers
-/// then checks whether all numbers are given out, and if so withdraws its request. `Models/helpers.pml` has this
-/// protocol.
+/// The calling thread and other threads of the pool take the numbers one by one.
+///
+/// The calling thread takes numbers from the beginning, so it never waits for a thread to arrive. It requests one
+/// helper. Each helper requests more, until the largest number of threads that is useful take part: short calls get few
+/// threads, and calls that block get many. Once all numbers are given out, the requests are withdrawn from the pool. A
+/// thread that requests helpers then checks whether all numbers are given out, and if so withdraws its request.
+/// `Models/helpers.pml` has this protocol.
 final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` is protected by the executor's lock.
   typealias Body = @Sendable (_ number: Int) -> Void
 
-  /// So many threads take part at most, where nothing else limits them.
+  /// The maximum number of threads that take part if nothing else limits them.
   static let mostThreads = 64
 
   private struct State {
@@ -19,14 +21,14 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
     var unfinished: Int
     /// Threads that take part.
     var busy = 1
-    /// Threads that were sent for, and do not take part yet.
+    /// Threads that were requested, and do not take part yet.
     var requested = 0
-    /// Asks for threads of a more urgent class.
+    /// Requests threads of a more urgent class.
     var urgentHelp: UrgentHelp?
     var waiters = WaiterList()
   }
 
-  /// The class of the threads that are sent for.
+  /// The class of the threads that are requested.
   private let raisedClass: Atomic<WorkerClass>
 
   private let count: Int
@@ -35,25 +37,27 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
   private let queue = ThreadContext.queue
   private let executor: any WorkExecutor
   private let workerClass: WorkerClass
-  /// How many threads take part, at most.
+  /// How many threads take part at most.
   private let limit: Int
-  /// How many numbers were given out, or more.
+  /// How many numbers have been given out, or more.
   private let begun = Atomic<Int>(0)
 
   var place: Int?
 
-  /// The queue in whose operation the calling thread is, which makes some of the calls.
+  /// The queue that runs the calling thread's operation.
+  ///
+  /// The calling thread performs some of the calls.
   var owner: ObjectIdentifier { queue.map { ObjectIdentifier($0) } ?? ObjectIdentifier(self) }
-  // Protected by its lock, under which nothing is called, and nothing of users' is released.
+  // Protected by its lock. While it is held, no function is called and no user object is released.
   private let state: Guarded<State>
 
   /// - Parameters:
-  ///   - count: How many calls.
+  ///   - count: The number of calls.
   ///   - operation: The operation that other threads are inside of while they take part.
   ///   - executor: Sends threads to take part.
   ///   - workerClass: The class of these threads.
   ///   - limit: The largest number of calls that run at the same time.
-  ///   - body: What to call.
+  ///   - body: The function to call.
   init(
     _ count: Int, in operation: Operation?, on executor: any WorkExecutor, of workerClass: WorkerClass,
     atMost limit: Int, _ body: @escaping Body
@@ -66,7 +70,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   /// Returns when all calls have returned.
   func run() {
-    // Raised before, it is raised here; raised later, it finds this.
+    // An operation that was raised before this point is raised here. If it is raised later, it finds these calls.
     let operation = workerClass == .normal ? nil : operation
     operation?.beginCalls(self)
     defer { operation?.endCalls(self) }
@@ -80,7 +84,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
         return true
       }
     }
-    // What was asked for is withdrawn by then, or the thread that asks withdraws it.
+    // By now, all requests have been withdrawn, or the thread that makes one withdraws it.
     let used = state.withLock { state in
       defer { (state.body, state.urgentHelp) = (nil, nil) }
       return (state.body, state.urgentHelp)
@@ -90,7 +94,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
     let (body, help) = state.withLock { state -> (Body?, UrgentHelp?) in
-      // It was on its way when the operation was raised: one of the more urgent class comes in its place.
+      // This thread was on its way when the operation was raised. A thread of the more urgent class takes its place.
       if let help = state.urgentHelp, let workerClass, help.workerClass.isMoreUrgent(than: workerClass) {
         return (nil, help)
       }
@@ -99,7 +103,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
       return (state.body, nil)
     }
     if let help { send(1, help) }
-    // Others may have taken all numbers.
+    // Other threads may have taken all numbers.
     guard !isGivenOut, let body else { return false }
     summon()
     let helper = Worker.current
@@ -118,8 +122,8 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
   private var isGivenOut: Bool { begun.load(ordering: .relaxed) >= count }
 
   /// - Parameters:
-  ///   - body: What to call.
-  ///   - helper: The calling thread, if it makes way for other work.
+  ///   - body: The function to call.
+  ///   - helper: The calling thread, if it leaves when other work needs it.
   private func takeNumbers(_ body: Body, helper: Worker?) {
     let turnEnd = helper == nil ? .max : Worker.endOfTurn()
     var done = 0
@@ -134,7 +138,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
     leave(done, makesWay: makesWay)
   }
 
-  /// The thread has made so many calls, and takes part no longer.
+  /// Leaves the calls after the thread has made `done` of them.
   private func leave(_ done: Int, makesWay: Bool) {
     let (waiters, isAwaited) = state.withLock { state in
       state.unfinished -= done
@@ -150,9 +154,9 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   // MARK: Helpers
 
-  /// Sends for more threads, unless as many as may be take part or are on their way, or there are no numbers for them.
+  /// Requests more threads, unless the limit is reached, counting those on their way, or no numbers are left for them.
   ///
-  /// Called by a thread that is about to take a number.
+  /// Call this on a thread that is about to take a number.
   private func summon() {
     let left = count - begun.load(ordering: .relaxed)
     guard left > 0, limit > 1 else { return }
@@ -167,10 +171,11 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   private var urgentHelp: UrgentHelp? { state.withLock { $0.urgentHelp } }
 
-  /// Sends for threads that count as requested.
+  /// Sends requests for threads that are already counted as requested.
   ///
-  /// Asks, and then checks whether the operation has been raised meanwhile; a thread that raises it says so, and then
-  /// takes back what was asked for. So no thread of a less urgent class is asked for afterwards.
+  /// The calling thread requests, and then checks whether the operation has been raised in the meantime. A thread that
+  /// raises the operation stores that first, and then withdraws the requests. So no request for threads of a less
+  /// urgent class remains.
   private func send(_ count: Int, _ help: UrgentHelp?) {
     var (count, help) = (count, help)
     while count > 0 {
@@ -190,7 +195,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
     }
   }
 
-  /// Takes back requests for threads, which count as requested still.
+  /// Withdraws requests for threads, which still count as requested.
   private func takeBack(_ help: UrgentHelp?) -> Int {
     if let help { executor.withdraw(help, on: help.workerClass) } else { executor.withdraw(self, on: workerClass) }
   }
@@ -211,7 +216,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   // MARK: Raising
 
-  /// The same work where threads of a more urgent class are sent for.
+  /// The same work, with requests for threads of a more urgent class.
   private final class UrgentHelp: HelpedWork, @unchecked Sendable {  // `place` is protected by the executor's lock.
     let calls: ConcurrentIterations
     let workerClass: WorkerClass
@@ -228,9 +233,10 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
     }
   }
 
-  /// Sends for threads of a more urgent class, no more than there are processors, after the operation has been raised.
+  /// Requests threads of a more urgent class after the operation has been raised, at most one per processor.
   ///
-  /// Helpers of a less urgent class finish the calls that they have begun, and make way for those of the new class.
+  /// Helpers of a less urgent class finish the calls that they have begun, and then leave so that threads of the new
+  /// class can continue.
   func raise(to workerClass: WorkerClass) {
     guard workerClass.isMoreUrgent(than: self.workerClass), !isGivenOut else { return }
     let help = UrgentHelp(self, workerClass)
@@ -244,7 +250,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
       return (true, last)
     }
     guard isRaised else { return }
-    // Threads that have not arrived make room for the others.
+    // Threads that have not arrived leave their places to the new ones.
     let takenBack = takeBack(nil) + (last.map { takeBack($0) } ?? 0)
     let missing = state.withLock { state in
       state.requested -= takenBack
@@ -256,9 +262,9 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
     send(missing, help)
   }
 
-  /// Whether threads of a more urgent class than that of a helper are sent for.
+  /// Whether threads of a more urgent class than the helper's are requested.
   ///
-  /// Relaxed: a helper that does not see it looks again after its next call.
+  /// Relaxed: a helper that does not see the change checks again after its next call.
   private func isRaised(beyond helper: Worker) -> Bool {
     raisedClass.load(ordering: .relaxed).isMoreUrgent(than: helper.pool.workerClass)
   }

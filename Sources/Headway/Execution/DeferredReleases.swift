@@ -1,23 +1,29 @@
-/// Operations that a batch's thread is to release, or whose memory it is to give back.
+/// Operations that a batch's thread must release later, or whose memory it must free later.
 ///
 /// Belongs to that thread.
 ///
-/// What happens when an operation is freed, happens before the next one begins, which may wait for it. Memory alone is
-/// given back for all of a batch at once: to do so one by one, between operations, costs half as much again as an
-/// operation without work, where another thread allocates meanwhile (glibc's lock of its arena;
-/// `Benchmarks/README.md`).
+/// Code that runs when an operation is freed runs before the next operation begins, because that one may wait for it.
+/// Memory alone is freed for all operations of a batch together. Freeing it between operations, one by one, adds half
+/// the cost of an operation without work if another thread allocates at the same time, because of glibc's lock of its
+/// arena (`Benchmarks/README.md`).
 struct DeferredReleases: ~Copyable {
-  /// What is to be released before the thread runs another operation, and when it holds nothing of the queue's that
-  /// others need: that may run users' code.
-  private var operations: [OperationReference] = []
-  /// The last operation that the thread has run, which is to release its work, and then to be released itself.
-  private var last: OperationReference?
-  /// Operations of which only memory is to be released.
+  /// Operations to release before the thread runs another one, when it holds nothing of the queue that other threads
+  /// need.
   ///
-  /// Those of a batch, and the last one of the batch before.
+  /// Releasing them can run user code.
+  private var operations: [OperationReference] = []
+  /// The last operation that the thread has run.
+  ///
+  /// Its work must be released first, and then the operation itself.
+  private var last: OperationReference?
+  /// Operations whose release only frees memory.
+  ///
+  /// Holds the operations of one batch, and the last one of the previous batch.
   private let plain = UnsafeMutablePointer<OperationReference>.allocate(capacity: Batch.capacity + 1)
   private var plainCount = 0
-  /// Operations that the thread has released: that each is unowned here keeps its memory, and nothing else of it.
+  /// Operations that the thread has released.
+  ///
+  /// Each is unowned here, which keeps only its memory.
   private let freed = UnsafeMutablePointer<Freed>.allocate(capacity: Batch.capacity)
   private var freedCount = 0
 
@@ -28,10 +34,10 @@ struct DeferredReleases: ~Copyable {
     freed.deallocate()
   }
 
-  /// Whether there is something whose release may run users' code.
+  /// Whether no deferred release can run user code.
   var isEmpty: Bool { operations.isEmpty && last == nil }
 
-  /// Takes over an ownership of an operation.
+  /// Takes over one ownership of an operation.
   mutating func append(_ operation: OperationReference) { operations.append(operation) }
 
   /// Takes over the ownership of the last operation that the thread has run.
@@ -40,24 +46,27 @@ struct DeferredReleases: ~Copyable {
     last = operation
   }
 
-  /// Takes out the last operation.
+  /// Removes and returns the last operation.
   mutating func takeLast() -> OperationReference? { last.take() }
 
-  /// Takes over the ownership of an operation that the thread had taken and that has finished, whose release runs no
-  /// users' code.
+  /// Takes over the ownership of an operation that the thread took and that has finished.
+  ///
+  /// Its release runs no user code.
   mutating func append(plain operation: OperationReference) {
     plain[plainCount] = operation
     plainCount += 1
   }
 
-  /// Keeps the memory of an operation that the thread had taken and that has finished, and is about to be released.
+  /// Keeps the memory of an operation that the thread took and that has finished.
+  ///
+  /// The operation is about to be released.
   mutating func appendMemory(of operation: OperationReference) {
     guard freedCount < Batch.capacity else { return }
     operation._withUnsafeGuaranteedRef { (freed + freedCount).initialize(to: Freed(operation: $0)) }
     freedCount += 1
   }
 
-  /// Gives back what runs no users' code.
+  /// Frees or recycles operations whose release runs no user code.
   ///
   /// Called between two batches.
   mutating func releaseMemory() {
@@ -67,13 +76,13 @@ struct DeferredReleases: ~Copyable {
     freedCount = 0
   }
 
-  /// Takes out what may run users' code when it is released.
+  /// Removes and returns the operations whose release can run user code.
   mutating func takeAll() -> [OperationReference] {
     var all: [OperationReference] = []
     swap(&all, &operations)
     return all
   }
 
-  /// Takes the memory of an empty array for what comes next.
+  /// Reuses the memory of an empty array for later operations.
   mutating func reuse(_ empty: [OperationReference]) { if operations.isEmpty { operations = empty } }
 }

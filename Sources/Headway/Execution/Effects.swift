@@ -1,26 +1,26 @@
-/// The steps that follow changes and may run user code.
+/// The steps that follow changes and can run user code.
 ///
-/// A thread performs them when it holds no lock, and nothing that other threads wait for: user code may take long, and
-/// wait for anything. Code that changes something appends steps in any order. They are performed in one order, that of
+/// A thread performs them when it holds no lock, and nothing that other threads wait for: user code can take long, and
+/// wait for anything. Code that changes something appends steps in any order. They are performed in one order: that of
 /// the properties of ``Steps``, with the completion block last. Add new kinds of steps here.
 struct Effects: ~Copyable {
   /// Created for the first step: usually there are none.
   private var steps: Steps?
-  /// The completion block of an operation that has ended in a batch, if the batch's thread runs it; and the operation.
+  /// The completion block of an operation that has ended in a batch, if the batch's thread runs it, and the operation.
   private var completionBlock: CompletionBlock?
   private var completed: (operation: OperationReference, queue: Unmanaged<OperationQueue>?)?
-  /// The queue that an operation leaves by itself.
+  /// The queue that an operation leaves on its own, outside a batch.
   ///
   /// The caller keeps the queue alive.
   private let queue: Unmanaged<OperationQueue>?
-  /// The batch of the calling thread, which keeps the memory of the steps for its next operation.
+  /// The batch of the calling thread.
   ///
-  /// The caller keeps the batch alive.
+  /// It keeps the memory of the steps for its next operation. The caller keeps the batch alive.
   private let batch: Unmanaged<Batch>?
 
   /// Creates effects without a step.
   ///
-  /// - Parameter queue: The queue that an operation leaves by itself, if these are the effects of its end.
+  /// - Parameter queue: The queue that an operation leaves on its own, if these are the effects of its end.
   init(leaving queue: Unmanaged<OperationQueue>? = nil) { (self.queue, batch) = (queue, nil) }
 
   /// Creates effects without a step, for the end of an operation in a batch.
@@ -30,7 +30,7 @@ struct Effects: ~Copyable {
 
   var isEmpty: Bool { steps == nil && completionBlock == nil }
 
-  /// Takes all out.
+  /// Removes and returns all effects.
   mutating func take() -> Effects {
     var taken = Effects()
     swap(&taken, &self)
@@ -79,7 +79,7 @@ struct Effects: ~Copyable {
     (self.completionBlock, completed) = (completionBlock, (OperationReference(operation), queue))
   }
 
-  /// Adds a call of the handler of failures.
+  /// Adds a call of the failure handler.
   mutating func reportFailure() { madeSteps.reportsFailure = true }
 
   /// Adds the rare steps that follow the end of an operation.
@@ -87,10 +87,10 @@ struct Effects: ~Copyable {
   /// The caller keeps the operation and its queue alive.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation that has ended.
   ///   - queue: The queue that it has left.
   ///   - before: The state from which it ended.
-  ///   - ending: What its links held.
+  ///   - ending: The contents of the operation's links.
   ///   - isNotified: The end needs no notification.
   mutating func append(
     endOf operation: Operation, in queue: Unmanaged<OperationQueue>?, from before: OperationWord,
@@ -105,16 +105,17 @@ struct Effects: ~Copyable {
     if let rare = ending.rare, ending.runsUserCodeWhenReleased { steps.released.append(rare) }
   }
 
-  /// Whether the handler of failures is to be called.
+  /// Whether the failure handler must be called.
   var reportsFailure: Bool { steps?.reportsFailure == true }
 
-  /// Whether it is notified of an end: of that of an operation, or of the progress that it makes.
+  /// Whether the steps notify observers of an end, or of the progress that results from it.
   var notifiesEnd: Bool { steps?.notifiesEnd == true || steps?.progress != nil }
 
-  /// Takes out the completion block that is to be run, if something else is to be done, too: it may wait for that.
+  /// Removes and returns the completion block if another thread must run it, because it may wait for other work of this
+  /// thread.
   ///
-  /// - Parameter otherwise: There is something else beside the effects.
-  /// - Returns: The block, if another thread is to run it.
+  /// - Parameter otherwise: Whether the thread has other work in addition to the effects.
+  /// - Returns: The block, if another thread must run it.
   mutating func takeCompletionBlock(or otherwise: Bool) -> CompletionBlock? {
     completionBlock != nil && (otherwise || steps != nil) ? completionBlock.take() : nil
   }
@@ -136,12 +137,13 @@ struct Effects: ~Copyable {
     operation._withUnsafeGuaranteedRef { $0.runCompletionBlock(block, queue?.takeUnretainedValue()) }
   }
 
-  // By itself: it is long, and `perform()`, which mostly has nothing to do, is in the path of every operation.
+  // A separate function: it is long, and `perform()`, which usually has nothing to do, is on the path of every
+  // operation.
   @inline(never)
   private mutating func performSteps() {
     guard let steps = steps.take() else { return }
     if steps.notifiesEnd, let ended = steps.ended {
-      // Users' code may wait for the operation, of whose end this thread has still to notify.
+      // User code can wait for the operation, and this thread still has to notify observers of its end.
       ended._withUnsafeGuaranteedRef { operation in
         NotificationContext.run(notifyingOf: operation) { steps.perform() }
       }
@@ -152,10 +154,10 @@ struct Effects: ~Copyable {
     batch?._withUnsafeGuaranteedRef { $0.deferRecycling(steps) }
   }
 
-  /// Has another thread perform the steps: the calling one has claimed an operation, for which they may wait.
+  /// Has another thread perform the steps, because they may wait for an operation that the calling thread has claimed.
   ///
-  /// - Parameter executor: What runs the operations in place of threads of the pool, or of a dispatch queue: one that
-  ///   does so step by step performs at once.
+  /// - Parameter executor: The executor that runs the operations instead of the pool or a dispatch queue. With a
+  ///   stepwise executor, the calling thread performs the steps immediately.
   mutating func perform(besides executor: (any WorkExecutor)?) {
     guard let steps = steps.take() else { return }
     assert(steps.ended == nil, "the end of an operation is dealt with by its own thread")
@@ -163,30 +165,31 @@ struct Effects: ~Copyable {
     steps.performElsewhere()
   }
 
-  /// The steps, in the order in which they are performed.
-  final class Steps: @unchecked Sendable {  // One thread after the other uses it.
-    /// Operations that override ``Operation/isReady``, and are asked: what other operations may wait for comes first,
-    /// since observers and handlers may take as long as they like.
+  /// The steps, in the order of execution.
+  final class Steps: @unchecked Sendable {  // Only one thread uses it at a time.
+    /// Operations that override ``Operation/isReady``: it is evaluated first, because other operations may depend on
+    /// the result, and observers and handlers can take arbitrarily long.
     @exclusivity(unchecked) fileprivate var asked: [Operation] = []
-    /// The operation that has ended has failed: its group ends the others.
+    /// Whether the operation that ended has failed: its group ends the other operations.
     @exclusivity(unchecked) fileprivate var hasFailed = false
-    /// Dependents of it that required success: they are cancelled.
+    /// Dependents that required the operation to succeed: they are cancelled.
     @exclusivity(unchecked) fileprivate var pendingCancellations: [Operation] = []
-    /// Queues, whose observers are notified of what waits in their lists.
+    /// Queues to notify their observers of the changes in their lists.
     @exclusivity(unchecked) fileprivate var queues: [(queue: OperationQueue, observers: ObserverList)] = []
-    /// The progress of the queue, which notifies if it is further.
+    /// The progress of the queue, which notifies its observers if it has advanced.
     @exclusivity(unchecked) fileprivate var progress: Unmanaged<OperationProgress>?
-    /// Operations, whose observers are notified of a change.
+    /// Operations whose observers are notified of a change.
     @exclusivity(unchecked) fileprivate var changes: [(operation: Operation, change: ObservedChange)] = []
-    /// The queue's handler of failures is called.
+    /// Whether the queue's failure handler is called.
     @exclusivity(unchecked) fileprivate var reportsFailure = false
-    /// The observers of the operation that has ended are notified of that; then those wake who wait for that.
+    /// Whether the end of the operation is notified: first to its observers, then to the threads and tasks that wait
+    /// for it.
     @exclusivity(unchecked) fileprivate var notifiesEnd = false
     @exclusivity(unchecked) fileprivate var observers: ObserverList?
-    /// Objects that are released.
+    /// Objects to release.
     @exclusivity(unchecked) fileprivate var released: [AnyObject] = []
 
-    /// The operation that has ended, the queue that it has left, and the state from which it ended.
+    /// The operation that has ended, the queue that it left, and the state from which it ended.
     @exclusivity(unchecked) fileprivate var ended: OperationReference?
     @exclusivity(unchecked) fileprivate var queue: Unmanaged<OperationQueue>?
     @exclusivity(unchecked) fileprivate var before = OperationWord.initial
@@ -213,7 +216,7 @@ struct Effects: ~Copyable {
     }
 
     private func notifyQueues() {
-      // The dispatch queue may have no other thread for what the observers wait for.
+      // The dispatch queue may have no other thread to run what the observers wait for.
       if let queue, queue._withUnsafeGuaranteedRef({ $0.state.withLock { $0.underlyingQueue } }) != nil {
         let others = Steps()
         swap(&others.queues, &queues)

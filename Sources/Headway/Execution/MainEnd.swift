@@ -1,30 +1,31 @@
-/// How the operation that the thread of a batch has run, and whose end may come after its ``Operation/main()``, stands
-/// when that returns.
+/// The state of an operation that can end after its ``Operation/main()``, when `main()` returns to the batch's thread.
 ///
-/// It is noted where a method of the operation is under way, or the queue's lock is held, and looked at where neither
-/// is. All of it is the thread's alone.
+/// It is written while a method of the operation runs or the queue's lock is held, and read when neither is the case.
+/// All of it belongs to the thread.
 struct MainEnd: ~Copyable {
   /// How an operation has ended in its ``Operation/main()``.
   enum Place {
-    /// The thread is at the batch, which may be closed.
+    /// The thread is inside the batch, which may be closed.
     case inside
-    /// The thread is outside, at users' code: see ``Batch/leave()``.
+    /// The thread is outside and runs user code: see ``Batch/leave()``.
     case outside
   }
 
   private var place: Place?
   private var unfinished: OperationReference?
 
-  /// The current operation ends in its ``Operation/main()``.
+  /// Notes that the current operation ends in its ``Operation/main()``.
   mutating func noteEnd(isOutside: Bool) { place = isOutside ? .outside : .inside }
 
-  /// How the current operation has ended in its ``Operation/main()``; nil if it has not.
+  /// Returns how the current operation has ended in its ``Operation/main()``, or nil if it has not.
   mutating func takePlace() -> Place? { place.take() }
 
-  /// The thread leaves the batch, since the operation that it owns, the current one, did not end in its
+  /// Notes that the thread leaves the batch, because the current operation, which it owns, did not end in its
   /// ``Operation/main()``.
   mutating func leave(unfinished operation: OperationReference) { unfinished = operation }
 
-  /// The current operation, if its ``Operation/main()`` has returned and the thread has not ended it; owned.
+  /// Returns the current operation if its ``Operation/main()`` has returned and the thread has not ended it.
+  ///
+  /// The caller owns it.
   mutating func takeUnfinished() -> OperationReference? { unfinished.take() }
 }

@@ -1,21 +1,23 @@
 extension Operation {
-  /// Nothing of a subclass's happens when it starts and ends.
+  /// Whether the start and the end of the operation run no code of a subclass.
   final var isPlainBlock: Bool { type(of: self) == BlockOperation.self }
 
-  /// Whether releasing the last reference to it may run users' code: it is of a subclass, or has objects of users'.
+  /// Whether releasing the last reference to it can run user code: it belongs to a subclass, or holds user objects.
   final var runsUserCodeWhenFreed: Bool { !(isPlainBlock || isFreedPlainly) || state.current.hasUserObjects }
 
-  /// Whether it may go into a batch.
+  /// Whether the operation can be in a batch.
   ///
-  /// It starts with ``main()``, it ends when that returns or by a call of the library's, and nothing else of a
-  /// subclass's happens then.
+  /// Such an operation starts with ``main()``. It ends when `main()` returns, or when Headway ends it. No other code of
+  /// a subclass runs then.
   final var fitsBatch: Bool {
     isPlainBlock || (!OperationOverrides.hasStart(type(of: self)) && (endsWithMain || mayEndLater))
   }
 
-  /// Whether nobody has to be asked whether it is ready: it may come in by way of an inbox.
+  /// Whether the operation is ready without evaluating an override of `isReady`.
+  ///
+  /// Such an operation can be added through the inbox.
   final var isReadyUnasked: Bool { isPlainBlock || !overridesIsReady }
 
-  /// Whether both is so: a batch may continue with it.
+  /// Whether both are true: a batch can continue with the operation.
   final var startsUnasked: Bool { isPlainBlock || (fitsBatch && isReadyUnasked) }
 }

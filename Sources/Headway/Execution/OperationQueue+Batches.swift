@@ -10,20 +10,23 @@ extension OperationQueue {
     }
   }
 
-  /// Runs the operations of a batch, on its thread; fewer than it has, if others reclaimed some.
+  /// Runs the operations of a batch on its thread.
+  ///
+  /// If other threads reclaim some, it runs only the rest.
   ///
   /// - Parameters:
-  ///   - batch: The batch.
-  ///   - worker: The worker whose thread this is.
-  /// - Returns: How many were run.
+  ///   - batch: The batch to run.
+  ///   - worker: The worker that owns the calling thread, if there is one.
+  /// - Returns: The number of operations that were run.
   final func runAll(of batch: Batch, _ worker: Worker?) -> Int {
     var number = 0
-    // The one whose effects are to be performed when the batch is closed.
+    // The operation whose effects are performed when the batch is closed.
     var last: Operation?
     let isLow = worker?.isOfLowClass == true
     ThreadContext.run(in: self, batch) { context in
       if batch.hasDeferredReleases { batch.releaseDeferredBeforeFirst() }
-      // What the thread continues with has begun. The thread owns what it takes, and what it continues with.
+      // An operation that the thread continues with has already begun. The thread owns the operations that it takes,
+      // and those that it continues with.
       var next: OperationReference?
       var isOver = false
       while let reference = next ?? (isOver ? nil : batch.next()) {
@@ -56,7 +59,7 @@ extension OperationQueue {
         switch course {
         case .notBegun, .ended: break
         case .goesOn:
-          // What follows closes the batch.
+          // The code that follows closes the batch.
           return batch.mainEnd.leave(unfinished: reference)
         case .endedInMain(let end):
           isOver = batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
@@ -66,7 +69,7 @@ extension OperationQueue {
           if !batch.comeBack() { isOver = true }
           continue
         }
-        // Where the batch is closed by now, its end was no plain one, and the queue has heard.
+        // If the batch is closed by now, the operation did not end plainly, and the queue was notified.
         if !isContinued, batch.isActive, batch.hasToTakeLock {
           update(collectingBatches: true, leaving: &batch.effects) { _ in }
         }
@@ -85,13 +88,13 @@ extension OperationQueue {
     return number
   }
 
-  /// What has become of an operation of a batch.
+  /// The result of running an operation of a batch.
   private enum Course {
     case notBegun
     case ended
-    /// It has ended, in its `main()`.
+    /// The operation has ended in its `main()`.
     case endedInMain(MainEnd.Place)
-    /// Its `main()` has returned, and it goes on, or another thread has ended it.
+    /// Its `main()` has returned, and it continues, or another thread has ended it.
     case goesOn
   }
 
@@ -100,17 +103,17 @@ extension OperationQueue {
     update(collectingBatches: true) { $0.admission.close(batch) }
   }
 
-  /// Performs what the end of an operation of a batch has left, between two operations.
+  /// Performs the effects that remain after the end of an operation of a batch, between two operations.
   ///
-  /// That may take long, and wait for others: see ``release(_:of:continues:isLast:)``.
+  /// The effects can take long, and can wait for other threads: see ``release(_:of:continues:isLast:)``.
   ///
   /// - Parameters:
-  ///   - reference: The operation.
-  ///   - batch: The batch.
-  ///   - context: The thread's.
-  ///   - isLast: The thread leaves the batch.
-  /// - Returns: Whether the thread may go on with its batch. If not, and there are effects left, they are to be
-  ///   performed when the batch is closed.
+  ///   - reference: The operation that has ended.
+  ///   - batch: The batch of the calling thread.
+  ///   - context: The context of the calling thread.
+  ///   - isLast: Whether the thread leaves the batch.
+  /// - Returns: Whether the thread may continue with its batch. If not, the remaining effects must be performed when
+  ///   the batch is closed.
   private func performEffects(
     of reference: OperationReference, in batch: Batch, _ context: UnsafeMutablePointer<ThreadContext>, isLast: Bool
   ) -> Bool {
@@ -125,15 +128,16 @@ extension OperationQueue {
     return batch.comeBack()
   }
 
-  /// Hands a completion block that the thread was to run to another, if it may wait for what this thread has still to
-  /// do or to release.
+  /// Passes the completion block to another thread if it may wait for something that this thread still has to do or
+  /// release.
   private func submitCompletionBlock(of reference: OperationReference, _ batch: Batch) {
     guard let block = batch.effects.takeCompletionBlock(or: batch.hasDeferredReleases) else { return }
     reference.operation.submitCompletionBlock(block, self, batch.executor, batch.placement)
   }
 
-  /// Closes a batch, and then performs what the end of its last operation has left: the thread holds nothing of the
-  /// queue's meanwhile.
+  /// Closes a batch, and then performs the effects that remain after the end of its last operation.
+  ///
+  /// The thread holds nothing of the queue while it performs them.
   private func performEffects(of operation: Operation, closing batch: Batch) {
     update(collectingBatches: true, leaving: &batch.effects) { $0.admission.close(batch) }
     let reference = OperationReference(operation)
@@ -147,20 +151,25 @@ extension OperationQueue {
   }
 
   /// Releases the work of an operation of a batch that has ended, the operation itself, and what the thread has kept of
-  /// it, before the thread runs another, which may wait for what the last one held.
+  /// it.
   ///
-  /// All of that may run users' code. After the last operation it is left until the batch is closed, since others may
-  /// wait until the queue is empty. Before that, the thread stays at the batch while it releases the work of an
-  /// operation that runs no other code when it is freed: others may reclaim the rest of the batch, and a wait of
-  /// Headway's closes it. For other operations it leaves the batch; where the number that may run is limited, and so
-  /// the batch has a place, it closes the batch first.
+  /// This happens before the thread runs another operation, which may wait for an object that the last one held.
+  ///
+  /// All of these releases can run user code, so they happen in different ways:
+  ///
+  /// - After the last operation, they are deferred until the batch is closed, because other threads may wait until the
+  ///   queue is empty.
+  /// - Before that, if only the operation's work can run user code, the thread stays in the batch while it releases
+  ///   that work. Other threads can reclaim the rest of the batch, and a wait in one of Headway's functions closes it.
+  /// - For all other operations, the thread leaves the batch temporarily. If the queue has a limit, and so the batch
+  ///   occupies a concurrency slot, the thread closes the batch first.
   ///
   /// - Parameters:
-  ///   - reference: The operation.
-  ///   - batch: The batch.
-  ///   - continues: The thread has begun the next one, and before that released the work of this one.
-  ///   - isLast: The thread leaves the batch.
-  /// - Returns: Whether the thread may go on with its batch.
+  ///   - reference: The operation that has ended.
+  ///   - batch: The batch of the calling thread.
+  ///   - continues: Whether the thread has begun the next operation, and released the work of this one before that.
+  ///   - isLast: Whether the thread leaves the batch.
+  /// - Returns: Whether the thread may continue with its batch.
   private func release(
     _ reference: OperationReference, of batch: Batch, continues: Bool, isLast: Bool
   ) -> Bool {
@@ -187,10 +196,10 @@ extension OperationQueue {
     return batch.comeBack()
   }
 
-  /// Runs an operation of a batch that does not start plainly: it was cancelled, say, or is observed; false if it can't
-  /// be started, since it was given a dependency.
+  /// Runs an operation of a batch that does not start plainly, for example because it was cancelled or is observed.
   ///
-  /// Closes the batch, and gives up the ownership of the operation.
+  /// Returns false if the operation can't start, because a dependency was added to it. Closes the batch, and gives up
+  /// ownership of the operation.
   private func runTaken(_ reference: OperationReference, of batch: Batch) -> Bool {
     var effects = Effects()
     let claimed = update(collectingBatches: true, leaving: &effects) { state -> Operation? in
@@ -208,9 +217,11 @@ extension OperationQueue {
     return true
   }
 
-  /// The calling thread, to which `batch` belongs, is about to block: what it has not started is for others.
+  /// Leaves the operations of the batch that have not started to other threads, because the calling thread, which owns
+  /// the batch, is about to block.
   ///
-  /// Between two operations, the batch is closed, since what the thread waits for may need its place.
+  /// Between two operations, this closes the batch, because the thread may wait for an operation that needs its
+  /// concurrency slot.
   final func threadBlocks(in batch: Batch) {
     guard batch.releasesWork else { return update(collectingBatches: true) { $0.admission.reclaim(batch) } }
     let next = batch.leaveToWait()
@@ -221,10 +232,10 @@ extension OperationQueue {
     next?.release()
   }
 
-  /// Looks for something to do for a while, without a lock.
+  /// Waits for work for a while, without a lock.
   ///
-  /// The thread is the queue's spinning worker and has a ticket, so no other is woken for the first operation that
-  /// comes.
+  /// The thread is the queue's spinning worker and has a ticket, so no other worker is woken for the first operation
+  /// that is added.
   final func spin(while condition: () -> Bool) {
     while !spinSignal.load(ordering: .acquiring), inbox.isEmpty, condition() {}
   }

@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// What operations say to their queue.
+/// Notifications from operations to their queue.
 extension OperationQueue {
-  /// An override of `isReady` holds the operation back.
+  /// Records that an override of `isReady` holds the operation back.
   final func operationIsHeldBack(
     _ operation: Operation, leaving effects: inout Effects
   ) {
@@ -19,9 +19,9 @@ extension OperationQueue {
     }
   }
 
-  /// The operation's priority or quality of service was changed.
+  /// Records a change of the operation's priority or quality of service.
   ///
-  /// - Returns: Operations that the queue has raised because of that.
+  /// - Returns: Operations that the queue has raised as a result.
   final func operationChangedUrgency(_ operation: Operation) -> [Admission.Raised] {
     update { state in
       state.admission.urgencyChanged(operation)
@@ -29,12 +29,12 @@ extension OperationQueue {
     }
   }
 
-  /// The operation's priority was changed.
+  /// Records a change of the operation's priority.
   final func priorityChanged(of operation: Operation) { update { $0.admission.urgencyChanged(operation) } }
 
-  /// A caller of a class waits until the queue is empty, or holds less, and its waiter is in the list.
+  /// Raises all operations of the queue for a caller that waits until the queue is empty or holds fewer operations.
   ///
-  /// Operations that are added are raised, too, until no caller waits.
+  /// The caller's waiter must be in the list. Operations added later are raised as well, until no caller waits.
   final func raiseAll(to workerClass: WorkerClass) {
     guard workerClass != .background else { return }
     let reported = update(collectingBatches: true) { state -> [Operation] in
@@ -45,36 +45,38 @@ extension OperationQueue {
     for operation in reported { operation.raiseReports(level: workerClass.raisingLevel) }
   }
 
-  /// As ``raiseAll(to:)-(WorkerClass)``, for a caller that is a task of this priority.
+  /// Raises all operations of the queue for a caller that is a task of this priority; see
+  /// ``raiseAll(to:)-(WorkerClass)``.
   @Sendable final func raiseAll(to priority: TaskPriority) {
     raiseAll(to: WorkerClass(raisingLevel: QualityOfService(priority).level))
   }
 
-  /// Adds a waiter that is the current task, and raises what the queue holds to its priority.
+  /// Adds a waiter for the current task, and raises the queue's operations to the task's priority.
   ///
-  /// - Parameter add: Puts the waiter into its list; false if there is nothing to wait for.
-  /// - Returns: What `add` returns.
+  /// - Parameter add: Adds the waiter to its list; returns false if there is nothing to wait for.
+  /// - Returns: The result of `add`.
   final func raiseAll(adding add: () -> Bool) -> Bool {
     guard add() else { return false }
     raiseAll(to: Task.currentPriority)
     return true
   }
 
-  /// The operation has finished, and leaves the queue.
+  /// Removes an operation from the queue after it has finished.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation that has finished.
   ///   - before: The state from which it ended.
-  ///   - closed: The batch of the calling thread in which it ran, which is closed: what follows may take long.
-  ///   - effects: Takes what may run users' code.
-  /// - Returns: What the operation keeps until its dependents are released: ``settle(_:leaving:)`` follows.
+  ///   - closed: The batch of the calling thread, if the operation ran in it. It is closed, because the next steps can
+  ///     take long.
+  ///   - effects: Receives the steps that can run user code.
+  /// - Returns: What the operation keeps until its dependents are released. ``settle(_:leaving:)`` must follow.
   final func operationFinished(
     _ operation: Operation, endedFrom before: OperationWord, closing closed: Unmanaged<Batch>?,
     leaving effects: inout Effects
   ) -> Admission.Settling {
     if let failure = operation.failure { noteFailure(failure) }
     let reference = OperationReference(operation)
-    // It may be in a batch of another thread's, which is closed then.
+    // It may be in a batch of another thread, which is closed in that case.
     let collects = closed != nil || operation.mayEndLater
     let hasBegun = before.phase == .executing
     let (member, heldBack, settling, reportsFailure) = update(collectingBatches: collects, leaving: &effects) { state in
@@ -96,26 +98,31 @@ extension OperationQueue {
     return settling
   }
 
-  /// The dependents of an operation that has left are released.
+  /// Records that the dependents of an operation that left the queue have been released.
   final func settle(_ settling: Admission.Settling, leaving effects: inout Effects) {
     update(leaving: &effects) { $0.admission.end(settling) }
   }
 }
 
 extension OperationQueue: PoolWork {
-  /// A worker of a class has come, with one ticket; or, for nil, the queue's executor.
+  /// Serves the queue with a worker that has one ticket, or with the queue's executor if `workerClass` is nil.
   package final func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
     run(by: workerClass.map { .pool($0) } ?? .executor, atMost: count)
   }
 
-  /// A thread has come, with one ticket.
+  /// Serves the queue with a visitor that has one ticket.
   final func run(by visitor: Visit.Visitor, atMost count: Int) -> Bool {
     var visit = Visit(of: self, by: visitor)
     return visit.run(atMost: count)
   }
 
-  /// Called by whoever asked for a thread, the pool manager perhaps, which must not run users' code; and no worker may
-  /// come.
+  /// Always true: ``threadLimitWasReached(_:)`` records an event.
+  ///
+  /// It does so on another thread, because the thread that requested a worker calls it. That thread can be the pool
+  /// manager, which must not run user code; and no worker may be available.
+  ///
+  /// The thread that requested a worker makes the call, and no worker may be available. It may be the pool manager,
+  /// which must not run user code.
   package final var reportsThreadLimit: Bool { true }
 
   package final func threadLimitWasReached(_ limit: Int) {

@@ -1,23 +1,23 @@
 import Synchronization
 
-/// Block operations that have ended, and that nobody knows any more, to be used again for blocks that are added.
+/// Block operations that have ended and have no other references, recycled for blocks that are added later.
 ///
-/// Most of what an added block cost was memory that one thread allocates and another frees, for which glibc takes a
-/// lock (`perf record` of the workload `independent`). So a thread that has run plain blocks hands their operations
-/// over as a chain; a thread that adds blocks takes a chain, and then needs neither an allocation nor a locked
-/// instruction for each.
+/// Most of the cost of an added block was memory that one thread allocates and another frees: glibc takes a lock for
+/// that (`perf record` of the workload `independent`). So a thread that has run plain blocks hands their operations
+/// over as a chain. A thread that adds blocks takes a chain, and then needs neither an allocation nor a locked
+/// instruction for each block.
 ///
-/// For all others, an operation that is used again was freed, and another was allocated in its place.
+/// To all other code, a recycled operation was freed, and another one was allocated.
 enum RecycledOperations {
-  // What protects the state: a chain belongs to one thread at a time. It is handed over through a slot, by an exchange
-  // that releases and one that acquires. The operations of a chain are joined by `queueLinks.next`.
+  // Protection of the state: a chain belongs to one thread at a time. It is handed over through a slot, by an exchange
+  // that releases and one that acquires. `queueLinks.next` joins the operations of a chain.
 
-  /// How many chains wait to be taken; what comes beyond is freed.
+  /// How many chains can wait to be taken.
   ///
-  /// With at most ``Batch/capacity`` operations in each, that is less than 20 KB.
+  /// Further chains are freed. Each chain has at most ``Batch/capacity`` operations, so this is less than 20 KB.
   private static let slotCount = 4
 
-  private struct Slots: @unchecked Sendable {  // Never changed, and what it points to is atomic.
+  private struct Slots: @unchecked Sendable {  // Never changed, and the memory that it points to is atomic.
     let first: UnsafeMutablePointer<Atomic<UInt>>
 
     init() {
@@ -31,7 +31,9 @@ enum RecycledOperations {
   /// The chain of the calling thread: the address of its first operation.
   private static let own = ThreadKey(atThreadEnd: { RecycledOperations.free($0.map { .fromOpaque($0) }) })
 
-  /// Returns a new operation that runs `block`, and that nobody else knows, owned by the caller; nil if none is spare.
+  /// Returns a new operation that runs `block` and has no other references, or nil if none is available.
+  ///
+  /// The caller owns it.
   static func take(for block: @escaping ThrowingBlock) -> OperationReference? {
     guard let first = own.value.map({ OperationReference.fromOpaque($0) }) ?? takeChain() else { return nil }
     own.value = first.next?.toOpaque()
@@ -47,7 +49,9 @@ enum RecycledOperations {
     return nil
   }
 
-  /// Takes over the ownership of operations that have ended, and whose release runs no users' code.
+  /// Takes over the ownership of operations that have ended.
+  ///
+  /// Their release runs no user code.
   static func give(_ operations: UnsafeBufferPointer<OperationReference>) {
     var chain: OperationReference?
     for operation in operations {
@@ -59,7 +63,7 @@ enum RecycledOperations {
       }
     }
     guard let chain else { return }
-    // Whoever had a reference before has released it, and what that thread did is seen.
+    // All other threads that had a reference have released it. Their earlier changes are visible after this fence.
     atomicMemoryFence(ordering: .acquiring)
     let address = UInt(bitPattern: chain.toOpaque())
     for number in 0..<slotCount where slots.first[number].load(ordering: .relaxed) == 0 {
@@ -77,25 +81,28 @@ enum RecycledOperations {
     }
   }
 
-  // MARK: What nobody knows
+  // MARK: References to an object
 
-  /// The word of an object's header in which the runtime counts references, for one to which there is a single strong
-  /// reference, and has never been a weak one.
+  /// The word of an object's header that holds the runtime's reference counts, for an object that has a single strong
+  /// reference and has never had a weak one.
   private static let countsOfUnknown: UInt = {
     var operation = newOperation()
-    // Read through the variable's bytes, so that no reference of the compiler's is counted. No object has the word 0.
+    // Read through the variable's bytes, so that the compiler's own references are not counted. No object has the word
+    // 0.
     return isKnownUniquelyReferenced(&operation)
       ? withUnsafeBytes(of: &operation) { counts(at: $0.load(as: UnsafeRawPointer.self)) } : 0
   }()
 
-  // By itself, or the compiler would put the object on the stack, and the runtime would note that in the word.
+  // A separate function. Otherwise, the compiler would put the object on the stack, and the runtime would note that in
+  // the word.
   @inline(never) private static func newOperation() -> BlockOperation { BlockOperation() }
 
-  /// Whether the caller, who owns the operation, has the only reference of any kind that Swift counts.
+  /// Whether the caller, which owns the operation, has the only reference of any kind that Swift counts.
   ///
-  /// `isKnownUniquelyReferenced` does not see unowned and weak references. They are in the second word of an object,
-  /// behind the pointer to its type (`HeapObject.h` of the runtime), or make it a pointer to a table. So the word is
-  /// compared with that of an object that nobody knows; were the layout another, no operation would be used again.
+  /// `isKnownUniquelyReferenced` does not see unowned and weak references. They are counted in the second word of an
+  /// object, after the pointer to its type (`HeapObject.h` of the runtime), or turn it into a pointer to a table. So
+  /// this function compares the word with that of an object that has no other references. If the layout were different,
+  /// no operation would be recycled.
   static func hasNoOtherReference(_ operation: OperationReference) -> Bool {
     counts(at: operation.toOpaque()) == countsOfUnknown
   }
@@ -106,9 +113,9 @@ enum RecycledOperations {
 }
 
 extension Operation {
-  /// Whether, if nobody knows it, it can be made a new one by ``BlockOperation/renew(_:)``.
+  /// Whether ``BlockOperation/renew(_:)`` can turn the operation into a new one, if it has no other references.
   ///
-  /// Whatever its links have, its word tells of.
+  /// Its state word shows everything that its links can hold.
   final var canBeUsedAgain: Bool {
     guard isPlainBlock, state.current.hasEndedPlainly else { return false }
     assert(dependents.isEmpty && links.withLockOnThisThread { $0.isUntouched }, "\(self) is not as its state says")
@@ -117,6 +124,6 @@ extension Operation {
 }
 
 extension Operation.Links {
-  /// Whether they are those of a new operation.
+  /// Whether these are the links of a new operation.
   fileprivate var isUntouched: Bool { !isClosed && details == nil }
 }

@@ -1,13 +1,15 @@
-/// What the calling thread is doing, kept on its own stack, to which the thread's values point.
+/// The current activity of a thread, kept on the thread's own stack.
+///
+/// The thread's values point to it.
 struct ThreadContext {
   private var operation: Unmanaged<Operation>?
-  /// Nil for an operation that was started by hand outside of operations.
+  /// Nil for an operation that was started manually outside of operations.
   private var queue: Unmanaged<OperationQueue>?
-  /// The batch whose operations the thread runs.
+  /// The batch that contains the operations that the thread runs.
   private var batch: Unmanaged<Batch>?
   /// Other threads may be inside the operation at the same time.
   private let isShared: Bool
-  /// What the thread was doing before, further up its stack, and will go on with.
+  /// The thread's previous activity, further up its stack, which continues afterwards.
   private let outer: UnsafeMutablePointer<ThreadContext>?
 
   private init(_ operation: Operation?, in queue: OperationQueue?, isShared: Bool = false) {
@@ -21,15 +23,15 @@ struct ThreadContext {
     ThreadValues.existing?.pointee.context?.assumingMemoryBound(to: ThreadContext.self)
   }
 
-  /// The queue whose operation the calling thread runs.
+  /// The queue that owns the operation that the calling thread runs.
   static var queue: OperationQueue? { current?.pointee.queue?.takeUnretainedValue() }
 
-  /// The operation that the calling thread runs: that which it went into last.
+  /// The operation that the calling thread runs: the one that it entered last.
   static var innermostOperation: Operation? { current?.pointee.operation?.takeUnretainedValue() }
 
-  /// Whether the calling thread is inside an operation, whether a queue or a caller has started that.
+  /// Whether the calling thread is inside an operation that a queue or a caller has started.
   ///
-  /// The same for its task, after an `await` too: each job of an operation's task runs inside the operation.
+  /// This is also true for the operation's task, even after an `await`: each job of the task runs inside the operation.
   static var isInsideOperation: Bool { innermost { $0.operation != nil || $0.queue != nil } != nil }
 
   /// The operations that the calling thread is inside of, innermost first.
@@ -43,7 +45,8 @@ struct ThreadContext {
     return operations
   }
 
-  /// The batch of which the calling thread runs `operation`, if that is what it went into last.
+  /// The batch that contains `operation`, if the calling thread runs it in a batch and entered no other operation
+  /// since.
   static func batch(runningInnermost operation: Operation) -> Batch? {
     guard let context = current, context.pointee.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque()
     else { return nil }
@@ -53,7 +56,7 @@ struct ThreadContext {
   /// Whether the calling thread is inside `operation`.
   static func isInside(_ operation: Operation) -> Bool { entrance(into: operation) != nil }
 
-  /// Where the calling thread went into `operation` last: another place each time, as long as it is inside.
+  /// Where the calling thread last entered `operation`: a different address each time, as long as the thread is inside.
   static func entrance(into operation: Operation) -> UnsafeRawPointer? {
     UnsafeRawPointer(innermost { $0.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() })
   }
@@ -63,7 +66,7 @@ struct ThreadContext {
     innermost { $0.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque() } != nil
   }
 
-  /// Whether the calling thread is the one that runs an operation of `queue`, which has not finished.
+  /// Whether the calling thread runs an operation of `queue` that has not finished.
   static func isRunningOperation(of queue: OperationQueue) -> Bool {
     let context = innermost { $0.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque() }
     guard let context, !context.pointee.isShared, let operation = context.pointee.operation else { return false }
@@ -76,13 +79,15 @@ struct ThreadContext {
     return position
   }
 
-  /// Runs `body` with the thread marked as running `operation` of `queue`; nested calls restore what was before.
+  /// Runs `body` with the thread marked as running `operation` of `queue`.
+  ///
+  /// Nested calls restore the previous state.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: Its queue.
+  ///   - operation: The operation to run in.
+  ///   - queue: The queue of the operation, or nil if there is none.
   ///   - isShared: Other threads may be inside the operation at the same time.
-  ///   - body: What to run.
+  ///   - body: The function to run.
   static func run(_ operation: Operation, in queue: OperationQueue?, isShared: Bool = false, _ body: () -> Void) {
     var context = ThreadContext(operation, in: queue, isShared: isShared)
     let worker = Guarded<Void>.isLow ? Worker.current : nil
@@ -92,8 +97,9 @@ struct ThreadContext {
     withExtendedLifetime((operation, queue)) {}
   }
 
-  /// Runs `body` with the thread marked as running the operations of `batch`, one after the other, which `body` notes
-  /// with ``enter(_:)``.
+  /// Runs `body` with the thread marked as running the operations of `batch`, one after another.
+  ///
+  /// `body` notes each with ``enter(_:)``.
   static func run(
     in queue: OperationQueue, _ batch: Batch, _ body: (UnsafeMutablePointer<ThreadContext>) -> Void
   ) {
@@ -109,22 +115,26 @@ struct ThreadContext {
     values.pointee.context = pointer.pointee.outer.map { UnsafeMutableRawPointer($0) }
   }
 
-  /// The thread goes on to another operation of its batch.
+  /// Enters another operation of the thread's batch.
   mutating func enter(_ operation: Unmanaged<Operation>) { self.operation = operation }
 
-  /// The thread is inside no operation of its batch: the last one may have been freed.
+  /// Leaves the operation: the thread is inside no operation of its batch.
+  ///
+  /// The last one may have been freed.
   mutating func leave() { operation = nil }
 
-  /// The thread is inside neither an operation nor the queue, between two operations of its batch: it may wait for
-  /// both, since others may reclaim the batch meanwhile.
+  /// Leaves the operation and the queue, between two operations of the thread's batch.
+  ///
+  /// The thread can wait for both, because other threads can reclaim the batch in the meantime.
   mutating func leaveQueue() { (operation, queue) = (nil, nil) }
 
   mutating func enter(_ queue: OperationQueue) { self.queue = .passUnretained(queue) }
 
-  /// The batch is closed, and may be used for another visit.
+  /// Leaves the batch, which is closed, and can be used for another visit.
   mutating func leaveBatch() { (operation, batch) = (nil, nil) }
 
-  /// The thread is about to block: what it has taken of its queues' work, and not started, it leaves to others.
+  /// Leaves operations that the thread has taken from its queues and has not started to other threads, because it is
+  /// about to block.
   static func threadBlocks() {
     var position = current
     while let context = position {

@@ -1,15 +1,18 @@
 import Synchronization
 
-/// A thread's visit to a queue: it runs operations until there are none, or until others have waited for their turn.
+/// A thread's visit to a queue.
 ///
-/// The thread comes with a ticket, which it redeems when it first asks for something to do.
+/// It runs operations until there are none left, or until other work has waited for its turn. The thread arrives with a
+/// ticket. It redeems the ticket when it first requests work.
 struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the batch.
-  /// Who visits: what the queue has is for those by whom it is to be run at the moment.
+  /// The kind of thread that visits.
+  ///
+  /// It must match the threads that currently run the queue's operations.
   enum Visitor: Equatable {
     /// A worker of a pool, of this class.
     case pool(WorkerClass)
     case executor
-    /// A thread of the dispatch queue that was the underlying one in this generation.
+    /// A thread of the dispatch queue that was the underlying queue in this generation.
     case underlyingQueue(generation: Int)
 
     var workerClass: WorkerClass { if case .pool(let workerClass) = self { workerClass } else { .normal } }
@@ -19,11 +22,11 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   private let visitor: Visitor
   private let worker: Worker?
   private let batch: Batch
-  /// The thread is in a visit already.
+  /// Whether the thread was already in a visit.
   private let isNested: Bool
-  /// The thread has a ticket of the queue.
+  /// Whether the thread has one of the queue's tickets.
   private var hasTicket = true
-  /// The thread is the queue's spinning worker.
+  /// Whether the thread is the queue's spinning worker.
   private var isSpinning = false
   private var pace = Pace()
 
@@ -31,26 +34,26 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     self.queue = queue
     self.visitor = visitor
     worker = Worker.current
-    // The worker's own is in use when an operation in it visits another queue: one that is run step by step.
+    // The worker's own batch is in use if one of its operations visits another queue: a queue that is run step by step.
     isNested = worker?.isVisiting == true
     batch = worker.flatMap { $0.isVisiting ? nil : $0.batch } ?? Batch()
   }
 
-  /// What the queue has for the thread.
+  /// The queue's response to a request for work.
   private enum Next {
-    /// Some, which are in the thread's batch.
+    /// Several operations, which are in the thread's batch.
     case batch
     case operation(Operation)
     case nothing
-    /// Nothing now, but the thread has a ticket, and may wait a little for what comes.
+    /// None now, but the thread has a ticket, and can wait a little for new operations.
     case nothingYet
-    /// The thread has released what may have run users' code, and is to ask again.
+    /// The thread must request work again, after it has released objects that may have run user code.
     case again
   }
 
-  /// Runs operations, `mostCount` at most.
+  /// Runs up to `mostCount` operations.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: Whether there was an operation to run.
   mutating func run(atMost mostCount: Int) -> Bool {
     worker?.isVisiting = true
     defer { worker?.isVisiting = isNested }
@@ -76,7 +79,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
         continue
       }
       guard let worker else { continue }
-      // Where it would not spin, a ticket for that would only cost it another update.
+      // If the worker would not spin, a ticket for that would only cost it another update.
       maySpin = worker.maySpin
       if worker.leavesSoon.load(ordering: .relaxed) || worker.isWornOut { break }
       if worker.pool.workWaits.load(ordering: .relaxed), pace.isTurnOver { break }
@@ -85,22 +88,22 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     return true
   }
 
-  /// What the thread has when it asks, and what it asks for.
+  /// A request for work: the state of the thread, and what it needs.
   private struct Request {
-    /// How many operations at most.
+    /// How many operations to take at most.
     let mostCount: Int
-    /// The thread may wait for more if there are none.
+    /// Whether the thread can wait for more operations if there are none.
     let maySpin: Bool
     let hadTicket: Bool
     let wasSpinning: Bool
   }
 
-  /// Asks the queue what to run.
+  /// Requests work from the queue.
   ///
   /// - Parameters:
-  ///   - mostCount: How many operations at most.
-  ///   - maySpin: The thread may wait for more if there are none.
-  /// - Returns: What there is.
+  ///   - mostCount: How many operations to take at most.
+  ///   - maySpin: Whether the thread can wait for more operations if there are none.
+  /// - Returns: The queue's response.
   private mutating func next(atMost mostCount: Int, maySpin: Bool) -> Next {
     let request = Request(
       mostCount: min(mostCount, pace.allowance), maySpin: maySpin, hadTicket: hasTicket, wasSpinning: isSpinning)
@@ -108,7 +111,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     return next(request)
   }
 
-  // Not mutating, so that the queue and the batch are not retained each time.
+  // Not mutating, so that the queue and the batch are not retained on each call.
   private func next(_ request: Request) -> Next {
     var released = ReleasedOperations()
     var effects = Effects()
@@ -117,13 +120,13 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       choose(from: &$0, request, &released)
     }
     released.release()
-    // What runs users' code is released before the first operation is taken.
+    // Objects whose release can run user code are released before the first operation is taken.
     if case .batch = next { batch.releaseMemory() } else { batch.release() }
     if case .operation = next { effects.perform(besides: batch.executor) } else { perform(&effects) }
     return next
   }
 
-  /// Under the queue's lock.
+  /// Called under the queue's lock.
   private func choose(
     from state: inout QueueState, _ request: Request, _ released: inout ReleasedOperations
   ) -> Next {
@@ -132,7 +135,8 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     if request.hadTicket, !state.redeemTicket(of: visitor) { return .nothing }
     state.admission.close(batch)
     if batch.hasDeferredReleases, !mayTakeBeforeRelease(from: state) { return releaseFirst(request, &state) }
-    // What runs the operations may have been changed, while the queue was empty, since the visitor was sent for.
+    // The queue may have been empty in the meantime, and its executor or dispatch queue may have changed since this
+    // visitor was requested.
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
     batch.reset(for: queue, state.executor, state.admission.placement, workerClass)
@@ -142,7 +146,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       return .again
     }
     for isSecondTry in [false, true] {
-      // Not with anything of the queue's in hand.
+      // Return here, before the thread takes anything from the queue.
       if state.takeHasCollectedUserObjects() { return .again }
       if state.allowsBatches,
         state.admission.fill(
@@ -158,9 +162,11 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
         return .operation(operation)
       }
       guard state.admission.hasBatches, !isSecondTry else { break }
-      // Others have taken more than they have started. In this order: what a thread published before it took the
-      // operation that it is at is seen once the rest of its batch has been reclaimed; looked for before, it may not
-      // be, and nobody would come for it while that operation runs.
+      // Other threads have taken more operations than they have started.
+      //
+      // Reclaim before collecting. Once the rest of a batch is reclaimed, everything that its thread published before
+      // it took its current operation is visible. In the opposite order, a published operation could be missed, and no
+      // thread would be woken for it while that operation runs.
       state.admission.reclaimBatches()
       state.collectBatches(&released)
     }
@@ -171,29 +177,32 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     return .nothingYet
   }
 
-  /// Whether the thread may take a batch before it has released what it has kept, which may wait for anything.
+  /// Whether the thread may take a batch before it performs its deferred releases, which can wait for anything.
   ///
-  /// Others may take all of that batch meanwhile. They can't where the batch has a place of a limit, nor from a thread
-  /// of a low class, which notes what it has taken.
+  /// Other threads can take all operations of that batch in the meantime. They can't if the batch occupies a
+  /// concurrency slot. They can't take any from a thread of a low class either, because it notes what it has taken.
   private func mayTakeBeforeRelease(from state: borrowing QueueState) -> Bool {
     state.admission.limit == .max && worker?.isOfLowClass != true
   }
 
-  /// The thread releases what it has kept, and asks again if there is something, or may be soon.
+  /// Has the thread perform its deferred releases.
+  ///
+  /// It requests work again if there is some, or may be soon.
   private func releaseFirst(_ request: Request, _ state: inout QueueState) -> Next {
     request.maySpin || !state.admission.countStartable().isZero ? .again : .nothing
   }
 
-  /// Notes what the thread of a low class has taken, which it may begin only when it has a processor.
+  /// Notes the operation that a thread of a low class has taken.
   ///
-  /// Under the queue's lock.
+  /// The thread may begin it only after it gets a processor. Called under the queue's lock.
   private func noteTaken(_ operation: OperationReference) {
     guard let worker, worker.isOfLowClass, !isNested else { return }
     worker.noteTaken(operation)
   }
 
-  /// Leaves before there is nothing: the ticket, or a new one if there is work left, brings another thread, behind the
-  /// other work.
+  /// Leaves the queue while it may still have work.
+  ///
+  /// The thread's ticket, or a new one if work is left, brings another thread, behind the other work of the pool.
   private func leave() {
     if let worker, worker.isOfLowClass, !isNested { worker.goOn(to: nil) }
     var effects = Effects()
@@ -205,15 +214,15 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     perform(&effects)
   }
 
-  /// Performs effects, where the thread has no operation in hand.
+  /// Performs effects while the thread has not claimed an operation.
   private func perform(_ effects: inout Effects) {
-    // The dispatch queue may have no other thread for what the observers wait for.
+    // The dispatch queue may have no other thread to run what the observers wait for.
     if case .underlyingQueue = visitor { effects.perform(besides: nil) } else { effects.perform() }
   }
 }
 
 extension Worker {
-  /// Where it keeps the operations that it has taken from a queue.
+  /// The batch that holds the operations that the worker has taken from a queue.
   var batch: Batch {
     if let kept { return unsafeDowncast(kept, to: Batch.self) }
     let batch = Batch()
