@@ -120,9 +120,6 @@ extension OperationQueue: PoolWork {
   ///
   /// It does so on another thread, because the thread that requested a worker calls it. That thread can be the pool
   /// manager, which must not run user code; and no worker may be available.
-  ///
-  /// The thread that requested a worker makes the call, and no worker may be available. It may be the pool manager,
-  /// which must not run user code.
   package final var reportsThreadLimit: Bool { true }
 
   package final func threadLimitWasReached(_ limit: Int) {

@@ -1,19 +1,20 @@
 import Synchronization
 
 extension OperationQueue {
-  /// What ``addOperation(_:)-(Operation)`` does.
+  /// Implements ``addOperation(_:)-(Operation)``.
   final func add(_ operation: Operation) {
     guard reserve(operation) else { return }
     let isAskedAgain = enter(operation)
     let reference = OperationReference.passRetained(operation)
     let word = operation.state.current
-    // More urgent ones may have to be started before others, and their dependencies be raised.
+    // A more urgent operation may have to start before others, and its dependencies may have to be raised.
     if servesInbox.load(ordering: .relaxed), operation.isReadyUnasked, word.unfinishedDependencies == 0,
       word.priorityLevel <= QueuePriority.normal.level, word.qualityLevel == 0
     {
       guard operation.state.enqueue() else { return reference.release() }
       push(reference)
-      // Cancelled or made more urgent just before it was pushed: the thread that did that has not found it.
+      // The operation was cancelled or became more urgent just before it was pushed. The thread that changed it did not
+      // find it in the queue.
       let word = operation.state.current
       if word.isCancelled || word.priorityLevel > QueuePriority.normal.level || word.qualityLevel > 0 {
         update { _ in }
@@ -24,9 +25,9 @@ extension OperationQueue {
     }
   }
 
-  /// What `addOperation(_:)` does with a block.
+  /// Implements `addOperation(_:)` for a block.
   final func add(_ block: @escaping ThrowingBlock) {
-    // A subclass hears of every operation that is added.
+    // A subclass receives every added operation.
     guard type(of: self) == OperationQueue.self else { return addOperation(BlockOperation.make(block)) }
     let servesInbox = servesInbox.load(ordering: .relaxed)
     let reference = RecycledOperations.take(for: block) ?? .passRetained(BlockOperation.make(block))
@@ -46,23 +47,24 @@ extension OperationQueue {
     }
   }
 
-  /// Asks operations that overrides of `isReady` hold back whether they still do.
+  /// Evaluates `isReady` again for operations that their overrides hold back.
   ///
-  /// Foundation does so whenever it looks for something to start, and there are programs that rely on it and post no
-  /// change. Here it is done when another operation is added, finishes or posts that it is ready, and when the limit or
-  /// the suspension is changed.
+  /// Foundation does so whenever it searches for an operation to start. Some programs rely on this, and post no change.
+  /// Headway does it when another operation is added, finishes or posts that it is ready, and when the limit or the
+  /// suspension changes.
   final func reevaluateReadiness(_ heldBack: [Operation]) {
     for operation in heldBack { operation.reconsiderReadiness() }
   }
 
-  /// Puts an operation into the inbox, without the queue's lock: the thread that next has that takes it in.
+  /// Pushes an operation to the inbox, without the queue's lock.
   ///
-  /// Looks afterwards whether a thread will, and does it otherwise.
+  /// The next thread that takes the lock empties the inbox. Afterwards, this checks whether a thread will do so, and
+  /// empties the inbox otherwise.
   private func push(_ operation: OperationReference) {
     if !inbox.push(operation) || !servesInbox.load(ordering: .sequentiallyConsistent) { update { _ in } }
   }
 
-  /// Takes an operation in, under the lock, and its ownership.
+  /// Adds an operation to the lists under the lock, and takes over its ownership.
   private func take(_ reference: OperationReference) {
     let (isIn, level, heldBack) = update { state in
       let heldBack = state.admission.nextHeldBack()
@@ -73,7 +75,7 @@ extension OperationQueue {
     reevaluateReadiness(heldBack)
   }
 
-  /// What ``addOperations(_:waitUntilFinished:)`` does.
+  /// Implements ``addOperations(_:waitUntilFinished:)``.
   final func add(_ operations: [Operation], waitUntilFinished wait: Bool) {
     // Retained once for the queue, and not again at each step.
     var added: [OperationReference] = []
@@ -101,19 +103,19 @@ extension OperationQueue {
     guard wait else { return }
     let waitingLevel = WaitGraph.levelOfCaller
     if waitingLevel > 0 { Operation.raise(operations, level: waitingLevel) }
-    // The last first: it mostly finishes last, and a thread that waited for each in turn would be in the way of those
-    // that run them.
+    // Starts with the last operation, because it usually finishes last. A thread that waited for each operation in turn
+    // would slow down the threads that run them.
     for position in operations.indices.reversed() where !operations[position].state.current.isNotified {
       operations[position].waitUntilFinished()
     }
     var patience = CompletionPatience()
-    // By position, as above: an element of a loop would be retained.
+    // By position, as above: the element of a loop would be retained.
     for position in operations.indices where operations[position].state.current.isLinked {
       patience.wait(for: operations[position])
     }
   }
 
-  /// What ``addBarrierBlock(_:)`` does.
+  /// Implements ``addBarrierBlock(_:)``.
   final func add(barrier: @escaping ThrowingBlock) { add(barrier: BlockOperation.make(barrier)) }
 
   /// Adds a new operation as a barrier.
@@ -124,8 +126,9 @@ extension OperationQueue {
     take(.passRetained(operation))
   }
 
-  /// Takes the sole right to put the operation into a queue; false if it was cancelled and has finished, or is about
-  /// to.
+  /// Reserves the operation for this queue.
+  ///
+  /// Returns false if it was cancelled and has finished, or is about to.
   private func reserve(_ operation: Operation) -> Bool {
     guard let refusal = operation.state.reserve() else { return true }
     if refusal.isCancelled, !refusal.isReserved, refusal.phase == .finished || refusal.phase == .starting {
@@ -142,10 +145,12 @@ extension OperationQueue {
     misuse("\(operation) was added to \(label), but it \(reason).")
   }
 
-  /// Lets the operation know its queue; before the queue's lists do, from which it may be started at any moment.
+  /// Sets the queue of the operation.
   ///
-  /// - Returns: Whether it is to be asked again when the queue has it: it holds itself back, and what it waits for may
-  ///   have come about meanwhile, of which nobody would tell the queue.
+  /// The queue's lists must contain the operation only after this, because it can start from there at any moment.
+  ///
+  /// - Returns: Whether the caller must evaluate `isReady` again once the operation is in the queue. It returned false,
+  ///   and may have changed in the meantime without a notification to the queue.
   private func enter(_ operation: Operation) -> Bool {
     operation.queueLinks.home = .passUnretained(self)
     return operation.overridesIsReady && operation.inquireReadinessBeforeAdding()
@@ -153,20 +158,21 @@ extension OperationQueue {
 }
 
 extension OperationQueueExtensions {
-  /// Adds a block that may throw as an operation of its own.
+  /// Adds a block that can throw as a separate operation.
   ///
-  /// A subclass that overrides ``OperationQueue/addOperation(_:)-(Operation)`` hears of it there.
+  /// A subclass that overrides ``OperationQueue/addOperation(_:)-(Operation)`` receives the operation there.
   ///
-  /// - Parameter block: What to run. What it throws is kept in that operation's ``Operation/error``, and is passed to
-  ///   ``onFailure``.
+  /// - Parameter block: The block to run. If it throws, the operation keeps the error in ``Operation/error``, and the
+  ///   queue passes it to ``onFailure``.
   /// - Complexity: O(1).
   public func addOperation(_ block: @escaping @Sendable () throws -> Void) { add(block) }
 
-  /// Adds a block that may throw, and that starts when everything added before it has finished.
+  /// Adds a block that can throw, and that starts when every operation added before it has finished.
   ///
-  /// Otherwise as ``OperationQueue/addBarrierBlock(_:)``; a subclass that overrides that is not asked.
+  /// Apart from errors, this method works like ``OperationQueue/addBarrierBlock(_:)``. It does not call an override of
+  /// that method.
   ///
-  /// - Parameter barrier: What to run. What it throws is kept in the operation that is made of it, and is passed to
+  /// - Parameter barrier: The block to run. If it throws, its operation keeps the error, and the queue passes it to
   ///   ``onFailure``.
   /// - Complexity: O(1).
   public func addBarrierBlock(_ barrier: @escaping @Sendable () throws -> Void) { add(barrier: barrier) }

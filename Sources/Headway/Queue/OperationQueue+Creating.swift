@@ -1,5 +1,5 @@
 extension OperationQueue {
-  /// Gives a new queue its settings.
+  /// Sets the settings of a new queue.
   final func configure(name: String?, order: QueueOrder, _ quality: QualityOfService) {
     let serialExecutor = order == .fifo ? QueueSerialExecutor(self) : nil
     state.withLock { state in
@@ -15,7 +15,7 @@ extension OperationQueue {
 }
 
 extension OperationQueueExtensions {
-  /// In which order the queue starts its operations.
+  /// How the queue chooses the next operation to start.
   @_disfavoredOverload
   public var order: QueueOrder { state.withLock { $0.admission.order } }
 }

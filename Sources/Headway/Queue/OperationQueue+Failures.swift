@@ -1,28 +1,31 @@
 import Synchronization
 
 extension OperationQueueExtensions {
-  /// What to call when an operation of the queue has failed; nil by default.
+  /// The handler that the queue calls when one of its operations has failed.
   ///
-  /// It keeps the error of a block given to `addOperation { }` from being lost, since nothing else refers to that
-  /// block's operation:
+  /// The default is nil.
+  ///
+  /// The handler prevents the loss of errors from blocks that you add with `addOperation { }`, because nothing else
+  /// refers to the operation of such a block:
   ///
   /// ```swift
   /// queue.onFailure = { operation, error in print(operation, "failed:", error) }
   /// ```
   ///
-  /// It is called once for each operation whose ``Operation/outcome`` is ``OperationOutcome/failure(_:)``, after it has
-  /// left the queue, on the thread that ended it, with no lock held. It may call anything, and holds up nothing but
-  /// that thread and the tasks that wait: ``finished()``, and the asynchronous waits for that operation, include the
-  /// call. ``OperationQueue/waitUntilAllOperationsAreFinished()`` and ``Operation/waitUntilFinished()`` do not, since
-  /// the call may need the thread that they block.
+  /// The queue calls the handler once for each operation whose ``Operation/outcome`` is
+  /// ``OperationOutcome/failure(_:)``, after the operation has left the queue. It does so on the thread that ended the
+  /// operation, with no lock held. The handler can call anything. It delays only that thread and the tasks that wait:
+  /// ``finished()``, and the asynchronous waits for that operation, include the call.
+  /// ``OperationQueue/waitUntilAllOperationsAreFinished()`` and ``Operation/waitUntilFinished()`` do not include it,
+  /// because the call may need the thread that they block.
   ///
-  /// An operation is cancelled immediately if it is made to require another one that has failed already. The first
-  /// queue with a handler to which you add it reports it.
+  /// If you make an operation require another one that has already failed, the operation is cancelled immediately. If
+  /// you then add it to queues, the first queue that has a handler reports it.
   @_disfavoredOverload
   public var onFailure: (@Sendable (Operation, any Error) -> Void)? {
     get { state.withLock { $0.failureHandler } }
     set {
-      // The old one is released after the lock.
+      // The old handler is released after the lock.
       let old = state.withLock { state in
         defer { state.failureHandler = newValue }
         return state.failureHandler
@@ -33,7 +36,7 @@ extension OperationQueueExtensions {
 }
 
 extension OperationQueue {
-  /// Calls the handler of failures for an operation that has left the queue, and was counted as to be reported.
+  /// Calls the failure handler for an operation that has left the queue, and whose report was counted.
   final func reportFailure(of operation: Operation) {
     if case .failure(let error)? = operation.outcome, let onFailure {
       ReportScope.run(for: self, operation) { onFailure(operation, error) }
@@ -44,10 +47,10 @@ extension OperationQueue {
 }
 
 extension OperationQueue {
-  /// The queue has refused an operation that was cancelled in no queue: one that has failed is treated as if it had
-  /// failed here.
+  /// Treats an operation that was cancelled in no queue, and that the queue has refused, as if it had failed in this
+  /// queue, if it has failed.
   ///
-  /// Otherwise it would depend on a race whether an operation with a failing dependency is reported.
+  /// Otherwise, a race would decide whether an operation with a failing dependency is reported.
   final func noteRefused(_ operation: Operation) {
     guard let error = operation.failureOfDependency else { return }
     noteFailure(error)
@@ -69,7 +72,7 @@ extension OperationQueue {
 }
 
 extension Operation {
-  /// The error of an operation that was cancelled because one that it required to succeed has failed.
+  /// The error of an operation that was cancelled because an operation that it required to succeed has failed.
   fileprivate final var failureOfDependency: DependencyError? {
     guard let error = operationRecordedError as? DependencyError, case .failure? = error.culprit.outcome else {
       return nil
@@ -77,8 +80,9 @@ extension Operation {
     return error
   }
 
-  /// Takes the sole right to report the failure of an operation that was cancelled in no queue, and that several may
-  /// refuse.
+  /// Claims the sole right to report the failure of an operation that was cancelled in no queue.
+  ///
+  /// Several queues may refuse it.
   fileprivate final func claimReport() -> Bool {
     links.withLock { links in
       state.announceDetails()
@@ -88,7 +92,7 @@ extension Operation {
     }
   }
 
-  /// What made the operation, which has finished, fail; nil if it did not, or was cancelled.
+  /// The error that made the finished operation fail, or nil if it did not fail or was cancelled.
   final var failure: (any Error)? {
     guard state.current.hasFailed, case .failure(let error)? = outcome else { return nil }
     return error

@@ -1,9 +1,9 @@
 extension OperationQueueExtensions {
-  /// How many operations the queue should hold, running ones among them, before ``add(_:)-(Operation)`` waits.
+  /// How many operations the queue should hold, including running ones, before ``add(_:)-(Operation)`` waits.
   ///
-  /// By default there is no limit. Other ways of adding do not wait, and may exceed it.
+  /// By default, there is no limit. Other methods that add operations do not wait, and can exceed the limit.
   ///
-  /// - Precondition: It is 1 or more.
+  /// - Precondition: The value is 1 or more.
   @_disfavoredOverload
   public var pendingLimit: Int {
     get { state.withLock { $0.producers.limit } }
@@ -13,8 +13,9 @@ extension OperationQueueExtensions {
     }
   }
 
-  /// Adds an operation, once the queue holds fewer than ``pendingLimit``: so memory is bounded, however fast a task
-  /// produces operations.
+  /// Adds an operation once the queue holds fewer than ``pendingLimit`` operations.
+  ///
+  /// This bounds memory, no matter how fast a task produces operations.
   ///
   /// ```swift
   /// let queue = OperationQueue()
@@ -22,14 +23,15 @@ extension OperationQueueExtensions {
   /// for address in addresses { try await queue.add(TaskOperation { _ = try await fetch(address) }) }
   /// ```
   ///
-  /// Suspends while the queue is full. Callers proceed in order of arrival. While they wait, the queue's operations are
-  /// raised to the priority of the task, as by ``OperationQueueExtensions/finished()``. An operation of the queue that
-  /// adds to it in this way keeps its own place while it waits. If every operation waits like this, none can proceed.
+  /// The method suspends while the queue is full. Callers proceed in order of arrival. While they wait, the queue's
+  /// operations are raised to the priority of the task, as with ``OperationQueueExtensions/finished()``. An operation
+  /// that calls this method on its own queue keeps its own place while it waits. If every operation waits like this,
+  /// none can proceed.
   ///
-  /// - Parameter operation: The operation.
-  /// - Throws: `CancellationError` when the task is cancelled before there was a place: then the operation was not
+  /// - Parameter operation: The operation to add.
+  /// - Throws: `CancellationError` if the task is cancelled before a place is free. In that case, the operation was not
   ///   added.
-  /// - Precondition: As for ``OperationQueue/addOperation(_:)-(Operation)``.
+  /// - Precondition: The operation meets the requirements of ``OperationQueue/addOperation(_:)-(Operation)``.
   /// - Complexity: O(1).
   @_disfavoredOverload
   public func add(_ operation: Operation) async throws {
@@ -45,13 +47,13 @@ extension OperationQueueExtensions {
     update { $0.producers.returnPlace() }
   }
 
-  /// Adds a block as an operation of its own, once the queue holds fewer than ``pendingLimit``.
+  /// Adds a block as a separate operation, once the queue holds fewer than ``pendingLimit`` operations.
   ///
-  /// Otherwise as ``add(_:)-(Operation)``.
+  /// See ``add(_:)-(Operation)`` for details.
   ///
-  /// - Parameter block: What to run. What it throws is kept in that operation's ``Operation/error``, and is passed to
-  ///   ``onFailure``.
-  /// - Throws: `CancellationError` when the task is cancelled before there was a place.
+  /// - Parameter block: The block to run. If it throws, the operation keeps the error in ``Operation/error``, and the
+  ///   queue passes it to ``onFailure``.
+  /// - Throws: `CancellationError` if the task is cancelled before a place is free.
   /// - Complexity: O(1).
   @_disfavoredOverload
   public func add(_ block: @escaping @Sendable () throws -> Void) async throws {
@@ -60,12 +62,15 @@ extension OperationQueueExtensions {
 }
 
 extension OperationQueue {
-  /// Takes a place; or has the waiter wait for one, in which case this returns true.
+  /// Takes a place.
+  ///
+  /// If none is free, adds the waiter, which waits for one, and returns true.
   fileprivate final func takePlace(orAdd waiter: Waiter) -> Bool {
     update(collectingBatches: true) { state in
       guard !state.producers.takePlace(besides: state.admission.count) else { return false }
       state.producers.append(waiter)
-      // From now on each end is seen at once: the thread of a batch says of several, when it next asks for something.
+      // From now on, each end must be seen immediately. The thread of a batch publishes several ends before it next
+      // requests work.
       state.admission.reclaimBatches()
       return true
     }

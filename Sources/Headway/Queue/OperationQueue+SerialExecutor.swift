@@ -1,5 +1,7 @@
 extension OperationQueueExtensions {
-  /// The queue as the executor of an actor, which has to keep the queue.
+  /// Returns the queue as the executor of an actor.
+  ///
+  /// The actor must keep the queue alive.
   ///
   /// ```swift
   /// actor Journal {
@@ -15,15 +17,15 @@ extension OperationQueueExtensions {
   /// }
   /// ```
   ///
-  /// What the actor does between two suspensions is an operation of the queue, in line with the queue's other
-  /// operations: no two of them run at once, a suspended queue holds the actor up, and a call that blocks in it holds
-  /// up no other part of the program. Jobs of the actor are not cancelled with the queue's operations.
+  /// Each part of the actor's work between two suspensions is an operation of the queue, and takes its turn among the
+  /// queue's other operations. No two of them run at the same time. A suspended queue delays the actor. A blocking call
+  /// in the actor delays no other part of the program. Jobs of the actor are not cancelled with the queue's operations.
   ///
-  /// In a classic operation of the queue, `assumeIsolated(_:)` lets synchronous code use the actor. In a
-  /// ``TaskOperation`` it does not, since several tasks may be inside that at once.
+  /// Inside a classic operation of the queue, synchronous code can use the actor with `assumeIsolated(_:)`. Inside a
+  /// ``TaskOperation`` it can't, because several tasks can be inside such an operation at the same time.
   ///
-  /// An operation of the queue that awaits the actor waits for its own place, for ever: so call the actor from
-  /// elsewhere.
+  /// If an operation of the queue awaits the actor, it waits forever for a turn that it occupies itself. So call the
+  /// actor only from outside the queue.
   ///
   /// - Precondition: The queue's ``order`` is ``QueueOrder/fifo``.
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
@@ -34,12 +36,12 @@ extension OperationQueueExtensions {
   }
 }
 
-/// Runs the jobs of an actor as operations of a queue, which owns it.
+/// Runs the jobs of an actor as operations of a queue.
 ///
-/// Apart from the queue, which is a `TaskExecutor`: a job does not say whether it is an actor's, and one that is not
-/// would be cut in two where it calls another function.
+/// The queue owns it. The queue itself is a `TaskExecutor`, so this class is separate: a job does not indicate whether
+/// it belongs to an actor, and one that does not would be split where it calls another function.
 final class QueueSerialExecutor: SerialExecutor {
-  /// Kept by the actor, as long as there are jobs.
+  /// The actor keeps the queue alive as long as there are jobs.
   private unowned let queue: OperationQueue
 
   init(_ queue: OperationQueue) { self.queue = queue }

@@ -1,4 +1,4 @@
-/// A queue runs the jobs of Swift's tasks: what a task does between two suspensions is an operation of the queue.
+/// A queue can run the jobs of Swift tasks: each part of a task between two suspensions is an operation of the queue.
 ///
 /// ```swift
 /// let queue = OperationQueue()
@@ -6,36 +6,37 @@
 /// let size = try await Task(executorPreference: queue) { try await fetch(addresses[0]).utf8.count }.value
 /// ```
 ///
-/// So no more of them run at once than the queue's limit allows, and none while it is suspended. A task that awaits
-/// takes no place of the limit; use a ``TaskOperation`` for one that keeps its
-/// place. A blocking call in such a task holds up neither other queues nor Swift's own threads.
+/// The queue's limit and suspension apply to these operations. While a task awaits, it occupies no concurrency slot.
+/// For a task that keeps its slot, use a ``TaskOperation``. A blocking call in a task delays neither other queues nor
+/// Swift's own threads.
 ///
 /// *Actors are the exception.* When such a task calls an actor that has no executor of its own, the actor's next job is
-/// an operation of this queue, too (SE-0417). While the queue is suspended or full, or while that job waits behind
+/// also an operation of this queue (SE-0417). While the queue is suspended or full, or while that job waits behind
 /// others, the actor waits, and so does every other task that calls the actor. To avoid that, do one of these:
 /// - Create the actor with an executor of its own, such as a queue whose order is ``QueueOrder/fifo``
 ///   (``OperationQueueExtensions/asUnownedSerialExecutor()``).
 /// - Call the actor in `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
 /// - Use a ``TaskOperation``: neither a suspension nor the limit holds up its jobs once it has started.
 ///
-/// What the function of such a task captures is released inside its last job. So a `deinit` of a captured object must
-/// not wait for this queue, which holds the job until then.
+/// Objects that the function of such a task captures are released inside the task's last job. So a `deinit` of a
+/// captured object must not wait for this queue, which holds the job until then.
 ///
-/// The jobs are not cancelled with the queue's operations, since a task can't end without them: cancel the task.
+/// The jobs are not cancelled with the queue's operations, because a task can't end without them. To cancel them,
+/// cancel the task.
 extension OperationQueue: TaskExecutor {
   /// Runs a job of a task as an operation of this queue, at the job's priority.
   ///
-  /// Called by the runtime of Swift. If the task is escalated later, the queue raises the operation within
+  /// The Swift runtime calls this method. If the task is escalated later, the queue raises the operation within
   /// milliseconds.
   ///
-  /// - Parameter job: The job.
+  /// - Parameter job: The job to run.
   public final func enqueue(_ job: consuming ExecutorJob) { add(UnownedJob(job), on: nil) }
 
   /// Runs a job as an operation of this queue, at the job's priority.
   ///
   /// - Parameters:
-  ///   - job: The job.
-  ///   - serialExecutor: That of the actor, if it is an actor's.
+  ///   - job: The job to run.
+  ///   - serialExecutor: The executor of the actor, if the job belongs to one.
   final func add(_ job: UnownedJob, on serialExecutor: QueueSerialExecutor?) {
     let quality = QualityOfService(TaskPriority(rawValue: job.priority.rawValue))
     let operation = JobOperation(job, on: self, serialExecutor)
@@ -50,7 +51,9 @@ private final class JobOperation: Operation, @unchecked Sendable {
   private let job: UnownedJob
   private let executor: OperationQueue
   private let serialExecutor: QueueSerialExecutor?
-  /// The task until the job has returned, if the job is that of a task; kept, since the task may end with the job.
+  /// The job's task, if it has one, until the job has returned.
+  ///
+  /// The task may end with the job, so this is cleared then.
   private let task: Guarded<UnsafeCurrentTask?>
 
   init(_ job: UnownedJob, on executor: OperationQueue, _ serialExecutor: QueueSerialExecutor?) {
@@ -71,9 +74,9 @@ private final class JobOperation: Operation, @unchecked Sendable {
 
   override var levelOfTask: Int? { task.withLock { $0.map { QualityOfService($0.priority).level } } }
 
-  /// False: how many jobs a task has, nobody knows.
+  /// Always false: the number of a task's jobs is unknown.
   override var isUnit: Bool { false }
 
-  /// False: the task would never end.
+  /// Always false: otherwise, the task would never end.
   override var isCancellable: Bool { false }
 }

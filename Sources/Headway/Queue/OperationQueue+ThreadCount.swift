@@ -1,13 +1,12 @@
 extension OperationQueueExtensions {
-  /// How many threads the library makes at most for operations, for all queues of the process together; 512 unless it
-  /// is set.
+  /// The maximum number of threads that Headway creates for operations, for all queues of the process together.
   ///
-  /// So many are there only if so many operations block: busy operations take about as many as there are processors.
-  /// When the limit is reached, work waits for a thread to come back, and gets it by its quality of service. Queues
-  /// report that with ``OperationQueueEvent/threadLimitReached(limit:)``. Lowering the limit ends no thread. One more
-  /// thread may look after the others, and runs no operation.
+  /// The default is 512. Headway creates that many threads only if as many operations block: busy operations need about
+  /// one thread per processor. When the limit is reached, work waits until a thread is free, and gets it in the order
+  /// of its quality of service. Queues report this as ``OperationQueueEvent/threadLimitReached(limit:)``. Lowering the
+  /// limit ends no thread. One more thread may manage the others; it runs no operation.
   ///
-  /// - Precondition: At least 1.
+  /// - Precondition: The value is 1 or more.
   @_disfavoredOverload
   public static var maximumThreadCount: Int {
     get { ThreadLimit.current }

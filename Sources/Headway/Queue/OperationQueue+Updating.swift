@@ -2,24 +2,26 @@ import Dispatch
 import Synchronization
 
 extension OperationQueue {
-  /// What is left to do when the queue's lock has been released.
+  /// The work that remains after the queue's lock has been released.
   ///
-  /// Every update makes one, and nearly all leave no more to do than numbers say: so each reference here is mostly nil,
-  /// what few updates need is in one object, and none is copied.
+  /// Every update creates one, and nearly all need only its numbers. So each reference here is usually nil, the
+  /// properties that few updates need are in one object, and none of them is copied.
   private struct AfterUpdate: ~Copyable {
     var tickets = PerClass(0)
     var observers: ObserverList?
-    /// The queue is to be looked at for a stall.
+    /// Whether the queue must be checked for a stall.
     var looksForStall = false
     var released = ReleasedOperations()
     var rare: Rare?
-    /// How many operations the queue held, when the update began and before the change was made.
+    /// How many operations the queue held when the update began, and before the change.
     var (oldCount, count) = (0, 0)
-    /// The queue has begun, or ceased, to hold operations: while it does, it owns itself.
+    /// Positive if the queue has begun to hold operations, negative if it no longer holds any.
+    ///
+    /// While it holds operations, it owns itself.
     var ownership = 0
 
     final class Rare {
-      /// What runs the operations in place of the pool.
+      /// The executor that runs the operations instead of the pool.
       var executor: (any WorkExecutor)?
       var underlyingQueue: DispatchQueue?
       var generation = 0
@@ -28,7 +30,7 @@ extension OperationQueue {
       var raised: [Admission.Raised] = []
     }
 
-    /// Made when there is something.
+    /// Created on first use.
     var madeRare: Rare {
       mutating get {
         if let rare { return rare }
@@ -39,14 +41,16 @@ extension OperationQueue {
     }
   }
 
-  /// Changes the state under the lock; then, outside it, sends for the workers that the change calls for, wakes those
-  /// who wait for an empty queue, and notifies the observers.
+  /// Changes the state under the lock.
+  ///
+  /// After the lock, it requests the workers that the change needs, wakes callers that wait for an empty queue, and
+  /// notifies the observers.
   ///
   /// - Parameters:
-  ///   - collectsBatches: First, collects the results of batches, so that the state is exact; always so when somebody
-  ///     observes.
-  ///   - body: Makes the change.
-  /// - Returns: What `body` returns.
+  ///   - collectsBatches: Whether to collect the results of batches first, so that the state is exact. An observed
+  ///     queue always does so.
+  ///   - body: Changes the state.
+  /// - Returns: The result of `body`.
   final func update<Answer>(
     collectingBatches collectsBatches: Bool = false, _ body: (inout QueueState) -> Answer
   ) -> Answer {
@@ -56,19 +60,19 @@ extension OperationQueue {
     return answer
   }
 
-  /// As ``update(collectingBatches:_:)``, but for what may run users' code, which the caller performs later.
+  /// Changes the state like ``update(collectingBatches:_:)``, but leaves steps that can run user code to the caller.
   ///
   /// - Parameters:
-  ///   - collectsBatches: First, collects the results of batches.
-  ///   - effects: Takes what the caller is to perform.
-  ///   - body: Makes the change.
-  /// - Returns: What `body` returns.
-  @inline(never)  // Where it were inlined, what `body` refers to would be retained for the closure that takes the lock.
+  ///   - collectsBatches: Whether to collect the results of batches first.
+  ///   - effects: Receives the steps that the caller must perform.
+  ///   - body: Changes the state.
+  /// - Returns: The result of `body`.
+  @inline(never)  // // If it were inlined, the closure that takes the lock would retain the references in `body`.
   final func update<Answer>(
     collectingBatches collectsBatches: Bool = false, leaving effects: inout Effects,
     _ body: (inout QueueState) -> Answer
   ) -> Answer {
-    // Compiled anew for each change: so what does not depend on the change is in other functions.
+    // Compiled again for each change, so code that does not depend on the change is in other functions.
     var after = AfterUpdate()
     let answer = state.withLock { state in
       beginUpdate(of: &state, collectingBatches: collectsBatches, &after)
@@ -80,7 +84,7 @@ extension OperationQueue {
     return answer
   }
 
-  /// Under the lock, before the change.
+  /// Prepares the state for a change, under the lock.
   private func beginUpdate(
     of state: inout QueueState, collectingBatches collectsBatches: Bool, _ after: inout AfterUpdate
   ) {
@@ -89,17 +93,18 @@ extension OperationQueue {
     state.takeIn(inbox, &after.released)
     if collectsBatches || state.isObserved {
       state.collectBatches(&after.released)
-      // What those added that have finished, before they did.
+      // Operations that finished may have added others before they did.
       state.takeIn(inbox, &after.released)
     }
     after.count = state.admission.count
   }
 
-  /// Under the lock, after the change.
+  /// Completes a change, under the lock.
   private func endUpdate(of state: inout QueueState, _ after: inout AfterUpdate) {
-    // The change may have collected the end of one that had added another: then the queue is not empty.
+    // The change may have collected the end of an operation that had added another one. In that case, the queue is not
+    // empty.
     if state.admission.count == 0 { state.takeIn(inbox, &after.released) }
-    // Before tickets are issued, since it takes back what threads of a lower class have not started.
+    // Before tickets are issued, because this reclaims operations that threads of a lower class have not started.
     if state.admission.isRaising { takeRaised(from: &state, &after) }
     after.tickets = state.issueTickets(inbox, servesInbox, &after.released)
     #if DEBUG
@@ -135,7 +140,7 @@ extension OperationQueue {
     if !raised.isEmpty { after.madeRare.raised = raised }
   }
 
-  /// After the lock.
+  /// Performs the remaining work, after the lock.
   private func finishUpdate(_ after: borrowing AfterUpdate, _ effects: inout Effects) {
     if !after.tickets.isZero { sendForWorkers(after) }
     if let rare = after.rare {
@@ -169,9 +174,9 @@ extension OperationQueue {
 
   // MARK: Settings
 
-  /// What runs the operations in place of the pool, for instance step by step.
+  /// The executor that runs the operations instead of the pool, for example step by step.
   ///
-  /// It can be set while the queue is empty.
+  /// You can set it only while the queue is empty.
   package final var executor: (any WorkExecutor)? {
     get { state.withLock { $0.executor } }
     set {
@@ -180,23 +185,23 @@ extension OperationQueue {
     }
   }
 
-  /// Changes what runs the operations, if the queue holds none.
+  /// Changes the executor or the dispatch queue that runs the operations, if the queue is empty.
   ///
   /// - Parameters:
-  ///   - property: Where the state has it.
-  ///   - runner: What is to run them from now on.
-  /// - Returns: Whether it was changed.
+  ///   - property: The property of the state to change.
+  ///   - runner: The new executor or dispatch queue.
+  /// - Returns: Whether the property was changed.
   private func setRunner<Runner>(_ property: WritableKeyPath<QueueState, Runner?>, _ runner: Runner?) -> Bool {
     let old = update(collectingBatches: true) { state -> Runner?? in
       guard state.admission.count == 0 else { return nil }
       return state.setRunner(property, runner)
     }
-    return old != nil  // What ran them before is released here, after the lock.
+    return old != nil  // // The previous runner is released here, after the lock.
   }
 
-  /// Has the operations run where those of another queue do.
+  /// Makes the operations run where those of another queue run.
   ///
-  /// The queue must be suspended, and none of its operations have started; there may be operations in it.
+  /// The queue must be suspended, and none of its operations may have started. It need not be empty.
   final func inherit(from queue: OperationQueue?) {
     guard let queue else { return }
     let (executor, underlyingQueue) = queue.state.withLock { ($0.executor, $0.underlyingQueue) }
@@ -207,7 +212,7 @@ extension OperationQueue {
     withExtendedLifetime(old) {}  // Released after the lock.
   }
 
-  /// The implementation of ``maxConcurrentOperationCount``.
+  /// Implements ``maxConcurrentOperationCount``.
   final func setLimit(_ limit: Int) {
     require(
       limit >= Self.defaultMaxConcurrentOperationCount,
@@ -219,13 +224,13 @@ extension OperationQueue {
       state.note(.maxConcurrentOperationCount, limit)
       return state.admission.nextHeldBack()
     }
-    // Threads that run users' code between two operations of their batches, all of which are reclaimed now, have no
-    // place of the limit any more.
+    // All batches are reclaimed now. Their threads must not occupy a concurrency slot while they run user code between
+    // two operations.
     update(collectingBatches: true) { _ in }
     reevaluateReadiness(heldBack)
   }
 
-  /// The implementation of ``isSuspended``.
+  /// Implements ``isSuspended``.
   final func setSuspended(_ isSuspended: Bool) {
     guard !isMain else { return }
     let heldBack = update { state in
@@ -236,17 +241,17 @@ extension OperationQueue {
     reevaluateReadiness(heldBack)
   }
 
-  /// The implementation of ``underlyingQueue``.
+  /// Implements ``underlyingQueue``.
   final func setUnderlyingQueue(_ queue: DispatchQueue?) {
     guard !isMain else { return }
     let isChanged = setRunner(\.underlyingQueue, queue)
     require(isChanged, "The underlying queue of \(label) was set while it held operations: set it first.")
   }
 
-  /// The implementation of ``qualityOfService``.
+  /// Implements ``qualityOfService``.
   final func setQuality(_ quality: QualityOfService) { changeQuality(to: quality) { _ in true } }
 
-  /// Sets the quality of service, unless it is that high already.
+  /// Sets the quality of service, unless it is already that high.
   final func raiseQuality(to quality: QualityOfService) { changeQuality(to: quality) { $0.level < quality.level } }
 
   private func changeQuality(to quality: QualityOfService, where condition: (QualityOfService) -> Bool) {
@@ -264,10 +269,11 @@ extension OperationQueue {
   /// The quality of service, without the lock.
   final var knownQuality: QualityOfService { QualityOfService(level: qualityLevel.load(ordering: .relaxed)) }
 
-  /// The level of the quality of service, for a worker that has gone on to an operation: see `Worker+Raising.swift`.
+  /// The level of the quality of service, for a worker that has continued with another operation: see
+  /// `Worker+Raising.swift`.
   final var levelInOrder: Int { qualityLevel.load(ordering: .sequentiallyConsistent) }
 
-  /// Under the lock of the queue.
+  /// Sets the quality of service, under the queue's lock.
   final func setQuality(_ quality: QualityOfService, _ state: inout QueueState) {
     state.setPlacement(quality: quality)
     qualityLevel.store(quality.level, ordering: .relaxed)

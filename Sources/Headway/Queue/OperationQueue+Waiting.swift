@@ -1,7 +1,7 @@
 import Synchronization
 
 extension OperationQueue {
-  /// What ``waitUntilAllOperationsAreFinished()`` does.
+  /// Implements ``waitUntilAllOperationsAreFinished()``.
   final func blockUntilEmpty() {
     let endless = ThreadContext.operations.first {
       $0.isInMain && $0.endsWithMain && $0.state.current.phase == .executing && $0.queue === self
@@ -14,29 +14,29 @@ extension OperationQueue {
     patience.wait(for: self)
   }
 
-  /// Suspends the task as ``OperationQueueExtensions/finished()`` does, whether or not the task is cancelled.
+  /// Suspends the task like ``OperationQueueExtensions/finished()``, whether or not the task is cancelled.
   final func emptied() async {
     let includesReports = ReportScope.isAwaited(of: self)
     await WaiterList.suspend { addWaiter($0, includingReports: includesReports) }
     if includesReports { await observersWereNotified() }
   }
 
-  /// Suspends the task until the observers have been notified of what has happened.
+  /// Suspends the task until the observers have been notified of all changes so far.
   fileprivate final func observersWereNotified() async {
     guard let observers = state.withLock({ $0.observers }) else { return }
     await WaiterList.suspend { observers.addWaiter($0) }
   }
 
-  /// Has `handler` called once when the queue holds nothing, on the thread by which that came about.
+  /// Has the queue call `handler` once when it becomes empty, on the thread that makes it empty.
   ///
-  /// - Returns: False if it holds nothing now; then the handler is not called.
+  /// - Returns: False if the queue is empty now. In that case, the handler is not called.
   final func callWhenEmpty(_ handler: @escaping @Sendable () -> Void) -> Bool { addWaiter(.handler(handler)) }
 
   /// Registers a waiter.
   ///
   /// - Parameters:
-  ///   - waiter: The waiter.
-  ///   - includesReports: Whether it waits until the ends are reported, too.
+  ///   - waiter: The waiter to add.
+  ///   - includesReports: Whether the waiter also waits until the ends are reported.
   /// - Returns: False if there is nothing to wait for.
   fileprivate final func addWaiter(_ waiter: Waiter, includingReports includesReports: Bool = false) -> Bool {
     update(collectingBatches: true) { state in
@@ -48,21 +48,21 @@ extension OperationQueue {
 }
 
 extension OperationQueueExtensions {
-  /// Suspends the task until the queue holds nothing, and everything has been notified of what happened in it.
+  /// Suspends the task until the queue is empty, and its observers and handlers have been notified.
   ///
-  /// When it returns, ``onFailure`` has been called for each operation that failed, and the observers of the queue have
-  /// been notified. Completion blocks may still run. Operations added meanwhile prolong the wait. Holds no thread. If
-  /// the waiting task has another priority than the medium one, what the queue holds runs at no lower quality of
-  /// service.
+  /// When the method returns, ``onFailure`` has been called for each operation that failed, and the observers of the
+  /// queue have been notified. Completion blocks may still run. Operations added during the wait prolong it. The wait
+  /// blocks no thread. If the priority of the waiting task is not `.medium`, the queue's operations run at least at the
+  /// matching quality of service.
   ///
-  /// A call of ``onFailure``, or of an observer of the queue, may block until a task that it has created has waited for
-  /// the queue: that wait does not include the call. Nor does a wait inside an operation, for which such a call may
-  /// wait.
+  /// A call of ``onFailure``, or of an observer of the queue, can block until a task that it has created has waited for
+  /// the queue. That wait does not include the call. A wait inside an operation does not include the call either,
+  /// because the call may wait for the operation.
   ///
   /// If the task of an operation waits for the operation's own queue, or for the queue of a group that it is in, it
   /// waits until it is cancelled. This is reported as ``OperationQueueEvent/waitsInCycle(_:)``.
   ///
-  /// - Throws: `CancellationError` when the waiting task is cancelled; the operations go on.
+  /// - Throws: `CancellationError` if the waiting task is cancelled. The operations continue.
   /// - Complexity: O(1), even if the waiting task is cancelled.
   @_disfavoredOverload
   public func finished() async throws {

@@ -14,52 +14,52 @@ import Synchronization
 /// queue.addOperations([fetch, parse], waitUntilFinished: true)
 /// ```
 ///
-/// A queue owns what it holds until that has finished; the only way to take an operation out is to cancel it. A queue
-/// that you release runs what it holds to the end, and is then freed. If it is suspended, or its limit is 0, it keeps
-/// itself and its operations until they are cancelled, because others may depend on them. So before you release such a
-/// queue, resume it or call ``cancelAllOperations()``.
+/// A queue owns its operations until they have finished. The only way to remove an operation is to cancel it. If you
+/// release a queue, it still runs all of its operations, and is then freed. If it is suspended, or its limit is 0, it
+/// keeps itself and its operations alive until they are cancelled, because other operations may depend on them. So
+/// before you release such a queue, resume it or call ``cancelAllOperations()``.
 ///
-/// Every member may be used from any thread.
+/// You can use every member from any thread.
 open class OperationQueue: @unchecked Sendable {
-  // What protects the state: `state` has a lock, under which nothing is called that is not in this module and no other
-  // lock is taken, but those of the list of observers and of the buffers of events. `knownProgress` has a lock of its
-  // own.
+  // Protection of the state: `state` has a lock. While it is held, only code of this module is called, and no other
+  // locks are taken, except those of the list of observers and of the event buffers. `knownProgress` has a separate
+  // lock.
   //
-  // Members that Foundation's class lets subclasses override are open, and so have to be here; what they do is in the
-  // extension that is about it.
+  // Members that subclasses of Foundation's class can override are open, and so must be declared here. The related
+  // extensions implement them.
 
   let state: Guarded<QueueState>
-  /// Set before anybody knows the queue.
+  /// Set before any other code knows the queue.
   @exclusivity(unchecked) final private(set) var isMain = false
-  /// Tells the worker that spins for this queue, if there is one, that there is something to do.
+  /// Notifies the worker that spins for this queue, if there is one, that work is available.
   let spinSignal = Atomic<Bool>(false)
-  /// What was added while the inbox was served.
+  /// The operations that were added while the inbox was served.
   let inbox = Inbox()
-  /// A thread is on its way to the queue, and will take the inbox in.
+  /// A thread is on its way to the queue, and will empty the inbox.
   let servesInbox = Atomic<Bool>(false)
-  /// How many operations have left it, or are about to, whose completion blocks have not returned.
+  /// How many operations have left the queue, or are about to, while their completion blocks have not returned.
   let dueCompletions = Atomic<Int>(0)
-  /// It has had jobs of tasks.
+  /// Whether the queue has had jobs of tasks.
   let hasJobs = Atomic<Bool>(false)
-  /// It is about to look whether tasks have been escalated whose jobs wait.
+  /// Whether the queue is about to check for waiting jobs whose tasks have been escalated.
   let looksForEscalations = Atomic<Bool>(false)
-  /// The level of its quality of service, to be looked at without the lock.
+  /// The level of its quality of service, for reading without the lock.
   let qualityLevel = Atomic<Int>(0)
 
-  /// Made when it is first asked for: it refers back to the queue weakly, which makes counting references slower.
+  /// Created on first use: it refers back to the queue weakly, which slows down reference counting.
   let knownProgress = Guarded<OperationProgress?>(nil)
-  /// The same, to be looked at without the lock.
+  /// The same progress, for reading without the lock.
   let progressPointer = Atomic<UnsafeRawPointer?>(nil)
 
-  /// The progress of what the queue runs.
+  /// The progress of the operations in the queue.
   ///
-  /// With `totalUnitCount` 0, as it is at first, nothing is tracked. Set it, and each operation that finishes completes
-  /// one unit; of an operation that runs, its own ``Operation/progress`` counts as a fraction of that unit. Barriers
-  /// complete no unit. A unit is complete before its operation leaves the queue; observers of the progress are notified
+  /// The default `totalUnitCount` is 0, which tracks nothing. After you set it, each operation that finishes completes
+  /// one unit. While an operation runs, its own ``Operation/progress`` counts as a fraction of that unit. Barriers
+  /// complete no unit. A unit is complete before its operation leaves the queue. The progress notifies its observers
   /// afterwards.
   ///
-  /// Cancelling the progress cancels what the queue holds, once: a progress that was cancelled stays so, and
-  /// ``cancelAllOperations()`` may be called again.
+  /// Cancelling the progress cancels the operations in the queue, once: a cancelled progress stays cancelled. You can
+  /// call ``cancelAllOperations()`` again.
   open var progress: OperationProgress {
     knownProgress.withLock { known in
       if let known { return known }
@@ -72,23 +72,24 @@ open class OperationQueue: @unchecked Sendable {
     }
   }
 
-  /// Creates a queue that holds nothing, is not suspended and lets the system decide how much runs at once.
+  /// Creates an empty queue that is not suspended and has no limit on concurrent operations.
   public init() {
     state = Guarded(QueueState())
     LiveQueues.add(self)
   }
 
-  /// Creates a queue that holds nothing, with its settings.
+  /// Creates an empty queue with the given settings.
   ///
   /// ```swift
   /// let queue = OperationQueue(name: "thumbnails", maxConcurrentOperationCount: 4)
   /// ```
   ///
   /// - Parameters:
-  ///   - name: What to call the queue in descriptions and messages.
-  ///   - maxConcurrentOperationCount: How many operations run at once, at most; by default the system decides.
-  ///   - qualityOfService: How important its work is to the user.
-  /// - Precondition: `maxConcurrentOperationCount` is not below -1.
+  ///   - name: The name of the queue in descriptions and messages.
+  ///   - maxConcurrentOperationCount: How many operations run at the same time, at most. By default, the system
+  ///     decides.
+  ///   - qualityOfService: How important the queue's work is to the user.
+  /// - Precondition: `maxConcurrentOperationCount` is -1 or more.
   public convenience init(
     name: String?, maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount,
     qualityOfService: QualityOfService = .default
@@ -98,25 +99,25 @@ open class OperationQueue: @unchecked Sendable {
     self.maxConcurrentOperationCount = maxConcurrentOperationCount
   }
 
-  /// Creates a queue without a name that holds nothing, with a limit.
+  /// Creates an empty queue with a limit and without a name.
   ///
   /// - Parameters:
-  ///   - maxConcurrentOperationCount: How many operations run at once, at most.
-  ///   - qualityOfService: How important its work is to the user.
-  /// - Precondition: `maxConcurrentOperationCount` is not below -1.
+  ///   - maxConcurrentOperationCount: How many operations run at the same time, at most.
+  ///   - qualityOfService: How important the queue's work is to the user.
+  /// - Precondition: `maxConcurrentOperationCount` is -1 or more.
   public convenience init(maxConcurrentOperationCount: Int, qualityOfService: QualityOfService = .default) {
     self.init(
       name: nil, maxConcurrentOperationCount: maxConcurrentOperationCount, qualityOfService: qualityOfService)
   }
 
-  /// Creates a queue without a name that holds nothing.
+  /// Creates an empty queue without a name.
   ///
-  /// - Parameter qualityOfService: How important its work is to the user.
+  /// - Parameter qualityOfService: How important the queue's work is to the user.
   public convenience init(qualityOfService: QualityOfService) {
     self.init(name: nil, qualityOfService: qualityOfService)
   }
 
-  /// Creates a queue that holds nothing and starts its operations in an order.
+  /// Creates an empty queue that starts its operations in a given order.
   ///
   /// ```swift
   /// let log = OperationQueue(name: "log", order: .fifo)
@@ -125,9 +126,9 @@ open class OperationQueue: @unchecked Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - name: What to call the queue in descriptions and messages.
-  ///   - order: The order.
-  ///   - qualityOfService: How important its work is to the user.
+  ///   - name: The name of the queue in descriptions and messages.
+  ///   - order: How the queue chooses the next operation to start.
+  ///   - qualityOfService: How important the queue's work is to the user.
   public convenience init(
     name: String? = nil, order: QueueOrder, qualityOfService: QualityOfService = .default
   ) {
@@ -135,7 +136,8 @@ open class OperationQueue: @unchecked Sendable {
     configure(name: name, order: order, qualityOfService)
   }
 
-  // A convenience initializer as the others, which a subclass inherits if there is no designated one that it can't see.
+  // A convenience initializer like the others: subclasses inherit those only if there is no designated one that they
+  // can't see.
   private convenience init(mainName: String) {
     self.init()
     isMain = true
@@ -154,52 +156,56 @@ open class OperationQueue: @unchecked Sendable {
     ReleasedChain.release(state.withLock { $0.takeUserObjects() })
   }
 
-  // MARK: Queues that are there
+  // MARK: Existing queues
 
-  /// The queue of the main dispatch queue, and so of the main actor: its operations run there, one at a time.
+  /// The queue of the main dispatch queue, and therefore of the main actor.
   ///
-  /// They run while that queue is served: after `dispatchMain()`, in a run loop, or while an asynchronous `main`
-  /// awaits. On Linux the thread that serves it then need not be the process's first. A thread that serves it and waits
-  /// for one of these operations waits for itself: that is reported as ``OperationQueueEvent/waitsInCycle(_:)``, and on
-  /// the standard error stream.
+  /// It runs its operations there, one at a time. The operations run while a thread serves the main dispatch queue:
+  /// after `dispatchMain()`, in a run loop, or while an asynchronous `main` awaits. On Linux, this need not be the
+  /// first thread of the process. If the thread that serves the queue waits for one of these operations, it waits for
+  /// itself. Headway reports this as ``OperationQueueEvent/waitsInCycle(_:)``, and on the standard error stream.
   open class var main: OperationQueue { mainQueue }
 
   private static let mainQueue = OperationQueue(mainName: "main queue")
 
-  /// The queue that runs the operation from which this is called, or nil outside of operations; on the main thread,
-  /// or main queue, outside of operations, ``main``.
+  /// The queue that runs the current operation, or nil if the caller is not inside an operation.
+  ///
+  /// Outside of operations, the main thread and the main dispatch queue get ``main``.
   open class var current: OperationQueue? { ThreadContext.queue ?? (MainDispatchQueue.isCurrent ? mainQueue : nil) }
 
-  /// Adds a new operation as a barrier; for subclasses, which hear of every barrier here.
+  /// Adds a new operation as a barrier.
+  ///
+  /// A subclass can override this method to receive all barriers.
   func add(barrier operation: BlockOperation) { takeBarrier(operation) }
 
-  /// A task is about to add an operation, perhaps after a wait; ``endAddition()`` follows, unless this returns false:
-  /// for queues that come to an end.
+  /// Notes that a task is about to add an operation, perhaps after a wait.
+  ///
+  /// ``endAddition()`` must follow, unless this returns false. Queues that can close override it.
   func beginAddition() -> Bool { true }
 
   func endAddition() {}
 
-  // MARK: Failures, for queues that end with the first
+  // MARK: Failures, for queues that end with the first one
 
-  /// An operation has failed, and is about to leave the queue.
+  /// Notes that an operation has failed and is about to leave the queue.
   func noteFailure(_ error: any Error) {}
 
-  /// An operation that has failed has left the queue.
+  /// Ends the queue after a failed operation has left it.
   func endAfterFailure() {}
 
-  /// The operation whose parts it holds, if it is the queue of a group.
+  /// The operation whose parts the queue holds, if it is the queue of a group.
   var operationOfParts: Operation? { nil }
 
-  /// An operation of the queue has become ready.
+  /// Notes that an operation of the queue has become ready.
   ///
-  /// Not final, so that a test can see what a queue hears.
+  /// Not final, so that a test can observe the notifications.
   func operationBecameReady(_ operation: Operation, leaving effects: inout Effects) {
-    // Here and elsewhere, unretained in the closure, for which it would be retained each time.
+    // Here and elsewhere, the reference is unretained: the closure would retain it on each call.
     let reference = OperationReference(operation)
     update(leaving: &effects) { $0.becameReady(reference) }
   }
 
-  /// As ``operationBecameReady(_:leaving:)``, for several at once.
+  /// Notes that several operations of the queue have become ready.
   func operationsBecameReady(_ references: [OperationReference], leaving effects: inout Effects) {
     guard !references.isEmpty else { return }
     update(leaving: &effects) { state in
@@ -212,15 +218,17 @@ open class OperationQueue: @unchecked Sendable {
   /// The value of ``maxConcurrentOperationCount`` that lets the system decide.
   public static let defaultMaxConcurrentOperationCount = -1
 
-  /// How many operations run at once, at most.
+  /// How many operations run at the same time, at most.
   ///
-  /// -1, the default, lets the system decide: about as many as there are processors, and more when operations block. 1
-  /// runs one at a time, *not* in the order of adding, since readiness and priority come first (see ``QueueOrder``). 0
-  /// runs nothing. A change takes effect at once: when the limit is raised, more operations start; when it is lowered,
-  /// those that are running finish. The main queue, and one whose order is ``QueueOrder/fifo``, always run one at a
-  /// time: setting it does nothing.
+  /// The default, -1, lets the system decide: it runs about one operation per processor, and more when operations
+  /// block. If you set 1, the queue runs one operation at a time, but *not* in the order of adding, because readiness
+  /// and priority come first (see ``QueueOrder``). If you set 0, it runs nothing.
   ///
-  /// - Precondition: It is not below -1.
+  /// A change takes effect immediately. When you raise the limit, more operations start. When you lower it, running
+  /// operations finish. The main queue, and queues with the order ``QueueOrder/fifo``, always run one operation at a
+  /// time: setting the property has no effect.
+  ///
+  /// - Precondition: The value is -1 or more.
   open var maxConcurrentOperationCount: Int {
     get { state.withLock { $0.maxConcurrentOperationCount } }
     set { setLimit(newValue) }
@@ -228,41 +236,41 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Whether the queue holds back operations that have not started.
   ///
-  /// Operations that are running go on, operations can be added, and cancelled operations leave the queue, unless they
-  /// have code of their own to run for that (see ``Operation/cancel()``). The main queue can't be suspended: setting it
-  /// does nothing.
+  /// While a queue is suspended, running operations continue, and you can add operations. Cancelled operations leave
+  /// the queue, unless they have their own code to run for that (see ``Operation/cancel()``). The main queue can't be
+  /// suspended: setting the property has no effect.
   ///
-  /// A suspended queue that you release keeps its operations until they are cancelled.
+  /// If you release a suspended queue, it keeps its operations until they are cancelled.
   open var isSuspended: Bool {
     get { state.withLock { $0.admission.isSuspended } }
     set { setSuspended(newValue) }
   }
 
-  /// How important the queue's work is to the user: on which threads its operations run.
+  /// How important the queue's work is to the user.
   ///
-  /// An operation runs at the higher of this and its own. A change applies to what starts from then on; of a
-  /// ``TaskOperation`` that runs, a higher one applies to what it does after its next suspension. With an
-  /// ``underlyingQueue`` it is the dispatch queue's quality of service that counts; that of ``main`` is always
-  /// `.userInteractive`.
+  /// It decides which threads run the operations. An operation runs at the higher of this quality of service and its
+  /// own. A change applies to operations that start afterwards. A running ``TaskOperation`` continues at a higher
+  /// quality of service after its next suspension. If the queue has an ``underlyingQueue``, the dispatch queue's
+  /// quality of service applies instead. The quality of service of ``main`` is always `.userInteractive`.
   open var qualityOfService: QualityOfService {
     get { state.withLock { $0.qualityOfService } }
     set { setQuality(newValue) }
   }
 
-  /// The dispatch queue on which operations run, or nil for the threads of this library.
+  /// The dispatch queue that runs the operations, or nil for Headway's own threads.
   ///
-  /// It may be the main one: the operations then run on the main thread, beside those of ``main``. That of ``main``
-  /// can't be changed: setting it does nothing.
+  /// If it is the main dispatch queue, the operations run on the main thread, together with those of ``main``. The
+  /// underlying queue of ``main`` can't be changed: setting the property has no effect.
   ///
-  /// - Precondition: When it is set, the queue holds nothing, or is ``main``.
+  /// - Precondition: When you set the property, the queue is empty, or is ``main``.
   open var underlyingQueue: DispatchQueue? {
     get { state.withLock { $0.underlyingQueue } }
     set { setUnderlyingQueue(newValue) }
   }
 
-  // MARK: What it holds
+  // MARK: The operations of the queue
 
-  /// The operations that have not finished, barriers among them, in the order in which they were added: a snapshot.
+  /// A snapshot of the operations that have not finished, including barriers, in the order of adding.
   ///
   /// - Complexity: O(*n*).
   open var operations: [Operation] { update(collectingBatches: true) { $0.admission.operations } }
@@ -274,76 +282,80 @@ open class OperationQueue: @unchecked Sendable {
 
   // MARK: Adding
 
-  /// Adds an operation, which starts when it is ready and the queue lets it.
+  /// Adds an operation, which starts when it is ready and the queue allows it.
   ///
-  /// - Parameter operation: The operation to run. One that was cancelled, and so has finished, is ignored.
-  /// - Precondition: It is in no queue, is not executing, and has not finished otherwise than by cancelling.
+  /// - Parameter operation: The operation to run. If it was cancelled, and so has finished, it is ignored.
+  /// - Precondition: The operation is in no queue, is not executing, and has not finished, unless it was cancelled.
   /// - Complexity: O(1).
   open func addOperation(_ operation: Operation) { add(operation) }
 
-  /// Adds a block as an operation of its own.
+  /// Adds a block as a separate operation.
   ///
-  /// A subclass hears of it in ``addOperation(_:)-(Operation)``, too.
+  /// A subclass that overrides ``addOperation(_:)-(Operation)`` receives the operation there as well.
   ///
-  /// - Parameter block: What to run.
+  /// - Parameter block: The block to run.
   /// - Complexity: O(1).
   open func addOperation(_ block: @escaping @Sendable () -> Void) { add(block) }
 
-  /// Adds several operations at once; all are looked at before the first is added.
+  /// Adds several operations at the same time.
+  ///
+  /// All of them are checked before the first one is added.
   ///
   /// - Parameters:
-  ///   - operations: The operations to run. Those that were cancelled, and so have finished, are ignored.
-  ///   - wait: Whether to block the calling thread until all of them have finished. Their completion blocks have mostly
-  ///     run then, but the wait does not depend on them: see ``Operation/completionBlock``.
-  /// - Precondition: As for ``addOperation(_:)-(Operation)``, each; and none is in the list twice.
+  ///   - operations: The operations to run. Cancelled operations, which have finished, are ignored.
+  ///   - wait: Whether to block the calling thread until all of the operations have finished. Their completion blocks
+  ///     have usually run by then, but the wait does not depend on them: see ``Operation/completionBlock``.
+  /// - Precondition: Each operation meets the requirements of ``addOperation(_:)-(Operation)``, and none is in the list
+  ///   twice.
   /// - Complexity: O(*n*).
   open func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
     add(operations, waitUntilFinished: wait)
   }
 
-  /// Adds a block that starts when everything added before it has finished, and before which nothing added after it
-  /// starts.
+  /// Adds a block that starts when every operation added before it has finished.
   ///
-  /// It obeys the queue's suspension and limit like any operation, and runs where they do. If it is cancelled, it holds
-  /// nothing back. It does not affect other queues.
+  /// Operations added after it start only after it has finished. The block obeys the queue's suspension and limit like
+  /// any operation, and runs on the same threads. If it is cancelled, it holds back no other operation. It does not
+  /// affect other queues.
   ///
-  /// - Parameter barrier: What to run.
+  /// - Parameter barrier: The block to run.
   /// - Complexity: O(1).
   open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) { add(barrier: barrier) }
 
   // MARK: Cancelling and waiting
 
-  /// Cancels all operations that are in the queue at this moment.
+  /// Cancels all operations that are currently in the queue.
   ///
-  /// It may be called from inside one of them. What is added later is not cancelled. Operations that are running end
-  /// when they look at ``Operation/isCancelled``; to go on only when they have ended, wait for the queue.
+  /// You can call this method from inside one of them. Operations added later are not cancelled. Running operations end
+  /// when they check ``Operation/isCancelled``. To continue only after they have ended, wait for the queue.
   ///
   /// - Complexity: O(*n*).
   open func cancelAllOperations() {
     cancel(operations)
   }
 
-  /// Blocks the calling thread until the queue holds nothing.
+  /// Blocks the calling thread until the queue is empty.
   ///
-  /// Operations added meanwhile prolong the wait. An operation leaves the queue before its observers are notified, and
-  /// before ``OperationQueueExtensions/onFailure`` is called: either may need the thread that this blocks. `await
-  /// finished()` includes that call, and observers of the queue. Completion blocks have usually run when this returns:
-  /// it gives them up to 0.2 ms, and never depends on them.
+  /// Operations added during the wait prolong it. An operation leaves the queue before its observers are notified, and
+  /// before ``OperationQueueExtensions/onFailure`` is called, because either may need the thread that this method
+  /// blocks. In contrast, `await finished()` includes the call of `onFailure` and the observers of the queue.
+  /// Completion blocks have usually run when this method returns: it waits up to 0.2 ms for them, but never depends on
+  /// them.
   ///
-  /// If the queue can't become empty before an operation that the calling thread is inside of has finished, the wait is
-  /// reported within a tenth of a second as ``OperationQueueEvent/waitsInCycle(_:)``, and goes on, since something else
-  /// may end it.
+  /// If the queue can't become empty until an operation that calls this method has finished, the deadlock is reported
+  /// within 0.1 s as ``OperationQueueEvent/waitsInCycle(_:)``. The wait continues, because another thread may still
+  /// resolve it.
   ///
-  /// - Precondition: It is not called from inside the ``Operation/main()`` of one of this queue's operations, which
-  ///   would wait for itself for ever. That does not apply to an ``AsynchronousOperation``.
+  /// - Precondition: The caller is not inside the ``Operation/main()`` of one of this queue's operations, because that
+  ///   operation would wait for itself forever. The requirement does not apply to an ``AsynchronousOperation``.
   @available(*, noasync, message: "This blocks the thread: await finished() instead.")
   open func waitUntilAllOperationsAreFinished() { blockUntilEmpty() }
 
   // MARK: Names and descriptions
 
-  /// What to call the queue in descriptions and messages.
+  /// The name of the queue in descriptions and messages.
   ///
-  /// Nil by default. That of ``main`` can't be changed.
+  /// The default is nil. The name of ``main`` can't be changed.
   open var name: String? {
     get { state.withLock { $0.name } }
     set {
@@ -355,15 +367,15 @@ open class OperationQueue: @unchecked Sendable {
     }
   }
 
-  /// The queue's name, how much it holds and whether it is suspended.
+  /// The queue's name, its number of operations, and whether it is suspended.
   open var description: String { shortDescription }
 
-  /// The description.
+  /// The same text as ``description``.
   open var debugDescription: String { description }
 
   // MARK: Key-value observing
 
-  /// Returns the names of the properties that affect the value of another.
+  /// Returns the names of the properties that affect the value of another property.
   ///
   /// Override it in a class that computes some properties from others. When the class posts a change of a property by
   /// name, the properties that depend on it have changed as well:
@@ -376,17 +388,18 @@ open class OperationQueue: @unchecked Sendable {
   /// }
   /// ```
   ///
-  /// The default returns an empty set. A separate method per property, as
-  /// `keyPathsForValuesAffectingIsIdle()`, is found by Objective-C only.
+  /// The default implementation returns an empty set. Only Objective-C finds a separate method per property, such as
+  /// `keyPathsForValuesAffectingIsIdle()`.
   ///
-  /// - Parameter key: The name of a property, in the form with `is` or without it.
-  /// - Returns: The names of those that affect it. Of a path such as `request.state`, the first part counts.
+  /// - Parameter key: The name of a property, with or without the prefix `is`.
+  /// - Returns: The names of the properties that affect it. For a path such as `request.state`, only the first part
+  ///   counts.
   open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
 
   /// Returns whether setting a property notifies its observers without a posted change.
   ///
-  /// The default returns true. A queue posts changes of its own properties itself, and a subclass posts those of the
-  /// properties that it adds, even if an override returns true.
+  /// The default implementation returns true. A queue posts changes of its own properties, and a subclass posts those
+  /// of the properties that it adds, even if an override returns true.
   ///
   /// - Parameter key: The name of a property.
   /// - Returns: Whether observers are notified automatically.
@@ -394,40 +407,42 @@ open class OperationQueue: @unchecked Sendable {
 
   // MARK: Equality
 
-  /// What ``hash(into:)`` feeds; that of the object's identity.
+  /// The value that ``hash(into:)`` feeds to the hasher.
   ///
-  /// An override of ``isEqual(_:)`` goes with one of this.
+  /// The default identifies the object. If you override ``isEqual(_:)``, override this property as well.
   open var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
-  /// Whether `object` equals this queue, which `==` asks: whether it is the same object.
+  /// Returns whether `object` equals this queue.
   ///
-  /// - Parameter object: What to compare it with.
+  /// The operator `==` calls this method. By default, only the same object is equal.
+  ///
+  /// - Parameter object: The object to compare with the queue.
   /// - Returns: Whether the two are equal.
   open func isEqual(_ object: Any?) -> Bool { object as? OperationQueue === self }
 }
 
 extension OperationQueue: Hashable {
-  /// Two queues are equal when ``isEqual(_:)`` says so: when they are the same object.
+  /// Returns whether two queues are equal according to ``isEqual(_:)``: by default, whether they are the same object.
   ///
   /// - Parameters:
-  ///   - left: A queue.
-  ///   - right: Another.
+  ///   - left: A queue to compare.
+  ///   - right: The other queue.
   /// - Returns: Whether they are equal.
   public static func == (left: OperationQueue, right: OperationQueue) -> Bool { left.isEqual(right) }
 
-  /// Feeds ``hash``.
+  /// Feeds ``hash`` to a hasher.
   ///
   /// - Parameter hasher: The hasher to feed.
   public final func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
 extension OperationQueue: CustomStringConvertible, CustomDebugStringConvertible {
-  /// What ``description`` says.
+  /// The value of ``description``.
   final var shortDescription: String {
     let (count, isSuspended) = update(collectingBatches: true) { ($0.admission.count, $0.admission.isSuspended) }
     return "\(label) (\(count) operation\(count == 1 ? "" : "s")\(isSuspended ? ", suspended" : ""))"
   }
 
-  /// The name in quotation marks after the word, for messages.
+  /// The word “queue” and the name in quotation marks, for messages.
   final var label: String { name.map { "queue ‘\($0)’" } ?? "a queue without a name" }
 }

@@ -1,8 +1,8 @@
-/// What Headway's queues have beyond Foundation's.
+/// Members that Headway's queues have in addition to Foundation's.
 ///
-/// These members are in an extension of a protocol so that a subclass may have members of the same names.
+/// These members are in an extension of a protocol, so that a subclass can have members of the same names.
 ///
-/// Every ``OperationQueue`` conforms; there is nothing to implement.
+/// Every ``OperationQueue`` conforms. There is nothing to implement.
 public protocol OperationQueueExtensions: OperationQueue {}
 
 extension OperationQueue: OperationQueueExtensions {}

@@ -1,97 +1,101 @@
 import Dispatch
 import Synchronization
 
-/// What the queue's lock protects.
+/// The state of a queue, protected by the queue's lock.
 struct QueueState {
   var admission = Admission()
   var name: String?
   var maxConcurrentOperationCount = OperationQueue.defaultMaxConcurrentOperationCount
   var underlyingQueue: DispatchQueue?
-  /// What runs the operations in place of the pool.
+  /// The executor that runs the operations instead of the pool.
   var executor: (any WorkExecutor)?
-  /// Runs the jobs of an actor; there if the order is that of adding.
+  /// Runs the jobs of an actor.
+  ///
+  /// Exists only if the order is `.fifo`.
   var serialExecutor: QueueSerialExecutor?
-  /// Those who wait until the queue holds nothing.
+  /// The callers that wait until the queue is empty.
   var waiters = WaiterList()
-  /// The tasks that wait until the ends are reported, too.
+  /// The tasks that also wait until the ends are reported.
   var reportWaiters = WaiterList()
-  /// The operations of whose ends reports have not returned, by the report, or the operation if that is of its failure:
-  /// see ``EndReport``.
+  /// The operations with an end whose reports have not returned.
+  ///
+  /// The key is the report, or the operation for a report of its failure: see ``EndReport``.
   var reports = KeyedList<ObjectIdentifier, Operation>()
-  /// Those who wait until the queue holds less.
+  /// The tasks that wait until the queue holds fewer operations.
   var producers = WaitingAdditions()
-  /// What is called when an operation has failed.
+  /// The handler that is called when an operation has failed.
   var failureHandler: (@Sendable (Operation, any Error) -> Void)?
-  /// A worker that has found nothing to do looks for more at ``OperationQueue/spinSignal``.
+  /// Whether a worker that found no work waits for more at ``OperationQueue/spinSignal``.
   var hasSpinningWorker = false
-  /// What ``OperationQueue/servesInbox`` says.
+  /// The value of ``OperationQueue/servesInbox``.
   var servesInbox = false
-  /// Nil while nobody observes: one branch for each change.
+  /// Nil while the queue has no observers: one branch for each change.
   var observers: ObserverList?
-  /// Nil while nobody listens to events by way of a buffer.
+  /// Nil while no listener receives events through a buffer.
   var eventBuffers: EventBuffers?
   var observation = OperationQueue.Observation()
 
   var qualityOfService: QualityOfService { admission.placement.quality }
 
-  /// Takes out what refers to users' objects, since the queue is being freed.
+  /// Removes and returns the references to user objects, because the queue is being freed.
   mutating func takeUserObjects() -> some Any { (failureHandler.take(), observers.take(), eventBuffers.take()) }
 
-  /// Whether something runs the operations in place of the pool.
+  /// Whether an executor or a dispatch queue runs the operations instead of the pool.
   var runsElsewhere: Bool { executor != nil || underlyingQueue != nil }
 
-  /// Whether somebody observes, or listens to events.
+  /// Whether the queue has observers, or listeners to events.
   var isObserved: Bool { observers != nil || eventBuffers != nil }
 
-  /// Whether threads may take batches of operations: nobody wants to know of each one by itself.
+  /// Whether threads may take batches of operations: no observer or waiter needs each operation separately.
   var allowsBatches: Bool {
     !isObserved && underlyingQueue == nil && admission.heldBack.first == nil && !producers.areWaiting
   }
 
-  /// Whether operations may come in by way of the inbox: nobody wants to know of each one at once.
+  /// Whether operations may be added through the inbox: no observer needs each operation immediately.
   private var allowsInbox: Bool {
     !isObserved && underlyingQueue == nil && executor == nil && admission.heldBack.first == nil
   }
 
-  /// Whether callers wait until the queue is empty, or holds less.
+  /// Whether callers wait until the queue is empty, or holds fewer operations.
   var isAwaited: Bool { hasWaiters || producers.areWaiting }
 
-  /// Operations are no longer raised for callers that wait, if none do.
+  /// Stops raising operations for callers that wait, if none do.
   mutating func endAwaitingIfNoneWaits() { if !isAwaited { admission.endAwaiting() } }
 
-  /// Takes out a task that waits until the queue is empty, if it has not been woken.
+  /// Removes a task that waits until the queue is empty, if it has not been woken.
   mutating func removeWaiter(_ identifier: UInt64) -> Waiter? {
     defer { endAwaitingIfNoneWaits() }
     return waiters.remove(identifier) ?? reportWaiters.remove(identifier)
   }
 
-  /// Takes out a task that waits until the queue holds less, if it has not been woken.
+  /// Removes a task that waits until the queue holds fewer operations, if it has not been woken.
   mutating func removeProducer(_ identifier: UInt64) -> Waiter? {
     defer { endAwaitingIfNoneWaits() }
     return producers.remove(identifier)
   }
 
-  /// Sets the quality of service, and takes into account what runs the operations.
+  /// Sets the quality of service, taking into account whether the pool runs the operations.
   mutating func setPlacement(quality: QualityOfService) {
     let hasClasses = underlyingQueue == nil && executor == nil
     admission.setPlacement(Placement(quality: quality, hasClasses: hasClasses))
   }
 
-  /// Counts the changes of what runs the operations.
+  /// Counts the changes of the executor or dispatch queue that runs the operations.
   private(set) var generation = 0
-  /// Tickets that workers of a class, or the executor, got before the last such change, and have not come with.
+  /// Tickets that workers of a class, or the executor, received before the last such change and have not redeemed.
   private var staleTickets = PerClass(0)
   private var staleExecutorTickets = 0
-  /// Operations were collected whose release may run users' code.
+  /// Whether operations were collected whose release can run user code.
   private var hasCollectedUserObjects = false
 
-  /// Whether that was so since this was last called.
+  /// Returns whether that was true since the last call.
   mutating func takeHasCollectedUserObjects() -> Bool {
     defer { hasCollectedUserObjects = false }
     return hasCollectedUserObjects
   }
 
-  /// What runs the operations is about to be changed: tickets that are out are worth nothing any more.
+  /// Prepares a change of the executor or dispatch queue that runs the operations: all outstanding tickets become
+  /// invalid.
   mutating func beginGeneration() {
     generation += 1
     let tickets = admission.withdrawTickets()
@@ -102,12 +106,14 @@ struct QueueState {
     }
   }
 
-  /// Changes what runs the operations, none of which has started.
+  /// Changes the executor or dispatch queue that runs the operations.
+  ///
+  /// None of the operations has started.
   ///
   /// - Parameters:
-  ///   - property: Where it is kept.
-  ///   - runner: What is to run them from now on.
-  /// - Returns: What ran them before, to be released after the lock.
+  ///   - property: The property to change.
+  ///   - runner: The new executor or dispatch queue.
+  /// - Returns: The previous one. The caller must release it after the lock.
   mutating func setRunner<Runner>(_ property: WritableKeyPath<QueueState, Runner?>, _ runner: Runner?) -> Runner? {
     beginGeneration()
     defer {
@@ -117,9 +123,9 @@ struct QueueState {
     return self[keyPath: property]
   }
 
-  /// A visitor has come with a ticket.
+  /// Redeems the ticket of a visitor.
   ///
-  /// - Returns: False if the ticket is worth nothing.
+  /// - Returns: False if the ticket is no longer valid.
   mutating func redeemTicket(of visitor: Visit.Visitor) -> Bool {
     switch visitor {
     case .pool(let workerClass):
@@ -139,7 +145,7 @@ struct QueueState {
     return true
   }
 
-  /// Who is to run the operations of a class.
+  /// The kind of visitor that should run the operations of a class.
   func expectedVisitor(_ workerClass: WorkerClass) -> Visit.Visitor {
     if executor != nil { return .executor }
     return underlyingQueue != nil ? .underlyingQueue(generation: generation) : .pool(workerClass)
@@ -147,11 +153,11 @@ struct QueueState {
 
   // MARK: Adding
 
-  /// Takes in what is in the inbox.
+  /// Empties the inbox into the lists.
   ///
   /// - Parameters:
-  ///   - inbox: The inbox.
-  ///   - released: What the caller must release, once no lock is held.
+  ///   - inbox: The inbox of the queue.
+  ///   - released: Receives the operations that the caller must release when no lock is held.
   mutating func takeIn(_ inbox: borrowing Inbox, _ released: inout ReleasedOperations) {
     inbox.takeAll { operation in
       let count = admission.count
@@ -162,7 +168,8 @@ struct QueueState {
 
   /// Adds an operation that was reserved, and takes over its ownership.
   ///
-  /// - Returns: False if it has ended before; then the caller must release it, once no lock is held.
+  /// - Returns: False if the operation ended before it was added. In that case, the caller must release it when no lock
+  ///   is held.
   mutating func add(_ operation: OperationReference, isFromInbox: Bool = false) -> Bool {
     guard admission.add(operation, isFromInbox: isFromInbox) else { return false }
     record { .added(operation.operation) }
@@ -170,7 +177,7 @@ struct QueueState {
     return true
   }
 
-  /// The operation's last dependency has finished.
+  /// Records that the operation's last dependency has finished.
   mutating func becameReady(_ reference: OperationReference) {
     reference._withUnsafeGuaranteedRef { operation in
       let place = operation.admission.place
@@ -179,11 +186,11 @@ struct QueueState {
     }
   }
 
-  /// Works out for how many more workers to send, and so whether the inbox is served.
+  /// Determines how many more workers to request, and so whether the inbox is served.
   ///
-  /// A thread that pushes to the inbox looks afterwards whether it is served; when it no longer is, the inbox is looked
-  /// into after that was said. All four are in one order (sequentially consistent), so either the one sees that the
-  /// inbox is not served, or the other what was pushed.
+  /// A thread that pushes to the inbox then checks whether it is served. When it is no longer served, this function
+  /// stores that, and then checks the inbox. All four accesses are in one order (sequentially consistent). So either
+  /// the thread that pushes sees that the inbox is not served, or this function sees the pushed operation.
   mutating func issueTickets(
     _ inbox: borrowing Inbox, _ service: borrowing Atomic<Bool>, _ released: inout ReleasedOperations
   ) -> PerClass<Int> {
@@ -204,7 +211,7 @@ struct QueueState {
 
   /// Collects the results of batches.
   ///
-  /// - Parameter released: What the caller must release, once no lock is held.
+  /// - Parameter released: Receives the operations that the caller must release when no lock is held.
   mutating func collectBatches(_ released: inout ReleasedOperations) {
     guard admission.hasBatches else { return }
     admission.noteNewlyReady()
@@ -223,7 +230,7 @@ struct QueueState {
         released.append(finished: operation)
         if operation._withUnsafeGuaranteedRef({ $0.state.current.hasUserObjects }) { hasUserObjects = true }
       } else {
-        // Not the last reference: the batch's thread keeps one until it has had this lock once more.
+        // Not the last reference: the batch's thread keeps one until it has acquired this lock once more.
         operation.release()
       }
     }
@@ -231,7 +238,8 @@ struct QueueState {
       if isReady, observation.listeners > 0 {
         Self.append(.ready(operation.operation), to: observers, eventBuffers)
       }
-      // What the queue still holds, it owns: that reference is not the last one, and nothing runs when it goes.
+      // The queue owns the operations that it still holds. So this is not the last reference, and releasing it runs no
+      // code.
       if operation._withUnsafeGuaranteedRef({ $0.admission.place != .none }) {
         operation.release()
       } else {
@@ -244,14 +252,14 @@ struct QueueState {
 
   var hasWaiters: Bool { !waiters.isEmpty || !reportWaiters.isEmpty }
 
-  /// Removes and returns those that have nothing more to wait for, when the queue is done.
+  /// Removes and returns the waiters that have nothing left to wait for, when the queue is done.
   mutating func takeWaiters() -> [Waiter] {
     waiters.removeAll() + (reports.isEmpty ? reportWaiters.removeAll() : [])
   }
 
   // MARK: Observers
 
-  /// Notes an event, if somebody listens to them.
+  /// Records an event, if the queue has listeners.
   mutating func record(_ event: () -> OperationQueueEvent) {
     if observation.listeners > 0 { Self.append(event(), to: observers, eventBuffers) }
   }
@@ -263,12 +271,12 @@ struct QueueState {
     observers?.append(ObservedChange(.event, event))
   }
 
-  /// Notes a change, if somebody observes.
+  /// Records a change, if the queue has observers.
   mutating func note(_ key: ObservedKey, _ value: (any Sendable)?) {
     observers?.append(ObservedChange(key, value))
   }
 
-  /// Notes how the number of operations has changed.
+  /// Records how the number of operations has changed.
   mutating func noteCount(since count: Int) { Self.append(to: observers, observation, of: admission, since: count) }
 
   private static func append(
@@ -282,13 +290,15 @@ struct QueueState {
   }
 }
 
-/// Operations to release when no lock is held, since that may run the code of their owners.
+/// Operations to release when no lock is held, because that can run user code.
 struct ReleasedOperations {
-  /// Those that have left the queue, joined by the links of the list in which they were there.
+  /// The operations that have left the queue, joined by their links of the list of members.
   private var finished: OperationReference?
-  /// Those that have ended without having run, joined in the same way.
+  /// The operations that ended without having run, joined in the same way.
   private var cancelled: OperationReference?
-  /// Those that became ready and have left the queue since, and those that ended before they came into it: rare.
+  /// The operations that became ready and have left the queue since, and those that ended before they were added.
+  ///
+  /// Both are rare.
   private var newlyReady: [OperationReference]?
   private var refused: [OperationReference]?
 
@@ -319,7 +329,7 @@ struct ReleasedOperations {
     releaseCancelled()
     if newlyReady != nil { newlyReady?.forEach { $0.release() } }
     guard let refused else { return }
-    // Elsewhere: the calling thread may have in hand what their owners' code waits for.
+    // On another thread: the calling thread may hold something that user code waits for.
     WorkerPool.shared.submit(PoolBlock { for operation in refused { operation.release() } }, count: 1)
   }
 
@@ -328,7 +338,7 @@ struct ReleasedOperations {
     while let reference = position {
       position = reference.memberNext
       var operation = reference.takeRetainedValue()
-      // Its blocks go with it, unless somebody else holds it.
+      // Its blocks are released with it, unless other references to it exist.
       guard !isKnownUniquelyReferenced(&operation) else { continue }
       operation.releaseWork()
     }
