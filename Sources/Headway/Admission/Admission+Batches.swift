@@ -1,16 +1,17 @@
 extension Admission {
   var hasBatches: Bool { !batches.isEmpty }
 
-  /// Gives a thread operations to run one after the other: those that may start now, as many as leave enough for
-  /// others.
+  /// Fills a batch with operations that can start now, and that a thread will run one after another.
+  ///
+  /// Leaves enough operations for other threads.
   ///
   /// - Parameters:
-  ///   - batch: The batch, which is empty and not among the active ones.
-  ///   - mostCount: How many at most.
-  ///   - indivisible: So many are not worth sharing out.
-  ///   - now: When the thread takes them, in nanoseconds of uptime.
-  ///   - isFit: Whether an operation may go into a batch.
-  /// - Returns: False if there is none; ``next(for:)`` may have one.
+  ///   - batch: The batch. It is empty, and not active.
+  ///   - mostCount: How many operations to take at most.
+  ///   - indivisible: How many operations are not worth sharing.
+  ///   - now: The current time, in nanoseconds of uptime.
+  ///   - isFit: Returns whether an operation can be in a batch.
+  /// - Returns: False if there is no such operation. ``next(for:)`` may have one.
   mutating func fill(
     _ batch: Batch, atMost mostCount: Int, indivisible: Int, at now: UInt64, where isFit: (Operation) -> Bool
   ) -> Bool {
@@ -39,14 +40,16 @@ extension Admission {
     return true
   }
 
-  /// A thread has come to the end of its batch, or leaves it; to be called by that thread.
+  /// Closes a batch because its thread has reached its end, or leaves it.
+  ///
+  /// Call this on that thread.
   mutating func close(_ batch: Batch) {
     let unfinished = batch.mainEnd.takeUnfinished()
     if let unfinished, unfinished._withUnsafeGuaranteedRef({ $0.admission.place == .taken }) {
-      // The thread's ownership is the queue's from here on.
+      // The queue takes over the ownership from the thread here.
       unfinished._withUnsafeGuaranteedRef { detach($0, from: batch) }
     } else {
-      // Another thread has ended it meanwhile.
+      // Another thread has ended the operation in the meantime.
       if let unfinished { batch.deferRelease(of: unfinished) }
       remove(batch)
     }
@@ -60,33 +63,37 @@ extension Admission {
 
   // MARK: Ending later
 
-  /// An operation that a thread has begun in its batch, and that may end after its ``Operation/main()``, runs by itself
-  /// from now on; the batch is closed.
+  /// Detaches an operation that a thread has begun in its batch and that can end after its ``Operation/main()``.
+  ///
+  /// It runs on its own from now on, and the batch is closed.
   private mutating func detach(_ operation: Operation, from batch: Batch) {
     remove(batch)
     members.takeBack(operation, behind: nil)
     _ = begin(operation)
-    // Some that follow are probably of its kind: a batch would be of no use to them.
+    // The operations that follow are probably of the same kind, and would not benefit from a batch.
     aloneCount = Self.mostAlone
   }
 
-  /// An operation has ended, and leaves; if it is in a batch, on another thread than that of the batch.
+  /// Detaches an operation that has ended and leaves the queue.
+  ///
+  /// If it is in a batch, this thread is not that batch's thread.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - hasBegun: It had been started. Then what its batch's thread had published before that has been collected; if
-  ///     not, that thread may be publishing, and closes the batch itself, when it finds that the operation has ended.
+  ///   - operation: The operation that has ended.
+  ///   - hasBegun: Whether it had been started. In that case, the results that its batch's thread had published before
+  ///     have been collected. If not, that thread may be publishing. It closes the batch itself when it finds that the
+  ///     operation has ended.
   mutating func detach(ended operation: Operation, hasBegun: Bool) {
     guard operation.admission.place == .taken else { return }
     if hasBegun {
       var batch: Batch?
       batches.forEach { if $0.isRunning(operation) { batch = $0 } }
-      // What its thread does in `main()` after this, it does without a place of the limit.
+      // The batch's thread may continue in `main()`. It must not occupy a concurrency slot while it does so.
       if let batch { remove(batch) }
       aloneCount = Self.mostAlone
     } else {
       reclaimBatches()
-      // What a thread has taken can't be reclaimed.
+      // Operations that a thread has taken can't be reclaimed.
       guard operation.admission.place == .taken else { return }
     }
     _ = OperationReference(operation).retain()
@@ -96,12 +103,13 @@ extension Admission {
 
   // MARK: Collecting
 
-  /// Counts the operations of batches that have finished as such.
+  /// Removes the operations of batches that have finished from the counts.
   ///
   /// - Parameters:
-  ///   - isObserved: Whether `body` is called for each.
-  ///   - body: Called with each with which a thread continued, which is to be released, once no lock is held; and, if
-  ///     `isObserved`, for each of the others, which the threads own, with the operation if it is alive.
+  ///   - isObserved: Whether `body` is called for each operation.
+  ///   - body: Called with each operation that a thread continued with. The caller must release it when no lock is
+  ///     held. If `isObserved` is true, `body` is called for the other operations as well, which the threads own. It
+  ///     receives such an operation only if it is alive.
   mutating func collectFinished(
     isObserved: Bool, _ body: (Admission, OperationReference?, _ isContinued: Bool) -> Void
   ) {
@@ -110,7 +118,7 @@ extension Admission {
         switch next {
         case .taken(let count, let operation):
           members.removeTaken(count)
-          // They were in the first segment, which only grows.
+          // The operations were in the first segment, which only grows.
           first.unfinished -= count
           if isObserved { body(self, operation, false) }
         case .continued(let operation):
@@ -121,16 +129,17 @@ extension Admission {
     }
   }
 
-  /// Takes down what became ready by the operations of batches, for ``collectNewlyReady(_:)``.
+  /// Notes the operations that batches have made ready, for ``collectNewlyReady(_:)``.
   ///
-  /// In between comes ``collectFinished(isObserved:_:)``: a thread publishes that an operation has finished, then what
-  /// became ready by that. So whatever is taken down here has those before it that it waited for.
+  /// ``collectFinished(isObserved:_:)`` must be called in between. A thread publishes that an operation has finished,
+  /// and then the operations that became ready as a result. So when an operation is noted here, the operations that it
+  /// waited for are collected before it.
   mutating func noteNewlyReady() { batches.forEach { $0.noteNewlyReady() } }
 
-  /// Puts what was taken down as ready among the ready.
+  /// Adds the noted operations to the ready ones.
   ///
-  /// - Parameter body: Called with each, and whether it came among the ready by that. It is to be released, once no
-  ///   lock is held.
+  /// - Parameter body: Called with each operation, and whether it became one of the ready operations. The caller must
+  ///   release it when no lock is held.
   mutating func collectNewlyReady(_ body: (OperationReference, _ isReady: Bool) -> Void) {
     batches.forEach { batch in
       while let reference = batch.nextReadied() {
@@ -147,11 +156,11 @@ extension Admission {
 
   // MARK: Reclaiming
 
-  /// Puts what is in batches, and has not been started, back among the ready.
+  /// Returns the operations in batches that have not been started to the ready ones.
   mutating func reclaimBatches() { batches.forEach { reclaim($0) } }
 
-  /// The same for batches that have been under way for longer than they were meant to be: an operation there takes
-  /// long, or its thread is blocked.
+  /// Reclaims batches that have taken longer than intended: one of their operations takes long, or their thread is
+  /// blocked.
   mutating func reclaimBatches(begunBefore time: UInt64) {
     batches.forEach { if $0.beginTime < time { reclaim($0) } }
   }
@@ -160,8 +169,10 @@ extension Admission {
     batches.forEach { if $0.lowestLevel < level { reclaim($0) } }
   }
 
-  /// Where the number that may run is limited, those that were added later too: where one runs at a time, that order
-  /// can be seen.
+  /// Reclaims batches that contain less urgent operations.
+  ///
+  /// If the queue has a limit, this includes operations that were added later: if one operation runs at a time, that
+  /// order is visible.
   mutating func reclaimBatches(behind operation: Operation, _ level: Int) {
     guard limit != .max else { return reclaimBatches(lessUrgentThan: level) }
     let sequence = operation.queueLinks.sequence
@@ -185,18 +196,18 @@ extension Admission {
       last = OperationReference(operation)
       operation.admission.place = .ready
       operation.admission.workerClass = workerClass(of: operation)
-      // It was in the first segment, which only grows.
+      // The operation was in the first segment, which only grows.
       first.ready.insert(operation, level: level)
       if word.hasQuality { noteUrgency(of: operation, word) }
     }
-    // Other batches, taken later, are behind that.
+    // Batches that were taken later have their turn after these operations.
     if batches.count > 1 { reclaimBatches(lessUrgentThan: highest) }
   }
 
-  /// Starts an operation of a batch that could not be started plainly, if it can be started.
+  /// Starts an operation of a batch that does not start plainly, if it can start.
   ///
-  /// It counts by itself; so the batch, all of which has been collected, is closed. The queue takes over the ownership,
-  /// or the thread keeps it if another has ended the operation.
+  /// The operation counts separately. So the batch, whose results have all been collected, is closed. The queue takes
+  /// over the ownership. If another thread has ended the operation, the batch's thread keeps it.
   mutating func claimTaken(_ operation: Operation, of batch: Batch) -> Bool {
     close(batch)
     guard operation.admission.place == .taken else {
@@ -208,7 +219,7 @@ extension Admission {
       _ = begin(operation)
       return true
     }
-    // It was given a dependency, or holds itself back.
+    // A dependency was added to the operation, or its own `isReady` holds it back.
     operation.admission.place = .waiting
     noteHeldBack(operation)
     if operation.state.current.isStartable { becameReady(operation) }

@@ -1,5 +1,6 @@
 #if DEBUG
-// For tests and debug builds: what holds after each change of an ``Admission``. A violation stops the process.
+// Invariants that hold after each change of an ``Admission``, for tests and debug builds. A violation stops the
+// process.
 
 extension Admission {
   /// Checks that the lists, the places and the counts agree.
@@ -21,7 +22,7 @@ extension Admission {
       check(laterPosition(of: reference.operation) == nil, reference.operation)
       previous = reference
     }
-    // In batches, and so not to be looked at: their threads may have released them.
+    // Operations in batches can't be read: their threads may have released them.
     found.unfinished[-1, default: 0] += members.takenCount
     let listedCount = members.count - members.takenCount
     precondition(found.memberCount == listedCount, "\(found.memberCount) members are listed, not \(listedCount)")
@@ -48,9 +49,10 @@ extension Admission {
     checkPlace(of: operation)
   }
 
-  /// Checks that no operation that could start is left without a worker on its way.
+  /// Checks that a worker is on its way for each operation that can start.
   ///
-  /// Holds after ``issueTickets()``, until a thread with a batch continues, or ends what a barrier waits for.
+  /// This holds after ``issueTickets()``, until a thread with a batch continues, or ends an operation that a barrier
+  /// waits for.
   func checkTickets() {
     let startable = startable
     PerClass<Int>.forEachClass { workerClass in
@@ -60,23 +62,23 @@ extension Admission {
     }
   }
 
-  /// Checks what holds after each update of a queue, whatever other threads do meanwhile.
+  /// Checks the invariants that hold after each update of a queue, independent of other threads.
   ///
-  /// Only if the queue holds so little that looking at all of it costs little.
+  /// Does so only if the queue holds so few operations that checking all of them is cheap.
   func checkIfSmall() {
     guard count <= 16 else { return }
     checkInvariants()
     if batches.isEmpty, first.barrier == nil { checkTickets() }
   }
 
-  /// What the members say of themselves.
+  /// The members, counted by their own records.
   private struct Findings {
     var memberCount = 0
     var runningCount = 0
     var cancelledCount = 0
     var cancelledWithinLimitCount = 0
     var heldBackCount = 0
-    /// Of the first segment, under -1, and of the later ones: the operations but for the barrier, and the ready ones.
+    /// The operations, except the barrier, and the ready ones, in the first segment (under -1) and in the later ones.
     var unfinished: [Int: Int] = [:]
     var ready: [Int: Int] = [:]
     /// The urgent ones among the ready ones.
@@ -98,12 +100,11 @@ extension Admission {
     }
   }
 
-  /// Checks what a single place means.
+  /// Checks what a single place implies.
   private func checkPlace(of operation: Operation) {
     let (place, phase) = (operation.admission.place, operation.state.current.phase)
     check(place != .none && place != .taken, operation)
-    // Only what is in front of the first barrier, and then that barrier, may have been started, but for the
-    // cancelled.
+    // Only operations before the first barrier, and then that barrier, may have been started, except cancelled ones.
     if place == .running {
       check(laterPosition(of: operation) == nil || operation.state.current.isCancelled, operation)
     }
@@ -154,7 +155,7 @@ extension Admission {
       precondition(
         segment.ready.urgent == found.urgent[position] ?? UrgentCounts(),
         "the urgent operations of a segment are counted wrongly")
-      // Each but the last ends with a barrier; the first does not end with one that has finished.
+      // Each segment except the last ends with a barrier. The first one does not end with a barrier that has finished.
       let isLast = position == later.count - 1
       precondition(isLast == (segment.barrier == nil && !segment.barrierHasFinished), "a segment has no end")
       precondition(position >= 0 || !segment.barrierHasFinished, "a barrier that has finished was not passed")
@@ -162,7 +163,7 @@ extension Admission {
   }
 
   private func check(_ condition: Bool, _ operation: Operation, line: UInt = #line) {
-    // Not `description`, which may be overridden, and takes locks.
+    // Not `description`, because it can be overridden and takes locks.
     precondition(condition, "\(operation.admission) \(operation.state.current)", line: line)
   }
 }

@@ -1,27 +1,29 @@
-/// What a queue knows of why an operation has not started.
+/// The reasons, as far as the queue knows, why an operation has not started.
 struct AdmissionSituation {
   var isBarrier: Bool
   var isSuspended: Bool
   var limit: Int
   var started: Int
-  /// How many operations a barrier waits for; for others, 1 when they wait for a barrier, or for the one before them.
+  /// How many operations a barrier waits for.
+  ///
+  /// For other operations, 1 if they wait for a barrier, or for the operation before them.
   var predecessorCount: Int
-  /// The one before it, where operations start in the order of adding.
+  /// The operation before it, if operations start in the order of adding.
   var predecessor: Operation?
 }
 
 /// The operations of one queue that keep an operation from starting.
 struct AdmissionObstacles {
-  /// All of these have to finish first.
+  /// All of these must finish first.
   var all: [Operation] = []
-  /// One of these has to finish first: they have all the places of a queue with a limit.
+  /// One of these must finish first: they occupy all the concurrency slots of a queue with a limit.
   var any: [Operation] = []
   /// How often the queue's limit had been set.
   var limitChanges = 0
 }
 
 extension Admission {
-  /// Operations are held, and none of them runs or can start by what this queue knows.
+  /// Whether the queue holds operations, but as far as it knows, none of them runs or can start.
   var isIdle: Bool {
     started == 0 && count > 0 && !isSuspended && limit > 0 && !hasStartable
       && WorkerClass.allCases.allSatisfy { tickets[$0] == 0 }
@@ -37,12 +39,15 @@ extension Admission {
       predecessorCount: predecessors.count, predecessor: order == .fifo ? predecessors.first : nil)
   }
 
-  /// What must finish before this operation can start: what was added before a barrier since the one before it; the
-  /// barrier before any other operation; the one before it, where operations start in the order of adding; and, where
-  /// all places are taken, one of those that run.
+  /// Returns the operations that must finish before this operation can start.
   ///
-  /// O(*n*) for barriers, in the number of operations between it and the one before it; else O(log *barriers*), and
-  /// O(*limit*) where all places are taken.
+  /// - A barrier waits for the operations that were added since the barrier before it, and for that barrier.
+  /// - Any other operation waits for the barrier before it.
+  /// - If operations start in the order of adding, each waits for the one before it.
+  /// - If all concurrency slots are occupied, it waits for one of the running operations.
+  ///
+  /// O(*n*) for barriers, in the number of operations between it and the barrier before it. Otherwise O(log
+  /// *barriers*), and O(*limit*) if all slots are occupied.
   func obstacles(of operation: Operation) -> AdmissionObstacles {
     var obstacles = AdmissionObstacles(limitChanges: limitChanges)
     switch operation.admission.place {
@@ -53,8 +58,8 @@ extension Admission {
     if limit > 0, started >= limit, operation.state.current.phase == .pending {
       running.forEach { obstacles.any.append($0.operation) }
       batches.forEach { $0.withRunning { obstacles.any.append($0) } }
-      // A thread is between two operations of its batch: that place is not lost. Or this one has a place itself, and is
-      // about to begin.
+      // If not all are found, a thread is between two operations of its batch, so its slot is not lost. If this
+      // operation is among them, it has a slot itself, and is about to begin.
       if obstacles.any.count < started || obstacles.any.contains(operation) { obstacles.any = [] }
     }
     return obstacles
@@ -64,8 +69,8 @@ extension Admission {
     if order == .fifo { return predecessorInOrder(of: operation).map { [$0] } ?? [] }
     let position = laterPosition(of: operation)
     if operation.isBarrier {
-      // Walked towards the front, up to the barrier before it, which waits for what is before that. What is in batches,
-      // or has been, is in the first segment.
+      // Walks toward the front, up to the barrier before it, which waits for everything before that. Operations that
+      // are or were in batches are in the first segment.
       var found: [Operation] = []
       var isInFirstSegment = true
       var other = OperationReference(operation).memberPrevious
@@ -86,7 +91,7 @@ extension Admission {
       }
       return found.reversed()
     }
-    // One that was cancelled before its turn holds nothing back.
+    // A barrier that was cancelled before its turn holds back no operation.
     for earlier in stride(from: (position ?? -1) - 1, through: -1, by: -1) {
       guard let barrier = earlier < 0 ? first.barrier : later[earlier].barrier, !isLeaving(barrier.operation) else {
         continue
@@ -96,12 +101,13 @@ extension Admission {
     return []
   }
 
-  /// The one that was added before it and was not cancelled: one that was waits for none of those before it, for which
-  /// the operation waits, too.
+  /// The last operation that was added before this one and was not cancelled.
+  ///
+  /// A cancelled operation waits for none of the earlier ones, but this operation waits for them as well.
   private func predecessorInOrder(of operation: Operation) -> Operation? {
     if operation.admission.place != .taken {
       var lists = [OperationReference(operation).memberPrevious]
-      // What was put back was added before what has been in no batch.
+      // Operations that were put back were added before those that have been in no batch.
       if !operation.admission.wasReturned { lists.append(members.returned.last) }
       for last in lists {
         var position = last

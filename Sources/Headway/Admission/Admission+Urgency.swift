@@ -1,11 +1,11 @@
-/// How many operations raise others, by class.
+/// How many operations raise others, per class.
 struct UrgentCounts: Equatable {
   private(set) var normal = 0
   private(set) var utility = 0
 
   var isZero: Bool { normal | utility == 0 }
 
-  /// The most urgent class that is counted; the lowest if there is none.
+  /// The most urgent class that is counted, or the lowest class if there is none.
   var highest: WorkerClass { normal > 0 ? .normal : utility > 0 ? .utility : .background }
 
   mutating func change(_ workerClass: WorkerClass, by count: Int) {
@@ -25,20 +25,22 @@ struct UrgentCounts: Equatable {
 /// Operations and callers that wait for others without depending on them.
 ///
 /// An operation is *urgent* if its own quality of service, or that of an operation or caller that waits for it, is
-/// higher than that of the queue. The admission raises the operations of the queue that an urgent one waits for:
+/// higher than the queue's. The admission raises the operations of the queue that an urgent one waits for:
 ///
 /// - *The order of adding, barriers and the whole queue.* With `.fifo`, these are all operations that were added before
-///   it; with barriers, all before the last barrier that is not behind it. If a caller waits until the queue is empty
-///   or holds less, these are all operations. They are passed from the last to the first, and each is raised. A passed
-///   operation records the class, and all before it were passed for the same class. So each operation is passed once
-///   for each of two classes: all the raising is linear in the number of operations. A single change can be O(*n*).
-/// - *A limit.* The operations that run, and those that start earlier, which can change. So nothing is moved: while an
-///   urgent operation is ready, no operation starts on a thread of a lower class (the ``floor``). The operations that
-///   run are in one list for each class. While no place is free, the lists of the lower classes are emptied into that
-///   of the floor. Each operation moves twice at most, so this takes constant time for each.
+///   the urgent one. With barriers, these are all operations before the last barrier that is not behind it. If a caller
+///   waits until the queue is empty or holds fewer operations, these are all operations. They are passed from the last
+///   to the first, and each is raised. A passed operation records the class, and all operations before it were passed
+///   for the same class. So each operation is passed once for each of two classes, and all the raising is linear in the
+///   number of operations. A single change can be O(*n*).
+/// - *A limit.* These are the operations that run, and those that start earlier, which can change. So no ready
+///   operation is moved. While an urgent operation is ready, no operation starts on a thread of a lower class (the
+///   ``floor``). There is one list of running operations per class. While no concurrency slot is free, the lists of the
+///   lower classes are emptied into that of the floor. Each operation moves twice at most, so this takes constant time
+///   for each.
 ///
-/// An operation that has no quality of service of its own is raised, too, although it runs on a normal thread, because
-/// it may wait for an operation that does not.
+/// An operation that has no quality of service of its own is raised as well, although it runs on a normal thread,
+/// because it may wait for an operation that does not.
 ///
 /// Raising marks an operation, moves it if it is ready, and records it if it runs or waits for others (``Raised``).
 /// Once no lock is held, the owner raises its thread or those others (``Operation/raiseFurther(_:)``).
@@ -53,7 +55,9 @@ extension Admission {
   @inline(__always)
   var isRaising: Bool { awaitedClass != .background || !first.ready.urgent.isZero || !raised.isEmpty }
 
-  /// Raises what runs, if an urgent operation waits for a place; returns all that has been raised since the last call.
+  /// Raises running operations if an urgent operation waits for a slot.
+  ///
+  /// Returns all operations that have been raised since the last call.
   mutating func takeRaised() -> [Raised] {
     raiseRunningIfFull()
     defer { raised = [] }
@@ -62,12 +66,12 @@ extension Admission {
 
   // MARK: With a limit
 
-  /// No operation starts on a thread of a lower class.
+  /// The lowest class of threads that start operations.
   var floor: WorkerClass { limit == .max ? .background : first.ready.urgent.highest }
 
-  /// Where the operation is that a queue with a limit starts next.
+  /// The position of the operation that a queue with a limit starts next.
   struct Turn {
-    /// The class in whose list it is.
+    /// The class of the list that contains it.
     let list: WorkerClass
     /// The class of the workers that start it.
     let workerClass: WorkerClass
@@ -85,7 +89,7 @@ extension Admission {
     return turn.list
   }
 
-  /// An operation starts while urgent ones wait for its place.
+  /// Raises an operation that starts while urgent operations wait for its slot.
   mutating func raiseToFloor(_ operation: Operation) {
     let floor = floor
     guard floor.isMoreUrgent(than: .background) else { return }
@@ -110,11 +114,11 @@ extension Admission {
 
   // MARK: Earlier operations
 
-  /// Raises the operations for which another waits because of the order of adding or a barrier.
+  /// Raises the operations that another one waits for, because of the order of adding or a barrier.
   ///
   /// - Parameters:
-  ///   - operation: The operation, which has come or has become more urgent.
-  ///   - word: Its word.
+  ///   - operation: The operation, which was added or became more urgent.
+  ///   - word: Its state word.
   mutating func raisePredecessors(of operation: Operation, _ word: OperationWord) {
     let urgency = placement.urgency(of: word)
     guard urgency != .background, !operation.admission.wasReturned, operation.admission.place != .taken else { return }
@@ -127,19 +131,19 @@ extension Admission {
     }
   }
 
-  /// A caller waits until the queue is empty, or holds less: everything is raised while that is so.
+  /// Raises all operations while a caller waits until the queue is empty, or holds fewer operations.
   mutating func beginAwaiting(_ workerClass: WorkerClass) {
     guard workerClass.isMoreUrgent(than: awaitedClass) else { return }
     awaitedClass = workerClass
     raiseAll(from: members.list.last, before: .max, to: workerClass)
   }
 
-  /// No caller waits for the queue.
+  /// Notes that no caller waits for the queue.
   mutating func endAwaiting() { awaitedClass = .background }
 
   private mutating func raiseAll(from last: OperationReference?, before sequence: UInt64, to urgency: WorkerClass) {
     raiseBatches(to: urgency)
-    // Few, and not in the order of adding: each thread puts back no more than one batch.
+    // These are few, and not in the order of adding: each thread returns at most one batch.
     var position = members.returned.first
     while let reference = position {
       position = reference.memberNext
@@ -163,14 +167,15 @@ extension Admission {
 
   // MARK: One operation
 
-  /// An operation has been added that has a quality of service, or while a caller waits for the queue.
+  /// Raises operations for an added one that has a quality of service, and the added one if a caller waits for the
+  /// queue.
   @inline(never)
   mutating func raiseAdded(_ operation: Operation, _ word: OperationWord) {
     if word.phase != .finished, !word.isCancelled { raisePredecessors(of: operation, word) }
     if awaitedClass != .background { raise(operation, to: awaitedClass) }
   }
 
-  /// An operation that has a quality of service is among the ready ones.
+  /// Counts a ready operation that has a quality of service as urgent.
   @inline(never)
   mutating func noteUrgency(of operation: Operation, _ word: OperationWord) {
     let urgency = placement.urgency(of: word)
@@ -178,7 +183,7 @@ extension Admission {
     withSegment(of: operation) { $0.ready.count(operation, asUrgent: urgency) }
   }
 
-  /// Raises an operation of the queue, and notes it if it runs or waits for others.
+  /// Raises an operation of the queue, and records it if it runs or waits for others.
   mutating func raise(_ operation: Operation, to workerClass: WorkerClass) {
     switch operation.admission.place {
     case .waiting, .heldBack, .ready, .running: break
@@ -193,14 +198,14 @@ extension Admission {
     }
   }
 
-  /// Puts back the operations that threads have taken and not started, and raises those that they run.
+  /// Reclaims the operations that threads have taken and not started, and raises those that they run.
   private mutating func raiseBatches(to workerClass: WorkerClass) {
     batches.forEach { batch in
       guard workerClass.isMoreUrgent(than: batch.raisedClass) else { return }
       batch.raisedClass = workerClass
       reclaim(batch)
-      // All are noted: their threads may release them at any moment, and then the last reference is not to be released
-      // under the lock.
+      // All of them are recorded. Their threads can release them at any moment, and the last reference must not be
+      // released under the lock.
       func note(_ operation: Operation) {
         _ = operation.state.raiseQuality(level: workerClass.raisingLevel)
         raised.append(Raised(operation: operation, level: workerClass.raisingLevel))

@@ -1,63 +1,82 @@
-/// Which operation of a queue may start, and when: a state machine without threads and locks.
+/// Decides which operation of a queue can start, and when.
 ///
-/// The owner protects it with one lock and, after each change, asks for ``issueTickets()``: how many more workers may
-/// come and ask for ``next(for:)``. Nothing here calls out.
+/// A state machine without threads and locks. The owner protects it with one lock. After each change, it calls
+/// ``issueTickets()``, which returns how many more workers may arrive and call ``next(for:)``. This type calls no code
+/// outside.
 ///
-/// Barriers cut what was added into *segments*. Only operations of the first segment may start; when all of them have
-/// finished its barrier does; when that has finished, the next segment is the first.
+/// Barriers divide the added operations into *segments*. Only operations of the first segment can start. When all of
+/// them have finished, its barrier starts. When the barrier has finished, the next segment becomes the first.
 ///
-/// Workers have classes, by the quality of service of what they run. A worker takes only operations of its class.
+/// Workers have classes, by the quality of service of the operations that they run. A worker takes only operations of
+/// its class.
 struct Admission {
-  /// More tickets than this are not out at once: each worker that comes goes on while there is work.
+  /// The maximum number of outstanding tickets: each worker that arrives continues while there is work.
   static let mostTickets = 64
-  /// How many operations are cancelled, or end because they were, in one critical section.
+  /// How many operations are cancelled, or end because they were cancelled, in one critical section.
   static let mostCancelled = 64
-  /// How many operations that may end after their `main()` run by themselves, after one did so in a batch.
+  /// How many operations that can end after their `main()` run on their own, after one of them did so in a batch.
   static let mostAlone = 64
-  /// How many operations that hold themselves back are asked at a time, so that adding and ending take constant time.
+  /// How many operations are reevaluated at a time if their overrides hold them back.
+  ///
+  /// The limit lets adding and ending take constant time.
   static let mostAskedAgain = 64
 
-  /// All that the queue holds.
+  /// All operations of the queue.
   var members = Members()
-  /// The segment whose operations may start.
+  /// The segment that contains the operations that can start.
   var first = AdmissionSegment(firstSequence: 0)
   /// The segments behind barriers.
   var later = FirstInFirstOut<AdmissionSegment>()
-  /// Those that leave because they were cancelled, whatever they wait for; workers of the normal class take them.
+  /// The operations that leave because they were cancelled, even if they wait for others.
+  ///
+  /// Workers of the normal class take them.
   var cancelled = ReadyOperations()
-  /// Those that leave because they were cancelled, but have code of their own to run for that: they wait for a place,
-  /// and while the queue is suspended, and for nothing else; workers of the normal class take them, before all others.
+  /// The cancelled operations that have their own code to run before they leave.
+  ///
+  /// They wait for a concurrency slot, and while the queue is suspended, but for nothing else. Workers of the normal
+  /// class take them before all others.
   var cancelledWithinLimit = ReadyOperations()
-  /// Those that overrides of `isReady` hold back, the one that has not been asked for longest first.
+  /// The operations that overrides of `isReady` hold back.
+  ///
+  /// The one whose override was evaluated longest ago is the first.
   private(set) var heldBack = OperationList<PlaceLinks>()
   private var nextSequence: UInt64 = 0
-  /// How many have been started by themselves, and have not finished; those of batches are not counted.
+  /// How many operations have been started separately and have not finished.
+  ///
+  /// Operations of batches are not counted.
   var runningCount = 0
-  /// How many have left by themselves, and have not released their dependents; and how many of them keep their place
-  /// until then, so that it is not given to what is less urgent than those.
+  /// How many operations have left separately and have not released their dependents, and how many of them keep their
+  /// slot until then.
+  ///
+  /// They keep it so that it is not given to operations that are less urgent than their dependents.
   private var (settlingCount, keptPlaces) = (0, 0)
-  /// The operations that were started one by one and have not finished, except those that leave as cancelled; by the
-  /// class to which they raise others.
+  /// The operations that were started one by one and have not finished, except those that leave as cancelled.
+  ///
+  /// They are grouped by the class to which they raise others.
   var running = RunningOperations()
-  /// Issued, and not yet redeemed by a worker.
+  /// Tickets that were issued, and that workers have not yet redeemed.
   private(set) var tickets = PerClass(0)
 
-  /// The batches that threads have taken, which they keep alive.
+  /// The batches that threads have taken.
+  ///
+  /// The threads keep them alive.
   var batches = ActiveBatches()
 
-  /// How many operations that may end after their `main()` are to go into no batch.
+  /// How many operations that can end after their `main()` must not be in a batch.
   var aloneCount = 0
 
-  /// The class of the most urgent caller that waits until the queue is empty, or holds less.
+  /// The class of the most urgent caller that waits until the queue is empty, or holds fewer operations.
   var awaitedClass = WorkerClass.background
-  /// The operations that have been raised, until the owner raises their threads and what they wait for.
+  /// The operations that have been raised, until the owner raises their threads and the operations that they wait for.
   var raised: [Raised] = []
   /// How many operations have been passed to raise them.
   var passedCount = 0
 
-  /// In which order operations start; with `.fifo`, the limit is 1.
+  /// The order in which operations start.
+  ///
+  /// With `.fifo`, the limit is 1.
   var order = QueueOrder.priority
-  /// How many operations may run at a time.
+  /// How many operations can run at the same time.
   var limit = Int.max {
     didSet {
       limitChanges += 1
@@ -69,26 +88,26 @@ struct Admission {
   var isSuspended = false {
     didSet { if isSuspended { reclaimBatches() } }
   }
-  /// The queue's quality of service, and whether it matters: threads that are not the library's have no classes.
+  /// The queue's quality of service, and whether it matters: threads that are not Headway's have no classes.
   private(set) var placement = Placement(quality: .default, hasClasses: true)
 
   var count: Int { members.count }
   var operations: [Operation] { members.snapshot(with: batches) }
 
-  // MARK: What happens to operations
+  // MARK: Events of operations
 
-  /// Takes in an operation that the caller has reserved, and takes over its ownership.
+  /// Adds an operation that the caller has reserved, and takes over its ownership.
   ///
   /// - Parameters:
-  ///   - reference: The operation.
-  ///   - isFromInbox: It comes from an inbox. Then the thread that ends it has it leave, and it is taken in even if
-  ///     it has ended; unless that thread has been here before.
-  /// - Returns: False if the operation has ended before it was taken in: it is not in the queue, and the caller must
-  ///   release it, once no lock is held.
+  ///   - reference: The operation to add.
+  ///   - isFromInbox: Whether it comes from the inbox. In that case, the thread that ends it removes it from the queue.
+  ///     It is added even if it has ended, unless that thread came first.
+  /// - Returns: False if the operation ended before it was added. In that case, it is not in the queue, and the caller
+  ///   must release it when no lock is held.
   mutating func add(_ reference: OperationReference, isFromInbox: Bool = false) -> Bool {
     reference._withUnsafeGuaranteedRef { operation in
-      // One step with the end of the operation: either this sees that it has finished, or the thread that ends it sees
-      // that it is enqueued, and has it leave.
+      // One atomic step, ordered with the end of the operation: either this thread sees that it has finished, or the
+      // thread that ends it sees that it is enqueued, and removes it.
       let isBarrier = operation.isBarrier
       let word = operation.state.markListed(isBarrier: isBarrier)
       let hasEnded = word.phase == .finished
@@ -100,13 +119,13 @@ struct Admission {
       if isBarrier {
         withSegment(of: operation) { $0.barrier = reference }
         later.append(AdmissionSegment(firstSequence: nextSequence))
-        // What comes after it may be made ready by what is before it.
+        // Operations that come after it can be made ready by operations before it.
         batches.forEach { $0.stopContinuing() }
       } else {
         withSegment(of: operation) { $0.unfinished += 1 }
       }
       if hasEnded {
-        // It is about to leave.
+        // The operation is about to leave.
       } else if word.isCancelled {
         leave(operation)
       } else if word.isWaitingForItsTurn, !isBarrier {
@@ -119,7 +138,7 @@ struct Admission {
     }
   }
 
-  /// The operation's last dependency has finished.
+  /// Records that the operation's last dependency has finished.
   mutating func becameReady(_ operation: Operation) {
     let place = operation.admission.place
     let mayBecomeReady = (place == .waiting || place == .heldBack) && !operation.isBarrier
@@ -131,13 +150,13 @@ struct Admission {
     if operation.admission.place == .heldBack { heldBack.remove(OperationReference(operation)) }
     let level = readyLevel(of: word)
     insertReady(operation, word, level: level)
-    // What was taken and is less urgent is reclaimed, and no thread continues without having asked.
+    // Less urgent operations in batches are reclaimed, and no thread continues without requesting work first.
     guard !batches.isEmpty else { return }
     batches.forEach { $0.stopContinuing() }
     reclaimBatches(behind: operation, level)
   }
 
-  /// The priority level under which an operation is among the ready ones.
+  /// The priority level of an operation among the ready ones.
   func readyLevel(of word: OperationWord) -> Int {
     order == .fifo ? QueuePriority.normal.level : word.priorityLevel
   }
@@ -153,7 +172,7 @@ struct Admission {
     withSegment(of: operation) { $0.ready.remove(operation) }
   }
 
-  /// The operation was cancelled: it leaves, whatever it waits for.
+  /// Makes a cancelled operation leave, even if it waits for others.
   mutating func leave(_ operation: Operation) {
     reclaimBatches(with: operation)
     switch operation.admission.place {
@@ -171,7 +190,7 @@ struct Admission {
     reclaimBatches()
   }
 
-  /// The operation's priority, or its class, was changed.
+  /// Records a change of the operation's priority or its class.
   mutating func urgencyChanged(_ operation: Operation) {
     reclaimBatches(with: operation)
     let word = operation.state.current
@@ -187,12 +206,12 @@ struct Admission {
     }
   }
 
-  /// The operation has finished.
+  /// Removes an operation that has finished.
   ///
-  /// Gives up ownership: the caller must release the result, once no lock is held.
+  /// Gives up ownership: the caller must release the result when no lock is held.
   ///
-  /// Nil for an operation in a batch, which the batch's thread owns; and for one that is about to come into the inbox,
-  /// which is not taken in any more.
+  /// Returns nil for an operation in a batch, which the batch's thread owns. Also returns nil for an operation that is
+  /// about to be pushed to the inbox, which is no longer added.
   mutating func finished(_ operation: Operation) -> OperationReference? {
     guard operation.admission.place != .none else {
       operation.admission.hasEndedOutside = true
@@ -223,9 +242,9 @@ struct Admission {
     return member
   }
 
-  // MARK: Held back by themselves
+  // MARK: Held back by their own `isReady`
 
-  /// An override of `isReady` holds the operation back.
+  /// Records that an override of `isReady` holds the operation back.
   mutating func noteHeldBack(_ operation: Operation) {
     guard operation.state.current.isHeldBack else { return }
     switch operation.admission.place {
@@ -237,7 +256,9 @@ struct Admission {
     heldBack.append(OperationReference(operation))
   }
 
-  /// The operations that hold themselves back and are to be asked now; moves them to the end of the list.
+  /// Returns the operations whose overrides hold them back and must be evaluated now.
+  ///
+  /// Moves them to the end of the list.
   mutating func nextHeldBack() -> [Operation] {
     guard heldBack.first != nil else { return [] }
     var asked: [Operation] = []
@@ -251,12 +272,12 @@ struct Admission {
 
   // MARK: Classes
 
-  /// Which class of workers runs an operation.
+  /// The class of workers that runs an operation.
   func workerClass(of operation: Operation) -> WorkerClass { placement.workerClass(of: operation) }
 
   /// Sets the queue's quality of service, and whether it matters.
   ///
-  /// O(*n*) in the number of ready operations, if that changes.
+  /// O(*n*) in the number of ready operations, if the placement changes.
   mutating func setPlacement(_ placement: Placement) {
     let old = self.placement
     self.placement = placement
@@ -268,7 +289,7 @@ struct Admission {
 
   // MARK: Tickets
 
-  /// How many more workers of each class may come and ask for ``next(for:)``.
+  /// Issues tickets: returns how many more workers of each class may arrive and call ``next(for:)``.
   mutating func issueTickets() -> PerClass<Int> {
     let startable = countStartable()
     var new = PerClass(0)
@@ -281,29 +302,33 @@ struct Admission {
     return new
   }
 
-  /// A thread that is here will ask once more, without being sent for.
+  /// Issues a ticket for a thread that is already here, and will request work once more.
   mutating func issueTicket(_ workerClass: WorkerClass) { tickets[workerClass] += 1 }
 
-  /// Takes back all tickets, whose workers may still come.
+  /// Withdraws all tickets.
+  ///
+  /// Their workers can still arrive.
   mutating func withdrawTickets() -> PerClass<Int> {
     defer { tickets = PerClass(0) }
     return tickets
   }
 
-  /// A worker is here and asks for itself, or will not come.
+  /// Redeems the ticket of a worker that has arrived and requests work, or that will not arrive.
   mutating func redeemTicket(_ workerClass: WorkerClass) {
     tickets[workerClass] -= 1
     assert(tickets[workerClass] >= 0)
   }
 
-  /// Whether a thread will take the inbox in before what is put there could be started: a worker of the queue's class
-  /// is on its way; or as many operations run as may, and one of them has to end first.
+  /// Whether a thread will empty the inbox before an operation in it could start.
+  ///
+  /// This is true in two cases: a worker of the queue's class is on its way, or the limit is reached, and one of the
+  /// running operations must end first.
   var servesInbox: Bool {
     tickets[.moreUrgent(placement.ownClass, floor)] > 0
       || (started >= limit && started > 0 && !isSuspended)
   }
 
-  /// As ``countStartable()``, by way of a copy.
+  /// The result of ``countStartable()`` for a copy.
   var startable: PerClass<Int> {
     var copy = self
     return copy.countStartable()
@@ -311,12 +336,12 @@ struct Admission {
 
   var hasStartable: Bool { !startable.isZero }
 
-  /// How many operations workers of each class could start at this moment.
+  /// How many operations workers of each class could start now.
   ///
-  /// With a limit, operations of different classes start in one order: of those that are ready, only the ones of the
-  /// class of the first count, or the ones that are held to the ``floor`` as the first is.
+  /// With a limit, operations of different classes start in one order. Of the ready operations, only those of the class
+  /// of the first one count, or all that are held to the ``floor`` if the first one is.
   mutating func countStartable() -> PerClass<Int> {
-    // Mutating although it changes nothing: a getter would get a copy of the whole structure, at every update.
+    // Mutating although it changes nothing: a getter would copy the whole structure at every update.
     var counts = PerClass(0)
     if !isSuspended, started < limit {
       if limit == .max {
@@ -325,7 +350,7 @@ struct Admission {
         let isHeld = turn.workerClass == floor
         counts[turn.workerClass] = isHeld ? first.ready.count(downFrom: floor) : first.ready.count(turn.list)
       }
-      // What is in batches is there for other workers, too, and so is what became ready by them.
+      // Operations in batches are available to other workers, and so are those that the batches made ready.
       batches.forEach { counts[$0.workerClass] += $0.startable }
       if let barrier = startableBarrier { counts[workerClass(of: barrier)] += 1 }
       counts[.normal] += cancelledWithinLimit.count
@@ -336,7 +361,7 @@ struct Admission {
     return counts
   }
 
-  /// The class of the operation that a queue with a limit starts next; nil for none.
+  /// The class of the operation that a queue with a limit starts next, or nil if there is none.
   var turn: Turn? {
     mutating get {
       guard cancelledWithinLimit.isEmpty else { return Turn(list: .normal, workerClass: .normal) }
@@ -348,7 +373,7 @@ struct Admission {
   private var firstReadyClass: WorkerClass? {
     mutating get {
       guard order == .fifo else { return first.ready.firstClass }
-      // No other overtakes it: it has the least number, and so is the first of its class, too.
+      // No other operation overtakes it: it has the lowest number, and so is also the first of its class.
       return members.first?._withUnsafeGuaranteedRef { $0.admission.place == .ready ? $0.admission.workerClass : nil }
     }
   }
@@ -359,23 +384,24 @@ struct Admission {
     return barrier.admission.place == .waiting && barrier.state.current.isStartable ? barrier : nil
   }
 
-  /// How many operations have been started, the cancelled ones not counted: a batch counts as one, since its thread
-  /// runs one after the other.
+  /// How many operations have been started, except cancelled ones.
+  ///
+  /// A batch counts as one, because its thread runs one operation after another.
   var started: Int { runningCount + batches.count + keptPlaces }
 
-  /// What an operation keeps that has left, until it has released its dependents.
+  /// The resources that an operation that has left keeps, until it has released its dependents.
   enum Settling {
     case nothing
     /// The queue does not count as done.
     case presence
-    /// The same, and a place of the limit.
+    /// The queue does not count as done, and the operation keeps its concurrency slot.
     case place
   }
 
-  /// An operation has left that may have dependents.
+  /// Notes that an operation that may have dependents has left.
   ///
-  /// - Parameter startedCount: How many were started before it left.
-  /// - Returns: What it keeps until ``end(_:)``.
+  /// - Parameter startedCount: How many operations counted as started before it left.
+  /// - Returns: The resources that it keeps until ``end(_:)``.
   mutating func beginSettling(startedBefore startedCount: Int) -> Settling {
     settlingCount += 1
     guard limit != .max, started < startedCount else { return .presence }
@@ -383,20 +409,20 @@ struct Admission {
     return .place
   }
 
-  /// It has released its dependents.
+  /// Notes that an operation has released its dependents.
   mutating func end(_ settling: Settling) {
     if settling != .nothing { settlingCount -= 1 }
     if settling == .place { keptPlaces -= 1 }
   }
 
-  /// Whether it holds nothing, and what it held has released its dependents.
+  /// Whether the queue is empty, and the operations that have left it have released their dependents.
   ///
-  /// Where this is false and nothing is held, another change of the state follows.
+  /// If this is false and the queue is empty, another change of the state follows.
   var isDone: Bool { count == 0 && settlingCount == 0 && !batches.contains { $0.isSettling } }
 
   // MARK: Starting
 
-  /// The operation that a worker of a class starts now, already claimed, or nil.
+  /// Claims and returns the operation that a worker of a class starts now, or returns nil.
   mutating func next(for workerClass: WorkerClass) -> Operation? {
     while workerClass == .normal, let operation = cancelled.popFirst()?.operation {
       if operation.state.claim() {
@@ -416,8 +442,8 @@ struct Admission {
         if limit != .max { raiseToFloor(operation) }
         return begin(operation)
       }
-      // It was given a dependency after it had become ready, or holds itself back, or has finished without being
-      // started.
+      // After the operation became ready, a dependency was added to it, its own `isReady` held it back, or it finished
+      // without being started.
       operation.admission.place = .waiting
       noteHeldBack(operation)
     }
@@ -427,10 +453,10 @@ struct Admission {
     return nil
   }
 
-  /// Ends cancelled operations that have nothing of their own to run for that, and of whose end nobody has to hear.
+  /// Ends cancelled operations that have no cancellation code of their own and no observers.
   ///
-  /// - Parameter body: Takes over the ownership of each: it is to be released, once no lock is held.
-  /// - Returns: Whether there was one.
+  /// - Parameter body: Takes over the ownership of each operation. The caller must release it when no lock is held.
+  /// - Returns: Whether there was such an operation.
   mutating func endCancelled(_ body: (OperationReference) -> Void) -> Bool {
     var count = 0
     while count < Self.mostCancelled, let (reference, _) = cancelled.first,
@@ -443,7 +469,7 @@ struct Admission {
     return count > 0
   }
 
-  /// Counts an operation that has been claimed as started by itself.
+  /// Counts a claimed operation as started separately.
   mutating func begin(_ operation: Operation) -> Operation {
     operation.admission.place = .running
     if aloneCount > 0, operation.mayEndLater { aloneCount -= 1 }

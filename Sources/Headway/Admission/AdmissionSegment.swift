@@ -1,20 +1,24 @@
-/// What a queue holds between two barriers.
+/// The operations of a queue between two barriers.
 struct AdmissionSegment {
-  /// The number of the first operation that belongs here.
+  /// The sequence number of the first operation that belongs here.
   let firstSequence: UInt64
-  /// The operations here that have not finished, the barrier not counted.
+  /// How many operations of the segment have not finished, except the barrier.
   var unfinished = 0
   var ready = ReadyByClass()
-  /// All operations before this segment have been raised to this class for operations of this one.
+  /// All operations before this segment have been raised to this class, for operations of this segment.
   var passedClass = WorkerClass.background
-  /// The barrier at the end, owned by the list of members.
+  /// The barrier at the end.
+  ///
+  /// The list of members owns it.
   var barrier: OperationReference?
-  /// The barrier has finished: cancelled, if that was before its turn.
+  /// Whether the barrier has finished.
+  ///
+  /// A barrier that was cancelled may have finished before its turn.
   var barrierHasFinished = false
 
   init(firstSequence: UInt64) { self.firstSequence = firstSequence }
 
-  /// Puts all ready operations into the lists of the classes that they belong to now.
+  /// Moves all ready operations into the lists of the classes that they belong to now.
   mutating func sortReady(by placement: Placement) {
     var old = ready
     ready = ReadyByClass()
@@ -32,15 +36,15 @@ struct AdmissionSegment {
 }
 
 extension Admission {
-  /// Changes the segment to which an operation belongs.
+  /// Changes the segment of an operation.
   ///
-  /// A barrier belongs to the segment that it ends. Without barriers there is one; else O(log *barriers*).
+  /// A barrier belongs to the segment that it ends. O(1) without barriers, otherwise O(log *barriers*).
   mutating func withSegment(of operation: Operation, _ change: (inout AdmissionSegment) -> Void) {
     guard !later.isEmpty, let position = laterPosition(of: operation) else { return change(&first) }
     change(&later[position])
   }
 
-  /// Which of the later segments an operation belongs to; nil for the first one.
+  /// The position of an operation's segment among the later ones, or nil if it is in the first.
   func laterPosition(of operation: Operation) -> Int? {
     guard !later.isEmpty else { return nil }
     let sequence = operation.queueLinks.sequence
@@ -53,8 +57,10 @@ extension Admission {
     return low
   }
 
-  /// A barrier that has finished holds nothing back: the segment after it joins the first, which is empty when the
-  /// barrier had its turn, and is not when it was cancelled.
+  /// Passes barriers that have finished, because they hold back no operation: the segment after such a barrier joins
+  /// the first.
+  ///
+  /// The first segment is empty if the barrier had its turn, but not if the barrier was cancelled.
   mutating func passFinishedBarriers() {
     while first.barrierHasFinished, let next = later.popFirst() {
       first.unfinished += next.unfinished

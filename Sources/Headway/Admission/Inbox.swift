@@ -1,26 +1,33 @@
 import Synchronization
 
-/// Operations that have been added and are not in the queue's lists yet: a stack, to which threads push without a lock,
-/// and which the thread that holds the queue's lock takes as a whole (Treiber, “Systems programming: coping with
-/// parallelism”, 1986; without single pops there is no ABA problem).
+/// Operations that have been added but are not in the queue's lists yet.
 ///
-/// An operation in it is joined to the one below it by `queueLinks.next`, and is owned by the inbox.
+/// The inbox is a stack. Threads push to it without a lock, and the thread that holds the queue's lock takes it as a
+/// whole (Treiber, “Systems programming: coping with parallelism”, 1986). Because there are no single pops, there is no
+/// ABA problem. `queueLinks.next` joins an operation to the one below it. The inbox owns its operations.
 struct Inbox: ~Copyable {
-  /// The address of the operation on top, with the number of operations in ``countBits``; 0 when empty.
+  /// The address of the operation on top, with the number of operations in ``countBits``.
+  ///
+  /// 0 if the inbox is empty.
   private let top = Atomic<UInt>(0)
 
-  /// As many as this wait at most: the thread that adds another takes all in, so that no thread ever has to take in
-  /// many at once under the lock.
+  /// The maximum number of waiting operations.
+  ///
+  /// The thread that adds another one empties the inbox, so no thread ever has to add many under the lock.
   private static let capacity: UInt = 255
   private static let countShift = 48
-  /// Bits that are 0 in every address: user space ends below them, and tagged pointers have their tag above them.
+  /// Bits that are 0 in every address: user space ends below them, and tagged pointers keep their tag above them.
   private static let countBits: UInt = 0xFF << countShift
 
-  /// Whether nothing is there, as seen in the one order that pushing and looking have with the changes of
-  /// ``OperationQueue/servesInbox``.
+  /// Whether the inbox is empty.
+  ///
+  /// Pushes and this check are in one order with the changes of ``OperationQueue/servesInbox`` (sequentially
+  /// consistent).
   var isEmpty: Bool { top.load(ordering: .sequentiallyConsistent) == 0 }
 
-  /// Puts an operation on top, and takes over its ownership; from then on it may have run and been freed.
+  /// Pushes an operation, and takes over its ownership.
+  ///
+  /// From then on, the operation may have run and been freed.
   ///
   /// - Returns: Whether there is room for more.
   func push(_ operation: OperationReference) -> Bool {
@@ -37,9 +44,9 @@ struct Inbox: ~Copyable {
     }
   }
 
-  /// Takes all out.
+  /// Removes all operations.
   ///
-  /// - Parameter body: Called with each, in the order of pushing; it takes over the ownership.
+  /// - Parameter body: Called with each operation, in the order of pushing. It takes over the ownership.
   func takeAll(_ body: (OperationReference) -> Void) {
     guard top.load(ordering: .relaxed) != 0 else { return }
     var position = Self.operation(top.exchange(0, ordering: .acquiring))

@@ -1,4 +1,4 @@
-/// Operations of a queue, which the list owns, and their number.
+/// A list of a queue's operations, which it owns, and their number.
 struct MemberList {
   private var list = OperationList<MemberLinks>()
   private(set) var count = 0
@@ -9,13 +9,13 @@ struct MemberList {
   /// Takes over the ownership of an operation.
   mutating func append(_ operation: OperationReference) { insert(operation, behind: list.last) }
 
-  /// Takes over the ownership of an operation, behind one of the list, or in front of all.
+  /// Takes over the ownership of an operation, and inserts it behind one of the list, or at the front.
   mutating func insert(_ operation: OperationReference, behind previous: OperationReference?) {
     list.insert(operation, behind: previous)
     count += 1
   }
 
-  /// Gives up ownership: the caller must release the result, once no lock is held.
+  /// Gives up ownership: the caller must release the result when no lock is held.
   mutating func remove(_ operation: Operation) -> OperationReference {
     let reference = OperationReference(operation)
     list.remove(reference)

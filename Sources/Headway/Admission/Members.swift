@@ -1,19 +1,19 @@
-/// All that a queue holds.
+/// All operations of a queue.
 ///
-/// It owns its operations, except those in batches: the threads of the batches own them, and release them when they
+/// It owns its operations, except those in batches: the threads of the batches own them, and release them after they
 /// have finished.
 struct Members {
-  /// Those that have been in no batch, in the order of adding.
+  /// The operations that have been in no batch, in the order of adding.
   private(set) var list = MemberList()
-  /// Those that were in a batch and have been put back: those of one batch in the order of adding, the batches in any.
+  /// The operations that were in a batch and have been put back.
   ///
-  /// Where operations start in the order of adding, all in that order: there is one batch at a time, which takes the
-  /// first of all.
+  /// Those of one batch are in the order of adding; the batches are in any order. If operations start in the order of
+  /// adding, all of them are in that order: there is only one batch at a time, and it takes the first operations.
   private(set) var returned = MemberList()
-  /// How many are in batches, as far as has been collected.
+  /// How many operations are in batches, according to the results collected so far.
   private(set) var takenCount = 0
 
-  /// The first of those that are in no batch, where operations start in the order of adding.
+  /// The first operation that is in no batch, if operations start in the order of adding.
   var first: OperationReference? { returned.first ?? list.first }
 
   var count: Int { list.count + returned.count + takenCount }
@@ -21,7 +21,7 @@ struct Members {
   /// Takes over the ownership of an operation that was added after all others.
   mutating func append(_ operation: OperationReference) { list.append(operation) }
 
-  /// An operation goes into a batch, and its ownership over to the batch's thread.
+  /// Moves an operation into a batch, and its ownership to the batch's thread.
   mutating func take(_ operation: Operation) {
     _ = removeListed(operation)
     operation.admission.place = .taken
@@ -31,20 +31,22 @@ struct Members {
   /// Takes over the ownership of an operation that was in a batch and has not been started there.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - previous: The one that stood before it in the batch and was taken back, too; nil for the first of those.
+  ///   - operation: The operation to put back.
+  ///   - previous: The operation that preceded it in the batch and was put back as well, or nil for the first one.
   mutating func takeBack(_ operation: Operation, behind previous: OperationReference?) {
     operation.admission.wasReturned = true
     returned.insert(OperationReference(operation), behind: previous)
     takenCount -= 1
   }
 
-  /// Operations of batches have finished, which their threads own.
+  /// Removes operations of batches that have finished.
+  ///
+  /// Their threads own them.
   mutating func removeTaken(_ count: Int) { takenCount -= count }
 
-  /// Gives up ownership: the caller must release the result, once no lock is held.
+  /// Gives up ownership: the caller must release the result when no lock is held.
   ///
-  /// Nil for an operation in a batch.
+  /// Returns nil for an operation in a batch.
   mutating func remove(_ operation: Operation) -> OperationReference? {
     guard operation.admission.place == .taken else { return removeListed(operation) }
     takenCount -= 1
@@ -55,9 +57,9 @@ struct Members {
     operation.admission.wasReturned ? returned.remove(operation) : list.remove(operation)
   }
 
-  /// All, in the order of adding.
+  /// Returns all operations, in the order of adding.
   ///
-  /// O(*n* + *k* log *k*), *k* of which are in batches or have been.
+  /// O(*n* + *k* log *k*), where *k* is the number of operations that are or were in batches.
   func snapshot(with batches: ActiveBatches) -> [Operation] {
     var others: [Operation] = []
     returned.forEach { others.append($0.operation) }

@@ -1,10 +1,10 @@
-/// The two links by which an operation is joined to its neighbors in a list.
+/// The two links that join an operation to its neighbors in a list.
 protocol OperationLinks {
   static subscript(next operation: OperationReference) -> OperationReference? { get set }
   static subscript(previous operation: OperationReference) -> OperationReference? { get set }
 }
 
-/// The links of the list of all operations that a queue holds.
+/// The links of the list of all operations of a queue.
 enum MemberLinks: OperationLinks {
   static subscript(next operation: OperationReference) -> OperationReference? {
     get { operation.memberNext }
@@ -17,7 +17,7 @@ enum MemberLinks: OperationLinks {
   }
 }
 
-/// The links of the list for the place of an operation: that of ready, running or held back operations.
+/// The links of the list for an operation's place: the list of ready, running or held back operations.
 enum PlaceLinks: OperationLinks {
   static subscript(next operation: OperationReference) -> OperationReference? {
     get { operation.next }
@@ -30,16 +30,16 @@ enum PlaceLinks: OperationLinks {
   }
 }
 
-/// A list of operations, through links in the operations.
+/// A list of operations that uses links in the operations.
 ///
-/// It takes no memory of its own. Each call takes constant time, except ``forEach(_:)``.
+/// It needs no memory of its own. Each call takes constant time, except ``forEach(_:)``.
 struct OperationList<Links: OperationLinks> {
   private(set) var first: OperationReference?
   private(set) var last: OperationReference?
 
   mutating func append(_ operation: OperationReference) { insert(operation, behind: last) }
 
-  /// Inserts an operation behind one of the list, or in front of all.
+  /// Inserts an operation behind one of the list, or at the front.
   mutating func insert(_ operation: OperationReference, behind previous: OperationReference?) {
     let next = if let previous { Links[next: previous] } else { first }
     Links[previous: operation] = previous
@@ -56,7 +56,7 @@ struct OperationList<Links: OperationLinks> {
     Links[next: operation] = nil
   }
 
-  /// Moves all operations of another list behind those of this one.
+  /// Appends all operations of another list.
   mutating func append(_ other: OperationList) {
     guard let otherFirst = other.first else { return }
     if let last { Links[next: last] = otherFirst } else { first = otherFirst }
@@ -64,7 +64,9 @@ struct OperationList<Links: OperationLinks> {
     last = other.last
   }
 
-  /// Calls `body` with each operation, which it may remove.
+  /// Calls `body` with each operation.
+  ///
+  /// `body` may remove that operation.
   func forEach(_ body: (OperationReference) -> Void) {
     var position = first
     while let operation = position {

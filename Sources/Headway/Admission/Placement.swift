@@ -1,22 +1,22 @@
-/// Where the operations of a queue run: on which class of workers.
+/// The class of workers that run the operations of a queue.
 struct Placement {
   var quality: QualityOfService
-  /// Whether classes matter: the queue's operations run on the threads of this library.
+  /// Whether classes matter: they do if the queue's operations run on Headway's threads.
   var hasClasses: Bool
 
-  /// The class of operations of which nothing was said.
+  /// The class of operations without their own quality of service.
   var ownClass: WorkerClass { hasClasses ? quality.workerClass : .normal }
 
   func workerClass(of operation: Operation) -> WorkerClass {
     hasClasses ? operation.effectiveQuality(in: quality).workerClass : .normal
   }
 
-  /// An operation raises others to this class if it waits for them; the lowest if it raises none.
+  /// The class to which an operation raises others if it waits for them, or the lowest class if it raises none.
   func raisingClass(of word: OperationWord) -> WorkerClass {
     WorkerClass(raisingLevel: max(word.qualityLevel, quality.level))
   }
 
-  /// As ``raisingClass(of:)``; the lowest if the operation is not more urgent than the queue.
+  /// The result of ``raisingClass(of:)``, or the lowest class if the operation is not more urgent than the queue.
   func urgency(of word: OperationWord) -> WorkerClass {
     let level = word.qualityLevel
     return level > quality.level ? WorkerClass(raisingLevel: level) : .background

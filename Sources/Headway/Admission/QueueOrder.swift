@@ -1,11 +1,11 @@
-/// In which order a queue starts its operations.
+/// How a queue chooses the next operation to start.
 public enum QueueOrder: Sendable, Hashable, CaseIterable {
-  /// What is ready first, by priority, and then by the order of adding; as many at a time as
+  /// Ready operations start by priority, and then in the order of adding. As many run at a time as
   /// ``OperationQueue/maxConcurrentOperationCount`` allows.
   case priority
-  /// One at a time, strictly in the order of adding, like a serial dispatch queue.
+  /// Operations start one at a time, strictly in the order of adding, as in a serial dispatch queue.
   ///
-  /// An operation that is not ready holds up all that were added after it; one that is cancelled leaves. Priorities
-  /// mean nothing here.
+  /// An operation that is not ready delays all operations that were added after it. A cancelled operation leaves the
+  /// queue. Priorities have no effect.
   case fifo
 }

@@ -1,11 +1,11 @@
-/// The operations that could start, by the class of workers that runs them.
+/// The operations that could start, by the class of workers that run them.
 ///
-/// Each case by itself, so that no list is copied to be looked at.
+/// Each case is handled separately, so that no list is copied for reading.
 struct ReadyByClass {
   private var normal = ReadyOperations()
   private var utility = ReadyOperations()
   private var background = ReadyOperations()
-  /// How many of these are more urgent than the queue.
+  /// How many of these operations are more urgent than the queue.
   private(set) var urgent = UrgentCounts()
 
   var isEmpty: Bool { normal.isEmpty && utility.isEmpty && background.isEmpty }
@@ -21,7 +21,7 @@ struct ReadyByClass {
     }
   }
 
-  /// How many there are of a class and of those that are less urgent.
+  /// Returns how many operations have this class or a less urgent one.
   func count(downFrom workerClass: WorkerClass) -> Int {
     switch workerClass {
     case .normal: normal.count + utility.count + background.count
@@ -30,7 +30,7 @@ struct ReadyByClass {
     }
   }
 
-  /// The one that ``popFirst(_:)`` would take, with its level.
+  /// The operation that ``popFirst(_:)`` would remove, with its level.
   func first(_ workerClass: WorkerClass) -> (OperationReference, level: Int)? {
     switch workerClass {
     case .normal: normal.first
@@ -48,7 +48,7 @@ struct ReadyByClass {
     }
   }
 
-  /// As ``popFirst(_:)``, with its level, if the operation fulfils a condition.
+  /// Removes and returns the first operation, with its level, if it fulfills a condition.
   mutating func popFirst(
     _ workerClass: WorkerClass, where condition: (Operation) -> Bool
   ) -> (OperationReference, level: Int)? {
@@ -66,7 +66,9 @@ struct ReadyByClass {
     }
   }
 
-  /// Counts an operation of a list as more urgent than the queue; not for the lowest class.
+  /// Counts an operation of a list as more urgent than the queue.
+  ///
+  /// Ignores the lowest class.
   mutating func count(_ operation: Operation, asUrgent urgency: WorkerClass) {
     guard urgency != .background else { return }
     operation.admission.urgency = urgency
@@ -79,7 +81,7 @@ struct ReadyByClass {
     operation.admission.urgency = .background
   }
 
-  /// Inserts an operation into the list of the class that its record says.
+  /// Inserts an operation into the list of the class in its record.
   mutating func insert(_ operation: Operation, level: Int) {
     switch operation.admission.workerClass {
     case .normal: normal.insert(operation, level: level)
@@ -97,7 +99,7 @@ struct ReadyByClass {
     }
   }
 
-  /// Takes in all of `other`, whose operations were added after those here.
+  /// Appends all operations of `other`, which were added after those here.
   ///
   /// O(1).
   mutating func append(_ other: Self) {
@@ -107,11 +109,11 @@ struct ReadyByClass {
     urgent.add(other.urgent)
   }
 
-  /// The class of the operation that comes before all others, by priority and then by the order of adding.
+  /// The class of the operation that precedes all others, by priority and then by the order of adding.
   var firstClass: WorkerClass? {
-    // Mutating although it changes nothing: so it gets no copy of the lists.
+    // Mutating although it changes nothing, so that it gets no copy of the lists.
     mutating get {
-      // Mostly there is one class.
+      // Usually there is only one class.
       if utility.isEmpty, background.isEmpty { return normal.isEmpty ? nil : .normal }
       return firstClassOfSeveral
     }

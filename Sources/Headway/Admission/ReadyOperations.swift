@@ -1,10 +1,10 @@
 /// The operations that could start, ordered by priority and, within one priority, by the order of adding.
 ///
-/// Each of the five priorities has a list and a heap. Operations mostly become ready in the order in which they were
-/// added, so nearly all go to the end of the list: constant time. One that comes late (its dependencies took longer,
-/// its priority was changed) goes into a pairing heap: insertion in constant time, removal in amortised logarithmic
-/// time (Fredman, Sedgewick, Sleator and Tarjan, “The pairing heap: a new form of self-adjusting heap”, 1986). A bit
-/// mask says which priorities have any.
+/// Each of the five priorities has a list and a heap. Operations usually become ready in the order in which they were
+/// added, so nearly all are appended to the list, in constant time. If an operation becomes ready late, because its
+/// dependencies took longer or its priority was changed, it is inserted into a pairing heap: insertion takes constant
+/// time, removal amortized logarithmic time (Fredman, Sedgewick, Sleator and Tarjan, “The pairing heap: a new form of
+/// self-adjusting heap”, 1986). A bit mask shows which priorities have any operations.
 struct ReadyOperations {
   fileprivate struct Level {
     var list = OperationList<PlaceLinks>()
@@ -20,7 +20,7 @@ struct ReadyOperations {
 
   // MARK: Inserting and removing
 
-  /// The one that ``popFirst()`` would take, with its level.
+  /// The operation that ``popFirst()`` would remove, with its level.
   var first: (OperationReference, level: Int)? {
     guard occupied != 0 else { return nil }
     let number = 7 - occupied.leadingZeroBitCount
@@ -49,7 +49,7 @@ struct ReadyOperations {
     count -= 1
   }
 
-  /// Takes out the first of the highest priority.
+  /// Removes and returns the first operation of the highest priority.
   mutating func popFirst() -> OperationReference? {
     guard occupied != 0 else { return nil }
     let level = 7 - occupied.leadingZeroBitCount
@@ -59,7 +59,7 @@ struct ReadyOperations {
     return operation
   }
 
-  /// As ``popFirst()``, with its level, if the operation fulfils a condition.
+  /// Removes and returns the first operation, with its level, if it fulfills a condition.
   mutating func popFirst(where condition: (Operation) -> Bool) -> (OperationReference, level: Int)? {
     guard let (operation, level) = first, operation._withUnsafeGuaranteedRef(condition) else { return nil }
     with(level) { $0.remove(operation) }
@@ -68,7 +68,7 @@ struct ReadyOperations {
     return (operation, level)
   }
 
-  /// Takes in all of `other`, whose operations were added after those here.
+  /// Appends all operations of `other`, which were added after those here.
   ///
   /// O(1).
   mutating func append(_ other: ReadyOperations) {
@@ -144,7 +144,9 @@ extension ReadyOperations.Level {
     root = meld(root, orphans)
   }
 
-  /// Joins two heaps; the root with the greater number becomes the first child of the other.
+  /// Joins two heaps.
+  ///
+  /// The root with the greater number becomes the first child of the other root.
   private func meld(_ left: OperationReference?, _ right: OperationReference?) -> OperationReference? {
     guard let left else { return right }
     guard let right else { return left }
@@ -159,7 +161,7 @@ extension ReadyOperations.Level {
     return parent
   }
 
-  /// Joins the children of a root that is going away, in pairs from the left and then all from the right.
+  /// Joins the children of a root that is about to be removed: in pairs from the left, and then all from the right.
   private func meldChildren(of operation: OperationReference) -> OperationReference? {
     var paired: OperationReference?  // The pairs, as a stack through `next`.
     var position = operation.child

@@ -1,4 +1,4 @@
-/// The operations that a queue has started one by one, in one list for each class so that a class can be raised.
+/// The operations that a queue has started one by one, in one list per class, so that a class can be raised.
 struct RunningOperations {
   private var normal = OperationList<PlaceLinks>()
   private var utility = OperationList<PlaceLinks>()

@@ -1,5 +1,5 @@
 extension OperationQueue {
-  /// Sets the settings of a new queue.
+  /// Configures a new queue.
   final func configure(name: String?, order: QueueOrder, _ quality: QualityOfService) {
     let serialExecutor = order == .fifo ? QueueSerialExecutor(self) : nil
     state.withLock { state in

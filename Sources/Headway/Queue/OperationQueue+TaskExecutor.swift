@@ -53,7 +53,7 @@ private final class JobOperation: Operation, @unchecked Sendable {
   private let serialExecutor: QueueSerialExecutor?
   /// The job's task, if it has one, until the job has returned.
   ///
-  /// The task may end with the job, so this is cleared then.
+  /// Retained, because the task can end with the job.
   private let task: Guarded<UnsafeCurrentTask?>
 
   init(_ job: UnownedJob, on executor: OperationQueue, _ serialExecutor: QueueSerialExecutor?) {
