@@ -76,7 +76,7 @@ extension Admission {
 
   /// Detaches an operation that has ended and leaves the queue.
   ///
-  /// If it is in a batch, this thread is not that batch's thread.
+  /// If a batch contains it, the caller is a thread other than the batch's own.
   ///
   /// - Parameters:
   ///   - operation: The operation that has ended.

@@ -33,8 +33,8 @@ struct Admission {
   var cancelled = ReadyOperations()
   /// The cancelled operations that have their own code to run before they leave.
   ///
-  /// They wait for a concurrency slot, and while the queue is suspended, but for nothing else. Workers of the normal
-  /// class take them before all others.
+  /// They wait for a concurrency slot, and until the queue is no longer suspended. They do not wait for anything else.
+  /// Workers of the normal class take them before all others.
   var cancelledWithinLimit = ReadyOperations()
   /// The operations that overrides of `isReady` hold back.
   ///
@@ -52,7 +52,7 @@ struct Admission {
   private var (settlingCount, keptPlaces) = (0, 0)
   /// The operations that were started one by one and have not finished, except those that leave as cancelled.
   ///
-  /// They are grouped by the class to which they raise others.
+  /// They are grouped by the class that they raise others to.
   var running = RunningOperations()
   /// Tickets that were issued, and that workers have not yet redeemed.
   private(set) var tickets = PerClass(0)
@@ -72,9 +72,9 @@ struct Admission {
   /// How many operations have been passed to raise them.
   var passedCount = 0
 
-  /// The order in which operations start.
+  /// How the queue chooses the next operation to start.
   ///
-  /// With `.fifo`, the limit is 1.
+  /// With `.fifo`, the limit is 1. With `.fifo`, the limit is 1.
   var order = QueueOrder.priority
   /// How many operations can run at the same time.
   var limit = Int.max {
@@ -100,8 +100,8 @@ struct Admission {
   ///
   /// - Parameters:
   ///   - reference: The operation to add.
-  ///   - isFromInbox: Whether it comes from the inbox. In that case, the thread that ends it removes it from the queue.
-  ///     It is added even if it has ended, unless that thread came first.
+  ///   - isFromInbox: Whether the inbox contained it. In that case, the thread that ends it removes it from the queue.
+  ///     It is added even if it has ended, unless that thread was first.
   /// - Returns: False if the operation ended before it was added. In that case, it is not in the queue, and the caller
   ///   must release it when no lock is held.
   mutating func add(_ reference: OperationReference, isFromInbox: Bool = false) -> Bool {
@@ -119,7 +119,7 @@ struct Admission {
       if isBarrier {
         withSegment(of: operation) { $0.barrier = reference }
         later.append(AdmissionSegment(firstSequence: nextSequence))
-        // Operations that come after it can be made ready by operations before it.
+        // A later operation may become ready as a result of an earlier one.
         batches.forEach { $0.stopContinuing() }
       } else {
         withSegment(of: operation) { $0.unfinished += 1 }
@@ -321,8 +321,8 @@ struct Admission {
 
   /// Whether a thread will empty the inbox before an operation in it could start.
   ///
-  /// This is true in two cases: a worker of the queue's class is on its way, or the limit is reached, and one of the
-  /// running operations must end first.
+  /// This is true in two cases. A worker of the queue's own class, or of the ``floor``'s if that is more urgent, is on
+  /// its way. Or the limit is reached and the queue is not suspended, so one of the running operations must end first.
   var servesInbox: Bool {
     tickets[.moreUrgent(placement.ownClass, floor)] > 0
       || (started >= limit && started > 0 && !isSuspended)

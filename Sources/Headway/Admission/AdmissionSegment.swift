@@ -44,7 +44,7 @@ extension Admission {
     change(&later[position])
   }
 
-  /// The position of an operation's segment among the later ones, or nil if it is in the first.
+  /// The position of an operation's segment among the later ones, or nil for the first segment.
   func laterPosition(of operation: Operation) -> Int? {
     guard !later.isEmpty else { return nil }
     let sequence = operation.queueLinks.sequence

@@ -7,8 +7,7 @@ struct Members {
   private(set) var list = MemberList()
   /// The operations that were in a batch and have been put back.
   ///
-  /// Those of one batch are in the order of adding; the batches are in any order. If operations start in the order of
-  /// adding, all of them are in that order: there is only one batch at a time, and it takes the first operations.
+  /// Operations of one batch are in the order of adding. The batches are in any order.
   private(set) var returned = MemberList()
   /// How many operations are in batches, according to the results collected so far.
   private(set) var takenCount = 0

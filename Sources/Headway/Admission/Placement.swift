@@ -11,7 +11,7 @@ struct Placement {
     hasClasses ? operation.effectiveQuality(in: quality).workerClass : .normal
   }
 
-  /// The class to which an operation raises others if it waits for them, or the lowest class if it raises none.
+  /// The class that an operation raises others to if it waits for them, or the lowest class if it raises none.
   func raisingClass(of word: OperationWord) -> WorkerClass {
     WorkerClass(raisingLevel: max(word.qualityLevel, quality.level))
   }

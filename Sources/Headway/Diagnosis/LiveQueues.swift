@@ -1,10 +1,11 @@
 import Synchronization
 
-/// The queues of the process, for a diagnosis of all; recorded only if that was asked for, since it costs a lock for
-/// each queue.
+/// The queues of the process, for a diagnosis of all of them.
+///
+/// They are recorded only on request, because this costs a lock per queue.
 package enum LiveQueues {
   private final class Reference: Sendable {
-    // Compared and looked at, never followed once its queue is gone: that takes itself out first.
+    // Used for comparison only, never dereferenced after its queue is gone: the queue removes itself first.
     let identity: ObjectIdentifier
     private let queue: WeakQueue
 
@@ -16,7 +17,7 @@ package enum LiveQueues {
     var value: OperationQueue? { queue.queue }
   }
 
-  private struct WeakQueue: @unchecked Sendable {  // A weak reference, which the runtime protects.
+  private struct WeakQueue: @unchecked Sendable {  // A weak reference, protected by the runtime.
     weak var queue: OperationQueue?
 
     init(_ queue: OperationQueue) { self.queue = queue }
@@ -25,7 +26,7 @@ package enum LiveQueues {
   private static let isRecording = Atomic<Bool>(false)
   private static let references = Mutex<[ObjectIdentifier: Reference]>([:])
 
-  /// Records queues that are made from now on.
+  /// Records queues that are created from now on.
   package static func startRecording() { isRecording.store(true, ordering: .relaxed) }
 
   static func add(_ queue: OperationQueue) {
@@ -44,10 +45,10 @@ package enum LiveQueues {
   }
 }
 
-/// What every queue and thread of the library waits for, for people: of queues, those made since
-/// ``LiveQueues/startRecording()``.
+/// Describes what every queue and thread of Headway waits for, for human readers.
 ///
-/// O(*n*²) at worst in the number of operations of a queue, of which the first hundred are described.
+/// Includes only queues created since ``LiveQueues/startRecording()``. O(*n*²) at worst in the number of operations of
+/// a queue. Only the first hundred operations of each queue are described.
 package func processDiagnosis() -> String {
   var lines: [String] = []
   for queue in LiveQueues.all {

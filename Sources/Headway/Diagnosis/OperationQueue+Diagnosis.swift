@@ -1,14 +1,15 @@
 import Synchronization
 
 extension OperationQueueExtensions {
-  /// Says in a sentence why an operation is not running: “‘save’ waits for ‘parse’, which is suspended in queue
-  /// ‘import’”.
+  /// Returns a sentence that explains why an operation is not running: “‘save’ waits for ‘parse’, which is suspended in
+  /// queue ‘import’”.
   ///
-  /// For people who look for what is stuck, and for logs. What it says was true when it was asked.
+  /// Use it to find operations that are stuck, and in logs. The sentence describes the state at the time of the call.
   ///
-  /// - Parameter operation: An operation of this queue, or any other.
+  /// - Parameter operation: An operation of this queue or of any other.
   /// - Returns: The sentence, without a full stop.
-  /// - Complexity: O(*n*) in the number of operations that it waits for, and of those in its queue if it has barriers.
+  /// - Complexity: O(*n*) in the number of operations that it waits for, and in the number of operations in its queue
+  ///   if that has barriers.
   @_disfavoredOverload
   public func diagnose(_ operation: some Operation) -> String {
     let home = operation.queue
@@ -19,7 +20,7 @@ extension OperationQueueExtensions {
 }
 
 extension Operation {
-  /// What keeps the operation from running, as the rest of a sentence that begins with its name.
+  /// The reason why the operation is not running, as the rest of a sentence that begins with its name.
   fileprivate final var obstacle: String {
     let word = state.current
     switch word.phase {
@@ -47,7 +48,7 @@ extension Operation {
     return ownObstacle
   }
 
-  /// What has to happen for an operation to finish that goes on after `main()`: often that is what a hang lacks.
+  /// The condition for the end of an operation that continues after `main()`: operations that hang often lack it.
   private var whatItsEndLacks: String {
     if endsWithMain { return "" }
     if overridesIsFinished { return ": it has not posted that its isFinished is true" }
@@ -61,11 +62,13 @@ extension Operation {
     return labels.prefix(3).joined(separator: " and ") + (labels.count > 3 ? " and \(labels.count - 3) more" : "")
   }
 
-  /// As ``obstacle``, of an operation for which another waits; passes over the middle of a chain.
+  /// The ``obstacle`` of an operation that another one waits for.
+  ///
+  /// Skips the middle of a chain.
   private var obstacleInChain: String {
     var last = self
     var passed = 0
-    // There is no cycle: that was looked at before; and if one comes about meanwhile, this ends all the same.
+    // A previous check found no cycle. If one has been created in the meantime, this limit ends the loop.
     while passed < 1_000_000, last.state.current.phase == .pending, !last.isCancelled,
       let next = last.unfinishedDependencies.first
     {
@@ -78,7 +81,7 @@ extension Operation {
     return "waits\(between) for \(last.label), which \(end)"
   }
 
-  /// What keeps an operation that waits for no dependency.
+  /// The obstacle of an operation that waits for no dependency.
   private var ownObstacle: String {
     let isCancelled = state.current.isCancelled
     if isCancelled, !hasCodeForCancelled { return "was cancelled and is about to leave" }
@@ -87,7 +90,7 @@ extension Operation {
     return prefix + obstacle(in: queue)
   }
 
-  /// What keeps an operation in its queue that waits for no dependency.
+  /// The obstacle in its queue of an operation that waits for no dependency.
   private func obstacle(in queue: OperationQueue) -> String {
     let word = state.current
     if word.isHeldBack, !word.isCancelled { return "is held back by itself: its isReady answers false" }

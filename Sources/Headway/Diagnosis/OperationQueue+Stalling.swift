@@ -2,20 +2,21 @@ import Dispatch
 import Synchronization
 
 extension OperationQueue {
-  /// For how long nothing must have gone on in a queue before it is looked at, in milliseconds; then twice as long each
-  /// time.
+  /// How long a queue must make no progress before it is checked, in milliseconds.
+  ///
+  /// The interval doubles after each check.
   private static let firstLook = 50
   private static let longestPause = 5_000
 
-  /// If somebody listens to events and nothing in the queue goes on, has it looked at a little later.
+  /// Schedules a check of the queue if it has listeners to events and makes no progress.
   ///
-  /// A queue that waits for another's operations is still often, and goes on soon; so nothing is looked at while there
-  /// is progress.
+  /// A queue that waits for operations of another one often makes no progress for a while, and continues soon. So there
+  /// is no check while there is progress.
   final func lookForStallIfIdle() {
     if state.withLock({ $0.beginToLookForStall() }) { lookForStall() }
   }
 
-  /// Has the queue looked at a little later, which ``QueueState/beginToLookForStall()`` has called for.
+  /// Schedules a check of the queue after ``QueueState/beginToLookForStall()`` has returned true.
   final func lookForStall() { lookForStall(after: Self.firstLook) }
 
   private func lookForStall(after milliseconds: Int) {
@@ -27,11 +28,12 @@ extension OperationQueue {
 
   /// Reports a stall, if there is one.
   ///
-  /// - Returns: Whether to look again later: nothing goes on, and the queue waits for something that may happen.
+  /// - Returns: Whether to check again later: the queue makes no progress, but waits for something that can still
+  ///   happen.
   final func reportStall() -> Bool {
     let held = state.withLock { state -> [Operation]? in
       if state.observation.listeners > 0, state.admission.isIdle { return state.admission.operations }
-      // Under the lock that saw it: who makes the queue idle next has it looked at again.
+      // Under the lock that was used for the check. The next thread that makes the queue idle schedules another check.
       state.observation.isLookingForStall = false
       return nil
     }
@@ -54,14 +56,14 @@ extension OperationQueue {
     return looksAgain
   }
 
-  /// The operations of this queue that must finish before this one can start.
+  /// Returns the operations of this queue that must finish before this one can start.
   final func obstacles(of operation: Operation) -> AdmissionObstacles {
     update(collectingBatches: true) { $0.admission.obstacles(of: operation) }
   }
 }
 
 extension QueueState {
-  /// Whether somebody listens to events and nothing in the queue goes on, so that it is to be looked at; once.
+  /// Returns true, once, if the queue has listeners to events and makes no progress, so it must be checked.
   mutating func beginToLookForStall() -> Bool {
     guard observation.listeners > 0 else { return false }
     guard admission.isIdle else {

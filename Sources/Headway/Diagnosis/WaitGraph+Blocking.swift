@@ -1,40 +1,41 @@
 import Synchronization
 
-/// A wait of a thread or a task, which its operation can't end before.
+/// A wait of a thread or a task.
 ///
-/// It is known to each operation that the thread is inside of, from before the wait until after it. So what it waits
-/// for is there as long.
+/// Its operation can't end before the wait does. Each operation that the thread is inside of knows
+/// the wait, from before it begins until after it ends. So the object that it waits for stays alive as long.
 final class KnownWait: Sendable {
-  /// The operation that is waited for.
+  /// The operation to wait for, or nil.
   let operation: Operation?
-  /// Or the queue that is to be empty.
+  /// Otherwise, the queue that must become empty.
   let queue: OperationQueue?
 
   fileprivate init(for operation: Operation) { (self.operation, queue) = (operation, nil) }
 
   fileprivate init(for queue: OperationQueue) { (operation, self.queue) = (nil, queue) }
 
-  /// The operations that have to end before the wait does.
+  /// The operations that must end before the wait does.
   var operations: [Operation] { operation.map { [$0] } ?? queue?.operations ?? [] }
 
-  /// What is waited for, in words.
+  /// A description of the object to wait for.
   var label: String { operation?.label ?? queue.map { "all operations of \($0.label)" } ?? "nothing" }
 }
 
 extension WaitGraph {
   /// Blocks the calling thread until `operation` has finished.
   ///
-  /// If it waits for what the thread is inside of, that is reported as an event of its queue, and the wait goes on: an
-  /// end from elsewhere, a cancellation or a changed limit may resolve it.
+  /// If the operation waits for one that the thread is inside of, its queue reports this as an event. The wait
+  /// continues: a cancellation, a changed limit, or another thread can still resolve it.
   ///
   /// - Parameters:
-  ///   - operation: What to wait for.
-  ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
+  ///   - operation: The operation to wait for.
+  ///   - add: Adds the waiter to its list; returns false if there is nothing to wait for.
   static func block(on operation: Operation, adding add: (Waiter) -> Bool) {
     let callers = ThreadContext.operations
     let wait = KnownWait(for: operation)
     for caller in callers { caller.begin(wait) }
-    // After the wait was noted: a thread that raises a caller finds the wait, or this thread finds the caller raised.
+    // After the wait was recorded: a thread that raises a caller finds the wait, or this thread finds the caller
+    // raised.
     let level = levelOfCaller
     if level > 0 {
       Operation.raise([operation], level: level)
@@ -51,11 +52,11 @@ extension WaitGraph {
 
   /// Blocks the calling thread until `queue` is empty.
   ///
-  /// As ``block(on:adding:)-(Operation,_)``.
+  /// A wait that can't end is reported as in ``block(on:adding:)-(Operation,_)``.
   ///
   /// - Parameters:
-  ///   - queue: What to wait for.
-  ///   - add: Puts the waiter into its list; false if there is nothing to wait for.
+  ///   - queue: The queue that must become empty.
+  ///   - add: Adds the waiter to its list; returns false if there is nothing to wait for.
   static func block(on queue: OperationQueue, adding add: (Waiter) -> Bool) {
     let callers = ThreadContext.operations
     let wait = KnownWait(for: queue)
@@ -76,14 +77,14 @@ extension WaitGraph {
 
   /// Suspends the calling task, which waits for `operation`.
   ///
-  /// If the task is that of `operation` itself, or of an operation in that group, this is reported as a blocking wait
-  /// is. Longer cycles are not looked for: that takes O(*n*) in the number of operations, and many tasks wait.
+  /// If the task belongs to `operation` itself, or to an operation in that group, this is reported like a blocking
+  /// wait. Longer cycles are not searched for: a search takes O(*n*) in the number of operations, and many tasks wait.
   ///
   /// - Parameters:
-  ///   - operation: What to wait for.
+  ///   - operation: The operation to wait for.
   ///   - suspend: Suspends the task.
   static func suspending(on operation: Operation, _ suspend: () async throws -> Void) async rethrows {
-    // The thread continues the operations around the innermost one when the task is suspended.
+    // When the task is suspended, the thread continues the operations around the innermost one.
     guard let caller = ThreadContext.innermostOperation, !caller.endsWithMain,
       caller.withGroups.contains(where: { $0 === operation })
     else { return try await suspend() }
@@ -96,10 +97,11 @@ extension WaitGraph {
 
   /// Suspends the calling task, which waits until `queue` is empty.
   ///
-  /// As ``suspending(on:_:)-(Operation,_)``, if the task is that of an operation in `queue`, or in a group in it.
+  /// This is reported as in ``suspending(on:_:)-(Operation,_)`` if the task belongs to an operation in `queue`, or in a
+  /// group in it.
   ///
   /// - Parameters:
-  ///   - queue: What to wait for.
+  ///   - queue: The queue that must become empty.
   ///   - suspend: Suspends the task.
   static func suspending(on queue: OperationQueue, _ suspend: () async throws -> Void) async rethrows {
     guard let caller = ThreadContext.innermostOperation, !caller.endsWithMain,
@@ -112,13 +114,14 @@ extension WaitGraph {
     try await suspend()
   }
 
-  /// A task that is cancelled waits for nothing.
+  /// Reports the wait, except in a cancelled task, which waits for nothing.
   private static func reportUnlessCancelled(_ caller: Operation, in queue: OperationQueue?) {
     if !Task.isCancelled { _ = report(from: [caller], in: queue) { nil } }
   }
 
-  /// The level of quality of service of the most urgent operation that the calling thread runs, or of its task; 0 if
-  /// they have none.
+  /// The level of quality of service of the most urgent operation that the calling thread runs, or of its task.
+  ///
+  /// The level is 0 if they have none.
   static var levelOfCaller: Int {
     let task = withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority).level } ?? 0 }
     return ThreadContext.operations.reduce(task) { level, operation in
@@ -126,13 +129,13 @@ extension WaitGraph {
     }
   }
 
-  /// Reports a wait that nothing seen from here will end.
+  /// Reports a wait that can't end, as far as the calling thread can determine.
   ///
   /// - Parameters:
   ///   - callers: The operations that the calling thread is inside of.
-  ///   - queue: The queue of what is waited for.
-  ///   - findBlocked: Called on the main thread alone; finds something that is waited for and waits for that thread.
-  /// - Returns: Whether there was anything to report.
+  ///   - queue: The queue of the operation to wait for, or the queue to wait for.
+  ///   - findBlocked: Called only on the main thread. Returns an awaited operation that itself waits for that thread.
+  /// - Returns: Whether there was something to report.
   private static func report(
     from callers: [Operation], in queue: OperationQueue?, waitingForMainThread findBlocked: () -> Operation?
   ) -> Bool {
@@ -156,9 +159,10 @@ extension WaitGraph {
 }
 
 extension Operation {
-  /// Notes that the operation, which executes, can't end before a wait in it has.
+  /// Records that the operation, which is executing, can't end before a wait in it does.
   ///
-  /// Several threads and tasks may wait in it at once: its blocks, the iterations of `concurrentPerform`, child tasks.
+  /// Several threads and tasks can wait in it at the same time: its blocks, the iterations of `concurrentPerform`, and
+  /// child tasks.
   fileprivate final func begin(_ wait: KnownWait) {
     links.withLock { links in
       state.announceDetails()
@@ -166,9 +170,9 @@ extension Operation {
     }
   }
 
-  /// The wait is over.
+  /// Removes a wait that has ended.
   ///
-  /// The caller has a reference to it, so nothing is freed under the lock.
+  /// The caller has a reference to it, so no object is freed under the lock.
   fileprivate final func end(_ wait: KnownWait) {
     links.withLock { links in
       guard let rareDetails = links.details?.rareDetails else { return }
@@ -177,10 +181,10 @@ extension Operation {
     }
   }
 
-  /// The waits in the operation, which executes.
+  /// The current waits in the operation, which is executing.
   final var waits: [KnownWait] { links.withLock { $0.details?.rareDetails?.waits ?? [] } }
 
-  /// A thread of a low class begins calls in the operation.
+  /// Records calls that a thread of a low class begins in the operation.
   final func beginCalls(_ calls: ConcurrentIterations) {
     links.withLock { links in
       state.announceDetails()
@@ -188,7 +192,7 @@ extension Operation {
     }
   }
 
-  /// The calls have returned.
+  /// Removes calls that have returned.
   final func endCalls(_ calls: ConcurrentIterations) {
     links.withLock { $0.details?.rareDetails?.calls.removeAll { $0 === calls } }
   }
@@ -196,28 +200,28 @@ extension Operation {
   /// The calls that threads of a low class have begun in the operation, and that have not returned.
   final var helpedCalls: [ConcurrentIterations] { links.withLock { $0.details?.rareDetails?.calls ?? [] } }
 
-  /// How many dependencies were removed before they finished, and how often it has returned from blocking.
+  /// How many dependencies were removed before they finished, and how often a wait in the operation has ended.
   final var withdrawnWaits: Int { links.withLock { $0.details?.rareDetails?.withdrawnWaits ?? 0 } }
 
-  /// The operation, the group that it is in, the group that this is in, and so on.
+  /// The operation, its group, the group of that group, and so on.
   fileprivate final var withGroups: some Sequence<Operation> {
     sequence(first: self) { $0.queue?.operationOfParts }
   }
 
-  /// Whether the main queue is to run it, and has not begun.
+  /// Whether the operation must run on the main thread, and has not begun.
   fileprivate final var waitsForMainThread: Bool {
     state.current.isBeforeMain && queue?.runsOnMainThread == true
   }
 }
 
 extension OperationQueue {
-  /// Notifies those who listen to events.
+  /// Reports an event to the queue's listeners.
   fileprivate final func report(_ event: OperationQueueEvent) { update { state in state.record { event } } }
 
-  /// An operation that the main queue is to run, and that has not begun.
+  /// An operation of the queue that must run on the main thread, and has not begun.
   ///
-  /// Asks the queue before its operations, of which there may be many, and whose ends are cheaper while nobody has
-  /// looked for their queue.
+  /// Checks the queue before its operations: there can be many of them, and an operation ends faster if no other thread
+  /// has read its queue.
   fileprivate final var firstThatWaitsForMainThread: Operation? {
     runsOnMainThread ? operations.first { $0.waitsForMainThread } : nil
   }

@@ -1,35 +1,37 @@
 import Synchronization
 
-/// Which operations wait for which: dependencies, barriers, queues all of whose places are taken, groups that have not
-/// started, and threads that block inside operations.
+/// The graph of operations that wait for others.
 ///
-/// Nothing is kept: the graph is read from the operations when it is asked for, one lock at a time. What was read first
-/// may be past when the last is read, so that no cycle may be there though each part of it was. Therefore what seems to
-/// be stuck is read once more, and counts only if it still waits for the same and nothing that it waited for has been
-/// withdrawn in between: then all of it was true at once, between the end of the first look and the beginning of the
-/// second. A cycle is missed while what its operations wait for is being changed.
+/// It covers dependencies, barriers, queues that have reached their limit, groups that have not started, and threads
+/// that block inside operations. The graph is not stored: it is read from the operations on each request, one lock at a
+/// time. The first part may be out of date when the last part is read. So there may be no cycle even though each part
+/// of it existed at some time.
+///
+/// Therefore, operations that seem to be stuck are read once more. They count only if they still wait for the same
+/// operations, and if none of their waits has been withdrawn in between. Then all parts were true together, between the
+/// end of the first pass and the beginning of the second. A cycle is missed while the waits of its operations change.
 ///
 /// O(vertices and edges) in all.
 struct WaitGraph {
   private struct Vertex {
     let operation: Operation
-    /// All of these must finish first.
+    /// All of these operations must finish first.
     var all: [Int] = []
-    /// One of these must finish first, if there are any.
+    /// One of these operations must finish first, if there are any.
     var any: [Int] = []
-    /// How much of what it waits for had been withdrawn before it was read.
+    /// How many of its waits had been withdrawn before it was read.
     var withdrawals = 0
-    /// Those that have this one among their obstacles, with whether it is one of which any will do.
+    /// The vertices that have this one among their obstacles, and whether their `any` contains it.
     var waiting: [(vertex: Int, isAny: Bool)] = []
     var unfinishedObstacles = 0
-    /// It can never run, as far as can be seen.
+    /// Whether it can never run, as far as can be determined.
     var isStuck = true
   }
 
   private var vertices: [Vertex] = []
   private var numbers: [ObjectIdentifier: Int] = [:]
 
-  /// The graph of all that some operations wait for, directly or through others.
+  /// Creates the graph of all operations that the given ones wait for, directly or through others.
   init(of operations: some Sequence<Operation>) {
     for operation in operations { _ = number(of: operation) }
     var position = 0
@@ -49,7 +51,7 @@ struct WaitGraph {
     }
   }
 
-  /// Leaves of what those that are stuck wait for what they still wait for.
+  /// Reads the obstacles of stuck operations again, and removes those that they no longer wait for.
   private mutating func readAgain() {
     for position in vertices.indices where vertices[position].isStuck {
       let operation = vertices[position].operation
@@ -61,7 +63,7 @@ struct WaitGraph {
       let all = Set(obstacles.all.map(ObjectIdentifier.init))
       let any = Set(obstacles.any.map(ObjectIdentifier.init))
       vertices[position].all = vertices[position].all.filter { all.contains(ObjectIdentifier(vertices[$0].operation)) }
-      // Another place may have become free.
+      // Another concurrency slot may have become free.
       if any != Set(vertices[position].any.map { ObjectIdentifier(vertices[$0].operation) }) {
         vertices[position].any = []
       }
@@ -75,7 +77,7 @@ struct WaitGraph {
     return vertices.count - 1
   }
 
-  /// Finds out which can go on: those that nothing keeps, and those that wait for such ones alone.
+  /// Determines which operations can continue: those without obstacles, and those that wait only for such operations.
   private mutating func release() {
     for position in vertices.indices { vertices[position].waiting = [] }
     for position in vertices.indices where vertices[position].isStuck {
@@ -88,7 +90,7 @@ struct WaitGraph {
     while let position = free.popLast() {
       vertices[position].isStuck = false
       for (waiting, isAny) in vertices[position].waiting where vertices[waiting].isStuck {
-        // Of those of which any will do, the first one counts.
+        // Only the first of the `any` obstacles that becomes free counts.
         if isAny {
           guard !vertices[waiting].any.isEmpty else { continue }
           vertices[waiting].any = []
@@ -99,18 +101,20 @@ struct WaitGraph {
     }
   }
 
-  /// Whether the operation can never run, since it waits for a cycle, directly or through others.
+  /// Returns whether the operation can never run, because it waits for a cycle, directly or through others.
   func isStuck(_ operation: Operation) -> Bool {
     numbers[ObjectIdentifier(operation)].map { vertices[$0].isStuck } ?? false
   }
 
-  /// A cycle for which an operation waits: each waits for the next, and the last for the first.
+  /// Returns a cycle that an operation waits for.
+  ///
+  /// Each operation in it waits for the next, and the last for the first.
   func cycle(from operation: Operation) -> [Operation]? {
     guard let start = numbers[ObjectIdentifier(operation)], vertices[start].isStuck else { return nil }
     var path: [Int] = []
     var positions: [Int: Int] = [:]
     var current = start
-    // One that is stuck waits for one that is stuck; so this comes back to where it has been.
+    // Each stuck operation waits for another stuck one, so this walk must return to an operation that it has visited.
     while positions[current] == nil {
       positions[current] = path.count
       path.append(current)
@@ -122,7 +126,7 @@ struct WaitGraph {
     return path[(positions[current] ?? 0)...].map { vertices[$0].operation }
   }
 
-  /// The operations that must finish before this one can.
+  /// Returns the operations that must finish before this one can.
   private static func obstacles(of operation: Operation) -> AdmissionObstacles {
     let word = operation.state.current
     switch word.phase {
@@ -132,11 +136,12 @@ struct WaitGraph {
       let parts = operation.queueOfParts?.operations ?? []
       return AdmissionObstacles(all: operation.waits.flatMap(\.operations) + parts)
     case .pending:
-      // A cancelled one may wait for a place.
+      // A cancelled operation may wait for a concurrency slot.
       let queue = word.isEnqueued || word.isCancelled ? operation.queue : nil
       var obstacles = queue?.obstacles(of: operation) ?? AdmissionObstacles()
-      // A group that has not started holds its operations back. Once it has, it waits for them, and they for it no
-      // more: read before and after that, the graph has a cycle, which is gone when it is read again.
+      // A group that has not started holds its operations back. After it has started, it waits for them, and they no
+      // longer wait for it. If its state is read before the start and again after it, the graph contains a cycle that
+      // is gone when the graph is read again.
       if !word.isCancelled || operation.hasCodeForCancelled, let group = queue?.operationOfParts,
         group.state.current.phase == .pending
       {
@@ -150,26 +155,26 @@ struct WaitGraph {
 }
 
 extension Collection where Element == Operation {
-  /// The names of operations each of which waits for the next.
+  /// The names of operations in a chain of waits.
   var waitingChain: String { map(\.label).joined(separator: " waits for ") }
 
-  /// The same for a cycle: the last waits for the first.
+  /// The names of operations in a cycle of waits: the last one waits for the first.
   var waitingCycle: String { (Array(self) + Array(prefix(1))).waitingChain }
 }
 
 extension Operation {
-  /// The dependencies for which this operation waits.
+  /// The dependencies that this operation waits for.
   final var unfinishedDependencies: [Operation] { dependencies.filter { $0.state.current.phase != .finished } }
 }
 
 extension OperationExtensions {
-  /// A cycle of operations, each of which waits for the next and the last for the first, for which this operation
-  /// waits; or nil if there is none.
+  /// Returns a cycle of operations that this operation waits for, or nil if there is none.
   ///
-  /// Operations of a cycle never run, until one of them is cancelled or one of the dependencies removed. Barriers
-  /// count like dependencies, on what was added before them and of what was added after them.
+  /// Each operation in the cycle waits for the next, and the last for the first. Operations of a cycle never run, until
+  /// one of them is cancelled or one of the dependencies is removed. Barriers count like dependencies: a barrier
+  /// depends on the operations added before it, and the operations added after it depend on the barrier.
   ///
-  /// - Returns: The cycle, in the order of waiting.
+  /// - Returns: The cycle. Each operation waits for the next.
   /// - Complexity: O(*n*) in the number of operations and dependencies that this one waits for.
   @_disfavoredOverload
   public func dependencyCycle() -> [Operation]? { WaitGraph(of: [self]).cycle(from: self) }
