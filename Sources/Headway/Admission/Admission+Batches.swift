@@ -103,7 +103,7 @@ extension Admission {
 
   // MARK: Collecting
 
-  /// Removes the operations of batches that have finished from the counts.
+  /// Removes finished operations of batches from the counts of the queue.
   ///
   /// - Parameters:
   ///   - isObserved: Whether `body` is called for each operation.

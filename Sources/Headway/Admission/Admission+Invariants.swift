@@ -49,7 +49,7 @@ extension Admission {
     checkPlace(of: operation)
   }
 
-  /// Checks that a worker is on its way for each operation that can start.
+  /// Checks that workers are on their way for the operations that can start.
   ///
   /// This holds after ``issueTickets()``, until a thread with a batch continues, or ends an operation that a barrier
   /// waits for.
@@ -104,7 +104,7 @@ extension Admission {
   private func checkPlace(of operation: Operation) {
     let (place, phase) = (operation.admission.place, operation.state.current.phase)
     check(place != .none && place != .taken, operation)
-    // Only operations before the first barrier, and then that barrier, may have been started, except cancelled ones.
+    // Except for cancelled operations, only those before the first barrier, and then that barrier, may have started.
     if place == .running {
       check(laterPosition(of: operation) == nil || operation.state.current.isCancelled, operation)
     }

@@ -74,7 +74,7 @@ struct Admission {
 
   /// How the queue chooses the next operation to start.
   ///
-  /// With `.fifo`, the limit is 1. With `.fifo`, the limit is 1.
+  /// With `.fifo`, the limit is 1.
   var order = QueueOrder.priority
   /// How many operations can run at the same time.
   var limit = Int.max {
@@ -321,7 +321,7 @@ struct Admission {
 
   /// Whether a thread will empty the inbox before an operation in it could start.
   ///
-  /// This is true in two cases. A worker of the queue's own class, or of the ``floor``'s if that is more urgent, is on
+  /// This is true in two cases. A worker of the queue's own class, or of the ``floor`` if that is more urgent, is on
   /// its way. Or the limit is reached and the queue is not suspended, so one of the running operations must end first.
   var servesInbox: Bool {
     tickets[.moreUrgent(placement.ownClass, floor)] > 0

@@ -49,7 +49,7 @@ struct Effects: ~Copyable {
 
   // MARK: Appending
 
-  /// Adds operations that override ``Operation/isReady``: their override is evaluated again.
+  /// Adds an evaluation of ``Operation/isReady`` for operations that override it.
   mutating func ask(_ operations: [Operation]) {
     if !operations.isEmpty { madeSteps.asked += operations }
   }
@@ -89,7 +89,7 @@ struct Effects: ~Copyable {
   /// - Parameters:
   ///   - operation: The operation that has ended.
   ///   - queue: The queue that it has left.
-  ///   - before: The state from which it ended.
+  ///   - before: The operation's state before it ended.
   ///   - ending: The contents of the operation's links.
   ///   - isNotified: The end needs no notification.
   mutating func append(
@@ -189,7 +189,7 @@ struct Effects: ~Copyable {
     /// Objects to release.
     @exclusivity(unchecked) fileprivate var released: [AnyObject] = []
 
-    /// The operation that has ended, the queue that it left, and the state from which it ended.
+    /// The operation that has ended, the queue that it left, and its state before it ended.
     @exclusivity(unchecked) fileprivate var ended: OperationReference?
     @exclusivity(unchecked) fileprivate var queue: Unmanaged<OperationQueue>?
     @exclusivity(unchecked) fileprivate var before = OperationWord.initial

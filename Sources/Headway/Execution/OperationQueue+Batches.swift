@@ -217,8 +217,8 @@ extension OperationQueue {
     return true
   }
 
-  /// Leaves the operations of the batch that have not started to other threads, because the calling thread, which owns
-  /// the batch, is about to block.
+  /// Gives the unstarted operations of the batch to other threads, because the batch's thread, which calls this, is
+  /// about to block.
   ///
   /// Between two operations, this closes the batch, because the thread may wait for an operation that needs its
   /// concurrency slot.

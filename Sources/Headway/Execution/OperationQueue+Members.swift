@@ -65,11 +65,12 @@ extension OperationQueue {
   ///
   /// - Parameters:
   ///   - operation: The operation that has finished.
-  ///   - before: The state from which it ended.
+  ///   - before: The operation's state before it ended.
   ///   - closed: The batch of the calling thread, if the operation ran in it. It is closed, because the next steps can
   ///     take long.
   ///   - effects: Receives the steps that can run user code.
-  /// - Returns: What the operation keeps until its dependents are released. ``settle(_:leaving:)`` must follow.
+  /// - Returns: The resources that the operation keeps until its dependents are released. ``settle(_:leaving:)`` must
+  ///   follow.
   final func operationFinished(
     _ operation: Operation, endedFrom before: OperationWord, closing closed: Unmanaged<Batch>?,
     leaving effects: inout Effects

@@ -115,7 +115,7 @@ struct ThreadContext {
     values.pointee.context = pointer.pointee.outer.map { UnsafeMutableRawPointer($0) }
   }
 
-  /// Enters another operation of the thread's batch.
+  /// Enters another operation of the batch.
   mutating func enter(_ operation: Unmanaged<Operation>) { self.operation = operation }
 
   /// Leaves the operation: the thread is inside no operation of its batch.
@@ -123,7 +123,7 @@ struct ThreadContext {
   /// The last one may have been freed.
   mutating func leave() { operation = nil }
 
-  /// Leaves the operation and the queue, between two operations of the thread's batch.
+  /// Leaves the operation and the queue, between two operations of the batch.
   ///
   /// The thread can wait for both, because other threads can reclaim the batch in the meantime.
   mutating func leaveQueue() { (operation, queue) = (nil, nil) }
@@ -133,7 +133,7 @@ struct ThreadContext {
   /// Leaves the batch, which is closed, and can be used for another visit.
   mutating func leaveBatch() { (operation, batch) = (nil, nil) }
 
-  /// Leaves operations that the thread has taken from its queues and has not started to other threads, because it is
+  /// Gives the operations that the thread has taken from its queues, but not started, to other threads, because it is
   /// about to block.
   static func threadBlocks() {
     var position = current

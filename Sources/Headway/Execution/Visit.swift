@@ -24,7 +24,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   private let batch: Batch
   /// Whether the thread was already in a visit.
   private let isNested: Bool
-  /// Whether the thread has one of the queue's tickets.
+  /// Whether the thread has a ticket for the queue.
   private var hasTicket = true
   /// Whether the thread is the queue's spinning worker.
   private var isSpinning = false
@@ -146,7 +146,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       return .again
     }
     for isSecondTry in [false, true] {
-      // Return here, before the thread takes anything from the queue.
+      // User objects must be released while the thread holds nothing of the queue.
       if state.takeHasCollectedUserObjects() { return .again }
       if state.allowsBatches,
         state.admission.fill(

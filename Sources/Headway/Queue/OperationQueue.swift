@@ -161,9 +161,9 @@ open class OperationQueue: @unchecked Sendable {
   /// The queue of the main dispatch queue, and therefore of the main actor.
   ///
   /// It runs its operations there, one at a time. The operations run while a thread serves the main dispatch queue:
-  /// after `dispatchMain()`, in a run loop, or while an asynchronous `main` awaits. On Linux, this need not be the
-  /// first thread of the process. If the thread that serves the queue waits for one of these operations, it waits for
-  /// itself. Headway reports this as ``OperationQueueEvent/waitsInCycle(_:)``, and on the standard error stream.
+  /// after `dispatchMain()`, in a run loop, or while an asynchronous `main` awaits. On Linux, that thread need not be
+  /// the first thread of the process. If the thread that serves the queue waits for one of these operations, it waits
+  /// for itself. Headway reports this as ``OperationQueueEvent/waitsInCycle(_:)``, and on the standard error stream.
   open class var main: OperationQueue { mainQueue }
 
   private static let mainQueue = OperationQueue(mainName: "main queue")
@@ -222,7 +222,7 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// The default, -1, lets the system decide: it runs about one operation per processor, and more when operations
   /// block. If you set 1, the queue runs one operation at a time, but *not* in the order of adding, because readiness
-  /// and priority come first (see ``QueueOrder``). If you set 0, it runs nothing.
+  /// and priority take precedence (see ``QueueOrder``). If you set 0, it runs nothing.
   ///
   /// A change takes effect immediately. When you raise the limit, more operations start. When you lower it, running
   /// operations finish. The main queue, and queues with the order ``QueueOrder/fifo``, always run one operation at a
@@ -249,8 +249,8 @@ open class OperationQueue: @unchecked Sendable {
   /// How important the queue's work is to the user.
   ///
   /// It decides which threads run the operations. An operation runs at the higher of this quality of service and its
-  /// own. A change applies to operations that start afterwards. A running ``TaskOperation`` continues at a higher
-  /// quality of service after its next suspension. If the queue has an ``underlyingQueue``, the dispatch queue's
+  /// own. A change applies to operations that start afterwards. A higher value also applies to a running
+  /// ``TaskOperation``, after its next suspension. If the queue has an ``underlyingQueue``, the dispatch queue's
   /// quality of service applies instead. The quality of service of ``main`` is always `.userInteractive`.
   open var qualityOfService: QualityOfService {
     get { state.withLock { $0.qualityOfService } }

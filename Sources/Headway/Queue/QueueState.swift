@@ -17,7 +17,7 @@ struct QueueState {
   var waiters = WaiterList()
   /// The tasks that also wait until the ends are reported.
   var reportWaiters = WaiterList()
-  /// The operations with an end whose reports have not returned.
+  /// The ended operations whose reports have not returned.
   ///
   /// The key is the report, or the operation for a report of its failure: see ``EndReport``.
   var reports = KeyedList<ObjectIdentifier, Operation>()
