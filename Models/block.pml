@@ -26,7 +26,7 @@
 #define FINISHED 2
 
 byte phase = PENDING;                   /* phase and seen are one word: a d_step changes or reads both */
-bool seen;                              /* blocksWereSeen */
+bool seen;                              /* blocksWereRead */
 bool locked;
 bool hasBlock = true;
 byte atBlock;                           /* threads that are at the block at this moment */

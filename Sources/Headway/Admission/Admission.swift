@@ -19,7 +19,7 @@ struct Admission {
   /// How many operations are reevaluated at a time if their overrides hold them back.
   ///
   /// The limit lets adding and ending take constant time.
-  static let mostAskedAgain = 64
+  static let mostReevaluated = 64
 
   /// All operations of the queue.
   var members = Members()
@@ -262,7 +262,7 @@ struct Admission {
   mutating func nextHeldBack() -> [Operation] {
     guard heldBack.first != nil else { return [] }
     var asked: [Operation] = []
-    while asked.count < Self.mostAskedAgain, let reference = heldBack.first, reference.operation !== asked.first {
+    while asked.count < Self.mostReevaluated, let reference = heldBack.first, reference.operation !== asked.first {
       heldBack.remove(reference)
       heldBack.append(reference)
       asked.append(reference.operation)

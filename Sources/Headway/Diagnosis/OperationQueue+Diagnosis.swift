@@ -26,7 +26,7 @@ extension Operation {
     switch word.phase {
     case .finished: return word.isCancelled ? "was cancelled and has finished" : "has finished"
     case .executing:
-      guard let waitedFor = waitedForWhileExecuting else { return "is executing\(whatItsEndLacks)" }
+      guard let waitedFor = waitedForWhileExecuting else { return "is executing\(missingStepsOfEnd)" }
       let cycle = dependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""
       return "is executing\(endsWithMain ? ", and blocked" : ""): it waits for \(waitedFor)\(cycle)"
     case .starting:
@@ -49,7 +49,7 @@ extension Operation {
   }
 
   /// The condition for the end of an operation that continues after `main()`: operations that hang often lack it.
-  private var whatItsEndLacks: String {
+  private var missingStepsOfEnd: String {
     if endsWithMain { return "" }
     if overridesIsFinished { return ": it has not posted that its isFinished is true" }
     return self is AsynchronousOperation ? ": its finish() has not been called" : ""

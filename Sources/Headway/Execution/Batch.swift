@@ -410,7 +410,7 @@ final class Batch: @unchecked Sendable {
 
   /// Leaves the batch temporarily: the thread is about to run user code between two operations, if there is a next one.
   ///
-  /// ``comeBack()`` must follow. If no operation is left for ``next()``, because the thread has taken all of them or
+  /// ``returnFromUserCode()`` must follow. If no operation is left for ``next()``, because the thread has taken all of them or
   /// another thread has reclaimed the rest, the thread must close the batch first.
   ///
   /// Otherwise, a thread that reclaims the rest later sees the results that this thread has published so far. Like
@@ -423,14 +423,14 @@ final class Batch: @unchecked Sendable {
   func leave() -> Bool {
     presence.store(.outside, ordering: .sequentiallyConsistent)
     if hasTakenFirst, head.add(0, ordering: .sequentiallyConsistent).oldValue < size { return true }
-    _ = comeBack()
+    _ = returnFromUserCode()
     return false
   }
 
   /// Returns to the batch after running user code.
   ///
   /// - Returns: Whether the batch continues.
-  func comeBack() -> Bool {
+  func returnFromUserCode() -> Bool {
     presence.compareExchange(expected: .outside, desired: .inside, ordering: .sequentiallyConsistent).exchanged
   }
 

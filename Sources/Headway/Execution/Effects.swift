@@ -37,7 +37,7 @@ struct Effects: ~Copyable {
     return taken
   }
 
-  private var madeSteps: Steps {
+  private var stepsCreatedIfNeeded: Steps {
     mutating get {
       if let steps { return steps }
       let made = batch?._withUnsafeGuaranteedRef { $0.takeRecycledSteps() } ?? Steps()
@@ -50,25 +50,25 @@ struct Effects: ~Copyable {
   // MARK: Appending
 
   /// Adds an evaluation of ``Operation/isReady`` for operations that override it.
-  mutating func ask(_ operations: [Operation]) {
-    if !operations.isEmpty { madeSteps.asked += operations }
+  mutating func evaluateReadiness(of operations: [Operation]) {
+    if !operations.isEmpty { stepsCreatedIfNeeded.reevaluated += operations }
   }
 
   /// Adds a notification of a queue's observers, about the changes in their list.
   mutating func notify(_ observers: ObserverList, of queue: OperationQueue) {
-    madeSteps.queues.append((queue, observers))
+    stepsCreatedIfNeeded.queues.append((queue, observers))
   }
 
   /// Adds a notification of an operation's observers.
   mutating func notify(_ change: ObservedChange, of operation: Operation) {
-    madeSteps.changes.append((operation, change))
+    stepsCreatedIfNeeded.changes.append((operation, change))
   }
 
   /// Adds a notification of the observers of a queue's progress, which the caller keeps alive.
-  mutating func notify(_ progress: Unmanaged<OperationProgress>) { madeSteps.progress = progress }
+  mutating func notify(_ progress: Unmanaged<OperationProgress>) { stepsCreatedIfNeeded.progress = progress }
 
   /// Adds an object to release, which may run user code.
-  mutating func release(_ object: AnyObject) { madeSteps.released.append(object) }
+  mutating func release(_ object: AnyObject) { stepsCreatedIfNeeded.released.append(object) }
 
   /// Adds the completion block of an operation that has ended.
   ///
@@ -80,7 +80,7 @@ struct Effects: ~Copyable {
   }
 
   /// Adds a call of the failure handler.
-  mutating func reportFailure() { madeSteps.reportsFailure = true }
+  mutating func reportFailure() { stepsCreatedIfNeeded.reportsFailure = true }
 
   /// Adds the rare steps that follow the end of an operation.
   ///
@@ -97,7 +97,7 @@ struct Effects: ~Copyable {
     _ ending: borrowing OperationEnding, isNotified: Bool
   ) {
     guard !isNotified || before.hasFailed || ending.rare != nil || reportsFailure else { return }
-    let steps = madeSteps
+    let steps = stepsCreatedIfNeeded
     (steps.ended, steps.queue, steps.before) = (OperationReference(operation), queue, before)
     (steps.hasFailed, steps.notifiesEnd) = (before.hasFailed, !isNotified)
     steps.observers = ending.observers
@@ -169,7 +169,7 @@ struct Effects: ~Copyable {
   final class Steps: @unchecked Sendable {  // Only one thread uses it at a time.
     /// Operations that override ``Operation/isReady``: it is evaluated first, because other operations may depend on
     /// the result, and observers and handlers can take arbitrarily long.
-    @exclusivity(unchecked) fileprivate var asked: [Operation] = []
+    @exclusivity(unchecked) fileprivate var reevaluated: [Operation] = []
     /// Whether the operation that ended has failed: its group ends the other operations.
     @exclusivity(unchecked) fileprivate var hasFailed = false
     /// Dependents that required the operation to succeed: they are cancelled.
@@ -195,7 +195,7 @@ struct Effects: ~Copyable {
     @exclusivity(unchecked) fileprivate var before = OperationWord.initial
 
     fileprivate func perform() {
-      if !asked.isEmpty { asked.forEach { $0.reconsiderReadiness() } }
+      if !reevaluated.isEmpty { reevaluated.forEach { $0.reconsiderReadiness() } }
       if hasFailed { endGroup() }
       if !pendingCancellations.isEmpty {
         ended?._withUnsafeGuaranteedRef { $0.cancelRequiringDependents(pendingCancellations) }
@@ -233,7 +233,7 @@ struct Effects: ~Copyable {
     }
 
     fileprivate func reset() {
-      if !asked.isEmpty { asked = [] }
+      if !reevaluated.isEmpty { reevaluated = [] }
       if !pendingCancellations.isEmpty { pendingCancellations = [] }
       if !queues.isEmpty { queues = [] }
       if !changes.isEmpty { changes = [] }

@@ -66,7 +66,7 @@ extension OperationQueue {
           guard end == .outside else { break }
           reference._withUnsafeGuaranteedRef { $0.releaseWork() }
           batch.free(reference)
-          if !batch.comeBack() { isOver = true }
+          if !batch.returnFromUserCode() { isOver = true }
           continue
         }
         // If the batch is closed by now, the operation did not end plainly, and the queue was notified.
@@ -125,7 +125,7 @@ extension OperationQueue {
     effects.perform()
     context.pointee.leave()
     context.pointee.enter(self)
-    return batch.comeBack()
+    return batch.returnFromUserCode()
   }
 
   /// Passes the completion block to another thread if it may wait for something that this thread still has to do or
@@ -193,7 +193,7 @@ extension OperationQueue {
     reference._withUnsafeGuaranteedRef { $0.releaseWork() }
     batch.free(reference)
     batch.releaseDeferred()
-    return batch.comeBack()
+    return batch.returnFromUserCode()
   }
 
   /// Runs an operation of a batch that does not start plainly, for example because it was cancelled or is observed.

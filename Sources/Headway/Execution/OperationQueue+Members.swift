@@ -94,7 +94,7 @@ extension OperationQueue {
       return (member, heldBack, settling, reportsFailure)
     }
     member?.release()
-    effects.ask(heldBack)
+    effects.evaluateReadiness(of: heldBack)
     if reportsFailure { effects.reportFailure() }
     return settling
   }

@@ -93,7 +93,7 @@ struct ThreadContext {
     let worker = Guarded<Void>.isLow ? Worker.current : nil
     let last = worker?.goOn(to: OperationReference(operation), in: queue)
     withUnsafeMutablePointer(to: &context) { enter($0, body) }
-    worker?.comeBack(to: last)
+    worker?.returnFromUserCode(to: last)
     withExtendedLifetime((operation, queue)) {}
   }
 

@@ -34,7 +34,7 @@ extension Worker {
   /// Notes that the thread has returned to the operation that it ran before another one.
   ///
   /// - Parameter operation: The value that ``goOn(to:in:)`` returned.
-  func comeBack(to operation: OperationReference?) {
+  func returnFromUserCode(to operation: OperationReference?) {
     // If the thread is no longer inside an operation, that operation has ended, and may have been freed.
     let innermost = operation == nil ? nil : ThreadContext.innermostOperation
     let isInside = innermost.map { OperationReference($0).toOpaque() == operation?.toOpaque() } ?? false

@@ -123,7 +123,7 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
     if executedCount % max(1, graph.nodeCount / 100) == 0 { reportProgress(run.lanes.executedCount) }
   }
 
-  override func progressWasMade() {
+  override func progressWasCreated() {
     if state.current.phase == .finished { reportProgress(executedCount.load(ordering: .relaxed)) }
   }
 

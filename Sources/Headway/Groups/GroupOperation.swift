@@ -155,7 +155,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
   private final func finish() {
     if let error = groupQueue.firstFailure { recordError(error) }
     groupQueue.progress.close()
-    if error == nil { endUnlessSubclassGoesOn() } else { end() }
+    if error == nil { endUnlessOverrideContinues() } else { end() }
   }
 
   // MARK: Quality of service and progress

@@ -56,7 +56,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   ///
   /// An operation finishes once, so calling the method again has no effect. If you call it before the operation starts,
   /// the operation ends without running.
-  public final func finish() { endInMainOrLater(mayGoOn: true) }
+  public final func finish() { endInMainOrLater(mayContinue: true) }
 
   /// Ends the operation with an error.
   ///
@@ -66,6 +66,6 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   /// - Parameter error: The error that made the operation fail.
   public final func finish(throwing error: any Error) {
     recordError(error)
-    endInMainOrLater(mayGoOn: true)
+    endInMainOrLater(mayContinue: true)
   }
 }

@@ -30,7 +30,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   ///
   /// Protected by the lock of the links. No function is called under that lock. There is one exception: if the
   /// operation is not of a subclass, the thread that runs it uses the block without the lock, unless the flag
-  /// ``OperationWord/blocksWereSeen`` is set. Any other thread sets that flag under the lock, and reads the block only
+  /// ``OperationWord/blocksWereRead`` is set. Any other thread sets that flag under the lock, and reads the block only
   /// if the operation had not begun by then. So either that thread sees that the operation has begun, or the thread
   /// that runs the operation sees that it must take the lock (`Models/block.pml`).
   @exclusivity(unchecked) private final var first = FirstBlock()
@@ -103,7 +103,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   open var executionBlocks: [@Sendable () -> Void] {
     let blocks = links.withLock { links -> [ThrowingBlock] in
       // The `main()` of a subclass can read the blocks.
-      let isBeforeMain = state.announceSightOfBlocks().isBeforeMain
+      let isBeforeMain = state.announceReadOfBlocks().isBeforeMain
       return isBeforeMain || !isPlainBlock ? self.blocks(in: links).all : []
     }
     return blocks.map { block in
@@ -124,7 +124,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Implements ``addExecutionBlock(_:)``.
   fileprivate final func add(_ block: @escaping ThrowingBlock) {
     let isAdded = links.withLock { links in
-      let word = state.announceSightOfBlocks()
+      let word = state.announceReadOfBlocks()
       guard !word.isCancelled else { return true }
       guard word.isBeforeMain else { return false }
       if hasBlock {
@@ -210,7 +210,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Whether only the thread that runs the operation, or that has ended it, uses the blocks.
   @inline(__always) private final var isUsedByOneThread: Bool {
     let word = state.current
-    return !word.blocksWereSeen && !word.isBeforeMain && isPlainBlock
+    return !word.blocksWereRead && !word.isBeforeMain && isPlainBlock
   }
 
   private final func blocks(in links: Links) -> Blocks {

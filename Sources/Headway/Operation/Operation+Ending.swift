@@ -10,7 +10,7 @@ extension Operation {
 
   /// Ends the operation after the base class's part of `start()`, unless the subclass overrides `isFinished` and
   /// returns false.
-  final func endUnlessSubclassGoesOn() {
+  final func endUnlessOverrideContinues() {
     guard overridesIsFinished else { return end() }
     state.announceStarted()
     if isFinished { end() }
@@ -73,7 +73,8 @@ extension Operation {
     handOverCompletionBlock(of: &ending, from: before, isNotified: isNotified, at: site, home, &effects)
     if effects.reportsFailure { countReport() }
     wakeWaiters(
-      settledFrom: state.settle(isNotified: isNotified, isUnlinked: ending.isUnlinked), isNotified: isNotified)
+      settledFrom: state.settle(isNotified: isNotified, hasReleasedLinks: ending.hasReleasedLinks),
+      isNotified: isNotified)
     effects.append(endOf: self, in: home, from: before, ending, isNotified: isNotified)
     var next: OperationReference?
     if let batch = site.batch {
@@ -210,7 +211,7 @@ extension Operation {
     notifyQueues(of: ready, holding: held, leaving: &effects)
     ready.forEach { reference in
       reference._withUnsafeGuaranteedRef { operation in
-        if !operation.isPlainBlock, operation.overridesIsReady { effects.ask([operation]) }
+        if !operation.isPlainBlock, operation.overridesIsReady { effects.evaluateReadiness(of: [operation]) }
         if operation.state.current.isObserved { effects.notify(operation.readinessChange, of: operation) }
         if operation.runsUserCodeWhenFreed { effects.release(operation) }
       }
@@ -264,10 +265,10 @@ extension Operation {
   /// If this is called in `main()`, in the batch of the calling thread, the queue is notified when it next collects the
   /// results of the batch.
   ///
-  /// - Parameter mayGoOn: True if user code in `main()` can continue after this call, and take long.
-  final func endInMainOrLater(mayGoOn: Bool) {
+  /// - Parameter mayContinue: True if user code in `main()` can continue after this call, and take long.
+  final func endInMainOrLater(mayContinue: Bool) {
     guard let batch = ThreadContext.batch(runningInnermost: self) else { return end() }
-    if endPlainly(in: batch, mayGoOn: mayGoOn) { return }
+    if endPlainly(in: batch, mayContinue: mayContinue) { return }
     guard let before = state.finish() else { return }
     batch.withdrawCurrent()
     batch.mainEnd.noteEnd(isOutside: false)
@@ -275,18 +276,18 @@ extension Operation {
   }
 
   /// Ends the operation in `main()`, unless the end requires special handling.
-  private func endPlainly(in batch: Batch, mayGoOn: Bool) -> Bool {
+  private func endPlainly(in batch: Batch, mayContinue: Bool) -> Bool {
     // While user code continues, the batch must not occupy a place of a limit.
-    guard let queue = batch.home, !(mayGoOn && batch.keepsOrder),
+    guard let queue = batch.home, !(mayContinue && batch.keepsOrder),
       queue._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, state.finishPlainly()
     else { return false }
     batch.publishTaken()
     // Another thread may be waiting until the queue is empty.
-    if batch.hasToTakeLock || (mayGoOn && !batch.leave()) {
+    if batch.hasToTakeLock || (mayContinue && !batch.leave()) {
       batch.mainEnd.noteEnd(isOutside: false)
       queue._withUnsafeGuaranteedRef { $0.close(batch) }
     } else {
-      batch.mainEnd.noteEnd(isOutside: mayGoOn)
+      batch.mainEnd.noteEnd(isOutside: mayContinue)
     }
     return true
   }

@@ -27,7 +27,7 @@ extension Operation {
     var furtherDependencies: FurtherDependencies? { details?.furtherDependencies }
 
     /// The further dependencies, created when they are first needed.
-    var madeFurtherDependencies: FurtherDependencies {
+    var furtherDependenciesCreatedIfNeeded: FurtherDependencies {
       mutating get {
         if let furtherDependencies { return furtherDependencies }
         let made = FurtherDependencies()

@@ -5,7 +5,7 @@ extension Operation {
   /// ``isReady`` returns false.
   ///
   /// Called with no lock held, because it can run user code.
-  final func lastDependencyIsGone() {
+  final func lastDependencyFinished() {
     if overridesIsReady { return reconsiderReadiness() }
     var effects = Effects()
     queue?.operationBecameReady(self, leaving: &effects)
@@ -88,7 +88,7 @@ extension Operation {
   ///
   /// - Returns: True if the operation is held back, so the override must be evaluated again after the queue has
   ///   accepted the operation.
-  final func inquireReadinessBeforeAdding() -> Bool {
+  final func evaluateReadinessBeforeAdding() -> Bool {
     _ = state.setHeldBack(true)
     if state.current.isReady { reconsiderReadiness() } else { _ = isReady }
     return state.current.isHeldBack

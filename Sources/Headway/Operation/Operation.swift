@@ -113,7 +113,7 @@ open class Operation: @unchecked Sendable {
   /// Runs ``main()``, and ends the operation unless its work continues afterwards.
   func run() {
     // If `main()` has thrown, no other code ends the operation.
-    if runMain() { endUnlessSubclassGoesOn() } else { end() }
+    if runMain() { endUnlessOverrideContinues() } else { end() }
   }
 
   /// Cancels the parts of this operation, which was cancelled.
@@ -127,7 +127,7 @@ open class Operation: @unchecked Sendable {
   /// Ends the operation, which was cancelled before its start.
   ///
   /// Called instead of ``run()``.
-  func endCancelled() { endUnlessSubclassGoesOn() }
+  func endCancelled() { endUnlessOverrideContinues() }
 
   /// Ends the work that ``main()`` would have begun, if it has not run and never will.
   func abandonWork() {}
@@ -154,7 +154,7 @@ open class Operation: @unchecked Sendable {
   func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: 0) }
 
   /// Reports to the progress object, which has just become available, the progress that it has missed.
-  func progressWasMade() {}
+  func progressWasCreated() {}
 
   /// Creates a progress that can cancel the operation.
   final func makeProgress(totalUnitCount: Int64) -> OperationProgress {
@@ -197,7 +197,7 @@ open class Operation: @unchecked Sendable {
   /// ``main()`` has returned, or after skipping `main()` because the operation was cancelled. From that point on,
   /// `super.isFinished` returns true in the override. If the override returns false, the operation keeps executing
   /// until the subclass posts ``didChangeValue(forKey:)`` for `isFinished`. If `main()` throws, the operation ends.
-  open var isFinished: Bool { state.current.saysFinished }
+  open var isFinished: Bool { state.current.announcesFinished }
 
   /// Whether ``cancel()`` was called before the operation had finished.
   ///

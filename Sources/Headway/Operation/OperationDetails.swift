@@ -19,7 +19,7 @@ final class OperationDetails {
   @exclusivity(unchecked) var successDependents: SuccessDependents?
   /// The dependencies beyond those that are in the slots of the operation.
   @exclusivity(unchecked) var furtherDependencies: FurtherDependencies?
-  @exclusivity(unchecked) private(set) var rareDetails: Rarer?
+  @exclusivity(unchecked) private(set) var rareDetails: RareDetails?
 
   /// The number of reports of the end that have not returned.
   var reportCount: Int { rareDetails?.reportCount ?? 0 }
@@ -32,14 +32,14 @@ final class OperationDetails {
   }
 
   /// The details that even fewer operations have, created when they are first needed.
-  var rareDetailsCreatedIfNeeded: Rarer {
+  var rareDetailsCreatedIfNeeded: RareDetails {
     if let rareDetails { return rareDetails }
-    let made = Rarer()
+    let made = RareDetails()
     rareDetails = made
     return made
   }
 
-  final class Rarer {
+  final class RareDetails {
     /// The blocks of a block operation except the first, until they are taken out to run.
     @exclusivity(unchecked) var otherBlocks: [ThrowingBlock] = []
     /// The blocks that have run, and anything else that is kept until the operation has ended.

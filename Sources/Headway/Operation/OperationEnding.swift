@@ -5,7 +5,7 @@ struct OperationEnding: ~Copyable {
   /// The dependencies, each retained; none if there is a completion block, because the block can read them.
   let dependencies: TakenDependencies
   /// Whether the operation no longer has dependencies.
-  let isUnlinked: Bool
+  let hasReleasedLinks: Bool
   let observers: ObserverList?
   private var completionBlock: CompletionBlock?
   /// Created only if it has contents.
@@ -52,14 +52,14 @@ struct OperationEnding: ~Copyable {
     ready = operation.countDown(inLinks: &links)
     // A completion block can read the dependencies.
     let areKept = completionBlock != nil
-    isUnlinked = !areKept && before.unfinishedDependencies == 0
+    hasReleasedLinks = !areKept && before.unfinishedDependencies == 0
     dependencies = before.isEdged ? operation.takeDependencies(&links, endedFrom: before, areKept) : TakenDependencies()
   }
 
   /// Like ``init(closing:of:endedFrom:)``, without the lock: the operation has only edges to process, and no thread has
   /// read the dependencies before it ended.
   init(closingEdgesOf operation: Operation) {
-    (completionBlock, observers, rare, isUnlinked) = (nil, nil, nil, true)
+    (completionBlock, observers, rare, hasReleasedLinks) = (nil, nil, nil, true)
     ready = operation.countDown()
     dependencies = operation.takeSlots()
   }

@@ -4,7 +4,7 @@ extension OperationQueue {
   /// Implements ``addOperation(_:)-(Operation)``.
   final func add(_ operation: Operation) {
     guard reserve(operation) else { return }
-    let isAskedAgain = enter(operation)
+    let isReevaluated = enter(operation)
     let reference = OperationReference.passRetained(operation)
     let word = operation.state.current
     // A more urgent operation may have to start before others, and its dependencies may have to be raised.
@@ -21,7 +21,7 @@ extension OperationQueue {
       }
     } else {
       take(reference)
-      if isAskedAgain { operation.reconsiderReadiness() }
+      if isReevaluated { operation.reconsiderReadiness() }
     }
   }
 
@@ -80,12 +80,12 @@ extension OperationQueue {
     // Retained once for the queue, and not again at each step.
     var added: [OperationReference] = []
     added.reserveCapacity(operations.count)
-    var askedAgain: [Operation] = []
+    var reevaluated: [Operation] = []
     for position in operations.indices {
       let reference = OperationReference.passRetained(operations[position])
       let isReserved = reference._withUnsafeGuaranteedRef { operation in
         guard reserve(operation) else { return false }
-        if enter(operation) { askedAgain.append(operation) }
+        if enter(operation) { reevaluated.append(operation) }
         return true
       }
       if isReserved { added.append(reference) } else { reference.release() }
@@ -99,7 +99,7 @@ extension OperationQueue {
     for reference in refused { reference.release() }
     if level > 0 { for operation in operations { operation.raiseDependencies(level: level) } }
     reevaluateReadiness(heldBack)
-    reevaluateReadiness(askedAgain)
+    reevaluateReadiness(reevaluated)
     guard wait else { return }
     let waitingLevel = WaitGraph.levelOfCaller
     if waitingLevel > 0 { Operation.raise(operations, level: waitingLevel) }
@@ -153,7 +153,7 @@ extension OperationQueue {
   ///   and may have changed in the meantime without a notification to the queue.
   private func enter(_ operation: Operation) -> Bool {
     operation.queueLinks.home = .passUnretained(self)
-    return operation.overridesIsReady && operation.inquireReadinessBeforeAdding()
+    return operation.overridesIsReady && operation.evaluateReadinessBeforeAdding()
   }
 }
 

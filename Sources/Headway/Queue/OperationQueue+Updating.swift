@@ -31,7 +31,7 @@ extension OperationQueue {
     }
 
     /// Created on first use.
-    var madeRare: Rare {
+    var rareCreatedIfNeeded: Rare {
       mutating get {
         if let rare { return rare }
         let made = Rare()
@@ -114,21 +114,21 @@ extension OperationQueue {
       spinSignal.store(true, ordering: .releasing)
     }
     if state.runsElsewhere, !after.tickets.isZero {
-      let rare = after.madeRare
+      let rare = after.rareCreatedIfNeeded
       (rare.executor, rare.underlyingQueue, rare.generation) = (state.executor, state.underlyingQueue, state.generation)
     }
     if after.observers != nil { state.noteCount(since: after.count) }
     if let eventBuffers = state.eventBuffers {
       let awakened = eventBuffers.takeAwakened()
-      if !awakened.isEmpty { after.madeRare.waiters += awakened }
+      if !awakened.isEmpty { after.rareCreatedIfNeeded.waiters += awakened }
       after.looksForStall = state.beginToLookForStall()
     }
     if state.producers.areWaiting {
       let woken = state.producers.givePlaces(besides: state.admission.count)
-      if !woken.isEmpty { after.madeRare.waiters += woken }
+      if !woken.isEmpty { after.rareCreatedIfNeeded.waiters += woken }
     }
     let isEmpty = state.admission.count == 0
-    if state.hasWaiters, state.admission.isDone { after.madeRare.waiters += state.takeWaiters() }
+    if state.hasWaiters, state.admission.isDone { after.rareCreatedIfNeeded.waiters += state.takeWaiters() }
     if state.admission.awaitedClass != .background { state.endAwaitingIfNoneWaits() }
     after.ownership = (after.oldCount == 0 ? 1 : 0) - (isEmpty ? 1 : 0)
     if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
@@ -137,7 +137,7 @@ extension OperationQueue {
   @inline(never)
   private func takeRaised(from state: inout QueueState, _ after: inout AfterUpdate) {
     let raised = state.admission.takeRaised()
-    if !raised.isEmpty { after.madeRare.raised = raised }
+    if !raised.isEmpty { after.rareCreatedIfNeeded.raised = raised }
   }
 
   /// Performs the remaining work, after the lock.

@@ -181,7 +181,7 @@ final class TaskRun: TaskExecutor {
     case .failure(let error): operation.recordError(error)
     case .cancelled: operation.cancel()
     }
-    operation.endInMainOrLater(mayGoOn: false)
+    operation.endInMainOrLater(mayContinue: false)
     withExtendedLifetime(place) {}  // Released after the lock.
   }
 }

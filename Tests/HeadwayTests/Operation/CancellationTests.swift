@@ -5,11 +5,11 @@ import Testing
 
 @Suite("Cancellation", .hangLimit) struct CancellationTests {
   @Test("C1: cancelling sets a flag and does not stop the code") func flagOnly() {
-    let (started, mayGoOn) = (Gate(), Gate())
+    let (started, mayContinue) = (Gate(), Gate())
     let record = EventRecorder<Bool>()
     let operation = SelfAware { operation in
       started.open()
-      mayGoOn.wait()
+      mayContinue.wait()
       record.record(operation.isCancelled)
     }
     let queue = OperationQueue()
@@ -17,7 +17,7 @@ import Testing
     started.wait()
     operation.cancel()
     #expect(operation.isExecuting && !operation.isFinished)
-    mayGoOn.open()
+    mayContinue.open()
     operation.waitUntilFinished()
     #expect(record.events == [true])
   }

@@ -72,12 +72,12 @@ import Testing
         )
         #expect(model[index].edge.dependent.isSame(as: OperationReference(dependent)))
         if Bool.random(using: &generator) {
-          further.markOut(at: position)
+          further.markUnlinked(at: position)
           model[index].isUnlinked = true
         } else {
           further.remove(at: position)
           // Another thread may have emptied the place meanwhile.
-          further.markOut(at: position)
+          further.markUnlinked(at: position)
           model.remove(at: index)
         }
       }

@@ -47,7 +47,7 @@ import Testing
   @Test(
     "O2: one that holds itself back is asked again when its queue takes in another",
     arguments: ["one", "several", "block"])
-  func askedAgain(kind: String) {
+  func reevaluated(kind: String) {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
     let operation = Conditional()

@@ -20,7 +20,7 @@ extension OperationExtensions {
       return made
     }
     if state.current.isRunning { queue?.startUnit(of: self, with: progress) }
-    progressWasMade()
+    progressWasCreated()
     return progress
   }
 }

@@ -70,7 +70,7 @@ final class FurtherDependencies {
   /// Marks an edge as unlinked: it is in no stack, and never will be.
   ///
   /// If the place is empty, nothing happens.
-  func markOut(at position: Int) {
+  func markUnlinked(at position: Int) {
     if place(position).pointee.dependency != 0 { place(position).pointee.dependency |= 1 }
   }
 

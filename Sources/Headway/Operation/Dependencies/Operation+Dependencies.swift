@@ -77,19 +77,19 @@ extension Operation {
     }
     if !isPushed {
       hasFinished = true
-      dependencyIsGone()
+      dependencyFinished()
     }
     // This operation has ended before its dependency. The thread that ended it may have missed the edge, which was not
     // in the stack.
     let word = state.currentInOrder
-    if word.phase == .finished, word.dependenciesWereSeen { leave(operation, edge) }
+    if word.phase == .finished, word.dependenciesWereRead { leave(operation, edge) }
     return Link(before: before)
   }
 
   /// Lists a dependency that has finished.
   private final func list(finished operation: Operation) -> Link {
     links.withLock { links in
-      guard state.announceSightOfDependencies() else { return .none }
+      guard state.announceReadOfDependencies() else { return .none }
       guard !isInSlot(operation) else { return .none }
       switch state.claimSlot(isCounted: false) {
       case .slot(let number, let word):
@@ -118,7 +118,7 @@ extension Operation {
 
   /// Called under the lock of the links.
   private final func listFurther(_ operation: Operation, isCounted: Bool, _ links: inout Links) -> FurtherLink {
-    guard state.announceSightOfDependencies() else { return .other(.none) }
+    guard state.announceReadOfDependencies() else { return .other(.none) }
     let reference = OperationReference(operation)
     // An operation that never had a dependent can't be in the list. Usually this is known from its state.
     let isNew = isCounted && operation.dependents.isEmpty && !operation.state.current.isLinked
@@ -126,7 +126,8 @@ extension Operation {
     guard let before = state.addDependency(isCounted: isCounted) else {
       return .other(Link(late: state.current))
     }
-    return .listed(links.madeFurtherDependencies.append(reference.retain(), of: self, isUnlinked: !isCounted), before)
+    return .listed(
+      links.furtherDependenciesCreatedIfNeeded.append(reference.retain(), of: self, isUnlinked: !isCounted), before)
   }
 
   /// Lists a dependency in a slot.
@@ -162,8 +163,8 @@ extension Operation {
   /// Counts down this operation for a dependency that it no longer waits for, and that did not count it down.
   ///
   /// Called with no lock held.
-  final func dependencyIsGone() {
+  final func dependencyFinished() {
     let word = state.dependencyFinished()
-    if word.becameReady, word.isEnqueued || overridesIsReady { lastDependencyIsGone() }
+    if word.becameReady, word.isEnqueued || overridesIsReady { lastDependencyFinished() }
   }
 }

@@ -72,9 +72,9 @@ extension Operation {
   ) -> TakenDependencies {
     var taken = TakenDependencies()
     if before.unfinishedDependencies > 0 {
-      if !areKept { taken.others = takeThoseOut(&links) }
+      if !areKept { taken.others = removeUnlinked(&links) }
     } else if areKept {
-      markAllOut(&links)
+      markAllUnlinked(&links)
     } else {
       taken = takeSlots()
       taken.further = links.takeFurtherDependencies()
@@ -86,8 +86,8 @@ extension Operation {
   /// it down.
   ///
   /// Called under the lock of the links.
-  private final func markAllOut(_ links: inout Links) {
-    for (place, _, isUnlinked) in listed(links) where !isUnlinked { markOut(place, &links) }
+  private final func markAllUnlinked(_ links: inout Links) {
+    for (place, _, isUnlinked) in listed(links) where !isUnlinked { markUnlinked(place, &links) }
   }
 
   /// Removes the dependencies whose edges are unlinked.
@@ -95,7 +95,7 @@ extension Operation {
   /// The caller then owns them.
   ///
   /// Called under the lock of the links.
-  private final func takeThoseOut(_ links: inout Links) -> [OperationReference] {
+  private final func removeUnlinked(_ links: inout Links) -> [OperationReference] {
     var taken: [OperationReference] = []
     for (place, dependency, isUnlinked) in listed(links) where isUnlinked {
       empty(place, &links)
@@ -107,7 +107,7 @@ extension Operation {
   /// Removes the remaining dependencies after the operation has finished and its completion block has run.
   final func takeDependencies() -> [Operation] {
     guard state.current.isEdged else { return [] }
-    return links.withLock { takeThoseOut(&$0) }.map { $0.takeRetainedValue() }
+    return links.withLock { removeUnlinked(&$0) }.map { $0.takeRetainedValue() }
   }
 }
 

@@ -15,7 +15,7 @@ extension Operation {
     }
     guard unlinking.count > 0 else { return }
     for _ in 0..<unlinking.count { OperationReference(operation).release() }
-    for _ in 0..<unlinking.waitCount { dependencyIsGone() }
+    for _ in 0..<unlinking.waitCount { dependencyFinished() }
     let isReady = unlinking.waitCount > 0 && state.current.isReady
     notifyIfObserved([
       ObservedChange(.dependencies, unlinking.left), isReady ? readinessChange : ObservedChange(.isReady),
@@ -39,7 +39,7 @@ extension Operation {
   /// Called under the locks of the links of both operations.
   private final func unlink(from operation: Operation, _ links: inout Links, _ theirs: inout Links) -> Unlinking {
     var unlinking = Unlinking()
-    guard state.current.isEdged, state.announceSightOfDependencies() else { return unlinking }
+    guard state.current.isEdged, state.announceReadOfDependencies() else { return unlinking }
     for (place, isUnlinked) in places(of: operation, links) {
       guard let edge = edge(at: place, links) else { continue }
       switch isUnlinked ? .isUnlinked : operation.take(edge, &theirs) {
@@ -92,7 +92,7 @@ extension Operation {
   /// Removes the edge of a dependent, which has finished or is being freed, from the stack.
   ///
   /// - Returns: True if the edge is unlinked; false if it is being pushed.
-  private final func takeOut(_ edge: Edge) -> Bool {
+  private final func removeEdge(_ edge: Edge) -> Bool {
     while true {
       switch links.withLock({ take(edge, &$0) }) {
       case .wasTaken, .isUnlinked: return true
@@ -129,9 +129,9 @@ extension Operation {
       }
     }
     // Dependencies that had finished before they were added are left out, because they may never close their stacks.
-    let out = listed.filter { _, edge, dependency in edge.map { dependency.takeOut($0) } ?? false }
+    let out = listed.filter { _, edge, dependency in edge.map { dependency.removeEdge($0) } ?? false }
     links.withLock { links in
-      for (place, _, _) in out { markOut(place, &links) }
+      for (place, _, _) in out { markUnlinked(place, &links) }
     }
     return listed.map(\.2)
   }
@@ -139,7 +139,7 @@ extension Operation {
   /// Removes an edge that the calling thread has pushed, or tried to push, from the dependency's stack, because this
   /// operation has ended in the meantime.
   final func leave(_ dependency: Operation, _ edge: Edge) {
-    guard dependency.takeOut(edge) else { return }
+    guard dependency.removeEdge(edge) else { return }
     let isReleased = links.withLock { links -> Bool in
       for (place, _) in places(of: dependency, links) where self.edge(at: place, links) == edge {
         empty(place, &links)
@@ -158,7 +158,7 @@ extension Operation {
       self.listed(links).map { ($0.dependency, edge(at: $0.place, links), $0.isUnlinked) }
     }
     for case (let dependency, let edge?, false) in listed where word.unfinishedDependencies > 0 {
-      let isUnlinked = dependency._withUnsafeGuaranteedRef { $0.takeOut(edge) }
+      let isUnlinked = dependency._withUnsafeGuaranteedRef { $0.removeEdge(edge) }
       assert(isUnlinked, "an operation is freed while a dependency is added")
     }
     ReleasedChain.release(listed.map { $0.0.takeRetainedValue() })

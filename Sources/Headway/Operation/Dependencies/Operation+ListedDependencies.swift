@@ -6,7 +6,7 @@ extension Operation {
   ///
   /// Called under the lock of the links.
   final func listedDependencies(_ links: inout Links) -> [Operation] {
-    guard state.current.isEdged, state.announceSightOfDependencies() else { return [] }
+    guard state.current.isEdged, state.announceReadOfDependencies() else { return [] }
     var listed: [Operation] = []
     forEachListed(links) { dependency, _, _ in
       // Two threads that add the same dependency at the same time might not see each other.
@@ -62,14 +62,14 @@ extension Operation {
   }
 
   /// Marks an edge as unlinked, unless another thread has emptied the place in the meantime.
-  final func markOut(_ place: DependencyPlace, _ links: inout Links) {
+  final func markUnlinked(_ place: DependencyPlace, _ links: inout Links) {
     switch place {
     case .slot(let number):
       withSlot(number) { slot in
         let dependency = slot.dependency.load(ordering: .acquiring)
         if dependency != 0 { slot.dependency.store(dependency | 1, ordering: .relaxed) }
       }
-    case .further(let position): links.furtherDependencies?.markOut(at: position)
+    case .further(let position): links.furtherDependencies?.markUnlinked(at: position)
     }
   }
 

@@ -223,7 +223,7 @@ struct OperationStateMachine: ~Copyable {
       let old = word
       word.phase = .finished
       // A thread that is adding a dependency at this moment finds this flag, and takes the edge out again.
-      if old.unfinishedDependencies > 0 { word.rawValue |= OperationWord.dependenciesWereSeen }
+      if old.unfinishedDependencies > 0 { word.rawValue |= OperationWord.dependenciesWereRead }
       return old
     }
   }
@@ -270,11 +270,12 @@ struct OperationStateMachine: ~Copyable {
   ///
   /// - Parameters:
   ///   - isNotified: True if there are no observers, so all waiters can continue.
-  ///   - isUnlinked: True if the links, which are closed, have no dependencies left.
+  ///   - hasReleasedLinks: True if the links, which are closed, have no dependencies left.
   /// - Returns: The word before.
-  func settle(isNotified: Bool, isUnlinked: Bool) -> OperationWord {
+  func settle(isNotified: Bool, hasReleasedLinks: Bool) -> OperationWord {
     set(
-      OperationWord.settled | (isNotified ? OperationWord.notified : 0) | (isUnlinked ? OperationWord.unlinked : 0))
+      OperationWord.settled | (isNotified ? OperationWord.notified : 0)
+        | (hasReleasedLinks ? OperationWord.linksReleased : 0))
   }
 
   /// Publishes that the observers have been notified of the end; returns the word before.
@@ -315,17 +316,17 @@ struct OperationStateMachine: ~Copyable {
   func announceLink() -> OperationWord { announceBeforeEnd(OperationWord.linked) }
 
   /// Like ``announceLink()``, for a thread that reads the blocks or adds one.
-  func announceSightOfBlocks() -> OperationWord {
-    announceBeforeEnd(OperationWord.linked | OperationWord.blocksWereSeen)
+  func announceReadOfBlocks() -> OperationWord {
+    announceBeforeEnd(OperationWord.linked | OperationWord.blocksWereRead)
   }
 
   /// Announces, under the lock of the links, that a thread reads the dependencies.
   ///
   /// - Returns: True if the caller may read them: the operation has not ended, or its word made the thread that ended
   ///   it take that lock.
-  func announceSightOfDependencies() -> Bool {
-    let word = announceBeforeEnd(OperationWord.dependenciesWereSeen)
-    return word.phase != .finished || word.dependenciesWereSeen || word.isLinked
+  func announceReadOfDependencies() -> Bool {
+    let word = announceBeforeEnd(OperationWord.dependenciesWereRead)
+    return word.phase != .finished || word.dependenciesWereRead || word.isLinked
   }
 
   /// Announces that the operation has dependencies or dependents; returns the word before, or the final word.

@@ -45,9 +45,9 @@ struct OperationWord {
   static let raisedQualityShift: UInt64 = 20
   static let qualityMask: UInt64 = 0b111
   /// A thread has announced, under the lock of the links, that it reads or adds blocks of a block operation.
-  static let blocksWereSeen: UInt64 = 1 << 19
+  static let blocksWereRead: UInt64 = 1 << 19
   /// The operation has ended, and its links hold nothing that must be processed when it is freed.
-  static let unlinked: UInt64 = 1 << 23
+  static let linksReleased: UInt64 = 1 << 23
   /// The operation is in its queue's lists.
   ///
   /// Set under the queue's lock, never cleared.
@@ -79,7 +79,7 @@ struct OperationWord {
   /// ended before all of its dependencies had.
   ///
   /// Never set after the operation has ended, and never cleared.
-  static let dependenciesWereSeen: UInt64 = 1 << 34
+  static let dependenciesWereRead: UInt64 = 1 << 34
   /// The number of dependency slots that have been assigned.
   private static let slotShift: UInt64 = 35
   private static let slotMask: UInt64 = 0b11
@@ -129,7 +129,7 @@ struct OperationWord {
   var isRunning: Bool { phase == .starting || phase == .executing }
   var hasPendingCancellation: Bool { rawValue & Self.pendingCancellation != 0 }
   /// The value of ``Operation/isFinished``, which overrides can read.
-  var saysFinished: Bool { phase == .finished || rawValue & Self.started != 0 }
+  var announcesFinished: Bool { phase == .finished || rawValue & Self.started != 0 }
   /// Whether it was cancelled, and ended without having been in a queue: immediately, or after a manual start.
   var endedInNoQueue: Bool { phase == .finished && isCancelled && !isReserved }
   var hasFailed: Bool { rawValue & Self.failed != 0 }
@@ -148,18 +148,18 @@ struct OperationWord {
   var isEdged: Bool { rawValue & Self.edged != 0 }
   var isLinked: Bool { rawValue & Self.linked != 0 }
   /// Whether it may have dependencies that must be processed when it is freed.
-  var mayHaveDependencies: Bool { rawValue & (Self.edged | Self.unlinked) == Self.edged }
-  var dependenciesWereSeen: Bool { rawValue & Self.dependenciesWereSeen != 0 }
+  var mayHaveDependencies: Bool { rawValue & (Self.edged | Self.linksReleased) == Self.edged }
+  var dependenciesWereRead: Bool { rawValue & Self.dependenciesWereRead != 0 }
   /// Whether the thread that ends the operation has to process only its edges, and no other thread can access them.
   var endsByEdgesAlone: Bool {
-    rawValue & (Self.endsUnderLock | Self.dependenciesWereSeen | Self.detailed) == 0 && unfinishedDependencies == 0
+    rawValue & (Self.endsUnderLock | Self.dependenciesWereRead | Self.detailed) == 0 && unfinishedDependencies == 0
   }
   /// The number of dependency slots that have been assigned.
   var slotCount: Int {
     get { Int(rawValue >> Self.slotShift & Self.slotMask) }
     set { rawValue = rawValue & ~(Self.slotMask << Self.slotShift) | UInt64(newValue) << Self.slotShift }
   }
-  var blocksWereSeen: Bool { rawValue & Self.blocksWereSeen != 0 }
+  var blocksWereRead: Bool { rawValue & Self.blocksWereRead != 0 }
   var announcesExecuting: Bool { rawValue & Self.announcesExecuting != 0 }
   var ownQualityLevel: Int {
     get { Int(rawValue >> Self.ownQualityShift & Self.qualityMask) }
