@@ -410,8 +410,8 @@ final class Batch: @unchecked Sendable {
 
   /// Leaves the batch temporarily: the thread is about to run user code between two operations, if there is a next one.
   ///
-  /// ``returnFromUserCode()`` must follow. If no operation is left for ``next()``, because the thread has taken all of them or
-  /// another thread has reclaimed the rest, the thread must close the batch first.
+  /// ``returnFromUserCode()`` must follow. If no operation is left for ``next()``, because the thread has taken all of
+  /// them or another thread has reclaimed the rest, the thread must close the batch first.
   ///
   /// Otherwise, a thread that reclaims the rest later sees the results that this thread has published so far. Like
   /// ``next()``, adding zero to `head` releases what the exchange in ``reclaim(_:)`` acquires. The reclaiming thread
