@@ -1,0 +1,225 @@
+import HeadwayTestKit
+import HeadwayTestSupport
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// Operations and callers that wait for others without depending on them.
+///
+/// A queue is suspended, or its place is taken, until everything is there. So what has been raised by then shows in the
+/// operations, and how they run shows in the nice values of their threads.
+@Suite("Raising by waits", .hangLimit) struct RaisedWaitTests: RaisingSuite {
+  @Test("P5, W2: what an operation is blocked on is raised, directly and through others, before and after it blocks")
+  func blocked() {
+    let (low, queue, urgentQueue) = (suspendedQueue(.background), OperationQueue(), OperationQueue())
+    let (first, second, third) = (operation(), operation(), operation())
+    low.addOperations([first, second, third], waitUntilFinished: false)
+    urgentQueue.addOperation(operation(.userInitiated) { first.waitUntilFinished() })
+    #expect(eventually { isRaised(first, in: .background) })
+    #expect(!isRaised(second, in: .background))
+    // Blocked first, and urgent later.
+    let begun = Gate()
+    let waiting = operation(.background) {
+      begun.open()
+      second.waitUntilFinished()
+    }
+    queue.addOperation(waiting)
+    begun.wait()
+    let urgent = operation(.userInitiated)
+    urgent.addDependency(waiting)
+    urgentQueue.addOperation(urgent)
+    #expect(eventually { isRaised(second, in: .background) })
+    #expect(!isRaised(third, in: .background))
+    low.isSuspended = false
+    urgent.waitUntilFinished()
+    low.waitUntilAllOperationsAreFinished()
+    urgentQueue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("P5, Q6: what a queue holds, and what is added to it, is raised while an urgent operation waits for all of it")
+  func blockedOnQueue() {
+    let (low, urgentQueue) = (suspendedQueue(.background), OperationQueue())
+    let first = operation()
+    low.addOperation(first)
+    urgentQueue.addOperation(operation(.userInitiated) { low.waitUntilAllOperationsAreFinished() })
+    #expect(eventually { isRaised(first, in: .background) })
+    let second = operation()
+    low.addOperation(second)
+    #expect(isRaised(second, in: .background))
+    low.isSuspended = false
+    urgentQueue.waitUntilAllOperationsAreFinished()
+    low.isSuspended = true
+    let third = operation()
+    low.addOperation(third)
+    #expect(!isRaised(third, in: .background), "no caller waits any more")
+    low.isSuspended = false
+    low.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("P5: so it is with operations that a caller adds and waits for") func addedAndAwaited() {
+    let (low, urgentQueue) = (suspendedQueue(.background), OperationQueue())
+    let operations = [operation(), operation()]
+    urgentQueue.addOperation(
+      operation(.userInitiated) { low.addOperations(operations, waitUntilFinished: true) })
+    #expect(eventually { operations.allSatisfy { isRaised($0, in: .background) } })
+    low.isSuspended = false
+    urgentQueue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("P5, Q6, Q13: what a queue holds is raised while a task of a high priority waits for it")
+  func awaitedQueue() async throws {
+    for isFull in [true, false] {
+      let low = suspendedQueue(.background)
+      if isFull { low.pendingLimit = 1 }
+      let first = operation()
+      low.addOperation(first)
+      let waits = Task.detached(priority: .background) {
+        if isFull { try await low.add {} } else { try await low.finished() }
+      }
+      await until { low.state.withLock { $0.isAwaited } }
+      #expect(!isRaised(first, in: .background))
+      waits.escalatePriority(to: .high)
+      await until { isRaised(first, in: .background) }
+      waits.cancel()
+      await #expect(throws: CancellationError.self) { try await waits.value }
+      let second = operation()
+      low.addOperation(second)
+      #expect(!isRaised(second, in: .background), "no caller waits any more")
+      low.isSuspended = false
+      try await low.finished()
+    }
+  }
+
+  @Test("P5, Q15: a job of an actor raises those before it in the actor's queue") func actor() async {
+    let journal = Journal()
+    journal.queue.isSuspended = true
+    let low = Task.detached(priority: .background) { await journal.priority() }
+    await until { journal.queue.operationCount == 1 }
+    let first = journal.queue.operations[0]
+    #expect(!isRaised(first))
+    let high = Task.detached(priority: .high) { await journal.priority() }
+    await until { journal.queue.operationCount == 2 }
+    #expect(isRaised(first))
+    journal.queue.isSuspended = false
+    _ = (await low.value, await high.value)
+  }
+
+  @Test("P5, Q15: a job that waits is raised when its task is escalated") func job() async {
+    let queue = suspendedQueue()
+    let low = Task(executorPreference: queue, priority: .background) { Task.currentPriority }
+    await until { queue.operationCount == 1 }
+    let job = queue.operations[0]
+    queue.raiseEscalated()
+    #expect(!isRaised(job))
+    let high = Task.detached(priority: .high) { await low.value }
+    await until {
+      queue.raiseEscalated()
+      return isRaised(job)
+    }
+    queue.isSuspended = false
+    #expect(await high.value >= .high)
+  }
+
+  @Test("P5, Q15: a queue that is at work looks for that by itself") func jobBehindOthers() async {
+    let queue = OperationQueue(limit: 1)
+    let end = queue.occupy()
+    let low = Task(executorPreference: queue, priority: .background) {}
+    await until { queue.operationCount == 2 }
+    let job = queue.operations[1]
+    let high = Task.detached(priority: .high) { await low.value }
+    await until { isRaised(job) }
+    end.open()
+    await high.value
+  }
+
+  @Test("P5, Q15: so is one that a thread has taken, and not started") func takenJob() {
+    var admission = Admission()
+    let jobs = (0..<3).map { _ in EscalatedOperation() }
+    for job in jobs {
+      _ = job.state.reserve()
+      let isIn = admission.add(.passRetained(job))
+      #expect(isIn)
+    }
+    let batch = Batch()
+    batch.reset(for: OperationQueue(), nil, admission.placement, .background)
+    let isFilled = admission.fill(batch, atMost: 3, indivisible: 3, at: 0, where: { $0.fitsBatch })
+    #expect(isFilled && batch.count == 3)
+    // The first belongs to the thread.
+    let (escalated, hasJobs) = admission.findEscalated()
+    #expect(hasJobs && escalated.count == 2)
+    #expect(escalated.allSatisfy { $0.operation !== jobs[0] && $0.operation.admission.place == .ready })
+    for job in jobs { OperationReference(job).release() }
+  }
+
+  /// Stands for a job of a task that has been escalated.
+  private final class EscalatedOperation: Headway.Operation, @unchecked Sendable {
+    override init() {
+      super.init()
+      qualityOfService = .background
+    }
+
+    override func main() {}
+
+    override var levelOfTask: Int? { QualityOfService.userInitiated.level }
+  }
+
+  @Test("P5, Q15: so is one that runs") func runningJob() async {
+    let queue = OperationQueue()
+    let (begun, end) = (Gate(), Gate())
+    let low = Task(executorPreference: queue, priority: .background) {
+      begun.open()
+      end.wait()
+    }
+    await begun.opened()
+    let job = queue.operations[0]
+    let high = Task.detached(priority: .high) { await low.value }
+    await until { isRaised(job) }
+    end.open()
+    await high.value
+    // The task is not kept.
+    await until { job.levelOfTask == nil }
+  }
+
+  @Test("P5, B1, Q16: what each block and each iteration is blocked on is raised", arguments: [true, false])
+  func blockedThreads(isPerform: Bool) {
+    let (low, queue) = (suspendedQueue(.background), OperationQueue())
+    let awaited = (0..<3).map { _ in operation() }
+    low.addOperations(awaited, waitUntilFinished: false)
+    let waiting = operation(.background) {
+      if isPerform {
+        queue.concurrentPerform(iterations: 3) { awaited[$0].waitUntilFinished() }
+      } else {
+        awaited[0].waitUntilFinished()
+      }
+    }
+    if !isPerform { for number in 1...2 { waiting.addExecutionBlock { awaited[number].waitUntilFinished() } } }
+    queue.addOperation(waiting)
+    #expect(eventually { waiting.waits.count == 3 })
+    #expect(awaited.allSatisfy { !isRaised($0, in: .background) })
+    let urgent = operation(.userInitiated)
+    urgent.addDependency(waiting)
+    queue.addOperation(urgent)
+    #expect(awaited.allSatisfy { isRaised($0, in: .background) })
+    low.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(waiting.waits.isEmpty)
+  }
+
+  @Test("P5, K3: a task that waits for the next state of an operation raises it") func states() async {
+    let low = suspendedQueue(.background)
+    let operation = operation()
+    low.addOperation(operation)
+    let task = Task.detached(priority: .high) { for await _ in operation.states {} }
+    await until { isRaised(operation, in: .background) }
+    low.isSuspended = false
+    await task.value
+  }
+
+  private actor Journal {
+    nonisolated let queue = OperationQueue(order: .fifo)
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+    func priority() -> TaskPriority { Task.currentPriority }
+  }
+}
