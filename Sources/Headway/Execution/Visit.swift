@@ -21,7 +21,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   private let queue: OperationQueue
   private let visitor: Visitor
   private let worker: Worker?
-  private let batch: Batch
+  let batch: Batch
   /// Whether the thread was already in a visit.
   private let isNested: Bool
   /// Whether the thread has a ticket for the queue.
@@ -40,7 +40,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   }
 
   /// The queue's response to a request for work.
-  private enum Next {
+  enum Next {
     /// Several operations, which are in the thread's batch.
     case batch
     case operation(Operation)
@@ -89,7 +89,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   }
 
   /// A request for work: the state of the thread, and what it needs.
-  private struct Request {
+  struct Request {
     /// How many operations to take at most.
     let mostCount: Int
     /// Whether the thread can wait for more operations if there are none.
@@ -127,7 +127,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   }
 
   /// Called under the queue's lock.
-  private func choose(
+  func choose(
     from state: inout QueueState, _ request: Request, _ released: inout ReleasedOperations
   ) -> Next {
     let (workerClass, now) = (visitor.workerClass, pace.last)

@@ -159,12 +159,14 @@ import Testing
     // The batch's thread runs the first.
     let reference = try #require(batch.next())
     batch.noteCurrent(reference)
-    let hasRun = first.state.beginPlainly() && first.state.finishPlainly()
-    #expect(hasRun)
-    // Another ends the second; and between two of its steps, the batch's thread goes on.
+    let hasBegun = first.state.beginPlainly()
+    #expect(hasBegun)
+    // Another ends the second; and after it has collected, the batch's thread ends the first, and goes on.
     let before = second.state.finish()
     #expect(before != nil)
     let member = queue.update(collectingBatches: true) { state in
+      let hasEnded = first.state.finishPlainly()
+      #expect(hasEnded)
       batch.publishTaken()
       if let next = batch.next() { batch.noteCurrent(next) }
       state.admission.detach(ended: second, hasBegun: false)

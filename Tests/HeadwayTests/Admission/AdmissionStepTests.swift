@@ -1,0 +1,48 @@
+import Testing
+
+@testable import Headway
+
+/// For which classes of workers the admission issues tickets.
+@Suite("Steps of the admission", .hangLimit) struct AdmissionStepTests {
+  /// Has code of its own for a cancellation.
+  private final class OwnFinish: AsynchronousOperation, @unchecked Sendable {
+    override var isFinished: Bool { super.isFinished }
+  }
+
+  private func add(_ operation: Headway.Operation, to admission: inout Admission) {
+    _ = operation.state.reserve()
+    let isIn = admission.add(.passRetained(operation))
+    #expect(isIn)
+  }
+
+  @Test("C5, T2: a worker comes for an operation that was cancelled and has code of its own for that")
+  func cancelledWithCode() {
+    var admission = Admission()
+    let operation = OwnFinish()
+    _ = operation.state.cancel()
+    add(operation, to: &admission)
+    #expect(operation.admission.place == .cancelledWithinLimit)
+    #expect(admission.issueTickets()[.normal] == 1)
+    admission.redeemTicket(.normal)
+    #expect(admission.next(for: .normal) === operation)
+    admission.finished(operation)?.release()
+  }
+
+  @Test("P5, Q3: while an urgent operation waits for its turn, workers of its class come for those before it")
+  func beforeUrgent() {
+    var admission = Admission()
+    admission.setPlacement(Placement(quality: .background, hasClasses: true))
+    admission.limit = 1
+    let (low, urgent) = (BlockOperation {}, BlockOperation {})
+    urgent.qualityOfService = .userInitiated
+    add(low, to: &admission)
+    add(urgent, to: &admission)
+    let tickets = admission.issueTickets()
+    #expect(tickets[.normal] == 1 && tickets[.background] == 0)
+    admission.redeemTicket(.normal)
+    for operation in [low, urgent] {
+      #expect(admission.next(for: .normal) === operation)
+      admission.finished(operation)?.release()
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import HeadwayTestKit
+import Testing
+
+@testable import Headway
+
+/// The steps of a batch's thread, and between them those of a thread that has the queue's lock.
+@Suite("Steps of batches", .hangLimit) struct BatchStepTests {
+  private let queue = OperationQueue()
+  private let executor = VisitExecutor()
+
+  init() { queue.executor = executor }
+
+  private func place(of operation: Headway.Operation) -> AdmissionRecord.Place {
+    queue.state.withLock { _ in operation.admission.place }
+  }
+
+  private func addTwo() -> (BlockOperation, BlockOperation) {
+    let (first, second) = (BlockOperation {}, BlockOperation {})
+    queue.addOperations([first, second], waitUntilFinished: false)
+    return (first, second)
+  }
+
+  @Test("T2: the first operation of a batch can't be taken from its thread") func first() {
+    let (first, second) = addTwo()
+    let thread = SteppedBatch(of: queue, atMost: 2)
+    queue.update { $0.admission.reclaimBatches() }
+    #expect([place(of: first), place(of: second)] == [.taken, .ready])
+    thread.begin(first)
+    thread.end(first)
+    #expect(thread.batch.next() == nil)
+    thread.close()
+    #expect(queue.operations == [second])
+  }
+
+  @Test("T2, O8: while its thread has something to release, others can take all of a batch") func firstOfKeeper() {
+    let (first, second) = addTwo()
+    let thread = SteppedBatch(of: queue, atMost: 2, keeping: BlockOperation {})
+    queue.update { $0.admission.reclaimBatches() }
+    #expect([place(of: first), place(of: second)] == [.ready, .ready])
+    #expect(thread.batch.next() == nil)
+    thread.close()
+    #expect(queue.operations == [first, second])
+  }
+
+  @Test("D1, O2: a thread does not continue with an operation that another thread has taken") func offered() throws {
+    let (first, taken) = (BlockOperation {}, BlockOperation {})
+    queue.addOperation(taken)
+    let other = SteppedBatch(of: queue, atMost: 1)
+    queue.addOperation(first)
+    let thread = SteppedBatch(of: queue, atMost: 1)
+    taken.addDependency(first)
+    thread.begin(first)
+    let continues = thread.end(first, continues: true)
+    try #require(!continues)
+    thread.close()
+    other.begin(taken)
+    other.end(taken)
+    other.close()
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("Q5, O8: while a thread lists the operations of a batch, the batch's thread releases none without the lock")
+  func pinned() {
+    let (first, second) = addTwo()
+    let thread = SteppedBatch(of: queue, atMost: 2)
+    thread.begin(first)
+    let wasPinned = EventRecorder<Bool>()
+    queue.update { _ in
+      thread.batch.forEachUnfinished { _ in
+        if wasPinned.count == 0 { thread.batch.publishTaken() }
+        wasPinned.record(thread.batch.hasToTakeLock)
+      }
+    }
+    #expect(wasPinned.events == [true, true])
+    #expect(!thread.batch.hasToTakeLock)
+    _ = first.state.finish()
+    OperationReference(first).release()
+    thread.begin(second)
+    thread.end(second)
+    thread.close()
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("Q3, T2: a thread that leaves its batch for user code finds that the rest was reclaimed") func looksAsItLeaves() {
+    let (first, second) = addTwo()
+    let thread = SteppedBatch(of: queue, atMost: 2)
+    thread.begin(first)
+    thread.end(first)
+    queue.update { $0.admission.reclaimBatches() }
+    let hasNext = thread.batch.leave()
+    #expect(!hasNext)
+    thread.close()
+    #expect(queue.operations == [second])
+  }
+
+  @Test("Q3, T2: a batch is ended in its thread's place before what became ready is collected") func endedFirst() {
+    let (first, second) = addTwo()
+    let thread = SteppedBatch(of: queue, atMost: 2)
+    thread.begin(first)
+    thread.end(first)
+    let hasNext = thread.batch.leave()
+    #expect(hasNext)
+    let comesBack = queue.update { state in
+      state.admission.reclaimBatches()
+      state.admission.noteNewlyReady()
+      // What its thread publishes from here on, nobody collects.
+      return thread.batch.comeBack()
+    }
+    #expect(!comesBack && thread.batch.isEnded)
+    queue.update(collectingBatches: true) { _ in }
+    thread.close()
+    #expect(queue.operations == [second])
+  }
+
+  @Test("Q5, O8: a batch's thread looks whether it is pinned after it has published") func looksAfterPublishing() {
+    let census = Crowd()
+    let token = EventRecorder<ObservationToken>()
+    let (seen, seenByNext) = (EventRecorder<Int>(), EventRecorder<[Int]>())
+    let operation = ObservingInMain(census) { [queue] in
+      token.record(queue.observe(\.operationCount, options: [.new]) { _, change in seen.record(change.newValue ?? -1) })
+    }
+    queue.addOperation(operation)
+    queue.addOperation { seenByNext.record(seen.events) }
+    executor.runBatch(of: queue)
+    executor.run()
+    // The end was collected on the thread that ended the operation, while that was alive.
+    #expect(seenByNext.events == [[1]] && seen.events == [1, 0])
+  }
+
+  @Test("K2, Q6: the batch is closed when the observers of its last operation are notified") func closedAtLast() {
+    let hadBatches = EventRecorder<Bool>()
+    let (first, last) = addTwo()
+    let token = last.observe(\.isFinished) { [queue] _, _ in
+      hadBatches.record(queue.state.withLock { $0.admission.hasBatches })
+    }
+    executor.runBatch(of: queue)
+    #expect(hadBatches.events == [false] && first.isFinished && queue.operationCount == 0)
+    withExtendedLifetime(token) {}
+  }
+
+  /// Calls a function as it is freed.
+  private final class Freed: Headway.Operation, @unchecked Sendable {
+    private let freed: @Sendable () -> Void
+
+    init(freed: @escaping @Sendable () -> Void) { self.freed = freed }
+
+    deinit { freed() }
+  }
+
+  @Test("Q5, D1: a thread runs no user code between an operation and one with which it continues") func continued() {
+    let (operation, dependent, isExecuting) = (BlockOperation {}, BlockOperation {}, EventRecorder<Bool>())
+    do {
+      // Another thread collects at that moment, and ends the batch if its thread is outside.
+      let first = Freed { [queue] in
+        isExecuting.record(dependent.isExecuting)
+        queue.update(collectingBatches: true) { _ in }
+      }
+      first.start()
+      operation.addDependency(first)
+    }
+    dependent.addDependency(operation)
+    queue.addOperations([operation, dependent], waitUntilFinished: false)
+    executor.runBatch(of: queue)
+    executor.run()
+    #expect(isExecuting.events == [false] && dependent.isFinished && queue.operationCount == 0)
+  }
+
+  @Test("W5, Q3: a thread that waits as it releases work has no place of the limit") func waitsAsItReleases() {
+    let hadBatches = EventRecorder<Bool>()
+    queue.maxConcurrentOperationCount = 1
+    add(holding: Held { [queue] in
+      ThreadContext.threadBlocks()
+      hadBatches.record(queue.state.withLock { $0.admission.hasBatches })
+    })
+    queue.addOperation {}
+    executor.runBatch(of: queue)
+    executor.run()
+    #expect(hadBatches.events == [false] && queue.operationCount == 0)
+  }
+
+  /// Calls a function as it is freed.
+  private final class Held: Sendable {
+    private let freed: @Sendable () -> Void
+
+    init(freed: @escaping @Sendable () -> Void) { self.freed = freed }
+
+    deinit { freed() }
+  }
+
+  private func add(holding held: Held) { queue.addOperation { withExtendedLifetime(held) {} } }
+
+  @Test("O2, Q5: an operation that another thread has ended is counted once, though a batch's thread is at it")
+  func endedElsewhere() throws {
+    let (first, ended, last) = (BlockOperation {}, AsynchronousOperation(), BlockOperation {})
+    queue.addOperations([first, ended, last], waitUntilFinished: false)
+    let thread = SteppedBatch(of: queue, atMost: 3)
+    thread.begin(first)
+    thread.end(first)
+    let reference = try #require(thread.batch.next())
+    thread.batch.noteCurrent(reference)
+    // The thread has not begun it yet.
+    ended.finish()
+    #expect(ended.isFinished)
+    #expect(queue.operationCount == 1 && queue.operations == [last])
+    let begins = ended.state.beginPlainly()
+    #expect(!begins)
+    thread.batch.withdrawCurrent()
+    #expect(!queue.update(collectingBatches: true) { $0.admission.claimTaken(ended, of: thread.batch) })
+    thread.batch.release()
+    #expect(queue.operations == [last])
+  }
+
+  private final class ObservingInMain: CountedOperation, @unchecked Sendable {
+    private let body: @Sendable () -> Void
+
+    init(_ census: Crowd, body: @escaping @Sendable () -> Void) {
+      self.body = body
+      super.init(census)
+    }
+
+    override func main() { body() }
+  }
+}

@@ -1,0 +1,43 @@
+import HeadwayTestKit
+import Testing
+
+@testable import Headway
+
+/// A thread that closes the queue of a group, while others add.
+@Suite("Steps of closing a group", .hangLimit) struct GroupQueueStepTests {
+  private let queue = GroupQueue()
+  private let closed = EventRecorder<Int>()
+
+  private func close() {
+    queue.close(submitting: { $0.runOnWorker(of: nil, atMost: .max) }) { [queue, closed] in
+      closed.record(queue.operationCount)
+    }
+  }
+
+  @Test("B4: a queue is not closed if an addition has begun since it was seen to be empty") func addedMeanwhile() {
+    let added = Gate()
+    queue.executor = VisitExecutor()
+    let operation = AsynchronousOperation()
+    // Called by the thread that looks whether the queue is empty, after it has looked.
+    let token = (queue as OperationQueue).observe(\.isSuspended) { queue, _ in
+      guard !added.isOpen else { return }
+      added.open()
+      queue.addOperation(operation)
+    }
+    queue.state.withLock { $0.note(.isSuspended, true) }
+    close()
+    #expect(added.isOpen && closed.events == [])
+    operation.finish()
+    #expect(closed.events == [0])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("B4: a queue whose closing was left to a thread that adds is closed by that thread") func postponed() {
+    let isBegun = queue.beginAddition()
+    #expect(isBegun)
+    close()
+    #expect(closed.events == [])
+    queue.endAddition()
+    #expect(closed.events == [0] && queue.isClosed)
+  }
+}

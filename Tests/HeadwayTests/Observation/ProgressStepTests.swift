@@ -1,0 +1,59 @@
+import HeadwayTestKit
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// A thread that reads a part of a progress, while another changes it.
+@Suite("Steps of progress", .hangLimit) struct ProgressStepTests {
+  private func hasNote(_ part: OperationProgress) -> Bool { part.hasReported.load(ordering: .relaxed) }
+
+  // The thread that asks for the whole, X, and one that changes the part, Y, which has the part's lock:
+  //
+  //     X: clears the note of the part
+  //                                        Y: changes the part
+  //     X: reads the part
+  //                                        Y: reports the part, which has no note
+  @Test("Q10: the note of a part is cleared before the part is read") func clearsFirst() {
+    let whole = OperationProgress(totalUnitCount: 1)
+    let part = OperationProgress(totalUnitCount: 10, parent: whole, pendingUnitCount: 1)
+    part.completedUnitCount = 1
+    part.report()
+    #expect(hasNote(part))
+    let asks = Gate()
+    onThreads(2) { number in
+      guard number == 0 else {
+        asks.wait()
+        _ = whole.fractionCompleted
+        return
+      }
+      part.state.withLock { state in
+        asks.open()
+        let isCleared = eventually { !hasNote(part) }
+        #expect(isCleared)
+        state.completed = 5
+      }
+      part.report()
+    }
+    #expect(whole.fractionCompleted == 0.5)
+  }
+
+  @Test("Q10: a report goes all the way up, though the part has a note") func goesUp() {
+    let whole = OperationProgress(totalUnitCount: 1)
+    let middle = OperationProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
+    let part = OperationProgress(totalUnitCount: 10, parent: middle, pendingUnitCount: 1)
+    // The middle was read without its part.
+    #expect(whole.fractionCompleted == 0)
+    part.hasReported.store(true, ordering: .relaxed)
+    #expect(!hasNote(middle))
+    part.report()
+    #expect(hasNote(middle))
+  }
+
+  @Test("Q10: a part that is added counts with what it has done before") func added() {
+    let (whole, part) = (OperationProgress(totalUnitCount: 1), OperationProgress(totalUnitCount: 10))
+    part.completedUnitCount = 5
+    whole.addChild(part, withPendingUnitCount: 1)
+    #expect(whole.fractionCompleted == 0.5)
+  }
+}

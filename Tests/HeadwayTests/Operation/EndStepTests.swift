@@ -1,0 +1,155 @@
+import HeadwayTestKit
+import Testing
+
+@testable import Headway
+
+/// The steps of the end of an operation, and what other threads see between them.
+@Suite("Steps of the end", .hangLimit) struct EndStepTests {
+  // Does not run a queue's operations itself: the test ends them.
+  private let executor = VisitExecutor()
+
+  private func queue() -> OperationQueue {
+    let queue = OperationQueue()
+    queue.executor = executor
+    return queue
+  }
+
+  /// Sees, as its queue sends for a thread, what a thread sees that comes at that moment.
+  private final class LookingExecutor: WorkExecutor {
+    let look: @Sendable (any PoolWork) -> Void
+    let isStepwise = true
+
+    init(look: @escaping @Sendable (any PoolWork) -> Void) { self.look = look }
+
+    func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) { look(work) }
+
+    func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass) {}
+
+    func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int { 0 }
+  }
+
+  @Test("Q5, D1: an operation leaves its queue before its dependents are ready") func leavesFirst() {
+    let (queue, waits) = (queue(), EventRecorder<Bool>())
+    let (operation, dependent) = (AsynchronousOperation(), BlockOperation {})
+    dependent.addDependency(operation)
+    queue.addOperation(operation)
+    executor.step()
+    // Called as the operation leaves.
+    queue.state.withLock { state in
+      state.producers.limit = 1
+      state.producers.append(.handler { waits.record(dependent.isReady) })
+    }
+    operation.finish()
+    #expect(waits.events == [false] && dependent.isReady)
+  }
+
+  @Test("Q6, D1: a wait for an empty queue ends when the dependents of what has left are released") func emptyLast() {
+    let (queue, waits) = (queue(), EventRecorder<Bool>())
+    let (operation, dependent) = (AsynchronousOperation(), BlockOperation {})
+    dependent.addDependency(operation)
+    queue.addOperation(operation)
+    executor.step()
+    queue.update { state in
+      state.waiters.append(.handler { waits.record(dependent.isReady) })
+    }
+    operation.finish()
+    #expect(waits.events == [true])
+  }
+
+  @Test("Q1, B5: the thread that ends the last operation of a queue that nobody has keeps the queue") func keepsQueue() {
+    let (weak, calls) = (WeakReference<OperationQueue>(), EventRecorder<Bool>())
+    let operation = AsynchronousOperation()
+    do {
+      let queue = OperationQueue()
+      queue.executor = executor
+      weak.object = queue
+      queue.addOperation(operation)
+      executor.step()
+    }
+    let token = operation.observe(\.isFinished) { _, _ in calls.record(weak.object != nil) }
+    operation.finish()
+    #expect(calls.events == [true] && weak.object == nil)
+    withExtendedLifetime(token) {}
+  }
+
+  /// An operation that is announced to the inbox of a queue, and not there yet.
+  private func announce(_ operation: Headway.Operation, to queue: OperationQueue) -> OperationReference {
+    #expect(operation.state.reserve() == nil)
+    operation.queueLinks.home = .passUnretained(queue)
+    let isAnnounced = operation.state.enqueue()
+    #expect(isAnnounced)
+    return .passRetained(operation)
+  }
+
+  private func leave(_ queue: OperationQueue, _ operation: Headway.Operation, from before: OperationWord) {
+    var effects = Effects()
+    _ = queue.operationFinished(operation, endedFrom: before, closing: nil, leaving: &effects)
+    effects.perform()
+  }
+
+  @Test("Q5, Q6: an operation of the inbox that has ended is in its queue until the thread that ends it has been there")
+  func endsInInbox() throws {
+    let (queue, operation) = (queue(), BlockOperation {})
+    let reference = announce(operation, to: queue)
+    _ = queue.inbox.push(reference)
+    let word = operation.state.finish()
+    let before = try #require(word)
+    // Another thread takes it in.
+    #expect(queue.operationCount == 1)
+    leave(queue, operation, from: before)
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("Q5, Q6: an operation whose end the queue knows before it is in the inbox is not taken in")
+  func endsBeforeInbox() throws {
+    let (queue, operation) = (queue(), BlockOperation {})
+    let reference = announce(operation, to: queue)
+    let word = operation.state.finish()
+    let before = try #require(word)
+    leave(queue, operation, from: before)
+    _ = queue.inbox.push(reference)
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("D3, C7: the thread that cancels a dependent for its dependency's failure is one that notifies of that")
+  func cancelsDependent() {
+    let isNotifying = EventRecorder<Bool>()
+    let (failing, dependent) = (BlockOperation { throw Mishap() }, BlockOperation {})
+    dependent.addDependency(failing, requiring: .success)
+    // So a wait for the dependency ends.
+    dependent.onCancel { isNotifying.record(NotificationContext.isNotifying(failing)) }
+    failing.start()
+    #expect(isNotifying.events == [true])
+  }
+
+  @Test("W1: who comes to wait when an operation has ended does not wait") func waitsLate() {
+    let operation = BlockOperation {}
+    operation.start()
+    for goal in [WaitingGoal.settled, .notified, .reported] {
+      let waits = operation.addWaiter(.handler {}, for: goal)
+      #expect(!waits)
+    }
+  }
+
+  @Test("O8, W1: what a completion block captured is released where the block has run") func completionBlock() {
+    let (captured, wasFreed) = (WeakReference<Counter>(), EventRecorder<Bool>())
+    let queue = OperationQueue()
+    // The block runs on another thread before the one that has handed it over goes on.
+    queue.executor = LookingExecutor { work in
+      guard work is PoolBlock else { return }
+      onThreads(1) { _ in
+        work.runOnWorker(of: nil, atMost: 1)
+        wasFreed.record(captured.object == nil)
+      }
+    }
+    let operation = AsynchronousOperation()
+    do {
+      let counter = Counter()
+      captured.object = counter
+      operation.completionBlock = { counter.increment() }
+    }
+    queue.addOperation(operation)
+    operation.finish()
+    #expect(wasFreed.events == [true])
+  }
+}

@@ -1,0 +1,45 @@
+import HeadwayTestKit
+import Synchronization
+
+@testable import Headway
+
+/// Collects what asks for threads, by class. Before it notes a request for helpers, it does what the test wants to
+/// happen at that moment.
+final class GatedExecutor: WorkExecutor {
+  private struct State {
+    var work: [WorkerClass: WaitingWork] = [:]
+    var gate: (@Sendable () -> Void)?
+  }
+
+  private let state = Mutex(State())
+  let isStepwise = true
+
+  /// Has `gate` called, once, when helpers are next asked for, before the request is noted.
+  func beforeNextRequest(_ gate: @escaping @Sendable () -> Void) { state.withLock { $0.gate = gate } }
+
+  /// How many threads of a class were asked for, and have not come.
+  func waitingCount(of workerClass: WorkerClass) -> Int { state.withLock { $0.work[workerClass]?.count ?? 0 } }
+
+  /// How many threads were asked for, and have not come.
+  var waitingCount: Int { WorkerClass.allCases.reduce(0) { $0 + waitingCount(of: $1) } }
+
+  func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
+    state.withLock { _ = $0.work[workerClass, default: WaitingWork()].append(work, count: count) }
+  }
+
+  func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass) {
+    guard count > 0 else { return }
+    state.withLock { $0.gate.take() }?()
+    state.withLock { $0.work[workerClass, default: WaitingWork()].append(helpersFor: work, count: count) }
+  }
+
+  func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int {
+    state.withLock { $0.work[workerClass, default: WaitingWork()].withdraw(work) }
+  }
+
+  /// As one thread of a class that comes.
+  func step(of workerClass: WorkerClass = .normal) {
+    let work = state.withLock { $0.work[workerClass]?.popFirst() }
+    work?.runOnWorker(of: nil, atMost: .max)
+  }
+}
