@@ -81,7 +81,8 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("Q3, T2: a thread that leaves its batch for user code finds that the rest was reclaimed") func looksAsItLeaves() {
+  @Test("Q3, T2: a thread that leaves its batch for user code finds that the rest was reclaimed") func looksAsItLeaves()
+  {
     let (first, second) = addTwo()
     let thread = SteppedBatch(of: queue, atMost: 2)
     thread.begin(first)
@@ -164,10 +165,11 @@ import Testing
   @Test("W5, Q3: a thread that waits as it releases work has no place of the limit") func waitsAsItReleases() {
     let hadBatches = EventRecorder<Bool>()
     queue.maxConcurrentOperationCount = 1
-    add(holding: Held { [queue] in
-      ThreadContext.threadBlocks()
-      hadBatches.record(queue.state.withLock { $0.admission.hasBatches })
-    })
+    add(
+      holding: Held { [queue] in
+        ThreadContext.threadBlocks()
+        hadBatches.record(queue.state.withLock { $0.admission.hasBatches })
+      })
     queue.addOperation {}
     executor.runBatch(of: queue)
     executor.run()

@@ -24,7 +24,7 @@ import Testing
     return Edge(slot: 0, of: operation)
   }
 
-  @Test("D4: once an edge was taken out, the end takes those that are left from where they were moved", arguments: 2...3)
+  @Test("D4: once an edge was taken out, the end takes the others from where they were moved", arguments: 2...3)
   func movedEdges(count: Int) {
     let dependency = BlockOperation {}
     let dependents = (0..<count).map { _ in BlockOperation {} }
@@ -70,6 +70,22 @@ import Testing
     dependency.start()
     #expect(operation.isReady)
   }
+
+  #if os(Linux)
+  @Test("D4, D8: a dependency that has ended is removed when its end has counted down") func removedWhileCountingDown()
+  {
+    let (dependency, operation) = (BlockOperation {}, BlockOperation {})
+    operation.addDependency(dependency)
+    _ = dependency.state.finish()
+    let thread = WatchedThread()
+    onThreads(2) { number in
+      guard number == 0 else { return thread.run { operation.removeDependency(dependency) } }
+      #expect(thread.waits)
+      dependency.dependents.close { edge in edge.state.pointee.dependencyFinished { _ in } }
+    }
+    #expect(operation.isReady && operation.dependencies.isEmpty)
+  }
+  #endif
 
   @Test("D5: a dependency that had finished when it was added is listed as out") func finishedBefore() {
     let (dependency, operation) = (BlockOperation {}, BlockOperation {})

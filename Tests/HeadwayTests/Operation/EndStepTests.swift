@@ -56,7 +56,8 @@ import Testing
     #expect(waits.events == [true])
   }
 
-  @Test("Q1, B5: the thread that ends the last operation of a queue that nobody has keeps the queue") func keepsQueue() {
+  @Test("Q1, B5: the thread that ends the last operation of a queue that nobody has keeps the queue") func keepsQueue()
+  {
     let (weak, calls) = (WeakReference<OperationQueue>(), EventRecorder<Bool>())
     let operation = AsynchronousOperation()
     do {

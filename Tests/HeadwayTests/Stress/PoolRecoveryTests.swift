@@ -28,7 +28,8 @@ import Testing
         queue.addOperation(second)
         goOn.open()
         waits.wait()
-        #expect(!second.isFinished)
+        let isBlocked = eventually { WorkerPool.shared.state.withLock { $0.blocked == 1 } }
+        #expect(isBlocked && !second.isFinished)
       }
       try await queue.finished()
       #expect(second.isFinished)

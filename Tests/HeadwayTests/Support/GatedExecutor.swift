@@ -3,8 +3,9 @@ import Synchronization
 
 @testable import Headway
 
-/// Collects what asks for threads, by class. Before it notes a request for helpers, it does what the test wants to
-/// happen at that moment.
+/// Collects requests for threads, by class.
+///
+/// Before it notes a request for helpers, it calls what the test wants to happen at that moment.
 final class GatedExecutor: WorkExecutor {
   private struct State {
     var work: [WorkerClass: WaitingWork] = [:]
