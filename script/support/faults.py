@@ -24,7 +24,7 @@ COPIED = [CORE, "Sources/CHeadway", "Sources/HeadwayTestKit", "Tests/CHeadwayTes
           "Tests/HeadwayTests"]
 FLAGS = f"{CORE}/Support/PlantedFault.swift"
 MODULES = {"CHeadway", "Headway", "HeadwayTestKit", "CHeadwayTestSupport", "HeadwayTestSupport", "HeadwayTests"}
-# A test that hangs is found by the watchdog of the tests, which counts time in which nothing happens.
+# The watchdog of the tests ends a process if no test begins or ends for so long.
 HANG_SECONDS = "20"
 MARKER = re.compile(r"\bFAULT(?:\(([a-z0-9-]+)\))?")
 
@@ -143,7 +143,7 @@ def build():
     """Builds the copy; returns the program that runs its tests."""
     command = ["swift", "build", "--build-tests", "--package-path", COPY, "--scratch-path", SCRATCH / "build", "--quiet"]
     environment = dict(os.environ)
-    # A guard leaves code that never runs, of which the compiler may warn.
+    # The compiler may warn of code that never runs behind a guard.
     environment.pop("HEADWAY_WARNINGS_AS_ERRORS", None)
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
     if result.returncode != 0:

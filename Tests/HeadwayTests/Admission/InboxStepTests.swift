@@ -3,11 +3,12 @@ import Testing
 
 @testable import Headway
 
-/// Operations that come into the inbox between two steps of a thread that has the queue's lock.
+/// Operations that are pushed to the inbox between two steps of a thread that has the queue's lock.
 @Suite("Steps of the inbox", .hangLimit) struct InboxStepTests {
   private func isServed(_ queue: OperationQueue) -> Bool { queue.state.withLock { $0.servesInbox } }
 
-  @Test("Q1: what comes into the inbox as it ceases to be served is taken in") func lookedIntoOnceMore() {
+  @Test("Q1: an operation that is pushed to the inbox as that ceases to be served is taken in")
+  func lookedIntoOnceMore() {
     let queue = OperationQueue(limit: 1)
     let end = queue.occupy()
     #expect(isServed(queue))
@@ -23,7 +24,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q6: a queue that a thread finds empty is not, while an operation is in its inbox") func emptyButForInbox() {
+  @Test("Q6: a queue is not empty while an operation is in its inbox") func emptyButForInbox() {
     let queue = OperationQueue()
     let (woken, ran) = (Gate(), Gate())
     // A worker is on its way: the test's thread.
@@ -38,12 +39,13 @@ import Testing
     #expect(ran.isOpen && woken.isOpen)
   }
 
-  /// Has code of its own for a cancellation, so it is added though it was cancelled.
+  /// Has code of its own for a cancellation, so a queue takes it though it was cancelled.
   private final class OwnFinish: AsynchronousOperation, @unchecked Sendable {
     override var isFinished: Bool { super.isFinished }
   }
 
-  @Test("C5, Q5: an operation that is cancelled before it comes into the inbox is looked at again") func cancelled() {
+  @Test("C5, Q5: an operation that was cancelled before it was pushed to the inbox leaves without another change")
+  func cancelled() {
     let queue = OperationQueue(limit: 1)
     let end = queue.occupy()
     let operation = OwnFinish()

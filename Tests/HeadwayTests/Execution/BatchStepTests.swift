@@ -20,7 +20,7 @@ import Testing
     return (first, second)
   }
 
-  @Test("T2: the first operation of a batch can't be taken from its thread") func first() {
+  @Test("T2: other threads can't take the first operation of a batch") func first() {
     let (first, second) = addTwo()
     let thread = SteppedBatch(of: queue, atMost: 2)
     queue.update { $0.admission.reclaimBatches() }
@@ -32,7 +32,8 @@ import Testing
     #expect(queue.operations == [second])
   }
 
-  @Test("T2, O8: while its thread has something to release, others can take all of a batch") func firstOfKeeper() {
+  @Test("T2, O8: while a batch's thread has something to release, other threads can take all operations")
+  func firstOfKeeper() {
     let (first, second) = addTwo()
     let thread = SteppedBatch(of: queue, atMost: 2, keeping: BlockOperation {})
     queue.update { $0.admission.reclaimBatches() }
@@ -81,7 +82,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("Q3, T2: a thread that leaves its batch for user code finds that the rest was reclaimed") func looksAsItLeaves()
+  @Test("Q3, T2: a thread that leaves its batch for user code sees that the rest was reclaimed") func looksAsItLeaves()
   {
     let (first, second) = addTwo()
     let thread = SteppedBatch(of: queue, atMost: 2)
@@ -104,7 +105,7 @@ import Testing
     let comesBack = queue.update { state in
       state.admission.reclaimBatches()
       state.admission.noteNewlyReady()
-      // What its thread publishes from here on, nobody collects.
+      // No thread collects what this one publishes from here on.
       return thread.batch.comeBack()
     }
     #expect(!comesBack && thread.batch.isEnded)
@@ -115,12 +116,12 @@ import Testing
 
   @Test("Q5, O8: a batch's thread looks whether it is pinned after it has published") func looksAfterPublishing() {
     let counts = EventRecorder<Int>()
-    // While it runs, another thread comes that wants to look at what ends from then on.
+    // While it runs, another thread has the batch keep the operations that end from then on.
     queue.addOperation { [queue] in queue.state.withLock { $0.admission.batches.forEach { $0.watch() } } }
     queue.addOperation { [queue] in counts.record(queue.state.withLock { $0.admission.count }) }
     executor.runBatch(of: queue)
     executor.run()
-    // The end of the first was collected before the thread went on.
+    // The end of the first was collected before the thread began the second.
     #expect(counts.events == [1] && queue.operationCount == 0)
   }
 

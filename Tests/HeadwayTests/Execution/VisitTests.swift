@@ -4,22 +4,24 @@ import Testing
 
 @testable import Headway
 
-/// What a thread finds in a queue while the thread of a batch goes on.
+/// A thread that visits a queue while the thread of a batch continues.
 @Suite("Visits", .hangLimit) struct VisitTests {
   private let queue = OperationQueue()
   private let executor = VisitExecutor()
 
   init() { queue.executor = executor }
 
-  // The thread at a batch, X, finishes A, publishes its dependent D and goes on to B, while another thread, Y, has the
-  // queue's lock:
+  // The thread at a batch, X, finishes A, publishes its dependent D and continues with B, while another thread, Y, has
+  // the queue's lock:
   //
   //     X: runs A                          Y: collects: there is nothing
   //     X: A ends, D becomes ready
   //     X: begins B, which takes long
   //                                        Y: reclaims: there is nothing
   //                                        Y: collects again, and takes D
-  @Test("T2, D1: a visit that finds nothing reclaims, collects again, and takes what a batch has made ready meanwhile")
+  @Test(
+    "T2, D1: a visit that finds nothing reclaims, collects again, and takes what a batch has published by then"
+  )
   func collectsAgain() throws {
     let (first, second, dependent) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
     dependent.addDependency(first)
@@ -67,7 +69,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("Q9, K2: a thread of a serial dispatch queue that leaves has another notify observers of what waits")
+  @Test("Q9, K2: a thread of a serial dispatch queue that leaves has another thread notify observers")
   func leavingOnlyThread() {
     let (dispatchQueue, key) = (DispatchQueue(label: "only thread"), DispatchSpecificKey<Int>())
     dispatchQueue.setSpecific(key: key, value: 1)

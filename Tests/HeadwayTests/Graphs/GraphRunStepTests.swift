@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// The first participant takes the node, finds no more, and ends the run.
+  /// The first participant takes the node, finds no other, and ends the run.
   private func finish() {
     #expect(run.lanes[0].stack.pop(run.slots) == 0)
     #expect(run.becomeIdle() == .last)

@@ -38,6 +38,17 @@ import Testing
     #expect(whole.fractionCompleted == 0.5)
   }
 
+  @Test("Q10: a part is changed before it is reported") func changesFirst() {
+    let whole = OperationProgress(totalUnitCount: 1)
+    let part = OperationProgress(totalUnitCount: 10, parent: whole, pendingUnitCount: 1)
+    let token = part.observe { [weak whole] _ in _ = whole?.fractionCompleted }
+    // Another thread has changed the part, and has not reported it. So the next report calls the observer, which reads.
+    part.state.withLock { $0.completed = 1 }
+    part.complete(unitCount: 4)
+    #expect(whole.fractionCompleted == 0.5)
+    token.invalidate()
+  }
+
   @Test("Q10: a report goes all the way up, though the part has a note") func goesUp() {
     let whole = OperationProgress(totalUnitCount: 1)
     let middle = OperationProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// The steps by which edges are added, taken out and counted down, in the order that the test is about.
+/// The steps that add edges, take them out and count them down, in the order that the test is about.
 @Suite("Steps of edges", .hangLimit) struct EdgeStepTests {
   private func slotWord(of operation: Headway.Operation) -> UInt {
     operation.firstSlot.dependency.load(ordering: .acquiring)
@@ -52,7 +52,7 @@ import Testing
     let edge = beginAdding(dependency, to: operation)
     operation.cancel()
     #expect(operation.isFinished && slotWord(of: operation) & ~1 != 0)
-    // The other thread goes on, and finds that the operation has ended.
+    // The other thread continues, and finds that the operation has ended.
     let isPushed = dependency.dependents.push(edge)
     #expect(isPushed && operation.state.current.dependenciesWereSeen)
     operation.leave(dependency, edge)
@@ -112,7 +112,7 @@ import Testing
         operation.cancel()
         return
       }
-      // The thread that cancels comes to the second dependency when it has left the first.
+      // The thread that cancels leaves the first dependency before the second.
       second.links.withLock { _ in
         isCancelled.open()
         let isLeft = eventually { first.dependents.isEmpty && first.links.withLock { !$0.isClosed } }
@@ -151,7 +151,7 @@ import Testing
     thread.end(dependency)
     thread.close()
     #expect(dependent.isReady)
-    // It is in a stack that nobody closes: to be freed, it would wait for ever.
+    // No thread closes the stack that it is in, so the thread that frees it would wait forever.
     if !dependent.isReady { _ = Unmanaged.passRetained(dependent) }
   }
 

@@ -43,7 +43,8 @@ import Testing
     #expect(waits.events == [false] && dependent.isReady)
   }
 
-  @Test("Q6, D1: a wait for an empty queue ends when the dependents of what has left are released") func emptyLast() {
+  @Test("Q6, D1: a wait for an empty queue ends when the dependents of its last operation are released")
+  func emptyLast() {
     let (queue, waits) = (queue(), EventRecorder<Bool>())
     let (operation, dependent) = (AsynchronousOperation(), BlockOperation {})
     dependent.addDependency(operation)
@@ -56,8 +57,8 @@ import Testing
     #expect(waits.events == [true])
   }
 
-  @Test("Q1, B5: the thread that ends the last operation of a queue that nobody has keeps the queue") func keepsQueue()
-  {
+  @Test("Q1, B5: the thread that ends the last operation of a queue keeps the queue, if no other thread does")
+  func keepsQueue() {
     let (weak, calls) = (WeakReference<OperationQueue>(), EventRecorder<Bool>())
     let operation = AsynchronousOperation()
     do {
@@ -112,7 +113,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("D3, C7: the thread that cancels a dependent for its dependency's failure is one that notifies of that")
+  @Test("D3, C7: the thread that cancels a dependent of a failed operation counts as one that notifies of the failure")
   func cancelsDependent() {
     let isNotifying = EventRecorder<Bool>()
     let (failing, dependent) = (BlockOperation { throw Mishap() }, BlockOperation {})
@@ -123,7 +124,7 @@ import Testing
     #expect(isNotifying.events == [true])
   }
 
-  @Test("W1: who comes to wait when an operation has ended does not wait") func waitsLate() {
+  @Test("W1: a thread that begins to wait when an operation has ended does not wait") func waitsLate() {
     let operation = BlockOperation {}
     operation.start()
     for goal in [WaitingGoal.settled, .notified, .reported] {
@@ -132,10 +133,11 @@ import Testing
     }
   }
 
-  @Test("O8, W1: what a completion block captured is released where the block has run") func completionBlock() {
+  @Test("O8, W1: the objects that a completion block captured are released where the block has run")
+  func completionBlock() {
     let (captured, wasFreed) = (WeakReference<Counter>(), EventRecorder<Bool>())
     let queue = OperationQueue()
-    // The block runs on another thread before the one that has handed it over goes on.
+    // The block runs on another thread before the thread that has handed it over continues.
     queue.executor = LookingExecutor { work in
       guard work is PoolBlock else { return }
       onThreads(1) { _ in

@@ -15,13 +15,13 @@ final class GatedExecutor: WorkExecutor {
   private let state = Mutex(State())
   let isStepwise = true
 
-  /// Has `gate` called, once, when helpers are next asked for, before the request is noted.
+  /// Has `gate` called, once, before the next request for helpers is noted.
   func beforeNextRequest(_ gate: @escaping @Sendable () -> Void) { state.withLock { $0.gate = gate } }
 
-  /// How many threads of a class were asked for, and have not come.
+  /// The number of threads of a class that are requested, and have not come.
   func waitingCount(of workerClass: WorkerClass) -> Int { state.withLock { $0.work[workerClass]?.count ?? 0 } }
 
-  /// How many threads were asked for, and have not come.
+  /// The number of threads that are requested, and have not come.
   var waitingCount: Int { WorkerClass.allCases.reduce(0) { $0 + waitingCount(of: $1) } }
 
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {

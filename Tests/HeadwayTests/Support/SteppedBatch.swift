@@ -45,7 +45,7 @@ struct SteppedBatch {
     return next != nil
   }
 
-  /// Closes the batch, and releases what its thread has kept.
+  /// Closes the batch, and releases the objects that its thread has kept.
   func close() {
     queue.update(collectingBatches: true) { $0.admission.close(batch) }
     batch.release()

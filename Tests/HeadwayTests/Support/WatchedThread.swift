@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import Headway
 
-/// Shows a test whether a thread waits where it must, or goes on.
+/// Shows a test whether a thread waits where it must, or continues.
 ///
 /// A thread that waits goes to sleep again and again, so the test needs no time limit: it sees the one or the other.
 final class WatchedThread: Sendable {
@@ -23,7 +23,7 @@ final class WatchedThread: Sendable {
 
   /// Whether the thread waits in its body.
   ///
-  /// Returns when the thread has gone to sleep several times, or has come to the end of its body.
+  /// Returns when the thread has gone to sleep several times, or its body has returned.
   var waits: Bool {
     begun.wait()
     let first = sleepCount
@@ -41,7 +41,7 @@ final class WatchedThread: Sendable {
     return line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
   }
 
-  /// Where the kernel says what the calling thread does.
+  /// The folder in `/proc` of the calling thread.
   private static var currentFolder: String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
       let count = readlink("/proc/thread-self", buffer.baseAddress!, buffer.count)
