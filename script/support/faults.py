@@ -20,8 +20,8 @@ LIST = ROOT / "script" / "support" / "faults.toml"
 SCRATCH = ROOT / ".build-faults"
 COPY = SCRATCH / "source"
 CORE = "Sources/Headway"
-COPIED = [CORE, "Sources/CHeadway", "Sources/HeadwayTestKit", "Tests/CHeadwayTestSupport", "Tests/HeadwayTestSupport",
-          "Tests/HeadwayTests"]
+TESTS = "Tests/HeadwayTests"
+COPIED = [CORE, "Sources/CHeadway", "Sources/HeadwayTestKit", "Tests/CHeadwayTestSupport", "Tests/HeadwayTestSupport", TESTS]
 FLAGS = f"{CORE}/Support/PlantedFault.swift"
 MODULES = {"CHeadway", "Headway", "HeadwayTestKit", "CHeadwayTestSupport", "HeadwayTestSupport", "HeadwayTests"}
 # The watchdog of the tests ends a process if no test begins or ends for so long.
@@ -106,6 +106,32 @@ def manifest():
         "targets: modules.map(\\.target)", f"targets: modules.filter {{ [{names}].contains($0.name) }}.map(\\.target)")
 
 
+def needed_tests(faults):
+    """The files of the suites that the faults name, and those with the types that these files use.
+
+    The other tests take longer to compile than the core.
+    """
+    texts = {path: path.read_text() for path in (ROOT / TESTS).rglob("*.swift")}
+    declarations = re.compile(
+        r"^(?!private|fileprivate|extension|//)(?=\S).*?\b(?:class|struct|enum|protocol|func) (\w+)", re.M)
+    homes = {}
+    for path, text in texts.items():
+        for name in declarations.findall(text):
+            homes.setdefault(name, set()).add(path)
+    for path, text in texts.items():
+        for name in re.findall(r"^extension (\w+)", text, re.M):
+            if name in homes:
+                homes[name].add(path)
+    needed = {path for path in texts if path.parent.name == "Support"}
+    new = needed | {path for fault in faults for suite in re.findall(r"(\w+Tests)\b", fault["test"])
+                    for path in homes.get(suite, ())}
+    while new:
+        needed |= new
+        new = {home for path in new for word in set(re.findall(r"\w+", texts[path])) for home in homes.get(word, ())}
+        new -= needed
+    return needed
+
+
 def write(path, text):
     """Writes a file, unless it is the same: what has not changed is not compiled again."""
     if path.exists() and path.read_bytes() == text:
@@ -123,10 +149,11 @@ def make_copy(faults):
         markers = [MARKER.findall(change["new"]) for change in fault.get("change", [])]
         if "within" not in fault and not any("" in found for found in markers):
             raise Wrong(f"{fault['name']}: its new code has no FAULT")
+    tests = needed_tests(faults)
     files = {"Package.swift": manifest().encode(), FLAGS: flags(faults).encode()}
     for folder in COPIED:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.is_file():
+            if path.is_file() and (folder != TESTS or path in tests):
                 files[str(path.relative_to(ROOT))] = path.read_bytes()
     for path, found in changes.items():
         if path not in files:

@@ -106,7 +106,7 @@ import Testing
       state.admission.reclaimBatches()
       state.admission.noteNewlyReady()
       // No thread collects what this one publishes from here on.
-      return thread.batch.comeBack()
+      return thread.batch.returnFromUserCode()
     }
     #expect(!comesBack && thread.batch.isEnded)
     queue.update(collectingBatches: true) { _ in }

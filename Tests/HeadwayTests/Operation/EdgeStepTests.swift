@@ -54,7 +54,7 @@ import Testing
     #expect(operation.isFinished && slotWord(of: operation) & ~1 != 0)
     // The other thread continues, and finds that the operation has ended.
     let isPushed = dependency.dependents.push(edge)
-    #expect(isPushed && operation.state.current.dependenciesWereSeen)
+    #expect(isPushed && operation.state.current.dependenciesWereRead)
     operation.leave(dependency, edge)
     #expect(slotWord(of: operation) == 0 && hasNoEdge(dependency))
     dependency.start()
