@@ -278,7 +278,7 @@ def main():
         print(line % (fault["name"], fault["model"], title(fault["test"]), end, f"{run.seconds:.1f}"), flush=True)
     print()
     for fault in unforced:
-        print(f"Not forced: {fault['model']}. {fault['why']}")
+        print(f"Not forced ({fault['model']}): {fault['why']}")
     if missed:
         raise Wrong(f"{len(missed)} of {len(faults)} faults were not found: {', '.join(missed)}")
     print(f"All {len(faults)} faults were found, of {len(all_faults)} in the list; {len(unforced)} more can't be forced. "
