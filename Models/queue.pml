@@ -126,7 +126,7 @@ byte o, m, k, q, n;                     /* of the thread that has the lock */
 
 /* What is used without the lock. */
 byte inbox, sent[2], mayContinue;       /* sent: tickets in the pool; mayContinue: of each batch */
-bool served;                            /* inboxServed */
+bool served;                            /* servesInbox */
 typedef Batch { byte items[CAP]; byte count, size, head, finished, newlyReady }
 Batch batch[W];
 
