@@ -1,7 +1,7 @@
 import Headway
 
 func fetch(_ path: String) async throws -> String {
-  try await Task.sleep(for: .milliseconds(10))  // Stands for a request.
+  try await Task.sleep(for: .milliseconds(10))  // Simulates a network request.
   return "<\(path)>"
 }
 
