@@ -6,7 +6,7 @@ import Testing
 
 @Suite("CSV: JSON objects of JSON Lines", .hangLimit)
 struct JSONScannerTests {
-  /// The members of an object as their names and the text of their values; nil if it is not one.
+  /// The members of an object as their names and the text of their values; nil if it is not an object.
   private func members(_ text: [UInt8]) -> [(name: String, kind: JSONScanner.Kind, value: String)]? {
     text.withUnsafeBytes { bytes in
       var scanner = JSONScanner(bytes)
@@ -72,13 +72,13 @@ struct JSONScannerTests {
     ]
     var taken = 0
     for _ in 0..<5_000 {
-      // Mostly objects, of which some pieces are exchanged.
+      // Usually objects with some pieces exchanged.
       var parts = ["{", "\"a\"", ":", "1", ",", "\"b\"", ":", "[", "2", ",", "\"c\"", "]", "}"]
       for _ in 0..<Int.random(in: 0...3, using: &random) {
         parts[Int.random(in: parts.indices, using: &random)] = pieces.randomElement(using: &random) ?? ""
       }
       let text = parts.joined()
-      // Foundation accepts some of these, which RFC 8259 does not.
+      // Foundation accepts some of these, although RFC 8259 does not.
       guard !text.contains(",]") else { continue }
       let foundation = (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any]
       let own = members(text)

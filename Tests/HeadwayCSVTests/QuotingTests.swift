@@ -38,7 +38,7 @@ import Testing
         "other dialect", "'a;b';c,d;\"e\"\n'it''s'\n", [["a;b", "c,d", "\"e\""], ["it's"]],
         dialect: CSVDialect(delimiter: UInt8(ascii: ";"), quote: UInt8(ascii: "'"))),
       CSVCase("tabs", "a\t\"b\tc\"\n", [["a", "b\tc"]], dialect: CSVDialect(delimiter: UInt8(ascii: "\t"))),
-      // The cases of csv-spectrum, which SpectrumTests reads where it is at hand.
+      // The cases of csv-spectrum, which SpectrumTests reads if it is available.
       CSVCase(
         "spectrum: comma in quotes", "first,last,address\nJohn,Doe,\"Anytown, WW\"",
         [["first", "last", "address"], ["John", "Doe", "Anytown, WW"]]),

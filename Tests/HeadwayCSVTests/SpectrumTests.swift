@@ -3,16 +3,16 @@ import HeadwayCSV
 import HeadwayTestSupport
 import Testing
 
-/// The collection csv-spectrum, where it is at hand.
+/// The collection csv-spectrum, if it is available.
 ///
-/// It lies beside a checkout (`shared/data`) or where `HEADWAY_SHARED_DATA` says. It is not part of the repository;
-/// QuotingTests holds cases of the same kinds.
+/// It is next to a checkout (`shared/data`) or in the folder that `HEADWAY_SHARED_DATA` specifies. It is not part of
+/// the repository; QuotingTests contains cases of the same kinds.
 private let spectrum: URL? = {
   let name = "csv-spectrum"
   if let path = ProcessInfo.processInfo.environment["HEADWAY_SHARED_DATA"] {
     return URL(fileURLWithPath: path).appendingPathComponent(name)
   }
-  // The real path: the tests may be reached through a symbolic link.
+  // The real path: the tests might be reached through a symbolic link.
   var folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
   while folder.path != "/" {
     folder.deleteLastPathComponent()
@@ -37,14 +37,14 @@ struct SpectrumTests {
     let input = [UInt8](try Data(contentsOf: folder.appendingPathComponent("csvs/\(name).csv")))
     let json = try Data(contentsOf: folder.appendingPathComponent("json/\(name).json"))
     let value = try JSONSerialization.jsonObject(with: json)
-    // One case holds its only row without the array around it.
+    // One case contains its only row without the array around it.
     let rows = try #require(value as? [[String: String]] ?? (value as? [String: String]).map { [$0] })
 
     let records = Feeding(sizes: [input.count + 1]).records(of: input)
     let header = try #require(records.first?.strings)
     var parsed = records.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(header, $0.strings)) }
     if name == "location_coordinates" {
-      // The collection's own slip: its JSON has another telephone number than its CSV.
+      // An error of the collection: its JSON has a different telephone number than its CSV.
       #expect(parsed.first?["Contact Phone Number"] == "2095257564")
       parsed[0]["Contact Phone Number"] = "1234567890"
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import HeadwayDrawing
 
 @Suite("CellDrawingState", .hangLimit) struct CellDrawingStateTests {
-  /// What has to be true, said in the simplest way, beside the state machine.
+  /// The required state, in the simplest form, next to the state machine.
   private struct Model {
     typealias State = CellDrawingState<Int, String, Int>
 
@@ -14,9 +14,9 @@ import Testing
     var generator: SeededGenerator
 
     var visible: Set<Int> = []
-    /// The newest request of each key that was neither delivered nor forgotten.
+    /// The newest request of each key that was neither delivered nor discarded.
     var wanted: [Int: String] = [:]
-    /// What is drawn: the content, and whether it was cancelled.
+    /// The content that is drawn, and whether the drawing was cancelled.
     var drawings: [Int: (content: String, isCancelled: Bool)] = [:]
 
     init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
@@ -57,7 +57,7 @@ import Testing
       guard let number = drawings.keys.sorted().randomElement(using: &generator),
         let drawing = drawings.removeValue(forKey: number)
       else { return }
-      // A drawing that was cancelled may have been finished by then.
+      // A drawing that was cancelled might have finished by then.
       let isDrawn = Bool.random(using: &generator)
       let end = state.ended(number, value: isDrawn ? cost(drawing.content) : nil, cost: cost(drawing.content))
       #expect(end?.content == drawing.content)

@@ -10,7 +10,7 @@ import Testing
 
   private let queue = OperationQueue()
 
-  /// A drawing of one pixel, whose red says which.
+  /// A drawing of one pixel, whose red identifies the drawing.
   private nonisolated static func pixel(_ content: Int, _ before: @escaping @Sendable () -> Void = {})
     -> DrawingOperation
   {
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// Collects what is handed over, and wakes the test when there is enough.
+  /// Collects delivered images, and wakes the test when there are enough.
   @MainActor private final class Cells {
     var shown: [(key: String, content: Int?)] = []
     var made: [Int] = []
@@ -103,7 +103,7 @@ import Testing
     drawing.request(9, for: "b")
     let waiting = queue.operations
     drawing.visible = ["a"]
-    // A suspended queue too is left by what was cancelled.
+    // Cancelled operations also leave a suspended queue.
     for operation in waiting where operation.isCancelled { try await operation.finished() }
     #expect(queue.operationCount == 1 && drawing.drawingCount == 1)
     queue.isSuspended = false
@@ -154,7 +154,7 @@ import Testing
     let cells = Cells()
     var drawing: CellDrawing<String, Int>?
     drawing = CellDrawing(queue: queue, makeDrawing: { Self.pixel($0) }) { key, result in
-      // Hides the other, whose image may be there, and asks for something else.
+      // Hides the other, whose image might exist, and requests something else.
       if cells.shown.isEmpty {
         drawing?.visible = [key]
         drawing?.request(5, for: key)

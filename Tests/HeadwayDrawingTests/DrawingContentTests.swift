@@ -42,7 +42,7 @@ import Testing
       context.stroke(Path(lineFrom: Point(0, 39), to: Point(40, 39)), with: .color(.blue), width: 2)
     }
     expect(image, at: 20, 8, .red)
-    expect(image, at: 20, 20, .clear)  // Gone around twice.
+    expect(image, at: 20, 20, .clear)  // The path goes around twice.
     expect(image, at: 20, 38, .blue)
     let curves = try draw { context in
       var pie = Path()
@@ -203,7 +203,7 @@ import Testing
 
   private let font = Font(size: 12)
 
-  /// The columns in which something was drawn.
+  /// The columns that contain drawn pixels.
   private func columns(_ image: Image) -> ClosedRange<Int>? {
     let inked = (0..<image.pixelWidth).filter { x in
       (0..<image.pixelHeight).contains { image.color(x: x, y: $0).opacity > 0.3 }
@@ -248,7 +248,7 @@ import Testing
     var forced = latin
     forced.direction = .rightToLeft
     #expect(try drawn(forced).lowerBound > 50)
-    // The direction of one text is not that of the next.
+    // The direction of one text does not affect the next.
     let both = try draw(100, 40) { context in
       context.draw(forced, in: Rectangle(0, 0, 100, 20))
       context.draw(Text("123", font: font), in: Rectangle(0, 20, 100, 20))
@@ -305,7 +305,7 @@ import Testing
     expect(card, at: 330, 196, Color(hex: 0xE4572E))
     expect(card, at: 165, 90, Color(hex: 0xFFF3B0))  // The sun.
     expect(card, at: 116, 37, Color(hex: 0x3A6EA5), within: 0.05)  // The frame of the circle.
-    // Dark letters in the title, and grey ones in both lines of the caption.
+    // Dark letters in the title, and gray ones in both lines of the caption.
     func darkest(_ rows: Range<Int>) -> Double {
       rows.lazy.flatMap { y in (220..<450).lazy.map { card.color(x: $0, y: y).green } }.min() ?? 1
     }

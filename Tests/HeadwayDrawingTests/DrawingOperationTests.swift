@@ -111,7 +111,7 @@ import Testing
       drawing.cancel()
       drawing.cancel()
       #expect(watch == nil)
-      // Also one that comes when it is known that there will be no image.
+      // This includes one that arrives when it is known that there will be no image.
       token = Token()
       watch = token
       drawing.onImage { [token] _ in _ = token }
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test("R1: commands after a cancellation do nothing, and the state stays balanced") func commandsDoNothing() throws {
-    // Each command asks once.
+    // Each command checks once.
     for allowed in 0...4 {
       var asked = 0
       let size = PixelSize(width: 40, height: 10, scale: 1)
@@ -319,7 +319,7 @@ import Testing
     for drawing in drawings { expect(try await drawing.value, at: 0, 0, .red) }
   }
 
-  /// Returns when what was given to the main queue before has run.
+  /// Returns when the work that was passed to the main queue before has run.
   private func mainQueueIsIdle() async {
     let last = BlockOperation {}
     OperationQueue.main.addOperation(last)

@@ -137,7 +137,7 @@ import Testing
     png[png.count / 2] ^= 0x55
     #expect(code(of: png) == .corrupt)
     var jpeg = JPEGFixture.encode(try scenery(), .baseline)
-    // A marker amid the pixels.
+    // A marker among the pixels.
     jpeg.replaceSubrange(jpeg.count / 2..<jpeg.count / 2 + 2, with: [0xFF, 0xC4])
     #expect(code(of: jpeg) == .corrupt)
     #expect(code(of: JPEGFixture.declaring(jpeg, width: 0, height: 10)) == .corrupt)
@@ -168,7 +168,7 @@ import Testing
   private func mutate(_ file: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
     var bytes = file
     for _ in 0..<Int.random(in: 1...6, using: &generator) where !bytes.isEmpty {
-      // The beginning is where most is decided.
+      // The beginning decides most.
       let end = Bool.random(using: &generator) ? min(bytes.count, 700) : bytes.count
       let place = Int.random(in: 0..<end, using: &generator)
       let length = min(bytes.count - place, Int.random(in: 1...40, using: &generator))

@@ -19,7 +19,7 @@ import Testing
     let bytes = try image.pngBytes()
     let read = try Image(bytes: bytes)
     #expect(difference(image, read)?.largest == 0)
-    #expect(read.isOpaque && bytes[25] == 2)  // Colour without alpha.
+    #expect(read.isOpaque && bytes[25] == 2)  // Color without alpha.
 
     let clear = try Image(width: 16, height: 16) { context in
       context.fill(Rectangle(0, 0, 8, 16), with: .color(.red.opacity(0.5)))
@@ -117,7 +117,7 @@ import Testing
     let tag = UInt8(orientation)
     let png = PNGFixture.inserting(
       PNGFixture.chunk("eXIf", JPEGFixture.exif(tag)), into: try cornered(80, 40).pngBytes())
-    // The corners in the file, by where they are seen: top left, top right, bottom left, bottom right.
+    // The corners in the file, by their visible position: top left, top right, bottom left, bottom right.
     let (a, b, c, d) = (Color.red, Color.green, Color.blue, Color.white)
     let seen = [
       [a, b, c, d], [b, a, d, c], [d, c, b, a], [c, d, a, b], [a, c, b, d], [c, a, d, b], [d, b, c, a], [b, d, a, c],
@@ -170,10 +170,10 @@ import Testing
     #expect(try Image(bytes: cornered().pngBytes()).colorProfile == nil)
   }
 
-  /// The header of an ICC profile for a colour space, and one tag.
+  /// The header of an ICC profile for a color space, and one tag.
   private func colorProfile(_ space: String) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 144)
-    // libpng takes what is compressed to almost nothing for damaged.
+    // libpng treats data that compresses to almost nothing as damaged.
     var generator = SeededGenerator(seed: 1)
     bytes += (0..<256).map { _ in UInt8.random(in: 0...255, using: &generator) }
     for (offset, text) in [(12, "mntr"), (16, space), (20, "XYZ "), (36, "acsp"), (132, "desc")] {
@@ -241,7 +241,7 @@ import Testing
   }
 
   @Test("R3: a decoder's reduction does not move what is in the picture") func reducedGeometry() throws {
-    // Of 2049 columns the last eighth represents one: the edge in the middle must stay in the middle.
+    // The last of 2049 columns represents one eighth: the edge in the middle must stay in the middle.
     let picture = try Image(width: 2049, height: 64 * 8) { context in
       context.fill(context.bounds, with: .color(.black))
       context.fill(Rectangle(1024, 0, 1025, 512), with: .color(.white))
@@ -251,7 +251,7 @@ import Testing
     #expect(try #require(difference(jpeg, png)).largest < 0.02)
   }
 
-  /// The mean over the rectangle that each pixel stands for, in doubles, pixel by pixel.
+  /// The mean over the rectangle that each pixel represents, in doubles, pixel by pixel.
   private func mean(of picture: Image, width: Int, height: Int) -> Image {
     let result = PixelStorage(width: width, height: height)!
     let (stepX, stepY) = (Double(picture.pixelWidth) / Double(width), Double(picture.pixelHeight) / Double(height))
@@ -279,7 +279,7 @@ import Testing
 
   @Test("R3: transparent pixels add no colour to their neighbours") func transparentNeighbours() throws {
     let bytes = PNGFixture.encode(width: 8, height: 8) { _ in
-      // Red that is seen beside green that is not.
+      // Visible red next to invisible green.
       (0..<4).flatMap { _ in [255, 0, 0, 255, 0, 255, 0, 0] as [UInt8] }
     }
     let thumbnail = try Image(thumbnailOf: bytes, fitting: 4)
@@ -314,7 +314,7 @@ import Testing
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
     #expect(try !cornered(4, 4).write(to: path, quality: 85, comment: nil) { true })
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
-    // Replaced, and by way of a link that leads nowhere.
+    // Replaced, and through a link that leads nowhere.
     try cornered(4, 4).write(to: path)
     #expect(try Image(contentsOf: path).pixelWidth == 4)
     try FileManager.default.createSymbolicLink(atPath: folder.path + "/b.png", withDestinationPath: "none")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import HeadwayDrawing
 
-// In processes of their own, in which nothing else takes memory.
+// Each runs in its own process, where nothing else uses memory.
 @Suite("Memory of image files", .hangLimit, .enabled(if: isHeapMeasurable)) struct ImageMemoryTests {
-  /// The most memory that a thumbnail takes while it is made.
+  /// The most memory that is used while a thumbnail is created.
   private static func growth(_ bytes: [UInt8]) throws -> Int {
     var growth = HeapGrowth()
     _ = try Image(thumbnailOf: .bytes(bytes), fitting: 64, limits: .default) {
@@ -21,7 +21,7 @@ import Testing
       let picture = try scenery(2_000, 1_000)  // 8 MB of pixels.
       for bytes in [try picture.pngBytes(), try picture.jpegBytes()] {
         let growth = try Self.growth(bytes)
-        // If not even a row was seen, something else was measured.
+        // If not even a row was measured, the test measured something else.
         #expect(growth < 500_000 && growth > 8_000)
       }
     }

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @MainActor @Suite("Scrolling storm", .hangLimit) struct ScrollingStormTests {
-  /// What a drawing shows: a row, and how often its content has changed.
+  /// The content of a drawing: a row, and how often its content has changed.
   private struct Content: Hashable, Sendable {
     let row: Int
     let version: Int
@@ -21,7 +21,7 @@ import Testing
 
     /// Called before each command.
     func check(_ content: Content, _ context: DrawingContext) {
-      // What was hidden before this is asked has been cancelled before.
+      // Contents that were hidden before this is called have already been cancelled.
       let isHidden = contents.withLock { $0.contains(content) }
       if isHidden, !context.isCancelled { violations.add(1, ordering: .relaxed) }
       commands.add(1, ordering: .relaxed)
@@ -57,7 +57,7 @@ import Testing
     var generator = SeededGenerator(seed: 3)
     var (top, visible) = (0, Set<Int>())
     for step in 0..<100_000 {
-      // Mostly a row or two on; now and then a jump.
+      // Usually a row or two; occasionally a jump.
       let move =
         step % 97 == 0 ? Int.random(in: -rows...rows, using: &generator) : Int.random(in: -2...3, using: &generator)
       top = max(0, min(rows - window, top + move))

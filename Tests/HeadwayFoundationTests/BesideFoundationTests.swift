@@ -3,7 +3,7 @@ import HeadwayFoundation
 import Testing
 import XCTest
 
-/// This file imports what exports Foundation's own classes, beside the module that takes its place.
+/// This file imports modules that export Foundation's own classes, next to the module that replaces it.
 @Suite("Beside Foundation and XCTest", .hangLimit) struct BesideFoundationTests {
   @Test("O1: the names stand for Headway's classes beside imports of Foundation and XCTest") func names() {
     #expect(Operation.self == Headway.Operation.self)

@@ -18,7 +18,7 @@ private class Holding: Operation, ErrorHolder, Watching, @unchecked Sendable {
   override func main() throws { throw CocoaError(.fileNoSuchFile) }
 }
 
-/// Subclasses that adopt protocols with default members that have names of Headway's.
+/// Subclasses that adopt protocols with default members that have the same names as Headway's.
 @Suite("Default members of protocols", .hangLimit) struct DefaultMemberTests {
   @Test("O1: a default member of a protocol hides the one of Headway's with its name") func hides() {
     let operation = Holding()

@@ -2,7 +2,7 @@ import HeadwayFoundation
 import HeadwayTestKit
 import Testing
 
-/// What the tests of Foundation on Linux ask of its operations; where Headway differs, the title says so.
+/// The requirements that Foundation's tests on Linux place on its operations; if Headway differs, the title states it.
 @Suite("What Foundation's tests ask: operations", .hangLimit) struct FoundationOperationTests {
   @Test("O2: isExecuting is true inside the block, and false before and after") func executing() {
     let seen = EventRecorder<Bool>()
@@ -158,7 +158,7 @@ import Testing
   }
 }
 
-/// A class between `Operation` and what programs write, as there often is one.
+/// A class between `Operation` and a program's own classes, as is common.
 private class Middle: Operation, @unchecked Sendable {}
 
 extension FoundationOperationTests {

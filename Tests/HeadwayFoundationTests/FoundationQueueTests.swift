@@ -2,7 +2,7 @@ import HeadwayFoundation
 import HeadwayTestKit
 import Testing
 
-/// What the tests of Foundation on Linux ask of its queues; where Headway differs, the title says so.
+/// The requirements that Foundation's tests on Linux place on its queues; if Headway differs, the title states it.
 @Suite("What Foundation's tests ask: queues", .hangLimit) struct FoundationQueueTests {
   @Test("Q5: the queue counts and lists, in the order added, what has not finished") func counts() {
     let queue = OperationQueue()

@@ -20,7 +20,7 @@ import Testing
         state = "done"
         didChangeValue(for: \.isFinished)
       }
-      // Members of the same names as Headway's own are the subclass's.
+      // A subclass's members with the names of Headway's own members belong to the subclass.
       var error: String? { "its own" }
       private(set) var state = "waiting"
       override var isFinished: Bool { state == "done" }

@@ -2,7 +2,7 @@ import HeadwayFoundation
 import HeadwayTestKit
 import Testing
 
-/// What code for Foundation expects of objects.
+/// The expectations that code written for Foundation has of objects.
 @Suite("Objects", .hangLimit) struct ObjectsTests {
   #if !canImport(ObjectiveC)
   private protocol Listening: NSObjectProtocol { func hear() }

@@ -2,7 +2,7 @@ import HeadwayFoundation
 import HeadwayTestKit
 import Testing
 
-/// What the documentation of `NSOperation` and `NSBlockOperation` promises, each once.
+/// The promises of the documentation of `NSOperation` and `NSBlockOperation`, each once.
 @Suite("What the documentation promises: operations", .hangLimit) struct OperationPromiseTests {
   @Test("O2: before it is added, an operation is ready, and nothing else") func initialState() {
     let operation = Operation()

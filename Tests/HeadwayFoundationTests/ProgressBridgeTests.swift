@@ -44,7 +44,7 @@ import Testing
     let queue = queue
     read { whole.progress.addChild(operations.progress, withPendingUnitCount: 10, updatedOn: queue) }
     operations.addOperations((0..<5).map { _ in BlockOperation {} }, waitUntilFinished: true)
-    // Observers of a queue's progress are notified after the operation has left: those who wait may be earlier.
+    // Observers of a queue's progress are notified after the operation has left, so waiters can be earlier.
     while read({ !whole.progress.isFinished }) {}
     #expect(read { whole.progress.fractionCompleted } == 1)
   }

@@ -3,7 +3,7 @@ import HeadwayFoundationNetworking
 import HeadwayTestKit
 import Testing
 
-/// Foundation's own calls that take a queue, and values of its types that go in and out of operations.
+/// Foundation's own methods that take a queue, and values of its types that are passed to and from operations.
 @Suite("Calls that take a queue", .hangLimit) struct QueueCallsTests {
   @Test("Q1: notifications are delivered in a queue, and the one who posts waits") func notifications() {
     let queue = OperationQueue()
@@ -144,7 +144,7 @@ import Testing
   }
 }
 
-/// Answers with the host's name, without a network.
+/// Returns the host's name, without a network.
 private final class Replying: URLProtocol {
   override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "reply" }
   override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }

@@ -2,7 +2,7 @@ import HeadwayFoundation
 import HeadwayTestKit
 import Testing
 
-/// What the documentation of `NSOperationQueue` promises, each once.
+/// The promises of the documentation of `NSOperationQueue`, each once.
 @Suite("What the documentation promises: queues", .hangLimit) struct QueuePromiseTests {
   @Test("Q3, Q4, Q9: a new queue has no limit, no underlying queue, and is not suspended") func defaults() {
     let queue = OperationQueue()

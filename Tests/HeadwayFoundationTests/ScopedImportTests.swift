@@ -5,7 +5,7 @@ import class HeadwayFoundation.Operation
 import class HeadwayFoundation.OperationQueue
 import enum HeadwayFoundation.QualityOfService
 
-/// This file imports the names one by one.
+/// This file imports the names individually.
 @Suite("Names imported one by one", .hangLimit) struct ScopedImportTests {
   @Test("O1: names that are imported by themselves, or qualified by the module, stand for Headway's classes")
   func names() {

@@ -13,7 +13,7 @@ final class WatchedQueue: OperationQueue, @unchecked Sendable {
   deinit { freed.open() }
 }
 
-/// An asynchronous operation with flags of its own, which it posts by name; it ends when the test says so.
+/// An asynchronous operation with its own flags, which it posts by name; the test ends it.
 final class FlaggedOperation: Operation, @unchecked Sendable {
   private let lock = NSLock()
   private var (isRunning, isDone) = (false, false)
@@ -42,7 +42,7 @@ final class FlaggedOperation: Operation, @unchecked Sendable {
 }
 
 extension OperationQueue {
-  /// A queue that runs so many operations at once.
+  /// A queue that runs the given number of operations at the same time.
   convenience init(limit: Int, isSuspended: Bool = false) {
     self.init()
     maxConcurrentOperationCount = limit
@@ -61,8 +61,8 @@ extension OperationQueue {
   }
 }
 
-/// Gives other threads the time in which they would do what they must not do: runs operations one after another in a
-/// queue of its own.
+/// Gives other threads enough time to do anything that they must not do: runs operations one after another in a
+/// separate queue.
 func letOthersRun() {
   let queue = OperationQueue()
   for _ in 0..<100 { queue.addOperations([BlockOperation {}], waitUntilFinished: true) }

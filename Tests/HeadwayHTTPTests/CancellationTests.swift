@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 @Suite("HTTP: cancelling", .hangLimit) struct HTTPCancellationTests {
-  /// How far a request has come when it is cancelled.
+  /// How far a request has progressed when it is cancelled.
   enum Moment: CaseIterable, Sendable {
     case beforeAdding, beforeStart, waitingForHead, inHead, inBody, afterRedirect, atTheEnd
   }
@@ -51,7 +51,7 @@ import Testing
         #expect(tested.isCancelled && tested.isFinished)
         #expect(ends.load(ordering: .relaxed) == 1)
         if moment != .atTheEnd {
-          // The connection of one that has ended is kept.
+          // The connection of a request that has ended is kept.
           await until { server.openConnectionCount == 0 }
           #expect(tested.error == nil && files(folder) == [])
           #expect((tested as? RequestOperation)?.response == nil)
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  /// How many requests: 10,000 where the heavy suites run long.
+  /// The number of requests: 10,000 if the heavy suites run long.
   private static let count = ProcessInfo.processInfo.environment["HEADWAY_STRESS_ROUNDS"].flatMap { Int($0) } ?? 400
 
   @Test("H1: a storm of requests, each cancelled at some moment, leaves nothing") func storm() async throws {
@@ -128,7 +128,7 @@ import Testing
           operation.completionBlock = { ends.add(1, ordering: .relaxed) }
           operations.append(operation)
           queue.addOperation(operation)
-          // One of those before it, which may have come anywhere by now.
+          // An earlier one, which might be in any state by now.
           operations[Int(random.next() % UInt64(operations.count))].cancel()
         }
         for operation in operations { operation.cancel() }

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 @Suite("HTTP: connections", .hangLimit) struct ConnectionTests {
-  /// An answer whose body comes some milliseconds after its head.
+  /// A response whose body arrives some milliseconds after its head.
   private static func late(_ status: HTTPResponseStatus, _ headers: HTTPHeaders = [:]) -> [Server.Step] {
     let polls = Atomic(20)
     var headers = headers
@@ -143,7 +143,7 @@ import Testing
       }
       let host = "127.0.0.1:\(server.port)"
       for url in [
-        // AsyncHTTPClient knows addresses of local sockets.
+        // AsyncHTTPClient supports addresses of local sockets.
         "http+unix://%2Ftmp%2Fsocket/", "https+unix://%2Ftmp%2Fsocket/", "unix:///tmp/socket",
         "http://\(host)/a\r\nA: b", "http://\(host)/\u{0}", "http://\(host)/?a=\tb", "http://\(host)\r\n/",
         "http://a%0d%0aA:%20b/", "http://a%00b/", "http://a%20b/", "http://a%2Fb/", "http:///a", "http://",

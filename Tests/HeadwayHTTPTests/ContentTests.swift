@@ -8,12 +8,12 @@ import Testing
 @Suite("HTTP: compressed content", .hangLimit) struct ContentTests {
   private static let text = Array(String(repeating: "a text that comes again, ", count: 40).utf8)
 
-  /// The format of gzip without its header and its end: what many servers call `deflate`.
+  /// The gzip format without its header and its end, which many servers call `deflate`.
   private static func raw(_ bytes: [UInt8]) -> [UInt8] {
     Array(compressed(bytes, by: "gzip").dropFirst(10).dropLast(8))
   }
 
-  /// The format of zlib.
+  /// The zlib format.
   private static func zlib(_ bytes: [UInt8]) -> [UInt8] {
     let (low, high) = bytes.reduce((UInt32(1), UInt32(0))) { sums, byte in
       let low = (sums.0 + UInt32(byte)) % 65_521
@@ -22,7 +22,7 @@ import Testing
     return [0x78, 0x9C] + raw(bytes) + [high >> 8, high & 255, low >> 8, low & 255].map { UInt8($0) }
   }
 
-  /// What a request for an answer gets.
+  /// The result of a request for a response.
   private func request(
     _ headers: HTTPHeaders, _ body: [UInt8], status: HTTPResponseStatus = .ok, method: HTTPMethod = .GET,
     accepting: String? = nil
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test("H2: compressed content may be empty, and come byte by byte") func bytewise() async throws {
-    // What `gzip` makes of an empty file.
+    // The output of `gzip` for an empty file.
     let empty: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     for (coding, body, content) in [
       ("gzip", empty, []), ("gzip", empty + compressed([1, 2], by: "gzip") + empty, [1, 2]), ("deflate", [3, 0], []),

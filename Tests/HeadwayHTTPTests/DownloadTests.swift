@@ -15,8 +15,8 @@ import Testing
     SHA256.hash(data: bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
-  /// Answers with the rest of the content that was asked for, if the tag is still the same; up to `end`, where it
-  /// breaks off, once the file has what comes before that.
+  /// Responds with the rest of the requested content if the tag is unchanged. Once the file has the content before
+  /// `end`, the response breaks off at `end`.
   private static func rest(
     _ question: Server.Question, of whole: [UInt8], tag: String, to path: String, upTo end: Int? = nil
   ) -> [Server.Step] {
@@ -145,7 +145,7 @@ import Testing
         guard question.header("Range") != nil, status != 200 else {
           return Server.answer(.ok, ["ETag": "\"1\""], Self.whole)
         }
-        // Another part than was asked for.
+        // A different part than requested.
         let headers: HTTPHeaders = status == 206 ? ["Content-Range": "bytes 5-9/700001"] : [:]
         return Server.answer(HTTPResponseStatus(statusCode: status), headers, status == 206 ? [1, 2, 3, 4, 5] : [])
       } _: { server in
@@ -166,7 +166,7 @@ import Testing
         let nowhere = DownloadOperation(server.url(), to: "\(folder)/none/file")
         try await nowhere.run()
         #expect(nowhere.httpError?.code == .cannotWriteFile)
-        // The reason is said once.
+        // The reason appears once.
         let text = nowhere.error.map { "\($0)" } ?? ""
         #expect(text.hasSuffix("file.headway-part can't be written: \(String(cString: strerror(ENOENT)))."), "\(text)")
         var limits = HTTPLimits.once

@@ -14,7 +14,7 @@ import Testing
     return request
   }
 
-  /// Begins a request, and returns when the server has been asked.
+  /// Begins a request, and returns when the server has received it.
   private static func first(_ server: LoopbackServer, _ connections: HTTPConnections) async -> RequestOperation {
     let count = server.questions.count
     let request = RequestOperation(joining(server.url()), connections: connections)
@@ -23,7 +23,7 @@ import Testing
     return request
   }
 
-  /// Begins requests that join one under way.
+  /// Begins requests that join one that is under way.
   private static func others(
     _ count: Int, _ server: LoopbackServer, _ connections: HTTPConnections
   ) async -> [RequestOperation] {
@@ -49,7 +49,7 @@ import Testing
         #expect(request.progress.completedUnitCount == 100_000 && request.progress.totalUnitCount == 100_000)
       }
       #expect(server.questions.count == 1 && connections.participantCount == 0)
-      // One that comes later asks for itself.
+      // A later one sends its own request.
       let later = RequestOperation(Self.joining(server.url()), connections: connections)
       try await later.run()
       #expect(later.error == nil && server.questions.count == 2)
@@ -65,7 +65,7 @@ import Testing
       let connections = try HTTPConnections(HTTPConnections.Configuration())
       let first = await Self.first(server, connections)
       let others = await Self.others(2, server, connections)
-      // The one that began it does not end it.
+      // The request that began the attempt does not end it.
       first.cancel()
       others[0].cancel()
       try await first.finished()

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 @Suite("HTTP: receiving an answer", .hangLimit) struct ReceivingTests {
-  /// Calls a closure with the answer.
+  /// Calls a closure with the response.
   private final class Receiver: RequestOperation, @unchecked Sendable {
     let calls = Atomic(0)
     private let body: Mutex<@Sendable (Receiver) async throws -> Void>
@@ -64,7 +64,7 @@ import Testing
       let request = Receiver(server.url(), limits: limits) { _ in
         await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
-        // It does not look whether its task is cancelled, until it is.
+        // It does not check whether its task is cancelled until it is.
         while !Task.isCancelled { await Task.yield() }
       }
       request.clock = clock

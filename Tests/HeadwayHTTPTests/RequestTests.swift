@@ -146,7 +146,7 @@ import Testing
         let request = RequestOperation(server.url(path), limits: .once)
         try await request.run()
         #expect(request.httpError?.code == code, "\(path): \(String(describing: request.error))")
-        // Only what is no HTTP is called so.
+        // Only content that is not HTTP has this code.
         #expect(request.httpError?.message.contains("not HTTP") == (code == .invalidResponse))
         #expect(request.response == nil)
       }
@@ -183,7 +183,7 @@ import Testing
       let clock = ManualClock()
       total.clock = clock
       OperationQueue().addOperation(total)
-      // Once it has a connection, which would be kept if nothing was asked on it.
+      // Once it has a connection, which would be kept if nothing was sent on it.
       await until { server.questions.count == 2 && clock.sleeperCount == 1 }
       clock.advance(by: .seconds(1))
       try await total.finished()

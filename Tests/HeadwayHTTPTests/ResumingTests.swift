@@ -7,12 +7,12 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-/// What servers say about parts and their content, right and wrong.
+/// Correct and incorrect statements of servers about parts and their content.
 @Suite("HTTP: going on with a download", .hangLimit) struct ResumingTests {
   private static let whole = content(10_000)
   private static let other = content(10_000).reversed() as [UInt8]
 
-  /// A server that breaks off the first answer after 1,000 bytes, and then says `next`.
+  /// A server that breaks off the first response after 1,000 bytes, and then responds with `next`.
   private func withBreak(
     _ headers: HTTPHeaders, announcing length: Int? = 10_000,
     next: @escaping @Sendable (Server.Question) -> [Server.Step],
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  /// In the format of gzip, as it is: bytes of a stored block are decompressed one by one.
+  /// In the gzip format, uncompressed: bytes of a stored block are decompressed one by one.
   private static func stored(_ bytes: [UInt8]) -> [UInt8] {
     func little(_ number: UInt32, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }
@@ -436,7 +436,7 @@ import Testing
         defer { close(reader) }
         let unread = DownloadOperation(server.url(), to: path)
         queue.addOperation(unread)
-        // More than a pipe holds, so that the writing waits.
+        // More than a pipe holds, so the writer waits.
         await until { unread.progress.completedUnitCount > 1 << 19 }
         unread.cancel()
         try await unread.finished()
@@ -450,7 +450,7 @@ import Testing
       let path = "\(folder)/file"
       let url = "http://127.0.0.1:1/"
       #expect(FileManager.default.createFile(atPath: "\(path).headway-part", contents: Data()))
-      // More than can be read while a test may run; it takes no place on the disk.
+      // More than can be read while a test runs; it uses no disk space.
       #expect(truncate("\(path).headway-part", 4 << 40) == 0)
       let note = try JSONEncoder().encode(["url": url, "validator": "\"1\""])
       #expect(FileManager.default.createFile(atPath: "\(path).headway-part.json", contents: note))

@@ -10,7 +10,7 @@ import Testing
   private func trusting(_ certificate: LoopbackCertificate? = .usual) throws -> HTTPConnections {
     var configuration = HTTPConnections.Configuration()
     configuration.trustedCertificates = certificate?.text
-    // A busy machine may take its time.
+    // A busy machine can be slow.
     configuration.connectTime = .seconds(3_600)
     return try HTTPConnections(configuration)
   }
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test("H1: cancelled while TLS waits for the server, it finishes") func handshake() async throws {
-    // The kernel takes the connection, and nobody says anything.
+    // The kernel accepts the connection, and no process sends anything.
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(listener) }
     var address = sockaddr_in()
@@ -116,7 +116,7 @@ import Testing
     try #require(isListening)
     let request = RequestOperation("https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/")
     OperationQueue().addOperation(request)
-    // Its first bytes have come.
+    // Its first bytes have arrived.
     let connection = accept(listener, nil, nil)
     defer { close(connection) }
     var byte: UInt8 = 0

@@ -15,7 +15,7 @@ import Testing
     try await withServer { _ in
       [
         .head(.ok, ["Content-Length": "\(Self.whole.count)"]), .bytes(Array(Self.whole.prefix(1_000))),
-        // The rest comes when the beginning has been read.
+        // The rest arrives when the beginning has been read.
         .wait { isRead.load(ordering: .acquiring) }, .bytes(Array(Self.whole.dropFirst(1_000))), .end,
       ]
     } _: { server in
@@ -39,7 +39,7 @@ import Testing
   @Test("H2: a server waits for a caller that does not read") func backPressure() async throws {
     let piece = [UInt8](repeating: 7, count: 1 << 20)
     let size = 64 * piece.count
-    // The number of bytes that were sent, and how often the connection has refused further ones since.
+    // The number of bytes that were sent, and how often the connection has refused further bytes since.
     let sent = Atomic(0)
     let refusals = Atomic(0)
     let pieces = (0..<64).flatMap { _ -> [Server.Step] in

@@ -61,12 +61,12 @@ struct AppTableTests {
         #expect(operation.error == nil)
         try expectUnchanged()
       }
-      // A key of a table without one needs an index.
+      // A key requires an index if the table has none for it.
       let keyed = try importFile(
         visits, to: "visit", key: ["person"], into: database, in: workspace)
       #expect(keyed.error == nil && keyed.report.schemaChanges.count == 1)
       try expectUnchanged()
-      // One that fails, and one that is interrupted.
+      // One import that fails, and one that is interrupted.
       #expect(try importFile("id,nam\n3,x\n", to: "person", into: database, in: workspace).error != nil)
       try expectUnchanged()
       let rows = try database.strings("SELECT * FROM person")
@@ -107,13 +107,13 @@ struct AppTableTests {
       try database.close()
       let reopened = try workspace.database()
       let tables = try reopened.strings("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-      // The table of a process that is still there stays, and one that only looks so.
+      // The table of a process that still runs stays, and so does one that only resembles such a table.
       #expect(
         tables == ["grdb_headway_imports", "t", "t (headway import \(getpid()) 7)", "t (headway import)"])
       let again = try importFile("a,b\n5,x\n", to: "t", into: reopened, in: workspace)
       #expect(again.error == nil && again.report.replaced == 1 && again.report.removed == 1)
       #expect(try reopened.strings("SELECT * FROM t") == ["5|x"])
-      // The table is one that imports have created, and gets columns.
+      // Imports have created the table, so it gets columns.
       let wider = try importFile("a,b,c\n5,x,y\n", to: "t", into: reopened, in: workspace)
       #expect(wider.error == nil && wider.report.schemaChanges == ["added the column c"])
     }
@@ -150,7 +150,7 @@ struct AppTableTests {
       let added = try importFile(text, to: "person", into: database, in: workspace, options: options)
       #expect(added.error == nil && added.report.schemaChanges == ["added the column E-Mail"])
       #expect(try database.columns("person") == ["id", "name", "email", "E-Mail"])
-      // It is the app's table still.
+      // It is still the app's table.
       let more = try importFile("id,name,x\n1,Ada,1\n", to: "person", into: database, in: workspace)
       #expect(try importError(more).code == .unknownColumn)
     }

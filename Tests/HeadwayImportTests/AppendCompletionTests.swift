@@ -75,7 +75,7 @@ struct AppendCompletionTests {
       #expect(
         second.report.notes == ["an earlier import of this file ended behind record 31, and is completed"])
       #expect(try target.numbers() == Array(1...100))
-      // That one came to its end: now the rows are added again.
+      // That append was complete: now the rows are added again.
       guard definition.contains("KEY") == false else { return }
       #expect(target.append(file).error == nil)
       #expect(try target.database.count("t") == 201)
@@ -101,7 +101,7 @@ struct AppendCompletionTests {
       }
       for _ in 0..<random.below(4) {
         let commits = 1 + random.below(5)
-        // With each bit, whether another program adds a row after that commit.
+        // For each bit, whether another program adds a row after that commit.
         let additions = random.next()
         _ = target.append(file, batchSize: 1 + random.below(40), cancellingAfter: commits) { commit in
           if additions >> UInt64(commit) & 1 == 1 { addForeignRow() }
@@ -150,11 +150,11 @@ struct AppendCompletionTests {
         let second = target.append(file)
         #expect(try importError(second).code == .unfinishedAppend, "\(change)")
         #expect(try target.database.strings("SELECT * FROM t") == before, "\(change)")
-        // What it is asked for explicitly.
+        // The request is explicit.
         let third = target.append(file, completesAppend: false)
         #expect(third.error == nil && third.report.rows == 100)
         #expect(try target.database.count("t") == before.count + 100)
-        // This one came to its end.
+        // This append was complete.
         #expect(target.append(file).error == nil)
         #expect(try target.database.count("t") == before.count + 200)
       }
@@ -199,7 +199,7 @@ struct AppendCompletionTests {
       #expect(
         try parsedRejects(target.workspace.bytes(of: "rejects.csv")).map(\.reason).last
           == "the table has a row with this key (id)")
-      // Others may change rows, and add some.
+      // Other programs can change rows, and add some.
       try target.execute("UPDATE t SET name = 'changed' WHERE id = 30; INSERT INTO t VALUES (1000, 'mine')")
       try target.execute("DELETE FROM t WHERE id = 12")
       #expect(try importError(target.append(file)).code == .unfinishedAppend)
@@ -218,7 +218,7 @@ struct AppendCompletionTests {
       _ = try write(1...80, in: target)
       #expect(target.append(file).error == nil)
       #expect(try target.numbers() == Array(1...80))
-      // One that has shrunk behind what is there is another file.
+      // A file that is shorter than the rows that were added is another file.
       _ = target.append(try write(81...180, to: "u.csv", in: target), cancellingAfter: 5)
       let shrunk = target.append(try write(81...120, to: "u.csv", in: target))
       #expect(try importError(shrunk).code == .unfinishedAppend)
@@ -272,7 +272,7 @@ struct AppendCompletionTests {
       #expect(try target.numbers() == Array(1...30))
       #expect(appendPipe(1...100).error == nil)
       #expect(try target.numbers() == Array(1...100))
-      // Two that came to their ends are two.
+      // Two appends that were complete are two.
       #expect(appendPipe(101...120).error == nil)
       #expect(try target.numbers() == Array(1...120))
       _ = appendPipe(121...160, cancellingAfter: 1)
@@ -294,7 +294,7 @@ struct AppendCompletionTests {
       let queue = Headway.OperationQueue()
       queue.addOperation(slow)
       gate.awaitArrival()
-      // Another process does the same, in the belief that the first is gone.
+      // Another process does the same, and assumes that the first has ended.
       let other = try target.workspace.database()
       let second = ImportOperation(
         file: file, table: TableSchema(name: "t", columns: []), into: other,

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Import: feeds in zip archives", .hangLimit)
 struct ArchivedFeedTests {
-  /// The files of a feed that is written for it, as an archive.
+  /// The files of a feed that is written for the test, as an archive.
   private func archive(
     in workspace: Workspace, folder: String = "", _ changes: [String: String?] = [:], beside: [String] = []
   ) throws -> String {
@@ -63,7 +63,7 @@ struct ArchivedFeedTests {
       try workspace.move("feed.zip", to: "old.zip")
       try run("3", .replace)
       #expect(try database.strings("SELECT feed_version FROM feed_info") == ["3"])
-      // The same from another archive is another source.
+      // The same file from another archive is another source.
       try workspace.move("feed.zip", to: "new.zip")
       let error = #expect(throws: ImportError.self) {
         try FeedImport(folder: workspace.path("new.zip"), into: database)

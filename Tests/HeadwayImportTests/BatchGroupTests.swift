@@ -9,7 +9,7 @@ import Testing
 /// Batches that wait for the database are committed together.
 @Suite("Import: batches that are committed together", .hangLimit)
 struct BatchGroupTests {
-  /// An import that stands still after its first commit, with as many batches behind that as there may be.
+  /// An import that pauses after its first commit, with the maximum number of batches behind that.
   private struct Halted {
     let operation: ImportOperation
     let queue = Headway.OperationQueue()
@@ -32,7 +32,7 @@ struct BatchGroupTests {
       }
       queue.addOperation(operation)
       gate.awaitArrival()
-      // Its thread waits for the oldest batch only when no other may be filled.
+      // Its thread waits for the oldest batch only when it can fill no other.
       while !queue.diagnose(operation).contains("waits for") { yieldProcessor() }
     }
   }
@@ -45,7 +45,7 @@ struct BatchGroupTests {
       halted.gate.open()
       halted.queue.waitUntilAllOperationsAreFinished()
       #expect(halted.operation.error == nil && halted.operation.report.rows == 400)
-      // Eight batches at once, of those that waited.
+      // Eight of the waiting batches together.
       #expect(halted.commits.events[1] == first + 80)
       #expect(halted.commits.events.allSatisfy { $0.isMultiple(of: 10) } && halted.commits.events.last == 400)
       #expect(try database.strings("SELECT id FROM people ORDER BY rowid") == (1...400).map { "\($0)" })
@@ -71,7 +71,7 @@ struct BatchGroupTests {
   func strict() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
-      // A name that is there twice, which only the database finds.
+      // A duplicate name, which only the database detects.
       let lines = people(1...400)
       let halted = try Halted(
         Array(lines[0..<135]) + ["1000,name 7"] + Array(lines[135...]), in: database, workspace, isStrict: true)

@@ -78,7 +78,7 @@ struct BatchTests {
         gate.pass()
       }
       let queue = Headway.OperationQueue()
-      queue.addOperation(operation)  // Returns, though the import can't end before the gate is opened.
+      queue.addOperation(operation)  // Returns, although the import can't end before the gate is opened.
       gate.awaitArrival()
       #expect(!operation.isFinished)
       #expect(threads.events.count == 1)
@@ -97,7 +97,7 @@ struct BatchTests {
       let operation = try workspace.operation(people(1...30), into: database, options: ImportOptions(batchSize: 10))
       let changes = EventRecorder<Int>()
       let observation = DatabaseRegionObservation(tracking: Table("people"))
-      operation.onCommit { _ in }  // So that each is committed by itself.
+      operation.onCommit { _ in }  // So that each is committed separately.
       let token = observation.start(in: database.pool) { error in
         Issue.record(error)
       } onChange: { connection in
@@ -130,9 +130,9 @@ struct BatchTests {
       let database = try workspace.database()
       var operation: ImportOperation? = try workspace.operation(people(1...5), into: database)
       weak let weakOperation = operation
-      // The usual mistake: the observer keeps the operation, and the operation the observer.
+      // The usual mistake: the observer retains the operation, and the operation retains the observer.
       operation?.onCommit { [operation] _ in _ = operation?.report }
-      // By hand, so that no thread of a queue has it still.
+      // Started manually, so that no thread of a queue still holds it.
       operation?.start()
       #expect(operation?.isFinished == true)
       operation = nil

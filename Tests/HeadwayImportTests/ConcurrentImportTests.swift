@@ -43,7 +43,7 @@ struct ConcurrentImportTests {
     }
   }
 
-  /// Lines, some of them malformed and some with a key that was there.
+  /// Lines, some of them malformed and some with an existing key.
   private func randomLines(
     _ random: inout SplitMix64
   ) -> (text: [String], withKey: (rows: Int, rejected: Int), withoutKey: (rows: Int, rejected: Int)) {
@@ -139,7 +139,7 @@ struct ConcurrentImportTests {
       database.pool.writeWithoutTransaction { connection in
         connection.trace { event in
           guard case .statement(let statement) = event, statement.sql.hasPrefix("CREATE INDEX") else { return }
-          // What comes next on the writing connection, while the import's thread comes to its end.
+          // The next work on the writing connection, while the import's thread ends.
           _ = database.write { left.record(try Self.preparedStatements($0)) }
         }
       }
@@ -152,8 +152,8 @@ struct ConcurrentImportTests {
 
   /// The statements that write and are still prepared on the writing connection.
   ///
-  /// SQLite's connection must be used by one thread at a time, and nothing checks it: an import that let go of its
-  /// statements whenever its memory is freed would do so beside another import's batch.
+  /// SQLite's connection must be used by one thread at a time, and nothing checks this. If an import released its
+  /// statements whenever its memory is freed, it would do so at the same time as another import's batch.
   private func preparedStatements(_ database: ImportDatabase) throws -> [String] {
     try database.pool.writeWithoutTransaction { try Self.preparedStatements($0) }
   }

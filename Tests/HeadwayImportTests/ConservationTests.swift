@@ -6,15 +6,16 @@ import HeadwayCSV
 @testable import HeadwayImport
 import Testing
 
-/// Each record of a file is the header, in the table, or in the rejects, however odd the header is.
+/// Each record of a file is the header, in the table, or in the rejects, no matter how odd the header is.
 @Suite("Import: no record is lost", .hangLimit)
 struct ConservationTests {
   /// A small file with an odd header or odd first rows.
   private struct OddFile {
     var lines: [String] = []
-    /// Whether a line of it surely names the columns: the first, with about as many names as the rows have fields.
+    /// Whether one of its lines certainly names the columns: the first, with about as many names as the rows have
+    /// fields.
     var hasHeader = true
-    /// Words that are in one row each, and in no header.
+    /// Words that occur in one row each, and in no header.
     var rowMarks: [String] = []
 
     var text: String { lines.joined(separator: "\n") + "\n" }
@@ -66,8 +67,7 @@ struct ConservationTests {
     return file
   }
 
-  /// Names of columns: words, years, numbers, twice the same; as many as the rows have fields, or one or two more or
-  /// fewer.
+  /// Names of columns: words, years, numbers, duplicates; as many as the rows have fields, or one or two more or fewer.
   private func names(_ width: Int, _ random: inout SplitMix64) -> [String] {
     let count = max(1, width + [0, 0, 0, 1, -1, 2, -2][random.below(7)])
     let style = random.below(6)
@@ -122,7 +122,7 @@ struct ConservationTests {
     _ file: OddFile, _ operation: ImportOperation, _ database: ImportDatabase, _ workspace: Workspace, _ number: Int
   ) throws {
     guard operation.error == nil else {
-      // A header alone, or one that names nothing, makes no table.
+      // A header without rows, or one that names nothing, creates no table.
       let code = (operation.error as? ImportError)?.code
       #expect(code == .badHeader, "\(number): \(String(describing: operation.error))\n\(file.text)")
       return

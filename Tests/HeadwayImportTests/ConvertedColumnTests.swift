@@ -5,10 +5,10 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-/// Tables that somebody else has made, whose columns make numbers of text.
+/// Tables that another program has created, with columns that convert text to numbers.
 @Suite("Import: text that becomes numbers", .hangLimit)
 struct ConvertedColumnTests {
-  /// Makes a table by hand, imports a file into it, and returns what the report says.
+  /// Creates a table manually, imports a file into it, and returns the report.
   private func imported(
     _ text: String, into sql: String, columns: [ColumnSchema] = [], key: [String] = [],
     options: ImportOptions = ImportOptions(hasHeader: true), database: ImportDatabase, _ workspace: Workspace

@@ -11,7 +11,7 @@ struct DurabilityTests {
     arguments: Durability.allCases)
   func synchronous(durability: Durability) throws {
     try withWorkspace { workspace in
-      for _ in 1...2 {  // A database that is made, and one that is there.
+      for _ in 1...2 {  // A new database, and an existing one.
         let database = try workspace.database(durability)
         run(try workspace.operation(people(1...10), into: database))
         let (synchronous, journal, foreignKeys) = try database.pool.writeWithoutTransaction { connection in
@@ -61,7 +61,7 @@ struct DurabilityTests {
       let queue = Headway.OperationQueue()
       queue.addOperation(operation)
       gate.awaitArrival()
-      // The import stands still between two transactions, so another connection can write.
+      // The import pauses between two transactions, so another connection can write.
       let elsewhere = try DatabaseQueue(path: database.path)
       try elsewhere.write { try $0.execute(sql: "CREATE TABLE other (a); INSERT INTO other VALUES (1)") }
       gate.open()

@@ -7,7 +7,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-/// What becomes of rows that a table has before an import.
+/// How an import treats rows that are already in the table.
 @Suite("Import: rows that are there", .hangLimit)
 struct ExistingRowsTests {
   private let rows = "SELECT id, name FROM log ORDER BY rowid"
@@ -40,10 +40,10 @@ struct ExistingRowsTests {
       let second = try importFile("b.csv", ["9,z"], into: database, in: workspace)
       #expect(code(second) == .foreignRows)
       #expect(try database.strings(rows) == ["1|a", "2|b", "3|c"])
-      // The first still owns them.
+      // The first file still owns them.
       #expect(try importFile("a.csv", ["1,A"], into: database, in: workspace).error == nil)
       #expect(try database.strings(rows) == ["1|A"])
-      // And nothing behind them, where it has had more.
+      // And no rows behind them, if it had more before.
       try database.pool.write { try $0.execute(sql: "INSERT INTO log VALUES ('2', 'by hand')") }
       #expect(code(try importFile("a.csv", ["1,B"], into: database, in: workspace)) == .foreignRows)
       #expect(try database.strings(rows) == ["1|A", "2|by hand"])
@@ -91,7 +91,7 @@ struct ExistingRowsTests {
       #expect(cancelled.isCancelled && cancelled.report.rows < 90)
       #expect(try importFile("b.csv", lines, .append, into: database, in: workspace).error == nil)
       #expect(try database.strings(rows) == people(1...100).map { $0.replacing(",", with: "|") })
-      // With rows of others behind, too.
+      // Also with other rows behind them.
       _ = try importFile("c.csv", lines, .append, batchSize: 10, into: database, in: workspace, cancellingAfter: 3)
       try database.pool.write { try $0.execute(sql: "INSERT INTO log VALUES ('x', 'y')") }
       #expect(try importFile("c.csv", lines, .append, into: database, in: workspace).error == nil)
@@ -125,7 +125,7 @@ struct ExistingRowsTests {
         cancellingAfter: 4)
       #expect(cancelled.isCancelled)
       #expect(try database.strings(rows) == before)
-      // Meanwhile, readers see the old ones.
+      // In the meantime, readers see the old rows.
       let seen = EventRecorder<Int>()
       let file = try workspace.write((["id,name"] + people(100...110)).map { $0 + "\n" }.joined(), to: "b.csv")
       let operation = ImportOperation(
@@ -139,7 +139,7 @@ struct ExistingRowsTests {
         try database.strings(
           "SELECT name FROM sqlite_master WHERE name IN ('mine', '\(table.name) (headway import)')")
           == ["mine"])
-      // They are that file's from now on.
+      // They belong to that file from now on.
       #expect(try importFile("b.csv", ["1,a"], table: table, into: database, in: workspace).error == nil)
       #expect(try database.isIntact())
     }
@@ -191,7 +191,7 @@ struct ExistingRowsTests {
           try? other.write { try $0.execute(sql: "INSERT INTO log VALUES ('x', 'another program')") }
         }
         run(operation)
-        // An append goes on behind them; an update knows its rows by their numbers.
+        // An append continues behind them; an update identifies its rows by their numbers.
         let rows = mode == .append ? 200 : 60
         #expect(code(operation) == (mode == .append ? nil : .foreignRows))
         #expect(operation.report.rows == rows && operation.report.rejected == 0)
@@ -233,7 +233,7 @@ struct ExistingRowsTests {
     "I5: rows are not taken for those of the file, where somebody else has changed the table",
     arguments: [
       ("1,a\n2,b\n3,c\n", vacuum, 3),
-      // The last record was rejected, and somebody has its place.
+      // The last record was rejected, and another row has its place.
       ("1,a\n2,b\n3\n", "INSERT INTO log VALUES ('mine', 'precious')", 3),
       ("1,a\n2,b\n", "DROP TABLE log; CREATE TABLE log (id, name); INSERT INTO log VALUES (1, 2), (3, 4)", 2),
     ])
@@ -279,7 +279,7 @@ struct ExistingRowsTests {
       try workspace.write("name,mail\nbob,b@\nann,a@\n", to: "log.csv")
       let operation = ImportOperation(file: file, into: database)
       run(operation)
-      // Without a header, row 1 is the first record, which no file with one has written.
+      // Without a header, row 1 is the first record, and no file with a header has written it.
       if hadHeader {
         #expect(operation.error == nil)
         #expect(try database.strings("SELECT name, phone, mail FROM log") == ["bob|NULL|b@", "ann|NULL|a@"])
@@ -297,7 +297,7 @@ struct ExistingRowsTests {
       let operation = try importFile("a.csv", ["2,y", "3,z", "4,w", "5,bad"], into: database, in: workspace)
       #expect(operation.error == nil && operation.report.rows == 3 && operation.report.rejected == 1)
       #expect(try database.strings(rows) == ["2|y", "3|z", "4|w"])
-      // Nor is it all over when rows are to be replaced.
+      // A replacement does not end it either.
       let replacing = try importFile("b.csv", ["7,bad", "8,y", "9,y"], .replace, into: database, in: workspace)
       #expect(replacing.error == nil && replacing.report.rows == 1 && replacing.report.rejected == 2)
       #expect(try database.strings(rows) == ["8|y"])

@@ -4,10 +4,10 @@ import Headway
 import HeadwayImport
 import Testing
 
-/// Imports into tables that somebody else has made.
+/// Imports into tables that another program has created.
 @Suite("Import: tables that are there", .hangLimit)
 struct ExistingTableTests {
-  /// Makes tables by hand, and imports a file into the one called `t`.
+  /// Creates tables manually, and imports a file into the one called `t`.
   private func imported(
     _ text: String, into sql: String, key: [String] = [], columns: [ColumnSchema] = [],
     options: ImportOptions = ImportOptions(), named name: String = "t",
@@ -130,7 +130,7 @@ struct ExistingTableTests {
       #expect(error.message == "The key of the table t can't be name: it is id.")
       #expect(try database.count("t") == 0)
     }
-    // One that is unique will do.
+    // A unique one is sufficient.
     try imported(
       "id,name\n1,a\n", into: "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE)", key: ["NAME"]
     ) { (database, operation) throws in
@@ -165,7 +165,7 @@ struct ExistingTableTests {
         #expect(try reasons(workspace) == [limit.reason])
         #expect(try database.count("t") == 59)
       }
-      // In the place of the rejected row may be one of an earlier import.
+      // A row of an earlier import can be in the place of the rejected row.
       if key.isEmpty {
         let better = try workspace.operation(
           people(1...60), table: TableSchema(name: "t", columns: []), into: database)
@@ -304,7 +304,7 @@ struct ExistingTableTests {
         #expect(try database.strings("SELECT a, b, c FROM t") == ["x|y|z", "2|3|4", "5|6|7", "8|9|1"])
       }
     }
-    // Years are names as well.
+    // Years can also be names.
     try imported("2019,2020\n1,2.5\n2,3.5\n", into: "CREATE TABLE t (\"2019\", \"2020\")") {
       (database, operation) throws in
       #expect(try database.strings("SELECT \"2019\", \"2020\" FROM t") == ["1|2.5", "2|3.5"])
@@ -348,7 +348,7 @@ struct ExistingTableTests {
   }
 
   @Test("I3: a quote in a name is a part of it, whatever comes behind it") func quoteInName() throws {
-    // A combining accent, with which the quote is one character to Swift.
+    // A combining accent: Swift combines it with the quote into one character.
     let name = "a\"\u{301}, b); CREATE TABLE other (x"
     let field = name.replacing("\"\u{301}", with: "\"\"\u{301}")
     for options in [ImportOptions(), ImportOptions(existingRows: .replace)] {
@@ -376,7 +376,7 @@ struct ExistingTableTests {
       #expect(try database.strings("SELECT id, \"caf\u{E9}\", \"e\u{301}\" FROM t") == ["1|b|c"])
       #expect(try database.strings(columns) == ["3"])
     }
-    // To SQLite these are two, and the one with the same bytes is meant.
+    // SQLite distinguishes the two, and the one with the same bytes is meant.
     try imported(
       text, into: "CREATE TABLE t (id TEXT PRIMARY KEY, \"caf\u{E9}\" TEXT, \"CAFE\u{301}\" TEXT, \"\u{E9}\" TEXT)"
     ) { (database, operation) throws in

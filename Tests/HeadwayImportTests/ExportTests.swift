@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Import: export as CSV", .hangLimit)
 struct ExportTests {
-  /// The file that an export of a table makes.
+  /// The file that an export of a table writes.
   private func exported(
     _ sql: String, options: ExportOptions = ExportOptions(), table: String = "t"
   ) throws -> (text: String?, operation: ExportOperation) {

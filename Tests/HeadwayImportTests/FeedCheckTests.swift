@@ -290,7 +290,7 @@ struct FeedCheckTests {
     let found = findings.filter { $0.code == defect.code && $0.file == defect.file }
     #expect(found.map(\.count) == [defect.count], "\(findings)")
     #expect(found.first?.severity == (defect.isWarning ? .warning : .error))
-    // What follows from a file that can't be read is found too.
+    // The consequences of a file that can't be read are also found.
     guard defect.code != "invalid_header" else { return }
     #expect(found.first.map { min($0.count, 3) } == found.first?.examples.count)
   }

@@ -323,7 +323,7 @@ struct FeedImportTests {
 
       queue.addOperation(writing)
       writingGate.awaitArrival()
-      // A pipe holds 64 KB: the rest must have been taken out of it, and parsed to make room in the reader's buffer.
+      // A pipe holds 64 KB: the rest must have been read from it, and parsed to make room in the reader's buffer.
       pipe.write(String(repeating: row, count: 300))
       #expect(parsing.report.rows == 100)
       #expect(!writing.isFinished)
@@ -356,7 +356,7 @@ struct FeedImportTests {
       let feed = try FeedImport(folder: folder, into: database, options: ImportOptions(batchSize: 10))
       let byTable = Dictionary(uniqueKeysWithValues: feed.operations.map { ($0.table.name, $0) })
       let (failing, held) = (try #require(byTable["agency"]), try #require(byTable["shapes"]))
-      // Not before: else it might be cancelled before it begins.
+      // Not earlier: otherwise, it might be cancelled before it begins.
       let gate = Checkpoint()
       held.onCommit { _ in
         gate.pass()
@@ -402,7 +402,7 @@ struct FeedImportTests {
   }
 }
 
-/// The writing end of a FIFO, which is open to begin with so that nobody waits for anybody to open it.
+/// The writing end of a FIFO. It is open from the beginning, so no thread waits for another one to open it.
 private struct Pipe {
   private let descriptor: Int32
 
@@ -412,7 +412,7 @@ private struct Pipe {
     try #require(descriptor >= 0)
   }
 
-  /// Writes all, or records an issue when nobody reads for 20 seconds.
+  /// Writes all bytes, or records an issue if they are not read within 20 seconds.
   func write(_ text: String) {
     let bytes = Array(text.utf8)
     var written = 0

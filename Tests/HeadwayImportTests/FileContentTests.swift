@@ -8,7 +8,7 @@ import HeadwayTestKit
 import HeadwayTestSupport
 import Testing
 
-/// What files really have in them: other encodings, other formats, other line ends.
+/// The content of real files: other encodings, other formats, other line ends.
 @Suite("Import: content of files", .hangLimit)
 struct FileContentTests {
   private func imported(
@@ -41,7 +41,7 @@ struct FileContentTests {
       (.utf8, [0xEF, 0xBB, 0xBF], "UTF-8"), (.utf8, [], "UTF-8"),
     ] as [(String.Encoding, [UInt8], String)])
   func encodings(encoding: String.Encoding, mark: [UInt8], name: String) throws {
-    // More than a buffer, cut anywhere. What takes four bytes in UTF-16 is not in every encoding.
+    // More than a buffer, cut anywhere. A character that requires four bytes in UTF-16 is not in every encoding.
     let wide = name.hasPrefix("UTF") ? "😀" : "ß"
     let values = (1...30_000).map { "Größe \(wide)\(String(repeating: "é", count: $0 % 7)) \($0)" }
     let text = "Übung;name\n" + values.enumerated().map { "\($0);\"\($1)\"\n" }.joined()
@@ -63,7 +63,7 @@ struct FileContentTests {
       (database, operation) throws in
       #expect(try database.strings("SELECT * FROM file") == ["1|ą"])
     }
-    // A lone surrogate costs its row, whatever the encoding is called; what it looks like is not asked.
+    // A lone surrogate costs its row, no matter how the encoding is specified; the content is not used to detect it.
     let units: [UInt16] = [0xFEFF] + Array("a\nx".utf16) + [0xD800] + Array("\ny\n€\n".utf16)
     for name in ["utf16", "UTF-16", "unicode", "UTF16LE"] {
       let encoding = try #require(TextEncoding(name))
@@ -112,7 +112,7 @@ struct FileContentTests {
       #expect(operation.error == nil && operation.report.rejected == 0)
       #expect(try database.strings("SELECT name FROM file WHERE id = 1") == Array(repeating: "Grün", count: count))
       #expect(try database.count("file") == position + count + 1)
-      // It is known before the import, or noted at its end.
+      // It is known before the import, or recorded at its end.
       let form = try #require(operation.report.form)
       let isFound = form.encoding == .windows1252 && form.isEncodingAssumed && operation.report.notes.isEmpty
       let isNoted = form.encoding == .utf8 && operation.report.notes.contains { $0.contains("WINDOWS-1252") }
@@ -149,7 +149,7 @@ struct FileContentTests {
     }
   }
 
-  /// The text in an encoding that `iconv` knows.
+  /// The text in an encoding that `iconv` supports.
   private func encoded(_ text: String, as encoding: String) throws -> [UInt8] {
     let converter = try #require(iconv_open(encoding, "UTF-8"))
     defer { iconv_close(converter) }
@@ -169,14 +169,14 @@ struct FileContentTests {
 
   @Test("I3: what means nothing in its encoding costs its row alone")
   func undecodable() throws {
-    // A high surrogate alone; and 0x81, which Windows-1252 does not have.
+    // A lone high surrogate; and 0x81, which Windows-1252 does not have.
     let utf16: [UInt16] = Array("a,b\n1,".utf16) + [0xD800] + Array("x\n2,y\n".utf16)
     try imported([0xFF, 0xFE] + utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }) {
       (database, operation) throws in
       #expect(operation.report.rejected == 1)
       #expect(try database.strings("SELECT * FROM file") == ["2|y"])
     }
-    // The last character is cut.
+    // The last character is truncated.
     let cut: [UInt8] = [0xFF, 0xFE] + Array("a,b\n1,2\n3,".utf16).flatMap { [UInt8($0 & 0xFF), 0] } + [0x34]
     try imported(cut) { (database, operation) throws in
       #expect(operation.report.rejected == 1)
@@ -385,7 +385,7 @@ struct FileContentTests {
 private struct UnusableHeader: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let text: [UInt8]
-  /// What the error says.
+  /// The error message.
   let message: String
 
   init(_ testDescription: String, _ text: [UInt8], _ message: String) {

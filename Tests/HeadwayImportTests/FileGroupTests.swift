@@ -5,7 +5,7 @@ import Headway
 @testable import HeadwayImport
 import Testing
 
-/// Several files that go into one table, in one import.
+/// Several files that are imported into one table, in one import.
 @Suite("Import: several files into one table", .hangLimit)
 struct FileGroupTests {
   /// Imports texts as files, and cancels one of the imports from the beginning.
@@ -52,7 +52,7 @@ struct FileGroupTests {
           texts, .replace, key: key, isStrict: isStrict, cancelling: cancelled, into: database, in: workspace)
         #expect(operations.contains { $0.error != nil } == (cancelled == nil))
         #expect(operations.allSatisfy { $0.report.rows == 0 && !$0.report.isComplete })
-        // Cancelling is not waited for.
+        // The import does not wait for the cancellation.
         let helpers = try database.writeAndWait { connection in
           try String.fetchAll(connection, sql: "SELECT name FROM sqlite_temp_master")
         }
@@ -72,13 +72,13 @@ struct FileGroupTests {
       let failed = try importFiles([texts[0], "id,name\n3\n"], into: database, in: workspace)
       #expect(try importError(failed[1]).code == .noRows)
       #expect(try database.contents() == before)
-      // Others may not be replaced, even if they come later.
+      // Other rows must not be replaced, even if they arrive later.
       let changed = [texts[0], "id,name\n3,c\n5,e\n6,f\n"]
       let again = try importFiles(changed, into: database, in: workspace)
       #expect(again.allSatisfy { $0.error == nil && $0.report.isComplete } && rows(again) == [2, 3])
       #expect(again[1].report.replaced == 4 && again[1].report.removed == 0)
       #expect(try database.strings("SELECT id FROM t ORDER BY rowid") == ["1", "2", "3", "5", "6"])
-      // What was noted of them serves for the next time.
+      // The history of the files is used the next time.
       #expect(try importFiles(texts, into: database, in: workspace).allSatisfy { $0.error == nil })
       #expect(try database.contents() == before)
       try database.pool.write { try $0.execute(sql: "INSERT INTO t VALUES (9, 'mine')") }
@@ -101,7 +101,7 @@ struct FileGroupTests {
         let texts = ["id,name\n\(key),x\n2,b\n3,c\n", "id,name\n\(other),y\n4,d\n", "id,name\n2,z\n4,z\n"]
         let operations = try importFiles(texts, mode, key: ["id"], into: database, in: workspace)
         #expect(operations.allSatisfy { $0.error == nil && $0.report.isComplete })
-        // In an append, a key of the table is there before.
+        // In an append, a key of the table already exists.
         let isOld = hasRows && mode == .append && !isText
         #expect(rows(operations) == [isOld ? 2 : 3, 1, 0])
         #expect(operations.map(\.report.rejected) == [isOld ? 1 : 0, 1, 2])
@@ -131,7 +131,7 @@ struct FileGroupTests {
         #expect(texts == ["x", "4.50"])
         _ = try importFiles([all, "id,n,m\n"], .replace, into: database, in: workspace)
         #expect(try database.strings(values) == found)
-        // The table is still that of imports.
+        // The table still belongs to imports.
         let wider = try importFiles(["id,n,m,o\n1,2,3,4\n"], .replace, into: database, in: workspace)
         #expect(wider[0].error == nil)
       }

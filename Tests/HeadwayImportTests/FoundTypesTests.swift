@@ -81,7 +81,7 @@ struct FoundTypesTests {
       let numbers = try database.pool.read { try Double.fetchAll($0, sql: "SELECT v FROM t ORDER BY rowid") }
       #expect(numbers == [1.5, Double(value)])
       #expect(operation.report.notes.allSatisfy { $0.contains("zeros") })
-      // And its text comes back.
+      // And its text is restored.
       guard !value.hasSuffix("000") else { return }
       _ = try imported(
         "name,v\nx,1.5\nx,\(value)\nx,007\n", ImportOptions(existingRows: .update), into: database, workspace)
@@ -147,7 +147,7 @@ struct FoundTypesTests {
         try database.strings("SELECT CAST(v AS TEXT), count(*) FROM t GROUP BY 1 ORDER BY 2") == [
           "\(late)|1", "\(early)|\(count - 1)",
         ])
-      // Row n is record n still.
+      // Row n is still record n.
       #expect(try database.strings("SELECT rowid FROM t WHERE CAST(v AS TEXT) = '\(late)'") == ["\(count - 1)"])
       #expect(try database.isIntact())
     }

@@ -42,7 +42,7 @@ struct ImportCancellationTests {
       let operation = try workspace.operation(people(1...500), into: database, options: ImportOptions(batchSize: 100))
       let commits = EventRecorder<Int>()
       operation.onCommit { commits.record($0.rows) }
-      // A batch of 100 is written by three statements of 32 rows and one of four.
+      // Three statements of 32 rows and one of four write a batch of 100.
       cancel(operation, before: "INSERT", number: 4 + statement, in: database)
       run(operation)
       #expect(operation.isCancelled)
@@ -98,7 +98,7 @@ struct ImportCancellationTests {
       let indices = "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
       #expect(try database.strings(indices) == [])
 
-      // The connection is as good as before.
+      // The connection works as before.
       let again = try importAll()
       run(again)
       #expect(again.error == nil)
@@ -186,7 +186,7 @@ struct ImportCancellationTests {
     }
   }
 
-  /// Cancels when SQLite begins the statement that starts so, for the given time.
+  /// Cancels when SQLite begins a statement with this beginning, for the given time.
   private func cancel(
     _ operation: ImportOperation, before start: String, number: Int, in database: ImportDatabase
   ) {

@@ -70,7 +70,7 @@ struct ImportFailureTests {
       run(operation)
       #expect(try importError(operation).code == .cannotWriteRejects)
       #expect(!operation.report.isComplete)
-      // The batch is in the database, and so it is reported.
+      // The batch is in the database, so it is reported.
       #expect(operation.report.rows == (try database.count("people")) && operation.report.rejected == 1)
     }
   }
@@ -134,10 +134,10 @@ struct ImportFailureTests {
   func truncatedFile() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
-      // Three batches and a part of the fourth fit into what is read at once.
+      // One read has room for three batches and a part of the fourth.
       let operation = try workspace.operation(
         (1...40_000).map { "\($0),some name for \($0)" }, into: database, options: ImportOptions(batchSize: 3_000))
-      // While the table is prepared, the parser waits with what it has read.
+      // While the table is prepared, the parser waits with the rows that it has read.
       database.pool.writeWithoutTransaction { connection in
         connection.trace { event in
           guard case .statement(let statement) = event, statement.sql.hasPrefix("SELECT 1 FROM") else { return }
@@ -149,7 +149,7 @@ struct ImportFailureTests {
       let endedEarly = EventRecorder<Bool>()
       operation.onCommit { report in
         guard report.rows == 3_000 else { return }
-        // The one wait of these tests for what must not come.
+        // The only wait of these tests for an event that must not occur.
         endedEarly.record(ended.wait(timeout: .now() + .milliseconds(200)) == .success)
       }
       run(operation)

@@ -156,7 +156,7 @@ struct JSONLinesTests {
         #expect(operation.report.notes.first?.contains(advice) == true, "\(operation.report.notes)")
       }
     }
-    // No format reads this value, and the comma separates the decimals already.
+    // No format reads this value, and the comma already separates the decimals.
     let odd = "{\"price\": \"1,500,250\"}\n{\"price\": 1.5}\n"
     try imported(odd, options: ImportOptions(numberFormat: NumberFormat(decimalSeparator: ","))) {
       (_, operation) throws in

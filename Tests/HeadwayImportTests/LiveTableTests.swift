@@ -70,7 +70,7 @@ struct LiveTableTests {
       for try await picture in table.pictures(until: [operation]) { counts.append(picture.count) }
       #expect(counts.last == 5_000 && counts == counts.sorted())
       #expect((operation.error != nil) == fails)
-      // Again, when all is over; and without a database, of which there is none.
+      // Again, when everything is over; and without a database, because there is none.
       for try await picture in table.pictures(until: [operation]) { counts.append(picture.count) }
       #expect(counts.suffix(2) == [5_000, 5_000])
       let none = LiveTable(path: workspace.path("none"), table: "people")
@@ -144,7 +144,7 @@ struct LiveTableTests {
       }
       var iterator = pictures(LiveTable(path: database.path, table: "people"), clock)
       for step in 0..<90 {
-        // Two changes between two pictures are told as one.
+        // Two changes between two pictures are reported as one.
         let picture = try await iterator.next()
         #expect(picture?.count == 3 + 2 * step)
       }
@@ -209,7 +209,7 @@ struct LiveTableTests {
       let table = LiveTable(path: database.path, table: "people")
       var iterator = pictures(table)
       var configuration = GRDB.Configuration()
-      configuration.allowsUnsafeTransactions = true  // Ones that stay open from one access to the next.
+      configuration.allowsUnsafeTransactions = true  // Snapshots that stay open from one access to the next.
       let elsewhere = try DatabaseQueue(path: database.path, configuration: configuration)
       try await elsewhere.writeWithoutTransaction { connection in
         try connection.execute(
@@ -240,7 +240,7 @@ struct LiveTableTests {
       let next = try await iterator.next()
       #expect(next?.count == 500)
       #expect(next?.rows == [["500", "name 500"]])
-      // Nor does it keep the log from being tidied away.
+      // It does not prevent a checkpoint of the log either.
       let busy = try await database.pool.writeWithoutTransaction {
         try Int.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
       }
@@ -259,7 +259,7 @@ struct LiveTableTests {
       let clock = SteppingClock { number in
         guard number == 3 else { return }
         withUnsafeCurrentTask { $0?.cancel() }
-        // A clock may notice, or not: then the database is asked by a cancelled task.
+        // A clock can detect the cancellation, or not; if not, a cancelled task queries the database.
         if place == 1 { try Task.checkCancellation() }
         if place == 2 { try await Task.detached { try await Self.change(database) }.value }
       }

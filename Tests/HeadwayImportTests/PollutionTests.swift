@@ -6,16 +6,16 @@ import HeadwayCSV
 @testable import HeadwayImport
 import Testing
 
-/// What became of the rows of polluted files.
+/// How the rows of polluted files were treated.
 private struct Tally: CustomStringConvertible {
   var files = 0
-  /// Rows that are in the database as they are meant.
+  /// Rows that are in the database as intended.
   var right = 0
   /// Rows that are in the rejects, with a reason.
   var rejected = 0
-  /// Rows that are in the database and should not.
+  /// Rows that are in the database but should not be.
   var wrong = 0
-  /// Rows that are meant and not in the database.
+  /// Rows that are intended, but not in the database.
   var missing = 0
   var losses: [String] = []
   var wrongRows: [String] = []
@@ -44,7 +44,7 @@ private struct Tally: CustomStringConvertible {
 
 @Suite("Import: polluted files", .hangLimit)
 struct PollutionTests {
-  /// Imports files, each into a table of its own.
+  /// Imports each file into a separate table.
   private func tally(_ files: [PollutedFile]) throws -> Tally {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -73,7 +73,7 @@ struct PollutionTests {
 
   @Test("I3: one polluted cell costs at most its row and those that its quote takes") func cells() throws {
     let table = CleanTable(rows: 84, seed: 7)
-    // All of them take some time.
+    // Together, they require some time.
     let isWhole = ProcessInfo.processInfo.environment["HEADWAY_POLLUTION"] == "all"
     let tally = try tally(table.files(pollutingRecords: isWhole ? Array(0...84) : [0, 1, 40, 84]))
     print("cells: \(tally)")
@@ -83,7 +83,7 @@ struct PollutionTests {
     #expect(!tally.losses.contains { $0.contains("-0-") }, "\(tally.losses)")
   }
 
-  /// Files of other people: of each the rows that it means are in a clean file beside it, `NAME.expected.csv`.
+  /// External files: the intended rows of each are in a clean file next to it, `NAME.expected.csv`.
   @Test("I3: files of a folder give the rows that are expected", .enabled(if: foreignFolder != nil)) func foreign()
     throws
   {

@@ -47,7 +47,7 @@ struct ProgressTests {
   @Test("I2: progress counts the bytes whose rows are committed")
   func bytes() throws {
     try withWorkspace { workspace in
-      // Eight bytes a line, the header too, of which the last is the line end.
+      // Eight bytes per line, including the header; the last byte is the line end.
       let lines = (100_000..<100_050).map { "\($0 - 90_000),b" }
       let operation = try workspace.operation(
         lines, header: "id,text", into: try workspace.database(), options: ImportOptions(batchSize: 10))
@@ -103,7 +103,7 @@ struct ProgressTests {
       #expect(report.rejected == 1)
       #expect(report.duration > .zero)
       #expect(report.rowsPerSecond > 0)
-      #expect(operation.report == report)  // It does not go on after the end.
+      #expect(operation.report == report)  // It does not continue after the end.
     }
   }
 }

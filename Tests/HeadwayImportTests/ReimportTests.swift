@@ -69,7 +69,7 @@ struct ReimportTests {
       for table in [TableSchema.people, .log] {
         let database = try workspace.database()
         let batches = EventRecorder<Int>()
-        // What is on the disk while a batch has just been committed is what `kill -9` leaves.
+        // The content of the disk immediately after a commit of a batch is the content that `kill -9` leaves.
         let operation = try workspace.operation(
           people(1...100), table: table, into: database, options: ImportOptions(batchSize: 10))
         operation.onCommit { report in
@@ -135,7 +135,7 @@ struct ReimportTests {
       let operation = try workspace.operation(people(1...100), into: database)
       run(operation)
       #expect(operation.report.rows == 100)
-      // But that it was imported: when it began, and how it ended.
+      // Except for the fact that it was imported: when it began, and how it ended.
       #expect(try changes() == before + 2)
     }
   }
@@ -196,7 +196,7 @@ struct ReimportTests {
       let lines = ["1,name 1", "broken", "3,\"a\"b", "4,name 4", "broken", "broken"]
       run(try workspace.operation(lines, table: .log, into: database, options: ImportOptions(batchSize: batchSize)))
       #expect(try database.strings("SELECT rowid, * FROM log") == ["2|1|name 1", "5|4|name 4"])
-      // And comes back with the next file, in its place.
+      // And it returns with the next file, in its place.
       run(try workspace.operation(people(1...6), table: .log, into: database))
       #expect(try database.strings("SELECT rowid, id FROM log ORDER BY rowid") == (1...6).map { "\($0 + 1)|\($0)" })
     }

@@ -5,7 +5,7 @@ import HeadwayCSV
 import HeadwayImport
 import Testing
 
-/// Every kind of row that can't be taken.
+/// Every kind of row that can't be imported.
 @Suite("Import: rejects", .hangLimit)
 struct RejectsTests {
   struct Case: CustomTestStringConvertible, Sendable {
@@ -133,7 +133,8 @@ struct RejectsTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       var lines = people(1...200)
-      // In the first statement of a batch, the last of one, beside each other, the very last, and of a far row.
+      // In the first statement of a batch, in the last one, next to each other, the very last row, and with the key of
+      // a distant row.
       let places = [1, 31, 32, 33, 64, 65, 99, 100, 101, 160, 199]
       for place in places { lines[place] = "\(1 + place / 3),duplicate at \(place)" }
       let isFirst = (1...200).map { number in !places.contains(number - 1) }
@@ -291,7 +292,7 @@ struct RejectsTests {
             "1.5|real", "1|integer", "1000|integer", "1e+20|real",
           ])
         let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-        // Also, the last row has the key of the second: 1.0 is 1.
+        // In addition, the last row has the key of the second: 1.0 is 1.
         #expect(rejects.map(\.line) == [2, 3, 4, 5, 6])
         #expect(rejects.map(\.status) == [.reported, .reported, .reported, .reported, .rejected])
         #expect(rejects.allSatisfy { !$0.reason.contains("as text") })

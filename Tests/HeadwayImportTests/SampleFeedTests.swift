@@ -60,7 +60,7 @@ struct SampleFeedTests {
           #expect(Set(keys).count == keys.count, "\(name)")
         }
       }
-      // References that the schema leaves open.
+      // References that the schema does not specify.
       let services = Set(try feed.table("calendar").column("service_id"))
       #expect(Set(try feed.table("trips").column("service_id")).isSubset(of: services))
       #expect(Set(try feed.table("calendar_dates").column("service_id")).isSubset(of: services))
@@ -128,8 +128,8 @@ struct SampleFeedTests {
     }
   }
 
-  // Catches a change of the generator, or a platform on which it works otherwise: measurements made on one sample feed
-  // could no longer be compared. A deliberate change replaces the numbers.
+  // Detects a change of the generator, or a platform where it works differently. In that case, measurements on one
+  // sample feed could no longer be compared. A deliberate change replaces the numbers.
   @Test("I4: a seed's bytes are the same on every platform and in every version")
   func checksums() throws {
     let sums = try contents(of: SampleFeed(stopTimes: 5_000, seed: 42)).mapValues(checksum)
@@ -227,7 +227,7 @@ struct SampleFeedTests {
       #expect(blocked?.systemError == EEXIST)
       #expect(blocked?.description == "cannot create the folder “\(file)”: File exists")
 
-      // A folder where a file should be: root may write everywhere, so permissions would not do.
+      // A folder instead of a file: root can write everywhere, so permissions would not prevent it.
       try FileManager.default.createDirectory(atPath: folder + "/routes.txt", withIntermediateDirectories: true)
       let occupied = #expect(throws: SampleFeedError.self) {
         try SampleFeed(stopTimes: 10).write(to: folder, replacesFiles: true)
@@ -311,7 +311,7 @@ private struct Table {
   }
 }
 
-/// Splits CSV by RFC 4180 into rows of fields, apart from the parser of the package.
+/// Splits CSV by RFC 4180 into rows of fields, independently of the package's parser.
 private func split(_ bytes: [UInt8]) -> [[String]] {
   let (quote, comma, newline) = (UInt8(ascii: "\""), UInt8(ascii: ","), UInt8(ascii: "\n"))
   var rows: [[String]] = []

@@ -55,7 +55,7 @@ struct TriggerTests {
         action == "IGNORE" ? "A trigger of the table t ignores it" : "A trigger of the table t refuses it: no fives"
       #expect(Set(rejects.map(\.reason)) == [reason])
       #expect(try database.strings("SELECT a FROM t ORDER BY a") == (1...42).filter { $0 % 5 != 0 }.map { "\($0)" })
-      // What a trigger did for a row that it then refused is taken back with it.
+      // The effects of a trigger for a row that it then refused are undone together with the row.
       #expect(try database.count("seen") == (action == "IGNORE" ? 8 : 0))
     }
   }
@@ -103,7 +103,7 @@ struct TriggerTests {
       let first = try operation(text, ImportOptions(batchSize: batchSize), into: database, in: workspace)
       #expect(first.error == nil && first.report.rows == 20)
       try expectRows(1)
-      // Which rows are the file's is not known by number, so they are not overwritten.
+      // The numbers do not identify the file's rows, so they are not overwritten.
       let again = try operation(text, ImportOptions(batchSize: batchSize), into: database, in: workspace)
       #expect(try importError(again).code == .foreignRows)
       try expectRows(1)

@@ -5,7 +5,7 @@ import Headway
 @testable import HeadwayImport
 import Testing
 
-/// What imports leave of the rows and the schema of a table if they fail or replace rows.
+/// The rows and the schema that remain of a table if imports fail or replace rows.
 @Suite("Import: tables that stay as they are", .hangLimit)
 struct UnchangedTableTests {
   private func importFile(
@@ -40,7 +40,7 @@ struct UnchangedTableTests {
       let allowed = try importFile(bad, mode, key: key, into: database, in: workspace, allowsNoRows: true)
       #expect(allowed.error == nil && allowed.report.rejected == 2 && allowed.report.removed == 0)
       #expect(try database.contents() == before)
-      // A file without rows is another thing.
+      // A file without rows is a different case.
       let empty = try importFile("id,name\n", mode, key: key, into: database, in: workspace)
       #expect(empty.error == nil)
       #expect(try database.count("t") == (mode == .update && !key.isEmpty ? 4 : 0))
@@ -71,7 +71,7 @@ struct UnchangedTableTests {
       let new = "id,name\n" + people(1...50).map { $0 + "\n" }.joined()
       _ = try importFile(new, .replace, key: key, into: database, in: workspace, cancelling: true)
       #expect(try database.contents() == before)
-      // And a table that is killed with its process is the connection's own: others do not see it.
+      // And a table whose process is killed belongs to the connection: other connections do not see it.
       let gate = Checkpoint()
       let operation = ImportOperation(
         file: workspace.path("t.csv"), table: TableSchema(name: "t", columns: [], key: key), into: database,

@@ -8,7 +8,7 @@ import NIOHTTP1
 import Testing
 
 @Suite("The lab's touches, race, sleepers and board", .hangLimit) struct PlayTests {
-  /// What happens of a type, up to the first for which `isLast` holds, that included.
+  /// The events of a type, up to and including the first one for which `isLast` returns true.
   private func events(
     _ type: String, of viewer: inout EventStream, through isLast: ([String: Any]) -> Bool
   ) async throws -> [[String: Any]] {
@@ -155,7 +155,7 @@ import Testing
       expect(try await lab.post("api/board/disconnect", #"{"from": 4, "to": 5}"#), is: 202)
       expect(try await lab.post("api/board/disconnect", #"{"from": 4, "to": 5}"#), is: 409)
       expect(try await lab.post("api/board/add", "{}"), is: 202)
-      // Twice, since a board that has run can run again.
+      // Twice, because a board that has run can run again.
       for _ in 0..<2 {
         expect(try await lab.post("api/board/run", "{}"), is: 202)
         let run = try await events("board", of: &viewer) { $0["phase"] as? String == "finished" }
@@ -185,7 +185,7 @@ import Testing
       expect(answer.status, is: .ok)
       let text = String(buffer: try await answer.body.collect(upTo: 10_000))
       #expect(text.contains("Fetch"), "\(text)")
-      // While it runs, what has not started can still be made to wait; what has started can't.
+      // While it runs, operations that have not started can still be made to wait. Operations that have started can't.
       _ = try await events("board", of: &viewer) { boxes($0).first?["state"] as? String == "executing" }
       expect(try await lab.post("api/board/connect", #"{"from": 3, "to": 2}"#), is: 202)
       expect(try await lab.post("api/board/connect", #"{"from": 3, "to": 1}"#), is: 409)

@@ -9,11 +9,11 @@ import Testing
 /// A lab that is served at some port, and a client.
 struct RunningLab: Sendable {
   let lab: Lab
-  /// With a slash at its end.
+  /// With a trailing slash.
   let address: String
   var cookie: String?
 
-  /// Each viewer takes a connection, and keeps it.
+  /// Each viewer occupies a connection, and keeps it.
   private static let client: HTTPClient = {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1_000
@@ -68,7 +68,7 @@ struct RunningLab: Sendable {
     return try await Self.client.execute(request, deadline: .distantFuture).status.code
   }
 
-  /// Looks on as a browser does.
+  /// Watches like a browser.
   func viewer(after identifier: String? = nil) async throws -> EventStream {
     let headers: HTTPHeaders = identifier.map { ["Last-Event-ID": $0] } ?? [:]
     return EventStream(try await get("events", headers: headers))
@@ -82,7 +82,7 @@ struct EventStream {
     var identifier: String?
     var data = ""
 
-    /// What happened, by `type`.
+    /// The events, by `type`.
     func events() throws -> [[String: Any]] {
       try #require(JSONSerialization.jsonObject(with: Data(data.utf8)) as? [[String: Any]])
     }
@@ -117,7 +117,7 @@ struct EventStream {
     }
   }
 
-  /// What happens up to the first thing of a type, that included, and the identifier of the last message.
+  /// The events up to and including the first one of a type, and the identifier of the last message.
   mutating func events(through type: String) async throws -> (events: [[String: Any]], identifier: String?) {
     var events: [[String: Any]] = []
     while let message = try await next() {
@@ -129,7 +129,7 @@ struct EventStream {
   }
 }
 
-/// Expects a value that came from a server; the macro takes no `try await` in a closure.
+/// Expects a value from a server; the macro does not allow `try await` in a closure.
 func expect<Value: Equatable>(_ value: Value, is expected: Value, location: SourceLocation = #_sourceLocation) {
   #expect(value == expected, sourceLocation: location)
 }

@@ -29,7 +29,7 @@ import Testing
       }
       let own: HTTPHeaders = ["Content-Type": json, "Origin": lab.origin]
       expect(try await lab.post("api/settings", body, headers: own), is: 202)
-      // What a form of another page could send without being asked.
+      // A form of another page could send this without a preflight request.
       let text: HTTPHeaders = ["Content-Type": "text/plain"]
       expect(try await lab.post("api/settings", body, headers: text), is: 415)
     }

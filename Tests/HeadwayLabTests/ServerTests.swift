@@ -54,7 +54,7 @@ import Testing
       expect(try await lab.post("api/run", #"{"techniques": ["main"]}"#), is: 202)
       await entered.opened()
       let start = ContinuousClock.now
-      // The main queue is held up: this is all the server's.
+      // The main queue is blocked: the server does all of this itself.
       for _ in 0..<10 { expect(try await lab.get("").status, is: .ok) }
       _ = try await viewer.events(through: "began")
       blocked.withLock { $0 = .now - start }
@@ -77,10 +77,11 @@ import Testing
       let events = try await again.events(through: "finished").events
       #expect(items(events) == allItems)
       #expect(!events.contains { $0["technique"] as? String == "serial" })
-      // A page that was hidden makes a new stream, for which it can set no header.
+      // A page that was hidden opens a new stream, and can't set a header for it.
       var shown = EventStream(try await lab.get("events?after=\(identifier)"))
       expect(items(try await shown.events(through: "finished").events), is: allItems)
-      // What has not happened yet can't have been seen: it is of an earlier process, if its epoch is the same.
+      // An event that has not happened yet can't have been seen: it belongs to an earlier process, if its epoch is the
+      // same.
       let epoch = identifier.split(separator: "-")[0]
       var later = try await lab.viewer(after: "\(epoch)-1000000")
       expect(try await later.next()?.name, is: "reset")
@@ -190,14 +191,14 @@ import Testing
       let connections = Mutex<[any Channel]>([])
       try await RunningLab.with { lab in
         let port = try #require(lab.origin.split(separator: ":").last.flatMap { Int($0) })
-        // They are under way when this ends, and the server with it.
+        // They are under way when this ends, and so is the server.
         for _ in 0..<16 {
           ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: port)
             .whenSuccess { connection in connections.withLock { $0.append(connection) } }
         }
       }
       for connection in connections.withLock({ $0 }) {
-        // One that was never accepted learns of the end by the answer to what it sends.
+        // A viewer that was never accepted learns of the end from the response to its request.
         connection.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1"), promise: nil)
         try await connection.closeFuture.get()
       }

@@ -6,7 +6,7 @@ import NIOHTTP1
 import Testing
 
 @Suite("The lab's pages of practices", .hangLimit) struct WorkshopTests {
-  /// What happens on a page, up to the first event for which `isLast` holds, which is given.
+  /// The events on a page, up to the first one for which `isLast` returns true, which is returned.
   private func last(
     _ type: String, of viewer: inout EventStream, where isLast: ([String: Any]) -> Bool
   ) async throws -> [String: Any]? {
@@ -28,7 +28,7 @@ import Testing
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
       for _ in 0..<10 {
-        // The one before may not have come to its very end.
+        // The previous one might not have ended completely.
         while try await lab.post("api/\(page)/start", body) == 409 { await Task.yield() }
         expect(try await lab.post("api/\(page)/cancel", "{}"), is: 202)
         let ended = try await last(page, of: &viewer) {

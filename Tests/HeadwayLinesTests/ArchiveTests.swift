@@ -61,7 +61,7 @@ import Testing
   {
     #expect(try await code(of: zipped([("a.txt", text)], password: "x")) == .encrypted)
     #expect(try await code(of: claiming(.max / 2, zipped([("a.txt", text)]))) == .expandsTooFar)
-    // More than it says does not come out.
+    // It yields no more bytes than it declares.
     #expect(try await code(of: claiming(1_000, zipped([("a.txt", text)]))) == .damaged)
   }
 

@@ -39,7 +39,7 @@ import Testing
     var batches = try reader(folder).batches.makeAsyncIterator()
     var kept: [LineBatch] = []
     func address() async throws -> UnsafeRawPointer? { try await batches.next()?[0].bytes.baseAddress }
-    // The line that starts a batch is not always at the start of the memory; a page tells enough.
+    // The line that starts a batch is not always at the start of the memory; a page is precise enough.
     func page(_ address: UnsafeRawPointer?) -> UInt { UInt(bitPattern: address) >> 13 }
     let first = page(try await address())
     #expect(page(try await address()) == first)
@@ -64,7 +64,7 @@ import Testing
     #expect(batches.bytesRead == 0)
     for request in 1...5 {
       _ = try await batches.next()
-      // Whatever had been put into the queue to read ahead would have run before this.
+      // Any work that was added to the queue to read ahead would have run before this.
       await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
       #expect(batches.bytesRead <= request * 4_096)
       #expect(batches.bytesRead > (request - 1) * 4_096 - 512)

@@ -59,7 +59,7 @@ import Testing
     writer.write("the start of a line")
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    // The pipe holds 64 KiB, and the reader would take all 64 MiB of this one line had it not stopped.
+    // The pipe holds 64 KiB, and the reader would read all 64 MiB of this one line if it had not stopped.
     let tookAll = await onThread {
       let block = String(repeating: "x", count: 64 << 10)
       return (0..<1_024).allSatisfy { _ in writer.write(block) }

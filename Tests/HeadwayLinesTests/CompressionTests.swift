@@ -50,7 +50,7 @@ import Testing
   @Test("L6, L5: a compressed file without its end is an error, after the lines before that", arguments: filters)
   func cut(filter: String) async throws {
     let folder = try TemporaryFolder()
-    // Bytes that do not become fewer, so that several blocks are whole.
+    // Incompressible bytes, so that several blocks are whole.
     var state: UInt64 = 1
     let lines = (1...60_000).map { _ in
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -67,13 +67,13 @@ import Testing
 
   @Test(
     "L6, L5: a compressed file in which a bit is wrong is an error",
-    // Zstandard has a checksum only if asked for one.
+    // Zstandard has a checksum only if one is requested.
     arguments: filters.filter { $0 != "zstd" })
   func wrongBit(filter: String) async throws {
     let folder = try TemporaryFolder()
     let text = (1...2_000).map { "line \($0) \($0 &* 2_654_435_761)\n" }.joined()
     let whole = compressed(Array(text.utf8), by: filter)
-    // Behind the header, where times are for which no checksum is.
+    // Behind the header, which contains times that no checksum covers.
     for position in stride(from: 40, to: whole.count, by: whole.count / 30) {
       var bytes = whole
       bytes[position] ^= 4

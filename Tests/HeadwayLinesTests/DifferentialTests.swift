@@ -4,7 +4,7 @@ import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct DifferentialTests {
-  /// Bytes among which line ends are so frequent that all their combinations come up, also at every edge.
+  /// Bytes with so many line ends that all their combinations occur, including at every edge.
   private func randomBytes(_ random: inout SeededGenerator, count: Int) -> [UInt8] {
     let alphabets: [[UInt8]] = [
       [0x0A, 0x0D], [0x0A, 0x0D, 0x61], [0x0A, 0x0D, 0x00, 0x0B, 0x8A, 0x8D, 0xFF, 0x61],
@@ -20,7 +20,7 @@ import Testing
     var random = SeededGenerator(seed: UInt64(seed))
     let folder = try TemporaryFolder()
     for _ in 0..<25 {
-      // Sometimes enough for a chunk of which only the first lines are a sample of the others.
+      // Sometimes long enough for a chunk whose first lines are only a sample of the others.
       let isLarge = random.next() % 4 == 0
       let bytes = randomBytes(&random, count: Int(random.next() % (isLarge ? 12_000 : 2_000)))
       let path = try folder.write(bytes)

@@ -35,7 +35,7 @@ import Testing
     #expect(await Form.lines.read(LineReader(path: file + "\0b")).readerError?.code == .cannotOpen)
   }
 
-  // Nothing is forbidden to root, so the child process gives that up. As another user it changes nothing.
+  // Root has all permissions, so the child process gives them up. As another user, it changes nothing.
   @Test("L5: no permission")
   func permission() async {
     await #expect(processExitsWith: .success) {
@@ -53,7 +53,7 @@ import Testing
   }
 
   #if os(Linux)
-  // The first page of the address space is never mapped, so the first read fails, and with EIO.
+  // The first page of the address space is never mapped, so the first read fails, with EIO.
   @Test("L5: an input/output error, in every form", arguments: Form.allCases)
   func inputOutput(form: Form) async throws {
     let error = await form.read(LineReader(path: "/proc/self/mem")).readerError
@@ -67,7 +67,7 @@ import Testing
   @Test("L5: truncation between two batches: whole lines are delivered, the cut one is not, and it is an error")
   func truncation() async throws {
     let folder = try TemporaryFolder()
-    // Lines of eight bytes, 512 in a chunk.
+    // Lines of eight bytes, 512 per chunk.
     let path = try folder.write(repeating: Array("1234567\n".utf8), times: 4_096)
     var lines = 0
     let error = await #expect(throws: LineReaderError.self) {

@@ -4,7 +4,7 @@ import HeadwayLines
 import HeadwayTestSupport
 import Testing
 
-/// Each in a process of its own, because other tests use the heap too.
+/// Each runs in its own process, because other tests also use the heap.
 @Suite(.hangLimit, .enabled(if: isHeapMeasurable, "The thread sanitizer's heap is not the one that mallinfo2 knows."))
 struct MemoryTests {
   /// 200 MB of lines of 200 bytes.
@@ -29,7 +29,7 @@ struct MemoryTests {
       }
       #expect(lines == Self.lineCount)
       #expect(growth.largest < Self.limit)
-      // If not even the chunk was seen, something else was measured.
+      // If not even the chunk was measured, the test measured something else.
       #expect(growth.largest > 128 << 10)
     }
   }
@@ -41,12 +41,12 @@ struct MemoryTests {
       let queue = OperationQueue()
       queue.maxConcurrentOperationCount = 1
       let reader = LineReader(path: try Self.makeFile(folder), queue: queue)
-      // What the queue and its threads need is not the reader's.
+      // The memory of the queue and its threads does not count for the reader.
       await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
       var growth = HeapGrowth()
       var lines = 0
       for try await batch in reader.batches {
-        // The gate: it opens when the queue has done all it was given, reading ahead included.
+        // The gate: it opens when the queue has done all its work, including reading ahead.
         await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
         growth.sample()
         lines += batch.count
@@ -87,8 +87,8 @@ struct MemoryTests {
         #expect(error?.code == .lineTooLong)
         #expect(error?.lineNumber == 1)
         #expect(error?.byteOffset == 0)
-        // The peak of resident memory, which a growth that is over cannot hide from. It counts pages of code that are
-        // first used meanwhile, too; all of the line would be 64 MB more than the limit.
+        // The peak of resident memory shows growth even after it is over. It also counts pages of code that are first
+        // used in the meantime; the whole line would be 64 MB more than the limit.
         let growth = try peakMemory() - before
         #expect(growth < megabytes << 20 + 12_000_000)
       }

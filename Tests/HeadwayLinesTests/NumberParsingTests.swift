@@ -94,7 +94,7 @@ struct NumberParsingTests {
     let digits = String(repeating: "7", count: 300)
     #expect(real(digits) == Double(digits))
     #expect(real("0." + digits) == Double("0." + digits))
-    // Beyond what is tried, it is text, and not another number.
+    // Beyond the supported range, it is text, and not another number.
     #expect(real("0." + String(repeating: digits, count: 4)) == nil)
   }
 

@@ -4,7 +4,7 @@ import HeadwayTestSupport
 import Testing
 
 @Suite("Lines: searching and dividing", .hangLimit) struct SearchTests {
-  /// Reads lines and looks at each.
+  /// Reads lines and examines each.
   private func look(_ lines: [[UInt8]], _ body: (Int, borrowing LineReader.Line) throws -> Void) throws {
     let folder = try TemporaryFolder()
     let bytes: [UInt8] = lines.flatMap { $0 + [0x0A] }
@@ -28,7 +28,7 @@ import Testing
   @Test("L3: what is in a line is found where it is first, whatever is behind the line")
   func random() throws {
     var generator = SeededGenerator(seed: 4)
-    // Few letters, so that much fits nearly.
+    // Few letters, so there are many near matches.
     func bytes(_ lengths: ClosedRange<Int>) -> [UInt8] {
       (0..<Int.random(in: lengths, using: &generator)).map { _ in
         [0x61, 0x62, 0x63, 0xE2].randomElement(using: &generator)!
@@ -52,7 +52,7 @@ import Testing
         for (offset, letter) in "xyz".utf8.enumerated() where place + offset < length { line[place + offset] = letter }
         lines.append(line)
         offsets.append(place + 3 <= length ? place : nil)
-        // What the end of a line lacks begins the next one.
+        // The bytes that the end of a line lacks begin the next one.
         lines.append(Array("yz".utf8))
         offsets.append(nil)
       }

@@ -105,6 +105,6 @@ import Testing
 }
 
 extension ExitTest.Result? {
-  /// What the process that exited said on standard error.
+  /// The standard error output of the process that exited.
   var message: String { String(decoding: self?.standardErrorContent ?? [], as: UTF8.self) }
 }

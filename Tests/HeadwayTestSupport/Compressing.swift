@@ -1,9 +1,10 @@
 #if Compression
 import CArchive
 
-/// Compresses bytes by one of libarchive's filters, called as the programs are: `gzip`, `bzip2`, `xz`, `zstd`, `lz4`.
+/// Compresses bytes by one of libarchive's filters, which are named like the programs: `gzip`, `bzip2`, `xz`, `zstd`,
+/// `lz4`.
 ///
-/// Not of nothing, for which libarchive 3.6 has no state in all of its filters.
+/// The input must not be empty: for empty input, some filters of libarchive 3.6 have no state.
 public func compressed(_ bytes: [UInt8], by filter: String) -> [UInt8] {
   var capacity = bytes.count + 100_000
   while true {
@@ -17,7 +18,7 @@ public func compressed(_ bytes: [UInt8], by filter: String) -> [UInt8] {
     archive_write_set_format_raw(archive)
     let isKnown = archive_write_add_filter_by_name(archive, filter) == ARCHIVE_OK
     precondition(isKnown, "libarchive has no filter \(filter)")
-    // The array stays where it is from here to the end.
+    // The array stays at its address from here to the end.
     let isWritten = result.withUnsafeMutableBytes { buffer in
       archive_write_set_bytes_in_last_block(archive, 1)
       return archive_write_open_memory(archive, buffer.baseAddress, buffer.count, &used) == ARCHIVE_OK

@@ -1,15 +1,15 @@
 package import Testing
 
-/// Notes when each test begins and ends, so that the watchdog sees a process that hangs.
+/// Records when each test begins and ends, so that the watchdog detects a process that hangs.
 ///
-/// Every suite has this trait, in place of a time limit per test. Such a limit also counts the time in which a test
-/// waits for a processor, so whether a test passes would depend on how fast the machine is and on what else runs on it.
-/// The watchdog acts only when nothing at all goes on.
+/// Every suite has this trait, instead of a time limit per test. Such a limit also counts the time that a test waits
+/// for a processor, so a test would pass or fail depending on the speed of the machine and on the other programs that
+/// run on it. The watchdog acts only if nothing at all makes progress.
 package struct HangLimit: SuiteTrait, TestTrait, TestScoping {
   /// Creates the trait.
   package init() {}
 
-  /// Whether the trait reaches the tests of a suite: it is about them.
+  /// Whether the trait applies to the tests of a suite: it does.
   package var isRecursive: Bool { true }
 
   /// Runs one test, or one case of a test with arguments.

@@ -1,12 +1,12 @@
 #if canImport(Glibc)
 import Glibc
 
-/// The bytes that `malloc` has handed out and not got back, in all arenas and mappings: `uordblks + hblkhd` of
+/// The bytes that `malloc` has allocated and that were not freed, in all arenas and mappings: `uordblks + hblkhd` of
 /// `mallinfo2`.
 ///
 /// Swift's Glibc module does not have that function. Its result is ten words, returned in memory that the caller
-/// provides; `rusage` is a C type that is larger and begins with as many words, and so can stand for it. It has
-/// hblkhd where `mallinfo2` has its fifth word, and uordblks where the eighth is.
+/// provides. `rusage` is a larger C type that begins with as many words, so it can represent the result. It has hblkhd
+/// where `mallinfo2` has its fifth word, and uordblks where the eighth is.
 public func heapBytes() -> Int {
   typealias Function = @convention(c) () -> rusage
   guard let address = dlsym(nil, "mallinfo2") else { fatalError("No mallinfo2: glibc 2.33 or later is needed.") }
@@ -20,13 +20,13 @@ public var isHeapMeasurable: Bool { dlsym(nil, "__tsan_init") == nil }
 /// The largest growth of the heap over a starting point.
 public struct HeapGrowth {
   private let start = heapBytes()
-  /// By how many bytes the heap was larger, at most, when it was looked at.
+  /// By how many bytes the heap was larger, at most, when it was measured.
   public private(set) var largest = 0
 
   /// Begins with the heap as it is.
   public init() {}
 
-  /// Looks at the heap.
+  /// Measures the heap.
   public mutating func sample() { largest = max(largest, heapBytes() - start) }
 }
 #endif

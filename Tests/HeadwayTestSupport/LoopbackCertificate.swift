@@ -1,9 +1,9 @@
 #if HTTP
 import NIOSSL
 
-/// A certificate of a server on this machine, made for tests: nobody else trusts it.
+/// A certificate of a server on this machine, created for tests: no other program trusts it.
 package struct LoopbackCertificate: Sendable {
-  /// It and the certificates that vouch for it, in PEM format.
+  /// The certificate and those that authenticate it, in PEM format.
   package let text: String
 
   /// For 127.0.0.1 and localhost, self-signed, until 2126.
@@ -52,7 +52,7 @@ package struct LoopbackCertificate: Sendable {
       -----END CERTIFICATE-----
       """)
 
-  /// For 127.0.0.1 and localhost, issued by one that signs itself and is sent with it.
+  /// For 127.0.0.1 and localhost, issued by a self-signed certificate that is sent with it.
   package static let issued = LoopbackCertificate(
     text: """
       -----BEGIN CERTIFICATE-----

@@ -6,9 +6,9 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A server on 127.0.0.1 that answers as a test says.
+/// A server on 127.0.0.1 that responds as a test specifies.
 package final class LoopbackServer: Sendable {
-  /// What it was asked.
+  /// The requests that it has received.
   package struct Question: Sendable {
     package let head: HTTPRequestHead
     package let body: [UInt8]
@@ -17,27 +17,27 @@ package final class LoopbackServer: Sendable {
     package func header(_ name: String) -> String? { head.headers.first(name: name) }
   }
 
-  /// What it does, one step after the other.
+  /// The steps that it performs, one after the other.
   package enum Step: Sendable {
     case head(HTTPResponseStatus, HTTPHeaders)
     case bytes([UInt8])
     /// Runs on the thread of the connection.
     case call(@Sendable () -> Void)
     case end
-    /// Goes on when the condition holds.
+    /// Continues when the condition is true.
     case wait(@Sendable () -> Bool)
     /// Continues when the connection accepts more bytes; until then, calls the closure again and again.
     case drain(@Sendable () -> Void)
-    /// Says nothing more, and keeps the connection.
+    /// Sends nothing more, and keeps the connection.
     case hang
     case closeConnection
-    /// Closes the connection as one that is gone: the other end gets a reset in place of an end.
+    /// Breaks the connection: the other end receives a reset instead of an end.
     case resetConnection
-    /// Bytes as they are, in place of an answer.
+    /// Bytes as they are, instead of a response.
     case raw([UInt8])
   }
 
-  /// A whole answer.
+  /// A whole response.
   package static func answer(
     _ status: HTTPResponseStatus = .ok, _ headers: HTTPHeaders = [:], _ body: [UInt8] = []
   ) -> [Step] {
@@ -49,7 +49,8 @@ package final class LoopbackServer: Sendable {
   }
 
   package typealias Behaviour = @Sendable (Question) -> [Step]
-  /// What is called on the thread of a connection when the header fields of a request have come, before its body.
+  /// The closure that is called on the thread of a connection when the header fields of a request have arrived, before
+  /// its body.
   package struct HeadObserver: Sendable {
     fileprivate let body: @Sendable (HTTPRequestHead) -> Void
 
@@ -71,9 +72,9 @@ package final class LoopbackServer: Sendable {
   /// - Parameters:
   ///   - certificate: Its certificate, if it uses TLS.
   ///   - observer: Called before the body of a request is read.
-  ///   - behaviour: What it answers.
-  /// - Returns: The server, which listens.
-  /// - Throws: What NIO says against that.
+  ///   - behaviour: The responses.
+  /// - Returns: The server, which listens for connections.
+  /// - Throws: An error of NIO if the server can't be started.
   package static func start(
     certificate: LoopbackCertificate? = nil, observer: HeadObserver? = nil, _ behaviour: @escaping Behaviour
   ) async throws -> LoopbackServer {
@@ -168,7 +169,7 @@ package final class LoopbackServer: Sendable {
       }
     }
 
-    /// Writes past the encoder.
+    /// Bypasses the encoder.
     private func write(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
       context.pipeline.syncOperations.removeHandler(encoder, promise: nil)
       context.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
@@ -188,7 +189,7 @@ package final class LoopbackServer: Sendable {
         case .wait(let condition):
           guard condition() else { return performLater(steps[position...], context) }
         case .drain(let refused):
-          // What ends here has no one left to send to.
+          // At this end, there is no longer a peer to send to.
           guard context.channel.isActive else { return }
           guard context.channel.isWritable else {
             refused()

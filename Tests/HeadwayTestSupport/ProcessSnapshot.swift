@@ -4,7 +4,7 @@ import Darwin
 import Glibc
 #endif
 
-/// What Linux says about this process; nothing elsewhere.
+/// The information that Linux has about this process; empty on other systems.
 enum ProcessSnapshot {
   struct Child: CustomStringConvertible {
     let identifier: pid_t
@@ -30,7 +30,7 @@ enum ProcessSnapshot {
   private static func threads(of process: String) -> [String] {
     entries(of: "\(process)/task").map { thread in
       let folder = "\(process)/task/\(thread)"
-      // The state follows the name, which stands in parentheses and may contain any.
+      // The state follows the name, which is in parentheses and can itself contain some.
       let state = contents(of: "\(folder)/stat")?.split(separator: ")").last?.split(separator: " ").first ?? "?"
       let name = contents(of: "\(folder)/comm")?.split(separator: "\n").first ?? "?"
       let place = contents(of: "\(folder)/wchan") ?? ""

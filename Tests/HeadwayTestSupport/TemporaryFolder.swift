@@ -11,10 +11,10 @@ package final class TemporaryFolder: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// The names of what is in the folder, in order.
+  /// The names of the folder's contents, in order.
   package var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
 
-  /// Writes a file, and the folder in which it is; returns its path.
+  /// Writes a file, and creates its folder; returns its path.
   @discardableResult
   package func write(_ bytes: some Sequence<UInt8>, to name: String = "file") throws -> String {
     let url = URL(fileURLWithPath: path).appendingPathComponent(name)
@@ -23,16 +23,16 @@ package final class TemporaryFolder: Sendable {
     return url.path
   }
 
-  /// Writes a file of text, and the folder in which it is; returns its path.
+  /// Writes a text file, and creates its folder; returns its path.
   @discardableResult
   package func write(_ text: String, to name: String) throws -> String { try write(text.utf8, to: name) }
 
-  /// Removes what there is of these files and folders.
+  /// Removes those of these files and folders that exist.
   package func remove(_ names: String...) throws {
     for name in names where has(name) { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
   }
 
-  /// Whether there is a file or folder.
+  /// Whether a file or folder exists.
   package func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
 
   /// Reads a file.

@@ -4,11 +4,11 @@ import Darwin
 import Glibc
 #endif
 
-/// Waits until `condition` is true, for what nothing announces: an object that is freed, a connection that is counted.
+/// Waits until `condition` is true, for events without a notification: an object that is freed, a connection that is
+/// counted.
 ///
-/// It looks as often as the machine lets it, and leaves the processor to others between: no time goes by in which it
-/// does not look, and none after which it gives up. A test that waits for ever is ended by the watchdog, which says
-/// what everything waits for.
+/// Polls `condition` continuously, yielding the processor between checks. It neither pauses nor has a timeout. The
+/// watchdog ends a test that waits forever, and prints what everything waits for.
 package func until(_ condition: () -> Bool) async {
   while !condition() {
     sched_yield()

@@ -9,22 +9,22 @@ import Glibc
 
 /// Ends a process whose tests hang, after printing what everything in it waits for.
 ///
-/// A process hangs when tests are running and, for ten minutes, none has begun, ended or noted any progress;
+/// A process hangs if tests are running and, for ten minutes, none has begun, ended or recorded any progress;
 /// `HEADWAY_HANG_SECONDS` sets another time. The watchdog counts its own naps, not the time of day, so it does not
-/// mistake a process that was stopped, or a machine that slept, for one that hangs. Naps in which the process computes
-/// count a third: a slow machine may need long for one test, and a test that spins for ever is found all the same.
+/// mistake a process that was stopped, or a machine that slept, for one that hangs. Naps during which the process
+/// computes count a third: a slow machine can need long for one test, and a test that spins forever is still detected.
 ///
-/// Exit tests run in processes of their own. Those have a watchdog from the start, with a quarter of the time but at
-/// least 30 seconds, so that the one that hangs is the first to say why.
+/// Exit tests run in their own processes. Those have a watchdog from the start, with a quarter of the time but at least
+/// 30 seconds, so that the process that hangs is the first to report the reason.
 package final class Watchdog: Sendable {
   /// The watchdog of this process.
   package static let shared = Watchdog()
 
   private struct State {
-    /// What is running, by number.
+    /// The running tests, by number.
     var running: [Int: String] = [:]
     var lastNumber = 0
-    /// The latest progress that was noted, by test.
+    /// The latest recorded progress, by test.
     var notes: [String: String] = [:]
     var quiet = Quiet()
     var isWatching = false
@@ -44,7 +44,7 @@ package final class Watchdog: Sendable {
       var time = timespec()
       clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
       let now = UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
-      // More than a twentieth of the nap: what merely waits, or looks now and then, uses less.
+      // More than a twentieth of the nap: a process that merely waits, or polls occasionally, uses less.
       let computes = now - processorTime > UInt64(Self.nap) * 50
       processorTime = now
       seconds += Double(Self.nap) / (computes ? 3 : 1)
@@ -56,10 +56,10 @@ package final class Watchdog: Sendable {
   // Protected by its lock, under which nothing is called.
   private let state = Mutex(State())
   private let limit = getenv("HEADWAY_HANG_SECONDS").flatMap { Double(String(cString: $0)) } ?? 600
-  /// That of an exit test: some wait for seconds until the pool ends its threads.
+  /// The limit for an exit test: some wait for seconds until the pool ends its threads.
   private var exitTestLimit: Double { max(limit / 4, 30) }
 
-  /// Notes that a test begins.
+  /// Records that a test begins.
   ///
   /// - Parameter name: The name of the test.
   /// - Returns: A number for ``end(_:)``.
@@ -78,7 +78,7 @@ package final class Watchdog: Sendable {
     return number
   }
 
-  /// Notes that a test ends.
+  /// Records that a test ends.
   ///
   /// - Parameter number: What ``begin(_:)`` returned.
   package func end(_ number: Int) {
@@ -88,10 +88,10 @@ package final class Watchdog: Sendable {
     }
   }
 
-  /// Notes that a test that lasts long goes on.
+  /// Records that a long test makes progress.
   ///
   /// - Parameters:
-  ///   - name: Which test.
+  ///   - name: The test.
   ///   - progress: How far it is, for instance its seed.
   package func note(_ name: String, _ progress: String) {
     state.withLock { state in
@@ -114,8 +114,8 @@ package final class Watchdog: Sendable {
 
   /// Watches over a process that runs one exit test.
   ///
-  /// It also ends one whose parent has ended: nobody waits for it, and it would live on with what it has inherited,
-  /// locks on files included.
+  /// It also ends a process whose parent has ended. No process waits for it, and it would continue to hold what it has
+  /// inherited, including locks on files.
   fileprivate func watchExitTest() {
     startRecordingQueues()
     detachThread { [limit = exitTestLimit, parent = getppid()] in
@@ -125,7 +125,7 @@ package final class Watchdog: Sendable {
         if getppid() != parent { _exit(1) }
         quiet.addNap()
       }
-      // Swift Testing drops what exit tests print, so print where the parent does.
+      // Swift Testing discards the output of exit tests, so print to the parent's output.
       let output = open("/proc/\(parent)/fd/2", O_WRONLY | O_APPEND | O_CLOEXEC)
       if output >= 0 { dup2(output, STDERR_FILENO) }
       Watchdog.shared.abort(after: "this exit test has not ended for \(Int(limit)) seconds")
@@ -141,7 +141,7 @@ package final class Watchdog: Sendable {
     print(["Threads:"] + ProcessSnapshot.threads())
     let children = ProcessSnapshot.children()
     if !children.isEmpty { print(["Processes that it has started, which end with it:"] + children.map(\.description)) }
-    // Should the library hang in its own diagnosis, this ends the process all the same.
+    // If the library hangs in its own diagnosis, this still ends the process.
     signal(SIGALRM, SIG_DFL)
     alarm(60)
     print(["What the queues and their threads wait for:", libraryDiagnosis()])
@@ -153,7 +153,7 @@ package final class Watchdog: Sendable {
     #endif
   }
 
-  /// Prints to standard error, without buffers that another thread may have locked.
+  /// Prints to standard error, without buffers that another thread might have locked.
   private func print(_ lines: [String]) {
     let text = lines.joined(separator: "\n") + "\n"
     _ = write(STDERR_FILENO, text, text.utf8.count)
@@ -163,11 +163,11 @@ package final class Watchdog: Sendable {
 /// Called when the program is loaded: see `watchdog.c`.
 @_cdecl("headway_watch_exit_test")
 package func watchExitTest() {
-  // Set in the processes in which Swift Testing runs exit tests.
+  // Set in the processes that Swift Testing uses for exit tests.
   if getenv("SWT_EXIT_TEST_ID") != nil { Watchdog.shared.watchExitTest() }
 }
 
-/// Runs `body` on a thread of its own: those of Dispatch and of Swift's tasks may all be blocked.
+/// Runs `body` on its own thread: all threads of Dispatch and of Swift's tasks might be blocked.
 private func detachThread(_ body: @escaping @Sendable () -> Void) {
   final class Start: Sendable {
     let body: @Sendable () -> Void

@@ -5,7 +5,7 @@ import CArchive
 ///
 /// - Parameters:
 ///   - files: The names and contents.
-///   - password: With what they are encrypted; nil if they are not.
+///   - password: The password that encrypts them; nil if they are not encrypted.
 /// - Returns: The bytes of the archive.
 public func zipped(_ files: [(name: String, text: String)], password: String? = nil) -> [UInt8] {
   var result = [UInt8](repeating: 0, count: 100_000 + files.reduce(0) { $0 + $1.text.utf8.count + 1_000 })
@@ -20,7 +20,7 @@ public func zipped(_ files: [(name: String, text: String)], password: String? = 
   archive_write_set_bytes_in_last_block(archive, 1)
   let entry = archive_entry_new()
   defer { archive_entry_free(entry) }
-  // The array stays where it is from here to the end.
+  // The array stays at its address from here to the end.
   let isWritten = result.withUnsafeMutableBytes { buffer in
     archive_write_open_memory(archive, buffer.baseAddress, buffer.count, &used) == ARCHIVE_OK
       && files.allSatisfy { file in
@@ -39,10 +39,10 @@ public func zipped(_ files: [(name: String, text: String)], password: String? = 
   return Array(result[..<used])
 }
 
-/// A zip archive that says of its first file that so many bytes come out of it.
+/// A zip archive that declares the given uncompressed size for its first file.
 public func claiming(_ size: UInt32, _ archive: [UInt8]) -> [UInt8] {
   var archive = archive
-  // The file's own header, and that in the archive's directory, with the places of the size in them.
+  // The file's own header, and the one in the archive's directory, with the positions of the size in them.
   for (signature, place) in [([0x50, 0x4B, 3, 4] as [UInt8], 22), ([0x50, 0x4B, 1, 2], 24)] {
     let header = archive.indices.first { archive[$0...].starts(with: signature) } ?? 0
     withUnsafeBytes(of: size.littleEndian) {

@@ -123,7 +123,7 @@ struct ErrorTests {
   @Test("I3: rejects that can't be written exit with 73, and why is said in the system's words")
   func unwritableRejects() async throws {
     try folder.write("a,b\n1,2\n3\n", to: "x.csv")
-    // Permissions would not stop an administrator; a link that leads nowhere does.
+    // Permissions would not stop an administrator, but a link that leads nowhere does.
     try FileManager.default.createSymbolicLink(
       atPath: "\(folder.path)/db.rejects", withDestinationPath: "\(folder.path)/no/rejects")
     try await expectFailure(
@@ -133,7 +133,7 @@ struct ErrorTests {
   @Test("I3: rejects for which the disk has no room end with a whole row") func fullDisk() async throws {
     let bad = String(repeating: "\(String(repeating: "x", count: 995)),y,z\n", count: 1_500)
     try folder.write("id,name\n" + (1...1_000).map { "\($0),name\n" }.joined() + bad, to: "people.csv")
-    // No file of the tool's gets larger than 1 MB.
+    // No file of the tool grows larger than 1 MB.
     let run = try await Tool(
       ["import", "people.csv", "--into", "db", "--progress", "none"], in: folder,
       launcher: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$@\"", "bash"]
@@ -175,7 +175,7 @@ struct ErrorTests {
     try Data(bytes).write(to: URL(fileURLWithPath: "\(folder.path)/random.csv"))
     try await expectFailure("random.csv", "db", status: 65, "random.csv: This is not a text file.")
     #expect(!folder.has("db"))
-    // Names of columns that begin alike, and an encoding that says that it is text.
+    // Column names with the same beginning, and an encoding that declares text.
     for (arguments, text) in [([], "[a],{b}\n1,2\n"), (["--encoding", "utf-8"], "{}\n1\n")] {
       try folder.write(text, to: "x.csv")
       #expect(try await Tool.run(["import", "x.csv", "db", "--quiet"] + arguments, in: folder).status == 0)

@@ -53,7 +53,7 @@ import Testing
       return LoopbackServer.answer(.partialContent, range, Array(Self.whole[start...]))
     } _: { server in
       let tool = try Tool(["fetch", server.url("/file"), "--progress", "json"], in: folder)
-      // Half of it has come.
+      // Half of it has arrived.
       _ = await tool.output.first { $0.contains("\"percent\":50") }
       tool.send(SIGINT)
       let first = await tool.finish()
@@ -155,7 +155,8 @@ import Testing
       try await run(isUpToDate: false)
       try await run(isUpToDate: true)
       #expect(server.questions.map { $0.header(condition) == nil } == [true, false])
-      // Not with --force, not what was changed here, not what lacks its checksum, and not what is new at the server.
+      // Not with --force, not if the file was changed locally, not if it lacks its checksum, and not if the server has
+      // a new one.
       try await run("--force", isUpToDate: false)
       try Data([1, 2, 3]).write(to: URL(fileURLWithPath: "\(folder.path)/file"))
       try await run(isUpToDate: false)

@@ -3,7 +3,7 @@ import Foundation
 import HeadwayTestSupport
 import Testing
 
-/// By command, the exit codes that its help lists.
+/// The exit codes that the help of each command lists.
 private let exitCodesOfCommands: [(String, [Int])] = {
   var codes = [("import", [0, 3, 64, 65, 66, 68, 69, 70, 73, 74, 75, 76, 130]), ("sample", [0, 64, 73, 74])]
   #if HTTP

@@ -9,7 +9,7 @@ struct InstallTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Runs the script; returns its exit status, and what it printed.
+  /// Runs the script; returns its exit status and its output.
   private func install(_ arguments: String...) throws -> (status: Int32, output: String) {
     let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

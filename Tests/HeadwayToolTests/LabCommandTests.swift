@@ -9,7 +9,7 @@ struct LabCommandTests {
   init() throws { folder = try TemporaryFolder() }
 
   @Test("Where it can't listen, it says so in one line, with exit code 69") func listening() async throws {
-    // An address that is kept for examples: no machine has it (RFC 5737).
+    // An address that is reserved for examples: no machine has it (RFC 5737).
     let run = try await Tool.run("lab", "--listen", "192.0.2.1", "--port", "0", in: folder)
     #expect(run.status == 69)
     #expect(run.errors == ["headway: Can't listen on 192.0.2.1:0: Cannot assign requested address."])

@@ -4,7 +4,7 @@ import GRDB
 import HeadwayTestSupport
 import Testing
 
-/// What a script learns from the tool, and what a sudden end leaves.
+/// The information that the tool provides to a script, and the data that a sudden end leaves.
 @Suite("The tool's outcomes", .hangLimit)
 struct OutcomeTests {
   private let folder: TemporaryFolder
@@ -60,7 +60,7 @@ struct OutcomeTests {
     try folder.write("day,v,w\ntue,9,1\n", to: "x.csv")
     let wider = try await Tool.run("import", "x.csv", "db", "-q", in: folder)
     #expect(wider.status == 0 && wider.errors == ["headway: x: added the column w."])
-    // A replacement is to remove rows, but hardly all of them.
+    // A replacement should remove rows, but rarely all of them.
     try folder.write("day,v,w\n", to: "x.csv")
     let empty = try await Tool.run("import", "x.csv", "db", "-q", "--replace", in: folder)
     #expect(empty.status == 0 && empty.errors == ["headway: x: 0 rows replaced, 1 removed."])
@@ -96,7 +96,7 @@ struct OutcomeTests {
     let arguments = ["import", "w.csv", "db", "--append", "--table", "w"]
     var foreign = 1
     for _ in 1...3 {
-      // Wherever that is: the outcome is the same.
+      // No matter where that is, the outcome is the same.
       let lines = 1 + random(60)
       let tool = try Tool(arguments + ["--progress", "json"], in: folder)
       var count = 0
@@ -106,7 +106,7 @@ struct OutcomeTests {
       }
       tool.send(SIGKILL)
       let run = await tool.finish()
-      // It may have come to its end before.
+      // It might have ended before.
       if run.status == 0 {
         #expect(try folder.rowCount(of: "w", in: "db") == rows + foreign)
         return
@@ -116,7 +116,7 @@ struct OutcomeTests {
         try execute("INSERT INTO w VALUES (-1, 'mine')")
         foreign += 1
       }
-      // It was killed when all was done.
+      // It was killed after it had finished all work.
       if try folder.rowCount(of: "w", in: "db") == rows + foreign { return }
     }
     let last = try await Tool.run(arguments + ["-q"], in: folder)
@@ -132,7 +132,7 @@ struct OutcomeTests {
     let schema = try folder.query("SELECT name FROM sqlite_master ORDER BY name", in: "db")
     try folder.write(
       "id,name\n" + (1...30_000).map { "\($0),\(String(repeating: "x", count: 100))\n" }.joined(), to: "p.csv")
-    // No file of the tool's gets larger than 1 MB.
+    // No file of the tool grows larger than 1 MB.
     let full = try await Tool(
       ["import", "p.csv", "db", "--replace", "-q"], in: folder,
       launcher: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$@\"", "bash"]

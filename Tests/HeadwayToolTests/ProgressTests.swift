@@ -70,7 +70,7 @@ struct ProgressTests {
     #expect(last.values.allSatisfy { $0 == 100 })
     let rows = tables.first { $0["table"] as? String == "stop_times" }?["rows"] as? Int
     #expect(rows == 10_000)
-    // At most 100 times a table, beside the summary.
+    // At most 100 times per table, in addition to the summary.
     #expect(events.count <= 101 * last.count)
   }
 

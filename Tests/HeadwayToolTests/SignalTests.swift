@@ -11,8 +11,9 @@ struct SignalTests {
 
   /// Imports a sample feed and sends a signal in the middle.
   ///
-  /// Whether it arrives in the middle depends on how soon this process gets a processor. If all stop times were
-  /// imported before it did, again with twice as many. `mark` waits for what the tool prints in the middle.
+  /// Whether the signal arrives in the middle depends on when this process gets a processor. If all stop times were
+  /// imported before it arrived, the test runs again with twice as many. `mark` waits for output that the tool prints
+  /// in the middle.
   private func interrupt(
     _ signal: Int32, progress: String, at mark: @Sendable (Tool) async -> Void
   ) async throws -> (run: Tool.Run, stopTimes: Int) {
@@ -63,7 +64,7 @@ struct SignalTests {
   }
 
   @Test("I2: SIGHUP in the middle exits with 129") func hangUp() async throws {
-    // These tests may have been begun by nohup themselves.
+    // nohup might have started these tests themselves.
     signal(SIGHUP, SIG_DFL)
     let (run, _) = try await interrupt(SIGHUP, progress: "plain") { tool in
       _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
@@ -96,7 +97,7 @@ struct SignalTests {
   func secondSignal() async throws {
     let fifo = try FIFO("\(folder.path)/silent.csv")
     let tool = try Tool(["import", "silent.csv", "db", "--progress", "plain"], in: folder)
-    // Once it reads, it listens to signals; and then it waits for the end of the first line, for ever.
+    // Once it reads, it handles signals; then it waits for the end of the first line, forever.
     try fifo.fill(with: "column")
     tool.send(SIGINT)
     _ = await tool.errors.first { $0 == "Stopping. Once more ends at once." }

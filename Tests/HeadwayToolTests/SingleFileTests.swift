@@ -9,7 +9,7 @@ struct SingleFileTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Imports a file of this text, and expects that it goes well.
+  /// Imports a file with this text, and expects success.
   private func expectImport(
     _ text: String, _ options: String..., status: Int32 = 0, location: SourceLocation = #_sourceLocation
   ) async throws {
@@ -99,7 +99,7 @@ struct SingleFileTests {
     "I3: --delimiter separates fields, whatever else the header has in it",
     arguments: [(";", ";"), ("tab", "\t"), ("|", "|"), ("\t", "\t")])
   func delimiter(option: String, delimiter: String) async throws {
-    // Left to be found, the comma would win.
+    // Without the option, the comma would win.
     try await expectImport("a,b,c,d\(delimiter)e\n1,2\(delimiter)3\n", "--delimiter", option)
     #expect(try columns(of: "people").map { $0[0] } == ["a,b,c,d", "e"])
     #expect(try folder.query("SELECT * FROM people", in: "db") == [["1,2", "3"]])

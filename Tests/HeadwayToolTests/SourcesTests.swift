@@ -117,7 +117,7 @@ struct SourcesTests {
     #expect(try folder.rowCount(of: "t", in: "db") == 6)
     _ = try await expect(0, "?.csv", "db", "--table", "t", "--append")
     #expect(try folder.rowCount(of: "t", in: "db") == 12)
-    // By a key, each updates the rows that are there, and keys of earlier files are rejected.
+    // With a key, each file updates the existing rows, and keys of earlier files are rejected.
     for options in [[], ["--replace"], ["--append"]] {
       let run = try await Tool.run(
         ["import", "1.csv", "2.csv", "1.csv", "--into", "db", "--table", "k", "--key", "id", "-q"] + options,
@@ -185,7 +185,7 @@ struct SourcesTests {
     try folder.write("id,name\n1\n", to: "b.csv")
     _ = try await append(65)
     #expect(try ids() == ["1", "2"])
-    // Each time: those that were added by then are not added again.
+    // Each time: files that were added by then are not added again.
     for _ in 1...2 {
       try people(5...6, "a.csv")
       try people(8...9, "b.csv")
@@ -193,7 +193,7 @@ struct SourcesTests {
       #expect(run.errors.contains { $0.contains("a.csv") && $0.contains("have changed") }, "\(run.errors)")
       #expect(try ids() == ["1", "2"] + (options.isEmpty ? ["8", "9"] : []))
     }
-    // With new rows at its end, it is completed too.
+    // With new rows at its end, it is also completed.
     try people(1...3, "a.csv")
     _ = try await append(0)
     #expect(try ids() == ["1", "2", "3", "8", "9"])

@@ -11,7 +11,7 @@ struct SummaryTests {
 
   @Test("I4: the summary has a line a table, and one for all, with rows, rejects, seconds and rows a second")
   func summary() async throws {
-    // One row too short, one whose stop is not there.
+    // One row is too short, and one refers to a missing stop.
     try folder.writeSmallFeed(
       to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,08:05:00\nt1,08:09:00,08:09:00,s9,3\n")
     let run = try await Tool.run("import", "feed", "db", "--progress", "none", in: folder)

@@ -8,7 +8,7 @@ struct TerminalTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Runs the tool with standard error on a terminal, and returns what was written to it.
+  /// Runs the tool with standard error on a terminal, and returns its output there.
   private func run(
     _ arguments: [String], columns: Int = 100, rows: Int = 40, locale: String = "C.UTF-8", kind: String = "xterm",
     status: Int32 = 0
@@ -22,7 +22,7 @@ struct TerminalTests {
   }
 
   @Test("Bars show a line a table and one for all, rows a second and time left, in place") func bars() async throws {
-    // Bars are drawn ten times a second: if the import was over before, again with more rows.
+    // Bars are drawn ten times per second. If the import ended before that, the test runs again with more rows.
     let bars = [/stop_times +█*░+ +\d+ %.*left/, /all +█*░+ +\d+ %.*left/]
     var (stopTimes, text) = (100_000, "")
     while stopTimes < 5_000_000, !bars.allSatisfy({ text.contains($0) }) {

@@ -10,7 +10,7 @@ struct ThumbnailsTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Writes pictures of one colour into the folder `photos`.
+  /// Writes pictures of one color into the folder `photos`.
   private func writePictures(_ names: String..., width: Double = 120, height: Double = 80) throws {
     for name in names {
       let path = "\(folder.path)/photos/\(name)"
@@ -44,7 +44,7 @@ struct ThumbnailsTests {
 
     let second = try await run("--size", "60")
     #expect(second.output[0].hasPrefix("4 pictures: 0 made, 4 up to date, "))
-    // Another picture under the name, even if it is older; and another size.
+    // Another picture with that name, even if it is older; and another size.
     try writePictures("a.jpg", width: 80, height: 120)
     let old = [FileAttributeKey.modificationDate: Date(timeIntervalSince1970: 1_000_000)]
     try FileManager.default.setAttributes(old, ofItemAtPath: "\(folder.path)/photos/a.jpg")
@@ -126,7 +126,7 @@ struct ThumbnailsTests {
 
   @Test("R3: names that are not UTF-8 are kept, in folders and as arguments") func foreignNames() async throws {
     try writePictures("a.jpg", "same.jpg")
-    // As a shell gives them: \u{e9} in Latin-1.
+    // As a shell passes them: \u{e9} in Latin-1.
     let script = """
       cd "$0"; e=$(printf '\\351'); mkdir "d$e"; cp photos/a.jpg "d$e/caf$e.jpg"; cp photos/a.jpg "$e.jpg"
       "$1" thumbnails "d$e" -o "t$e" --size 60 --sheet "s$e.png" || exit 1
@@ -176,7 +176,7 @@ struct ThumbnailsTests {
     _ = await tool.errors.first { $0.hasPrefix("thumbnails: ") }
     tool.send(SIGINT)
     let run = await tool.finish()
-    // It may have been done before the signal came.
+    // It might have finished before the signal arrived.
     #expect(run.status == 130 || run.output.last?.hasPrefix("300 pictures: 300 made") == true)
     let names = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/small")
     for name in names { #expect(try size(of: "small/\(name)") == [60, 45]) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LongRunningTechniques
 
-/// A run whose items wait for a gate each, and what was reported.
+/// A run whose items each wait for a gate, and the reports.
 private final class Scene: Sendable {
   let recorder = EventRecorder<TaskEvent>()
   let began = EventRecorder<Int>()
@@ -39,7 +39,7 @@ private final class Scene: Sendable {
     recorder.events.count { event in if case .added(task, _) = event.kind { true } else { false } }
   }
 
-  /// Starts the first item of what may run, changes something, and runs to the end.
+  /// Starts the first item of each task that can run, changes something, and runs to the end.
   func finish(changing change: @escaping @Sendable (TechniqueRun) -> Void) async {
     run.start()
     await firstItem.opened()
@@ -55,7 +55,7 @@ private final class Scene: Sendable {
     let scene = Scene(technique)
     await scene.finish { $0.cancel() }
     for task in 1...5 {
-      // `concurrentPerform` makes several items of a task at once; the others one.
+      // `concurrentPerform` runs several items of a task at the same time; the other techniques one.
       if technique != .dispatchConcurrent { #expect(scene.items(of: task) <= 1) }
       #expect(scene.recorder.events.contains { $0.kind == .ended(task: task, isCancelled: true) })
     }

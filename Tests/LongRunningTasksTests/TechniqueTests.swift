@@ -7,7 +7,7 @@ import Testing
 
 @testable import LongRunningTechniques
 
-/// Runs a technique to its end, and gives what happened.
+/// Runs a technique to its end, and returns the events.
 private func events(
   of technique: Technique, work: @escaping @Sendable () -> Void = {},
   started: (TechniqueRun) -> Void = { _ in }
@@ -60,7 +60,7 @@ private let all = (1...5).flatMap { task in (1...10).map { [task, $0] } }
     "Z1: threads and the concurrent queue run all tasks at the same time",
     arguments: [Technique.background, .concurrent])
   func overlapping(technique: Technique) async {
-    // Nobody goes on until all tasks are in their first item.
+    // No task continues until all tasks are in their first item.
     let arrived = Mutex(0)
     let gate = Gate()
     let events = await events(of: technique) {

@@ -1,4 +1,4 @@
-// Calls of Foundation that take a queue, and values that go between operations, threads and Dispatch.
+// Methods of Foundation that take a queue, and values that pass between operations, threads and Dispatch.
 
 // MARK: notifications in a queue
 

@@ -1,4 +1,4 @@
-// Names of a program's own beside those of operations and queues.
+// Names that a program declares itself, next to those of operations and queues.
 
 // MARK: a state in the same file
 

@@ -1,4 +1,5 @@
-// Posting changes, and observing them. Linux has no key-value observing: what observes compiles with Headway alone.
+// Posting changes, and observing them. Linux has no key-value observing, so code that observes compiles only with
+// Headway.
 
 // MARK: posts changes by name and by key path
 

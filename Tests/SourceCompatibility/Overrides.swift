@@ -1,4 +1,5 @@
-// What subclasses of operations and queues override. Each case is compiled by itself: see script/check-sources.
+// The members of operations and queues that subclasses override. Each case is compiled separately: see
+// script/check-sources.
 
 // MARK: overrides main
 

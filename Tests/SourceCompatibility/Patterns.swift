@@ -1,4 +1,4 @@
-// What packages build of operations and queues: groups, conditions, observers, retries, exclusivity.
+// Structures that packages build from operations and queues: groups, conditions, observers, retries, exclusivity.
 
 // MARK: queues in lazy and static properties
 

@@ -25,7 +25,7 @@ import Testing
       CSVReader(text: text),
     ]
     for reader in readers { #expect(try fields(reader) == [["1", "Zoo"]], "\(reader.path)") }
-    // A path is read from its start each time, a descriptor from where it is.
+    // A path is read from its start each time, a descriptor from its current position.
     #expect(try fields(readers[0]).count == 1)
     #expect(try fields(readers[1]).isEmpty)
   }

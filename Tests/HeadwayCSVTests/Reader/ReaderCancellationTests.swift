@@ -80,7 +80,7 @@ import Testing
     let writer = CSVWriter(fileDescriptor: descriptor, columns: ["id"])
     try writer.write(fields: 1)
     try writer.finish()
-    // The writer is silent from here on, and the pipe stays open, until the row has come.
+    // The writer is silent from here on, and the pipe stays open, until the row has arrived.
     var rows = seen.makeAsyncIterator()
     #expect(await rows.next() == ["1"])
     closeDescriptor(descriptor)

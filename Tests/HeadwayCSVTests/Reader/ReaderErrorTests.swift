@@ -2,7 +2,7 @@ import HeadwayCSV
 import HeadwayLines
 import Testing
 
-/// Each error with its code, its place and its text.
+/// Each error with its code, its position and its text.
 @Suite(.hangLimit) struct ReaderErrorTests {
   private func failure(
     _ text: String, _ options: CSVReader.Options = .init(), _ body: (CSVRow) throws -> Void = { _ in }

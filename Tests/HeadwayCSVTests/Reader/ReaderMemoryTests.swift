@@ -5,7 +5,7 @@ import HeadwayCSV
 import HeadwayTestSupport
 import Testing
 
-/// Each in a process of its own, because other tests use the heap too.
+/// Each runs in its own process, because other tests also use the heap.
 @Suite(.hangLimit, .enabled(if: isHeapMeasurable, "The thread sanitizer's heap is not the one that mallinfo2 knows."))
 struct ReaderMemoryTests {
   private static let rowCount = 100_000
@@ -39,7 +39,7 @@ struct ReaderMemoryTests {
       #expect(sum == Self.rowCount * (Self.rowCount + 1) / 2)
       for try await row in CSVReader(path: path).rows where row.number % 1_000 == 0 { growth.sample() }
       #expect(growth.largest < Self.limit)
-      // If not even the buffer was seen, something else was measured.
+      // If not even the buffer was measured, the test measured something else.
       #expect(growth.largest > 256 << 10)
     }
   }

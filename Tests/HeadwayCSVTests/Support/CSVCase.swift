@@ -29,8 +29,7 @@ struct CSVCase: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// Expects the records written down in the case, the particulars that the reference parser finds, and both in all
-  /// pieces.
+  /// Expects the records listed in the case, the details that the reference parser finds, and both in all pieces.
   func check(sourceLocation: SourceLocation = #_sourceLocation) {
     let whole = Feeding(sizes: [input.count + 1], dialect: dialect, maximumRecordLength: maximumRecordLength)
       .records(of: input)

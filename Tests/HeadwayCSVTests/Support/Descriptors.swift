@@ -6,7 +6,7 @@ func openForWriting(_ path: String) -> Int32 { open(path, O_WRONLY | O_CLOEXEC) 
 
 func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 
-/// Runs something that blocks on a thread of its own.
+/// Runs blocking code on its own thread.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
   await withCheckedContinuation { continuation in
     Thread.detachNewThread { continuation.resume(returning: body()) }

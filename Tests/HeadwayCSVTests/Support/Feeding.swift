@@ -5,15 +5,15 @@ import Testing
 struct Feeding {
   /// The sizes of the pieces, used in turn, over and over.
   var sizes: [Int]
-  /// Whether the end of the stream is told in a call of its own, without new bytes.
+  /// Whether the end of the stream is reported in a separate call, without new bytes.
   var announcesEndAlone = false
   var dialect = CSVDialect()
   var maximumRecordLength = 16 << 20
 
   /// Parses an input in pieces and returns every record.
   ///
-  /// Each call gets a buffer of exactly the bytes it may read, so that a sanitizer sees a byte read too many. The
-  /// promise about what is left over is checked on the way.
+  /// Each call gets a buffer of exactly the bytes that it may read, so that a sanitizer detects a byte read too many.
+  /// Each call also checks the promise about the remaining bytes.
   func records(of input: [UInt8]) -> [ParsedRecord] {
     var parser = CSVParser(dialect: dialect, maximumRecordLength: maximumRecordLength)
     var records: [ParsedRecord] = []
@@ -47,8 +47,8 @@ struct Feeding {
   }
 }
 
-/// Expects that an input gives the same records, lines, offsets and defects however it is cut: in pieces of every size
-/// from 1 to its length plus one, with the end told along with the last piece and alone.
+/// Expects that an input gives the same records, lines, offsets and defects no matter how it is cut: in pieces of every
+/// size from 1 to its length plus one, with the end reported along with the last piece and separately.
 func expectSameInAllPieces(
   _ input: [UInt8], as expected: [ParsedRecord], dialect: CSVDialect = CSVDialect(),
   maximumRecordLength: Int = 16 << 20, sourceLocation: SourceLocation = #_sourceLocation

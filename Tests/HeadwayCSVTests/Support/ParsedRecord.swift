@@ -1,6 +1,6 @@
 import HeadwayCSV
 
-/// Everything that a parser tells about a record, copied, so that two parses can be compared.
+/// A copy of everything that a parser reports about a record, so that two parses can be compared.
 struct ParsedRecord: Equatable, CustomStringConvertible {
   struct Field: Equatable {
     var bytes: [UInt8]

@@ -5,7 +5,7 @@ import Testing
 enum ReadingForm: CaseIterable, Sendable {
   case synchronous, stopping, asynchronous
 
-  /// The rows that are handed out, and the error that ends them.
+  /// The delivered rows, and the error that ends them.
   func read(_ reader: CSVReader) async -> (rows: [CSVRow], error: (any Error)?) {
     var rows: [CSVRow] = []
     do {
@@ -31,7 +31,7 @@ func rows(_ reader: CSVReader) throws -> [CSVRow] {
 /// All fields of all rows.
 func fields(_ reader: CSVReader) throws -> [[String]] { try rows(reader).map { try $0.fields } }
 
-/// The error that a reading ends with.
+/// The error that ends a reading.
 func readerError(_ body: () throws -> Void) throws -> CSVReaderError {
   try #require(throws: CSVReaderError.self) { try body() }
 }

@@ -1,7 +1,7 @@
 import HeadwayCSV
 
-/// The rules of `CSVParser`, written to be read and not to be fast: character by character over an input that is all
-/// there, with lines found by counting from the start.
+/// The rules of `CSVParser`, written for clarity and not for speed: character by character over a complete input, with
+/// lines found by counting from the start.
 struct ReferenceParser {
   var dialect = CSVDialect()
   var maximumRecordLength = 16 << 20
@@ -9,7 +9,7 @@ struct ReferenceParser {
   /// How reading a record ended.
   private struct Attempt {
     var fields: [ParsedRecord.Field] = []
-    /// Where the record's line end starts; the end of the input or of the window when there is none.
+    /// Where the record's line end starts; the end of the input or of the window if there is none.
     var end: Int
     /// The first byte of the text behind a closing quote.
     var textAfterQuote: Int?
@@ -89,7 +89,7 @@ struct ReferenceParser {
             field.bytes.append(dialect.quote)
             position += 1
           } else if isCut && position + 1 == window {
-            // Nothing tells whether it is doubled.
+            // Nothing shows whether it is doubled.
             return attempt
           } else if next == dialect.quote {
             field.bytes.append(dialect.quote)

@@ -21,7 +21,7 @@ import Testing
     #expect(try folder.names.isEmpty)
   }
 
-  // Nothing is forbidden to root, so the child process gives that up. As another user it changes nothing.
+  // Root has all permissions, so the child process gives them up. As another user, it changes nothing.
   @Test("I3: no permission for the folder, and none for the file") func permission() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
@@ -29,7 +29,7 @@ import Testing
       try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path)
       try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
       let root = geteuid() == 0
-      // access(2) asks for the real user.
+      // access(2) checks the real user.
       if root { try #require(setreuid(65_534, 65_534) == 0) }
       for name in [path, folder.path + "/new.csv"] {
         let error = #expect(throws: CSVWriterError.self) { _ = try CSVWriter(path: name) }

@@ -3,11 +3,11 @@ import CJPEG
 import Foundation
 import HeadwayDrawing
 
-/// JPEG files of kinds that the library reads and does not write.
+/// JPEG files of kinds that the library reads but does not write.
 enum JPEGFixture {
   enum Kind: CaseIterable { case baseline, progressive, gray, cmyk, ycck, plainCMYK, restarts }
 
-  /// Encodes a picture; inks are those that give its colours.
+  /// Encodes a picture; inks are the values that produce its colors.
   static func encode(_ image: Image, _ kind: Kind, quality: Int32 = 95) -> [UInt8] {
     let codec = UnsafeMutablePointer<jpeg_compress_struct>.allocate(capacity: 1)
     let manager = UnsafeMutablePointer<jpeg_error_mgr>.allocate(capacity: 1)
@@ -15,7 +15,7 @@ enum JPEGFixture {
       codec.deallocate()
       manager.deallocate()
     }
-    // Errors end the process: there are none.
+    // Errors end the process: none are expected.
     codec.pointee.err = jpeg_std_error(manager)
     jpeg_CreateCompress(codec, JPEG_LIB_VERSION, MemoryLayout<jpeg_compress_struct>.size)
     var (bytes, count) = (UnsafeMutablePointer<UInt8>?.none, UInt(0))
@@ -53,20 +53,20 @@ enum JPEGFixture {
     switch kind {
     case .baseline, .progressive, .restarts: return light
     case .gray: return [UInt8((0.299 * color.red + 0.587 * color.green + 0.114 * color.blue) * 255)]
-    // As Adobe's programs write them: how much light each ink leaves, black none.
+    // As Adobe's programs write them: how much light each ink transmits, with 0 for black.
     case .cmyk, .ycck: return light + [255]
     case .plainCMYK: return light.map { 255 - $0 } + [0]
     }
   }
 
-  /// Puts an EXIF segment with an orientation at the beginning of a file.
+  /// Inserts an EXIF segment with an orientation at the beginning of a file.
   static func oriented(_ bytes: [UInt8], _ orientation: UInt8, isLittleEndian: Bool = true) -> [UInt8] {
     let content = Array("Exif\0\0".utf8) + exif(orientation, isLittleEndian: isLittleEndian)
     let length = content.count + 2
     return Array(bytes[..<2]) + [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 0xFF)] + content + bytes[2...]
   }
 
-  /// EXIF data with an orientation alone.
+  /// EXIF data that contains only an orientation.
   static func exif(_ orientation: UInt8, isLittleEndian: Bool = true) -> [UInt8] {
     isLittleEndian
       ? Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0, 0, 0, 0, 0]

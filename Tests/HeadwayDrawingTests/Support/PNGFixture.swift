@@ -3,7 +3,7 @@ import CPNG
 import Foundation
 import HeadwayDrawing
 
-/// PNG files of kinds that the library reads and does not write, and made up chunk by chunk.
+/// PNG files of kinds that the library reads but does not write, built chunk by chunk.
 enum PNGFixture {
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -15,7 +15,7 @@ enum PNGFixture {
     palette: [(UInt8, UInt8, UInt8)] = [], paletteAlpha: [UInt8] = [], row: (Int) -> [UInt8]
   ) -> [UInt8] {
     let output = Output()
-    // Errors end the process: there are none.
+    // Errors end the process: none are expected.
     var png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nil, nil, nil)
     var info = png_create_info_struct(png)
     png_set_write_fn(
@@ -58,13 +58,13 @@ enum PNGFixture {
     return bigEndian(UInt32(content.count)) + checked + bigEndian(checksum(checked))
   }
 
-  /// A file that declares a size, and has only the beginning of its pixels.
+  /// A file that declares a size, but has only the beginning of its pixels.
   static func declaring(width: UInt32, height: UInt32) -> [UInt8] {
     let header = bigEndian(width) + bigEndian(height) + [8, 6, 0, 0, 0]
     return signature + chunk("IHDR", header) + chunk("IDAT", [0x78, 0x9C, 0x63, 0, 0]) + chunk("IEND", [])
   }
 
-  /// Puts chunks behind the header of a file.
+  /// Inserts chunks behind the header of a file.
   static func inserting(_ chunks: [UInt8], into bytes: [UInt8]) -> [UInt8] {
     let endOfHeader = 8 + 25
     return Array(bytes[..<endOfHeader]) + chunks + bytes[endOfHeader...]
@@ -72,7 +72,7 @@ enum PNGFixture {
 
   private static func bigEndian(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
 
-  /// CRC-32, as RFC 1952 has it.
+  /// CRC-32, as RFC 1952 defines it.
   private static func checksum(_ bytes: [UInt8]) -> UInt32 {
     ~bytes.reduce(~UInt32(0)) { sum, byte in
       (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum >> 1 ^ (sum & 1 == 1 ? 0xEDB8_8320 : 0) }

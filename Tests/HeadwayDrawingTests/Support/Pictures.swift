@@ -3,7 +3,7 @@ import Foundation
 import HeadwayDrawing
 import Testing
 
-/// A picture in which each corner is known: red, green, blue, and white at the bottom right; grey between.
+/// A picture with known corners: red, green, blue, and white at the bottom right; gray between them.
 func cornered(_ width: Int = 64, _ height: Int = 48) throws -> Image {
   try Image(width: Double(width), height: Double(height)) { context in
     context.fill(context.bounds, with: .color(.gray))
@@ -16,7 +16,7 @@ func cornered(_ width: Int = 64, _ height: Int = 48) throws -> Image {
   }
 }
 
-/// Something like a photograph: colours that go over into each other, edges, and detail.
+/// A picture like a photograph: color gradients, edges, and detail.
 func scenery(_ width: Int = 200, _ height: Int = 150, opacity: Double = 1) throws -> Image {
   try Image(width: Double(width), height: Double(height)) { context in
     let (w, h) = (context.size.width, context.size.height)
@@ -38,7 +38,8 @@ func scenery(_ width: Int = 200, _ height: Int = 150, opacity: Double = 1) throw
   }
 }
 
-/// How far two pictures of one size are apart: the mean and the largest difference of all channels, from 0 to 1.
+/// The difference between two pictures of the same size: the mean and the largest difference of all channels, from 0 to
+/// 1.
 func difference(_ left: Image, _ right: Image) -> (mean: Double, largest: Double)? {
   guard left.pixelWidth == right.pixelWidth, left.pixelHeight == right.pixelHeight else { return nil }
   return left.withUnsafeBytes { left in
@@ -53,7 +54,7 @@ func difference(_ left: Image, _ right: Image) -> (mean: Double, largest: Double
   }
 }
 
-/// Expects a colour about as it should be.
+/// Expects that a color is approximately as given.
 func expect(
   _ image: Image, at x: Int, _ y: Int, _ color: Color, within tolerance: Double = 0.02,
   sourceLocation: SourceLocation = #_sourceLocation
@@ -69,7 +70,7 @@ func expect(
 
 /// Compares a picture with the one that is stored under a name; writes it if `HEADWAY_RECORD_PICTURES` is 1.
 ///
-/// Libraries of other versions smooth edges in other ways: the mean may differ by 1 %.
+/// Other versions of libraries smooth edges in other ways: the mean can differ by 1 %.
 func expectStored(
   _ image: Image, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {

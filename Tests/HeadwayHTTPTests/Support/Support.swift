@@ -8,26 +8,26 @@ typealias OperationQueue = Headway.OperationQueue
 typealias Server = LoopbackServer
 
 extension HTTPLimits {
-  /// What failed is not repeated.
+  /// Failed requests are not repeated.
   static var once: HTTPLimits {
     var limits = attempts(1)
     limits.retries = .none
     return limits
   }
 
-  /// What failed is repeated at once.
+  /// Failed requests are repeated immediately.
   static func attempts(_ count: Int) -> HTTPLimits {
     var limits = HTTPLimits()
     limits.retries.maximumAttempts = count
     limits.retries.firstDelay = .zero
-    // No test depends on how fast a body comes.
+    // No test depends on how fast a body arrives.
     limits.errorBodyTime = .seconds(600)
     return limits
   }
 }
 
 extension HTTPOperation {
-  /// Runs it by a queue of its own, and waits for its end.
+  /// Runs it in its own queue, and waits for its end.
   func run() async throws {
     let queue = OperationQueue()
     queue.addOperation(self)
@@ -48,7 +48,7 @@ func files(_ folder: String) -> [String] {
   ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
 }
 
-/// Whether this process has a file open; taken as true where the system does not say.
+/// Whether this process has a file open; true if the system does not provide this information.
 func isOpen(_ path: String) -> Bool {
   guard let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return true }
   return descriptors.contains {

@@ -1,16 +1,16 @@
 import Dispatch
 
-/// A place where one thread is held until another lets it pass; it can be used again.
+/// A place where one thread waits until another lets it pass; it is reusable.
 ///
 /// HeadwayTestKit's `Gate` stays open.
 ///
-/// The waits have no bound: on a loaded machine the thread that opens may be away for long. Should a broken import
-/// never come, the watchdog ends the process.
+/// The waits have no bound: on a loaded machine, the thread that opens might not run for a long time. If a broken
+/// import never arrives, the watchdog ends the process.
 final class Checkpoint: Sendable {
   private let arrival = DispatchSemaphore(value: 0)
   private let passage = DispatchSemaphore(value: 0)
 
-  /// Arrives, and is held.
+  /// Arrives, and waits.
   func pass() {
     arrival.signal()
     passage.wait()

@@ -5,7 +5,7 @@ import HeadwayImport
 import Testing
 
 /// A real feed, if this machine has it: `vbb-2020` in the folder that `HEADWAY_SHARED_DATA` names, or in a folder
-/// `shared/data` beside or above the package.
+/// `shared/data` next to or above the package.
 let realFeed: String? = {
   var candidates: [String] = []
   if let folder = ProcessInfo.processInfo.environment["HEADWAY_SHARED_DATA"] { candidates.append(folder) }
@@ -44,7 +44,7 @@ struct ReferenceFeed {
     }
   }
 
-  /// What the rejects are expected to say of a table: values that are not where they should be.
+  /// The expected rejects of a table: values that are in the wrong place.
   func reportCount(of table: Table) -> Int {
     var count = 0
     for column in table.schema.columns {
@@ -86,7 +86,7 @@ extension ImportDatabase {
     }
   }
 
-  /// Compares the declarations of a table with what the reference says of it.
+  /// Compares the declarations of a table with the reference.
   func expectDeclarations(
     _ table: ReferenceFeed.Table, of feed: ReferenceFeed, _ location: SourceLocation = #_sourceLocation
   ) throws {
@@ -124,7 +124,7 @@ extension ImportDatabase {
 }
 
 extension Workspace {
-  /// A small feed that is in order, with some of its files replaced or, by nil, left out; returns its folder.
+  /// A small valid feed, with some of its files replaced or, by nil, omitted; returns its folder.
   func feed(_ changes: [String: String?] = [:]) throws -> String {
     var files: [String: String?] = [
       "agency.txt": "agency_id,agency_name,agency_url,agency_timezone\nA,Test,https://a.example,Europe/Berlin\n",

@@ -19,13 +19,13 @@ extension Workspace {
     return ImportOperation(file: file, table: table, into: database, options: options, rejects: rejects)
   }
 
-  /// What is in the files of the folder in which a feed's rejects go.
+  /// The contents of the files in the folder that contains a feed's rejects.
   func feedRejects(in folder: String = "rejects") throws -> [RejectedRow] {
     let files = try FileManager.default.contentsOfDirectory(atPath: path(folder)).sorted()
     return try files.flatMap { try parsedRejects(bytes(of: "\(folder)/\($0)")) }
   }
 
-  /// The one file of rejects: an earlier one is removed.
+  /// The only rejects file: an earlier one is removed.
   func rejects() -> RejectsFile {
     try? FileManager.default.removeItem(atPath: path("rejects.csv"))
     return RejectsFile(path: path("rejects.csv"))
@@ -33,10 +33,10 @@ extension Workspace {
 }
 
 extension TableSchema {
-  /// A table with a key of text.
+  /// A table with a text key.
   static let people = TableSchema(
     name: "people", columns: [ColumnSchema(name: "id", isRequired: true), ColumnSchema(name: "name")], key: ["id"])
-  /// A table of which nothing is known.
+  /// A table without a description.
   static let log = TableSchema(name: "log", columns: [])
 }
 
@@ -65,7 +65,7 @@ extension ImportDatabase {
     try pool.read { try String.fetchAll($0, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table]) }
   }
 
-  /// All tables with all rows, each by its row number, and the statements that made tables and indices.
+  /// All tables with all rows, each by its row number, and the statements that created tables and indices.
   func contents() throws -> [String: [String]] {
     try pool.read { connection in
       let tables = try String.fetchAll(
@@ -89,7 +89,7 @@ extension ImportDatabase {
 }
 
 extension DatabaseValue {
-  /// The value such that different ones differ: text in quotes, numbers without.
+  /// The value such that different values differ: text in quotes, numbers without quotes.
   fileprivate var text: String {
     switch storage {
     case .null: "NULL"
@@ -109,7 +109,7 @@ func importError(
 }
 
 extension ImportOperation {
-  /// Holds the writing thread at the gate after each committed batch.
+  /// Blocks the writing thread at the gate after each committed batch.
   func stop(at gate: Checkpoint) { onCommit { _ in gate.pass() } }
 }
 #endif

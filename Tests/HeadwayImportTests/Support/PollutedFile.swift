@@ -2,13 +2,13 @@ import Foundation
 
 @testable import HeadwayImport
 
-/// A file with which something is wrong, made from a clean table, so that the rows that it means are known.
+/// A damaged file that is generated from a clean table, so that its intended rows are known.
 ///
 /// The classes are those of “Pollock: A Data Loading Benchmark” (Vitagliano et al., VLDB 2023), and some more.
 struct PollutedFile {
   let name: String
   let bytes: [UInt8]
-  /// The rows of which a reader can know what they were, an empty text for no value.
+  /// The rows whose original content a reader can determine, with an empty text for no value.
   let expected: [[String]]
 
   init(_ name: String, _ bytes: [UInt8], _ expected: [[String]]) {
@@ -18,7 +18,7 @@ struct PollutedFile {
   init(_ name: String, _ text: String, _ expected: [[String]]) { self.init(name, Array(text.utf8), expected) }
 }
 
-/// A table of the usual kinds of values, and how it is written.
+/// A table of the usual kinds of values, and the way it is written.
 struct CleanTable {
   static let header = [
     "Date", "Time", "Qty", "PRODUCTID", "Price", "ProductType", "ProductDescription", "URL", "Comments",
@@ -39,11 +39,11 @@ struct CleanTable {
     }
   }
 
-  /// How a table is written; quotes are around fields that need them, and around texts.
+  /// How a table is written; fields that need quotes, and texts, have quotes.
   struct Form {
     var delimiter = ","
     var quote = "\""
-    /// What makes a quote in a field a part of it.
+    /// The text that escapes a quote in a field.
     var escape: String?
     var lineEnd = "\r\n"
 
@@ -62,7 +62,7 @@ struct CleanTable {
 
   // MARK: Structure
 
-  /// One file of each class of pollution that concerns the file as a whole.
+  /// One file of each class of pollution that affects the file as a whole.
   var pollutedFiles: [PollutedFile] {
     let (text, header) = (text(), Self.header)
     func lines(_ count: Int) -> String { rows.prefix(count).map(Form().line).joined() }
@@ -80,7 +80,7 @@ struct CleanTable {
       PollutedFile("header-twice", text + text, rows),
       PollutedFile(
         "name-twice", self.text(header: [header.map { $0 == "Time" ? "Date" : $0 }]), rows),
-      // The header may have lost a delimiter, so the empty field is kept.
+      // The header might have lost a delimiter, so the empty field is kept.
       PollutedFile("delimiter-behind-rows", self.text(behindRows: ",", behindHeader: ""), rows.map { $0 + [""] }),
       PollutedFile("delimiter-behind-header", self.text(behindRows: "", behindHeader: ","), rows),
       PollutedFile("narrower-table-behind", text + "\r\nProduct,Count\r\nLamp,3\r\n", rows),
@@ -109,7 +109,7 @@ struct CleanTable {
 
   // MARK: Rows
 
-  /// Files in which one cell of one record, the header or a row, is polluted.
+  /// Files with pollution in one cell of one record, the header or a row.
   ///
   /// - Parameter records: The records, of which 0 is the header.
   /// - Returns: The files.
@@ -119,7 +119,7 @@ struct CleanTable {
       (0..<Self.header.count).flatMap { column -> [PollutedFile] in
         let form = Form()
         let fields = all[record].map(form.field)
-        // What the record was is not to be known any more, unless it was the header.
+        // The original record can no longer be determined, unless it was the header.
         let expected = rows.enumerated().filter { $0.offset != record - 1 }.map(\.element)
         func file(_ name: String, _ line: String) -> PollutedFile {
           var lines = all.map(form.line)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock on which nobody waits: whoever sleeps is awake again at once, later by what was slept.
+/// A clock that never waits: a sleep returns immediately, and advances the clock by its duration.
 final class SteppingClock: Clock, Sendable {
   struct Instant: InstantProtocol {
     var offset: Duration

@@ -8,7 +8,7 @@ import Musl
 import Android
 #endif
 
-/// What tells the threads of the process apart.
+/// A value that distinguishes the threads of the process.
 func currentThread() -> UInt {
   #if canImport(Darwin)
   UInt(bitPattern: pthread_self())
@@ -17,10 +17,10 @@ func currentThread() -> UInt {
   #endif
 }
 
-/// Lets other threads go on.
+/// Lets other threads continue.
 func yieldProcessor() { sched_yield() }
 
-/// Makes a file empty.
+/// Empties a file.
 func truncate(_ path: String) {
   let result = truncate(path, 0)
   precondition(result == 0)

@@ -37,8 +37,8 @@ func withWorkspace<Answer>(_ body: (Workspace) throws -> Answer) throws -> Answe
 
 /// Calls `body` with a folder that is removed afterwards.
 ///
-/// It runs on a thread of its own, so that what it holds at a gate need not wait until the other tests, which all want
-/// the threads of Swift's pool, have ended.
+/// It runs on a separate thread. Otherwise, a part that waits at a gate would wait for the other tests to end, because
+/// they all need the threads of Swift's pool.
 func withWorkspace(_ body: (Workspace) async throws -> Void) async throws {
   let workspace = try Workspace()
   defer { withExtendedLifetime(workspace) {} }

@@ -6,7 +6,7 @@ final class FIFOWriter: Sendable {
 
   /// Waits for a reader.
   init(_ path: String) {
-    // Writing to a FIFO that nobody reads is an error to be seen, not the end of the process.
+    // Writing to a FIFO without a reader should be a visible error, and not end the process.
     signal(SIGPIPE, SIG_IGN)
     descriptor = open(path, O_WRONLY | O_CLOEXEC)
     precondition(descriptor >= 0)
@@ -14,7 +14,7 @@ final class FIFOWriter: Sendable {
 
   /// Whether all was written.
   ///
-  /// False when there is no reader any more.
+  /// False if there is no longer a reader.
   @discardableResult
   func write(_ text: String) -> Bool {
     let bytes = Array(text.utf8)

@@ -6,7 +6,7 @@ import Synchronization
 enum Form: CaseIterable, Sendable {
   case forEachLine, forEachLineStoppable, forEachBatch, batches, lines, enumerateLines
 
-  /// What was delivered, and how it ended.
+  /// The delivered lines, and how the reading ended.
   struct Reading: Sendable {
     var lines: [SeenLine] = []
     var error: (any Error)?

@@ -2,9 +2,9 @@
 import Foundation
 import Testing
 
-/// The largest resident memory the process ever had, in bytes.
+/// The largest resident memory that the process ever had, in bytes.
 ///
-/// Not `ru_maxrss`, which counts what the parent process had before it became this one.
+/// Not `ru_maxrss`, which includes the memory of the parent process before it became this one.
 func peakMemory() throws -> Int {
   let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

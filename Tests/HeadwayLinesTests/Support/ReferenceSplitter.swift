@@ -17,7 +17,7 @@ struct SeenLine: Hashable, Sendable {
   }
 }
 
-/// Splits bytes into lines one byte at a time, as plainly as it can be written: what `LineReader` is compared with.
+/// Splits bytes into lines one byte at a time, as plainly as possible, for comparison with `LineReader`.
 func referenceLines(_ bytes: [UInt8], _ ends: LineReader.Options.LineEnds) -> [SeenLine] {
   let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
   var lines: [SeenLine] = []

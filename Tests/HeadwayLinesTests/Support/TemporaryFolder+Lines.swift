@@ -3,7 +3,7 @@ import HeadwayTestSupport
 import Testing
 
 extension TemporaryFolder {
-  /// Writes a file of so many copies of a block, a block at a time.
+  /// Writes a file that contains the given number of copies of a block, one block at a time.
   func write(repeating block: [UInt8], times: Int) throws -> String {
     let path = try write([UInt8](), to: "large")
     let handle = try #require(FileHandle(forWritingAtPath: path))
@@ -13,7 +13,7 @@ extension TemporaryFolder {
     return path
   }
 
-  /// Makes a FIFO in the folder.
+  /// Creates a FIFO in the folder.
   func fifo() throws -> String {
     let path = self.path + "/fifo"
     try #require(mkfifo(path, 0o600) == 0)
@@ -21,7 +21,7 @@ extension TemporaryFolder {
   }
 }
 
-/// Runs something that blocks on a thread of its own.
+/// Runs blocking code on its own thread.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
   await withCheckedContinuation { continuation in
     Thread.detachNewThread { continuation.resume(returning: body()) }

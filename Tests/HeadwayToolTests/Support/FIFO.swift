@@ -8,14 +8,14 @@ final class FIFO {
 
   init(_ path: String) throws {
     try #require(mkfifo(path, 0o600) == 0)
-    // Opened for reading as well, so that opening does not wait for a reader.
+    // Opened for reading and writing, so that opening does not wait for a reader.
     descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     try #require(descriptor >= 0)
   }
 
   deinit { close(descriptor) }
 
-  /// Fills the FIFO with copies of a text, and returns when somebody reads it.
+  /// Fills the FIFO with copies of a text, and returns when it is being read.
   func fill(with text: String) throws {
     let bytes = Array(text.utf8)
     while write(descriptor, bytes, bytes.count) > 0 {}

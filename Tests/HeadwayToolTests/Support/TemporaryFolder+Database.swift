@@ -4,7 +4,7 @@ import GRDB
 import HeadwayTestSupport
 
 extension TemporaryFolder {
-  /// What a database in the folder answers, values as text.
+  /// The result of a query of a database in the folder, with values as text.
   func query(_ sql: String, in database: String) throws -> [[String?]] {
     let connection = try DatabaseQueue(path: "\(path)/\(database)")
     defer { try? connection.close() }
@@ -20,7 +20,7 @@ extension TemporaryFolder {
   }
 }
 
-/// A feed of the files that every feed must have: 2 stops, 1 route, 1 trip, 2 stop times.
+/// A feed of the required files only: 2 stops, 1 route, 1 trip, 2 stop times.
 extension TemporaryFolder {
   func writeSmallFeed(to folder: String, stopTimes: String = "t1,08:00:00,08:00:00,s1,1\nt1,08:05:00,08:05:00,s2,2\n")
     throws

@@ -2,9 +2,9 @@
 import Foundation
 import Testing
 
-/// A pseudo-terminal, and what a person would see on it.
+/// A pseudo-terminal, and its visible content.
 struct Terminal {
-  /// The end that the tool is given.
+  /// The end that the tool uses.
   let toolEnd: FileHandle
   private let ourEnd: Int32
 
@@ -13,7 +13,7 @@ struct Terminal {
   private static let getNumber: UInt = 0x8004_5430
 
   init(columns: Int, rows: Int) throws {
-    // What `posix_openpt` and those after it do on Linux; Swift's Glibc module does not have them.
+    // The work of `posix_openpt` and the related functions on Linux; Swift's Glibc module does not have them.
     ourEnd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     try #require(ourEnd >= 0)
     var isLocked: CInt = 0
@@ -27,13 +27,13 @@ struct Terminal {
     toolEnd = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
   }
 
-  /// Reads until the tool has ended, on a thread of its own, and closes the terminal.
+  /// Reads until the tool has ended, on its own thread, and closes the terminal.
   func readToEnd() async -> String {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        // Once nobody has the other end, reading fails.
+        // Once no process has the other end, reading fails.
         while case let count = read(ourEnd, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
         close(ourEnd)
         continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
@@ -41,10 +41,10 @@ struct Terminal {
     }
   }
 
-  /// What the terminal shows after `text`: understands what the tool uses, which is line ends, "up" and "clear from
-  /// here".
+  /// The visible content of the terminal after `text`. It supports the controls that the tool uses: line ends, "up" and
+  /// "clear from here".
   ///
-  /// - Returns: The lines; nil if there is a control that it does not understand.
+  /// - Returns: The lines; nil if there is an unsupported control.
   static func screen(after text: String) -> [String]? {
     var lines = [""]
     var row = 0

@@ -14,7 +14,7 @@ final class Tool: Sendable {
     /// The lines of standard error.
     var errors: [String]
 
-    /// The objects of `--progress json`; fails if a line is none.
+    /// The objects of `--progress json`; fails if a line is not an object.
     func objects() throws -> [[String: Any]] {
       try output.map { line in
         try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
@@ -22,9 +22,9 @@ final class Tool: Sendable {
     }
   }
 
-  /// The lines of standard output, as they come.
+  /// The lines of standard output, as they arrive.
   let output: AsyncStream<String>
-  /// The lines of standard error, as they come; empty if it was sent elsewhere.
+  /// The lines of standard error, as they arrive; empty if it was redirected.
   let errors: AsyncStream<String>
   private let status: AsyncStream<Int32>
   private let identifier: pid_t
@@ -34,10 +34,10 @@ final class Tool: Sendable {
   /// - Parameters:
   ///   - arguments: The arguments.
   ///   - folder: The working folder.
-  ///   - environment: Variables that it gets beside those of this process.
-  ///   - launcher: A program, with its arguments, that starts the tool: it gets the path of that and the arguments.
-  ///   - standardError: Where standard error goes, if not into ``errors``. Closed here once the tool has it.
-  /// - Throws: When the tool is not there, or can't be started.
+  ///   - environment: Variables that it gets in addition to those of this process.
+  ///   - launcher: A program, with its arguments, that starts the tool. It gets the tool's path and arguments.
+  ///   - standardError: The destination of standard error, if not ``errors``. It is closed here once the tool has it.
+  /// - Throws: An error if the tool is missing or can't be started.
   init(
     _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:],
     launcher: [String] = [], standardError: FileHandle? = nil
@@ -70,8 +70,8 @@ final class Tool: Sendable {
 
   /// Waits for the end.
   ///
-  /// - Returns: The exit status, or the number of the signal that ended the tool with a minus; and what was not read
-  ///   yet of its output and errors.
+  /// - Returns: The exit status, or the negative number of the signal that ended the tool; and the unread rest of its
+  ///   output and errors.
   func finish() async -> Run {
     await withTaskCancellationHandler {
       async let output = output.reduce(into: []) { $0.append($1) }
@@ -79,7 +79,7 @@ final class Tool: Sendable {
       let status = await status.first { _ in true } ?? -SIGKILL
       return await Run(status: status, output: output, errors: errors)
     } onCancel: {
-      // Nobody waits for the tool any more.
+      // No thread waits for the tool any longer.
       send(SIGKILL)
     }
   }
@@ -93,7 +93,7 @@ final class Tool: Sendable {
     try await Tool(arguments, in: folder).finish()
   }
 
-  /// Reads on a thread of its own, since reading blocks.
+  /// Reads on its own thread, because reading blocks.
   private static func lines(of file: FileHandle) -> AsyncStream<String> {
     let (lines, continuation) = AsyncStream.makeStream(of: String.self)
     Thread.detachNewThread {
@@ -115,8 +115,8 @@ final class Tool: Sendable {
 
   // MARK: The executable
 
-  /// The tool is built into the folder in which the tests are: beside their executable on Linux, and beside the
-  /// bundle, some folders up, on macOS.
+  /// The tool is built into the folder of the tests: next to their executable on Linux, and next to the bundle, some
+  /// folders up, on macOS.
   static func executable() throws -> URL {
     let tests = ["/proc/self/exe"] + CommandLine.arguments.filter { $0.hasPrefix("/") }
     var searched: [String] = []
