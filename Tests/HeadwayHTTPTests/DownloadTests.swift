@@ -15,8 +15,8 @@ import Testing
     SHA256.hash(data: bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
-  /// Responds with the rest of the requested content if the tag is unchanged. Once the file has the content before
-  /// `end`, the response breaks off at `end`.
+  /// Responds with the rest of the requested content if the tag is unchanged, up to `end`, where it breaks off once the
+  /// file has the content before it.
   private static func rest(
     _ question: Server.Question, of whole: [UInt8], tag: String, to path: String, upTo end: Int? = nil
   ) -> [Server.Step] {

@@ -402,7 +402,7 @@ struct FeedImportTests {
   }
 }
 
-/// The writing end of a FIFO. It is open from the beginning, so no thread waits for another one to open it.
+/// The writing end of a FIFO, open from the beginning, so no thread waits for another one to open it.
 private struct Pipe {
   private let descriptor: Int32
 

@@ -1,5 +1,4 @@
-// Posting changes, and observing them. Linux has no key-value observing, so code that observes compiles only with
-// Headway.
+// Posting changes, and observing them. On Linux, code that observes compiles only with Headway.
 
 // MARK: posts changes by name and by key path
 

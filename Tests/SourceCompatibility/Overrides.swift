@@ -1,5 +1,4 @@
-// The members of operations and queues that subclasses override. Each case is compiled separately: see
-// script/check-sources.
+// The members that subclasses override. Each case is compiled separately: see script/check-sources.
 
 // MARK: overrides main
 

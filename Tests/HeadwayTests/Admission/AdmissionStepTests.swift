@@ -2,9 +2,9 @@ import Testing
 
 @testable import Headway
 
-/// For which classes of workers the admission issues tickets.
+/// The classes of workers for which the admission issues tickets.
 @Suite("Steps of the admission", .hangLimit) struct AdmissionStepTests {
-  /// Has code of its own for a cancellation.
+  /// Has its own code for a cancellation.
   private final class OwnFinish: AsynchronousOperation, @unchecked Sendable {
     override var isFinished: Bool { super.isFinished }
   }

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite("Barrier", .hangLimit) struct BarrierTests {
-  /// The queues on which a barrier must keep its promises.
+  /// The queues whose barriers must keep their promises.
   enum Kind: String, CaseIterable {
     case unlimited, limited, serial, underlyingSerial, underlyingConcurrent, underlyingGlobal
 
@@ -64,7 +64,7 @@ import Testing
     let urgent = BlockOperation { record.record("after") }
     urgent.queuePriority = .veryHigh
     queue.addOperation(urgent)
-    // Others have threads to run on, so those are not what the two wait for.
+    // Other operations have threads to run on, so the two do not wait for threads.
     for _ in 0..<10 { kind.makeQueue().addOperations([BlockOperation {}], waitUntilFinished: true) }
     #expect(!barrier.isExecuting && !barrier.isFinished && !urgent.isExecuting && !urgent.isFinished)
     #expect(record.events.isEmpty)
@@ -223,7 +223,7 @@ import Testing
       queue.addOperation(follower)
       followers.append(follower)
     }
-    // The last first, so that segments join from the back as well.
+    // The last first, so that segments also join from the back.
     for number in (0..<4).reversed() where chosen & 1 << number != 0 {
       barriers[number].cancel()
       barriers[number].waitUntilFinished()

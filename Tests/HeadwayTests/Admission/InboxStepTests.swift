@@ -13,7 +13,7 @@ import Testing
     let end = queue.occupy()
     #expect(isServed(queue))
     queue.update { state in
-      // Finds the inbox served, so it takes no lock.
+      // Finds that the inbox is served, so it takes no lock.
       queue.addOperation {}
       state.admission.isSuspended = true
     }
@@ -39,7 +39,7 @@ import Testing
     #expect(ran.isOpen && woken.isOpen)
   }
 
-  /// Has code of its own for a cancellation, so a queue takes it though it was cancelled.
+  /// Has its own code for a cancellation, so a queue accepts it although it was cancelled.
   private final class OwnFinish: AsynchronousOperation, @unchecked Sendable {
     override var isFinished: Bool { super.isFinished }
   }

@@ -44,7 +44,8 @@ import Testing
     let isOpen = Gate()
     var added: [Headway.Operation] = []
     for number in 1...200 {
-      // The workers are blocked, or on their way: some of these come by the inbox, and some do not.
+      // The workers are blocked, or on their way: some of these operations are added through the inbox, and some are
+      // not.
       let operation = BlockOperation { isOpen.wait() }
       queue.addOperation(operation)
       added.append(operation)
@@ -62,7 +63,7 @@ import Testing
       for number in 0..<2_000 {
         let isDone = Gate()
         queue.addOperation { isDone.open() }
-        // So that the next comes as workers look for more, linger, leave or are gone.
+        // So that the next operation arrives when workers look for more, linger, leave or have ended.
         if number.isMultiple(of: 3) { yieldThread() }
         isDone.wait()
       }
@@ -78,7 +79,8 @@ import Testing
       for operation in operations { queue.addOperation(operation) }
       queue.cancelAllOperations()
       queue.waitUntilAllOperationsAreFinished()
-      // Those that had not finished were cancelled: a block that ran was begun before, or its operation was not.
+      // Operations that had not finished were cancelled: a block that ran had begun before, or its operation was not
+      // cancelled.
       let cancelled = operations.count { $0.isCancelled }
       #expect(operations.allSatisfy { $0.isFinished })
       #expect(counter.load(ordering: .relaxed) + cancelled >= operations.count)

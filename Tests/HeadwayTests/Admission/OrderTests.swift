@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 @Suite("Order", .hangLimit) struct OrderTests {
-  /// Reads and writes a value without a lock: what runs one at a time may.
+  /// Reads and writes a value without a lock, as operations that run one at a time can do.
   private final class Unprotected: @unchecked Sendable {
     var numbers: [Int] = []
   }
@@ -18,7 +18,7 @@ import Testing
     override func main() { body() }
   }
 
-  /// One of several kinds, which appends a number.
+  /// An operation of one of several kinds, which appends a number.
   private func operation(_ number: Int, to record: Unprotected) -> Headway.Operation {
     let body = { @Sendable in record.numbers.append(number) }
     switch number % 4 {
@@ -90,7 +90,7 @@ import Testing
     let late = BlockOperation { record.record(2) }
     queue.isSuspended = true
     queue.addOperation { record.record(0) }
-    // The thread has taken those behind it by then.
+    // The thread has taken the operations behind it by then.
     queue.addOperation {
       record.record(1)
       late.addDependency(elsewhere)
@@ -163,7 +163,7 @@ import Testing
         == "‘second’ never runs, since it waits for a cycle: "
         + "‘first’, which waits for ‘third’, which waits for ‘second’, which waits for ‘first’"
         || second.dependencyCycle()?.count == 3)
-    // Through one that was cancelled and has code of its own to run, which waits for none of them.
+    // Through a cancelled operation that has its own code to run, which waits for none of them.
     final class OwnStart: Headway.Operation, @unchecked Sendable { override func start() { super.start() } }
     let (cancelled, fourth) = (OwnStart(), BlockOperation(name: "fourth"))
     queue.isSuspended = true
@@ -202,7 +202,7 @@ import Testing
       for number in 0..<500 {
         let kind = Int.random(in: 0...3, using: &generator)
         let operation = operation((number << 2 | producer) << 2 | kind, to: record)
-        // Of what was added before: so there is no cycle.
+        // An operation that was added before, so there is no cycle.
         if let last = earlier.randomElement(using: &generator), Bool.random(using: &generator) {
           operation.addDependency(last)
         }

@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 @Suite("Ready operations", .hangLimit) struct ReadyOperationsTests {
-  /// The ready operations of a segment, beside the same as an array.
+  /// The ready operations of a segment, next to the same operations in an array.
   private struct Pair {
     var ready = ReadyOperations()
     var model: [(operation: Headway.Operation, level: Int)] = []
@@ -33,7 +33,7 @@ import Testing
   @Test("P2: any order of inserting, removing and appending gives back priority and order", arguments: 1...500)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
-    // Of each segment the numbers lie above those of the segment before, and come in any order within.
+    // In each segment, the numbers are greater than those of the segment before, and are in any order within it.
     var segments = (0..<4).map { _ in Pair() }
     var numbers = [0, 100, 200, 300].map { (first: UInt64) in Array(first..<first + 100).shuffled(using: &generator) }
     if seed % 2 == 0 { numbers = numbers.map { $0.sorted(by: >) } }
@@ -104,7 +104,7 @@ import Testing
     for step in 0..<5_000 {
       let edge = edges[Int.random(in: 0..<size, using: &generator)]
       let isThere = model.contains { $0 == edge }
-      // Fills up and empties in turns.
+      // Fills up and empties by turns.
       let isFilling = step / (2 * size) % 2 == 0
       guard list.contains(edge) == isThere else {
         Issue.record("size \(size), step \(step): found is \(!isThere)")

@@ -82,7 +82,7 @@ import Testing
       batch.reset(for: queue, executor, state.admission.placement, .normal)
       _ = state.admission.fill(batch, atMost: 2, indivisible: 2, at: 0) { $0.fitsBatch }
     }
-    // As the thread does, up to the last step before the operation executes.
+    // Takes the thread's steps, up to the last one before the operation executes.
     let first = try #require(batch.next())
     batch.noteCurrent(first)
     #expect(operations.allSatisfy { $0.dependencyCycle() == nil })
@@ -163,7 +163,7 @@ import Testing
       #expect(Set(cycle) == Set(operations))
       break
     }
-    // Told once; and when it goes on, all is well.
+    // Reported once; and when the operation continues, everything works.
     operations[0].cancel()
     try await queue.finished()
     var rest: [OperationQueueEvent] = []

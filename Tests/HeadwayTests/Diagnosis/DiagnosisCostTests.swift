@@ -4,9 +4,9 @@ import Testing
 
 @testable import Headway
 
-/// Diagnosis looks at each operation and dependency a few times, however much the queue holds.
+/// Diagnosis examines each operation and dependency a few times, no matter how much the queue holds.
 @Suite("Cost of diagnosis", .hangLimit) struct DiagnosisCostTests {
-  /// Counts how often the operations are asked for their dependencies.
+  /// Counts how often the dependencies of the operations are read.
   private final class Asked: Headway.Operation, @unchecked Sendable {
     static let count = Atomic<Int>(0)
 
@@ -30,7 +30,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  /// Hangs, for practical purposes, if all that the queue holds is looked at for each operation.
+  /// This hangs, for practical purposes, if all operations of the queue are examined for each operation.
   @Test("D6, Q14: a chain of 100,000 in a queue is looked through") func longChainInQueue() {
     let queue = OperationQueue(limit: 0)
     let operations = (0..<100_000).map { _ in BlockOperation {} }
@@ -58,13 +58,13 @@ import Testing
     let waiting = BlockOperation { operations[19_999].waitUntilFinished() }
     other.addOperation(waiting)
     queue.addOperations([first] + operations, waitUntilFinished: false)
-    // What a long wait does, now and then.
+    // The work that a long wait does from time to time.
     #expect(eventually { waiting.isExecuting })
     for _ in 0..<3 { #expect(waiting.dependencyCycle() == nil) }
     goOn.open()
     for _ in 0..<3 { #expect(waiting.dependencyCycle() == nil) }
     other.waitUntilAllOperationsAreFinished()
-    // The end may be notified of an instant after it was waited for.
+    // Observers can be notified of the end a moment after the wait for it has ended.
     #expect(eventually { recorder.count >= 4 })
     #expect(recorder.events == [.added(waiting), .ready(waiting), .started(waiting), .finished(waiting)])
   }

@@ -16,8 +16,8 @@ import Android
 #endif
 
 @Suite("Waits in a cycle", .hangLimit) struct WaitCycleTests {
-  /// Adds operations, the waits of which form a cycle; returns what the queue's event says of that, and has the cycle
-  /// resolved by cancelling the operation that is waited for.
+  /// Adds operations whose waits form a cycle; returns the queue's event for it, and resolves the cycle by cancelling
+  /// the operation that is waited for.
   private func cycle(
     in queue: OperationQueue, cancelling operation: Headway.Operation, adding add: () -> Void
   ) -> String {
@@ -93,7 +93,7 @@ import Android
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  /// As `cycle(in:cancelling:adding:)`, and blocks no thread.
+  /// Does the same as `cycle(in:cancelling:adding:)`, and blocks no thread.
   private func asyncCycle(
     in queue: OperationQueue, cancelling operation: Headway.Operation, adding added: Headway.Operation
   ) async throws -> String {
@@ -216,7 +216,7 @@ import Android
   #endif
 
   @Test("W4: a long wait that is no cycle goes on") func longWait() {
-    // The graph is read when the wait has become long, which asks for the dependencies: that is the sign to go on.
+    // The graph is read when the wait has become long. This reads the dependencies, which is the signal to continue.
     final class Asked: Headway.Operation, @unchecked Sendable {
       let gate = Gate()
       override var dependencies: [Headway.Operation] {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Headway
 
-/// Operations whose end may come after their `main()` run in batches, as long as they end there.
+/// Operations that can end after their `main()` run in batches if they end inside it.
 @Suite("Asynchronous operations in batches", .hangLimit) struct AsynchronousBatchTests {
-  /// Does in `main()` what it is given.
+  /// Runs the given function in `main()`.
   private final class Work: AsynchronousOperation, @unchecked Sendable {
     let work: @Sendable (Work) throws -> Void
     let census: Crowd
@@ -156,12 +156,13 @@ import Testing
       batch.reset(for: queue, executor, state.admission.placement, .normal)
       _ = state.admission.fill(batch, atMost: 3, indivisible: 3, at: 0) { $0.fitsBatch }
     }
-    // The batch's thread runs the first.
+    // The batch's thread runs the first operation.
     let reference = try #require(batch.next())
     batch.noteCurrent(reference)
     let hasBegun = first.state.beginPlainly()
     #expect(hasBegun)
-    // Another ends the second; and after it has collected, the batch's thread ends the first, and goes on.
+    // Another thread ends the second. After that thread has collected, the batch's thread ends the first, and
+    // continues.
     let before = second.state.finish()
     #expect(before != nil)
     let member = queue.update(collectingBatches: true) { state in
@@ -248,7 +249,7 @@ import Testing
     for place in places { #expect(try await place.value == .taken) }
   }
 
-  /// What happens to each operation.
+  /// The events of each operation.
   private enum Fate: CaseIterable {
     case endsInMain, endedAtOnce, endedInMain, endedLater, endedBefore, cancelled
   }

@@ -105,7 +105,7 @@ import Testing
     let comesBack = queue.update { state in
       state.admission.reclaimBatches()
       state.admission.noteNewlyReady()
-      // No thread collects what this one publishes from here on.
+      // From here on, no thread collects operations that this one publishes.
       return thread.batch.returnFromUserCode()
     }
     #expect(!comesBack && thread.batch.isEnded)
@@ -116,7 +116,7 @@ import Testing
 
   @Test("Q5, O8: a batch's thread looks whether it is pinned after it has published") func looksAfterPublishing() {
     let counts = EventRecorder<Int>()
-    // While it runs, another thread has the batch keep the operations that end from then on.
+    // While it runs, another thread makes the batch keep the operations that end from then on.
     queue.addOperation { [queue] in queue.state.withLock { $0.admission.batches.forEach { $0.watch() } } }
     queue.addOperation { [queue] in counts.record(queue.state.withLock { $0.admission.count }) }
     executor.runBatch(of: queue)
@@ -136,7 +136,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  /// Calls a function as it is freed.
+  /// Calls a function when it is freed.
   private final class Freed: Headway.Operation, @unchecked Sendable {
     private let freed: @Sendable () -> Void
 
@@ -177,7 +177,7 @@ import Testing
     #expect(hadBatches.events == [false] && queue.operationCount == 0)
   }
 
-  /// Calls a function as it is freed.
+  /// Calls a function when it is freed.
   private final class Held: Sendable {
     private let freed: @Sendable () -> Void
 

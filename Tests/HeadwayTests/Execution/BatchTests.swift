@@ -4,9 +4,10 @@ import Testing
 
 @testable import Headway
 
-/// What happens to operations that a thread has taken at once, to run one after the other.
+/// Operations that a thread has taken together, to run one after the other.
 ///
-/// All on the test's own thread: it is the worker, and does what other threads would do from inside of operations.
+/// Everything runs on the test's own thread. It is the worker, and does the work of other threads from inside
+/// operations.
 @Suite("Runs", .hangLimit) struct BatchTests {
   private let queue = OperationQueue()
   private let executor = VisitExecutor()
@@ -21,10 +22,10 @@ import Testing
     }
   }
 
-  /// How many operations that do nothing follow the others: more than a batch takes.
+  /// How many operations that do nothing follow the others: more than a batch holds.
   private static let quickCount = 2 * Batch.capacity
 
-  /// Gives the queue `first`, which is the first of a batch, and the others, which are taken while it runs.
+  /// Gives the queue `first`, which is the first operation of a batch, and the others, which are taken while it runs.
   private func fill(_ first: BlockOperation, and others: [BlockOperation]) {
     queue.addOperations([first] + others, waitUntilFinished: false)
     for _ in 0..<Self.quickCount { queue.addOperation {} }
@@ -161,7 +162,7 @@ import Testing
     fill(first, and: others)
     run()
     let later = Int64(Self.quickCount + 8)
-    // The one in which it is set may count or not.
+    // The operation during which it is set might count or not.
     #expect([later, later + 1].contains(queue.progress.completedUnitCount))
   }
 
@@ -187,7 +188,7 @@ import Testing
       let barrier = queue.operations.last
       queue.addOperation(late)
       barrier?.cancel()
-      executor.step()  // By which the barrier leaves; and another thread takes what is most urgent.
+      executor.step()  // With that, the barrier leaves; and another thread takes the most urgent operation.
     }
     fill(first, and: others)
     run()

@@ -6,7 +6,7 @@ import Testing
 
 /// Runs on the pool's threads.
 @Suite("Runs on threads", .hangLimit) struct BatchThreadTests {
-  /// Adds operations that do nothing, by which threads come to take many at a time.
+  /// Adds operations that do nothing, so that threads take many at a time.
   private func warmUp(_ queue: OperationQueue) {
     for _ in 0..<300 { queue.addOperation {} }
   }
@@ -15,7 +15,7 @@ import Testing
     let queue = OperationQueue()
     for round in 0..<200 {
       let operations = (0..<100).map { _ in BlockOperation {} }
-      // Those that are looked at when they start go another way, in the midst of the others.
+      // Operations that are observed at their start take another path, among the others.
       let tokens = operations.indices.filter { ($0 + round) % 7 == 0 }.map {
         operations[$0].observe(\.isFinished) { _, _ in }
       }
@@ -46,7 +46,7 @@ import Testing
         counts.record(change.newValue!)
       }
       queue.waitUntilAllOperationsAreFinished()
-      // The last may be told by the thread that is at it.
+      // The thread that is notifying can notify of the last one.
       #expect(eventually { counts.count == 0 || counts.events.last == 0 }, "round \(round)")
       let values = counts.events
       let first = values.first ?? 0

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Headway
 
-/// What a batch's thread runs of the user's between two operations: it may take long, and wait for anything.
+/// User code that a batch's thread runs between two operations: it can take long, and wait for anything.
 @Suite("Users' code between operations of a batch", .hangLimit) struct BatchUsersCodeTests {
-  /// Adds an operation with many others before and behind it, so that it comes into the middle of a batch.
+  /// Adds an operation with many others before and behind it, so that it is in the middle of a batch.
   private func add(_ operation: Headway.Operation, amongOthersTo queue: OperationQueue) {
     queue.isSuspended = true
     let others = (0..<300).map { _ in BlockOperation {} }
@@ -105,7 +105,7 @@ import Testing
     if isAlone { queue.addOperation(operation!) } else { add(operation!, amongOthersTo: queue) }
     if kind == "observer of the queue" {
       begun.wait()
-      // This thread may notify, too, while it adds the observer.
+      // This thread can also notify while it adds the observer.
       tokens.append(queue.observe(\.operationCount) { _, _ in if told.isOpen { done.wait() } })
       told.open()
     }
@@ -237,7 +237,7 @@ import Testing
       let isFilled = state.admission.fill(batch, atMost: 1, indivisible: 1, at: 0) { _ in true }
       #expect(isFilled)
     }
-    // As its thread does that can't start it.
+    // Does what its thread does if it can't start the operation.
     let last = BlockOperation {}
     first.addDependency(last)
     let isClaimed = queue.update(collectingBatches: true) { $0.admission.claimTaken(first, of: batch) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Headway
 
-/// Completion blocks of what runs in batches: the batch's thread calls them, between two operations.
+/// Completion blocks of operations in batches: the batch's thread calls them, between two operations.
 @Suite("Completion blocks in batches", .hangLimit) struct CompletionBatchTests {
   /// Adds operations with completion blocks to a suspended queue, and resumes it.
   private func run(

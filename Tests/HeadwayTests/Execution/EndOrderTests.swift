@@ -4,13 +4,13 @@ import Testing
 
 @testable import Headway
 
-/// What the end of an operation waits for, and what not.
+/// The events that the end of an operation waits for, and those that it does not wait for.
 ///
-/// Where a test is about what must go on meanwhile, it hangs if that does not.
+/// A test about work that must continue in the meantime hangs if it does not continue.
 @Suite("Order of the end", .hangLimit) struct EndOrderTests {
   // MARK: Nothing of the user's holds up dependents or the queue
 
-  /// What may take as long as it likes, and is called with or after the end.
+  /// User code that is called with or after the end, and can take any amount of time.
   enum Slow: String, CaseIterable {
     case cancellationObserver, endObserver, completionBlock, handlerOfWaiting, handlerOfExecuting, failureHandler
   }
@@ -30,7 +30,7 @@ import Testing
     dependent.addDependency(operation)
     let isOver = Gate()
     let block: @Sendable () -> Void = {
-      // They end only after this has been called, and this ends only after them.
+      // They end only after this has been called, and this ends only after they have ended.
       goOn.open()
       dependentRan.wait()
       nextRan.wait()

@@ -6,7 +6,7 @@ import Testing
 
 /// The end of an operation against adding it, and against another end.
 @Suite("Ends that race", .hangLimit) struct EndRaceTests {
-  /// As much code written for Foundation: the thread that cancels it ends it at once.
+  /// Behaves like much code written for Foundation: the thread that cancels it ends it immediately.
   private final class EndedByCancelling: AsynchronousOperation, @unchecked Sendable {
     override func main() { finish() }
 
@@ -16,8 +16,8 @@ import Testing
     }
   }
 
-  /// Is cancelled, and so ends, when the queue asks whether it is ready: after the queue has reserved it, and before it
-  /// has taken it in.
+  /// Is cancelled, and therefore ends, when the queue evaluates `isReady`: after the queue has reserved it, and before
+  /// the queue has listed it.
   private final class CancelledWhenAsked: AsynchronousOperation, @unchecked Sendable {
     private let isAsked = Atomic<Bool>(false)
 
@@ -48,7 +48,7 @@ import Testing
     #expect(census.now == 0)
   }
 
-  /// When the thread that adds an operation by way of the inbox comes to a step, another ends it.
+  /// When the thread that adds an operation through the inbox reaches a step, another thread ends the operation.
   enum Instant: CaseIterable {
     case beforeAnnouncing, beforePushing, beforeTakingIn
   }
@@ -63,7 +63,7 @@ import Testing
     do {
       let operation = CountedOperation(census)
       let token = operation.observe(\.isFinished) { _, _ in observed.record(true) }
-      // What `addOperation(_:)` does.
+      // The work of `addOperation(_:)`.
       #expect(operation.state.reserve() == nil)
       operation.queueLinks.home = .passUnretained(queue)
       let reference = OperationReference.passRetained(operation)
@@ -100,7 +100,7 @@ import Testing
       others[0].addDependency(operation)
       queue.addOperations([others[0], operation], waitUntilFinished: false)
     }
-    // Hangs if the queue keeps what has ended.
+    // This hangs if the queue keeps operations that have ended.
     queue.waitUntilAllOperationsAreFinished()
     #expect(queue.operationCount == 0 && queue.operations.isEmpty)
     #expect(operation.isFinished && operation.outcome.isCancelled)
@@ -115,7 +115,7 @@ import Testing
     print("Ends while adding: \(rounds) rounds with HEADWAY_STRESS_SEED=\(seed)")
     let operations = (0..<rounds).map { _ in EndedByCancelling() }
     let queue = OperationQueue()
-    // Where all places are taken, they come by way of the inbox.
+    // If all places are in use, they are added through the inbox.
     var gate: Gate?
     if isFull {
       queue.maxConcurrentOperationCount = 1
@@ -182,13 +182,13 @@ import Testing
   }
 }
 
-/// Lets two threads go on in step.
+/// Makes two threads continue in step.
 final class Turns: Sendable {
   private let first = Atomic<Int>(-1)
   private let second = Atomic<Int>(-1)
   private let idling = Atomic<Int>(0)
 
-  /// Returns when both have come to a round.
+  /// Returns when both have reached a round.
   func meet(_ round: Int, _ number: Int) {
     if number == 0 {
       first.store(round, ordering: .releasing)
@@ -199,7 +199,7 @@ final class Turns: Sendable {
     }
   }
 
-  /// Does something for a few instants.
+  /// Works for a few instants.
   func idle(_ count: Int) {
     for _ in 0..<count { _ = idling.load(ordering: .relaxed) }
   }

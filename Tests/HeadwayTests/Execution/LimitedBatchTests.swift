@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  /// Runs a hundred operations that do nothing, by which the thread comes to take many at a time, then `operations`.
+  /// Runs a hundred operations that do nothing, so that the thread takes many at a time, then `operations`.
   private func run(_ operations: [BlockOperation]) {
     queue.isSuspended = true
     for _ in 0..<100 { queue.addOperation {} }
@@ -84,7 +84,7 @@ import Testing
         running.leave()
       }
     }
-    // These fill all places at the same time, or wait for ever.
+    // These fill all places at the same time, or wait forever.
     let meeting = Meeting(of: limit)
     for _ in 0..<limit {
       queue.addOperation {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// Operations of added blocks are used again only if nobody can know.
+/// Operations of added blocks are recycled only if no code can detect it.
 @Suite("Spare operations", .hangLimit) struct RecycledOperationsTests {
   private let queue = OperationQueue()
   private let executor = VisitExecutor()
@@ -55,13 +55,13 @@ import Testing
     }
     #expect(order.events == Array(0..<800))
     #expect(Set(held.strong).count == 160 && held.strong.allSatisfy { $0.isFinished && $0.queue == nil })
-    // Each that is left is one that is held.
+    // Each one that is left is still referenced.
     let left = held.weak.compactMap(\.operation)
     #expect(left.count == 20 * 2 && Set(left).isSubset(of: held.strong))
   }
 
   @Test("O6, O7, C1: one that is used again is new") func isNew() async {
-    // Enough for chains to be taken, whatever other tests take.
+    // Enough for chains to be taken, regardless of what other tests take.
     for round in 0..<10 {
       for _ in 0..<64 { queue.addOperation {} }
       executor.run()
@@ -86,7 +86,7 @@ import Testing
     for operation in [plain, named] { queue.addOperation(operation) }
     executor.run()
     #expect(plain.isFinished && named.isFinished)
-    // With a progress, more is done at the end, by which the links are closed.
+    // With a progress, the end does more work, which closes the links.
     #expect(plain.canBeUsedAgain == !isTracked && !named.canBeUsedAgain)
   }
 
@@ -125,7 +125,7 @@ import Testing
             touch?.touch(added[number], held)
             if touch == .cancel { cancelled.insert(number) }
           }
-        }  // They are released here, or none could be used again.
+        }  // They are released here; otherwise, none could be recycled.
         queue.isSuspended = false
         executor.run()
         let ran = order.events.filter { $0 >= round * 100 }.map { $0 - round * 100 }
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  /// What is done to an operation, by its own block or from outside.
+  /// A change to an operation, by its own block or from outside.
   private enum Touch: CaseIterable {
     case name, completionBlock, dependent, priority, quality, observation, progress, handler, hold, cancel
 
@@ -165,9 +165,9 @@ import Testing
 }
 
 extension Headway.Operation {
-  /// Whether nothing shows that it was ever another one.
+  /// Whether nothing shows that it was ever another operation.
   ///
-  /// Its blocks are not asked for: they hold it weakly, and what somebody holds is not used again.
+  /// Its blocks are not read: they hold it weakly, and an operation with another reference is not recycled.
   fileprivate var isAsNew: Bool {
     !isFinished && !isCancelled && !isExecuting && isReady && name == nil && error == nil && completionBlock == nil
       && queuePriority == .normal && qualityOfService == .default && dependencies.isEmpty && !links.withLock(\.isClosed)

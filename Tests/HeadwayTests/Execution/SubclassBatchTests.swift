@@ -5,7 +5,7 @@ import Testing
 
 @testable import Headway
 
-/// Subclasses that start with `main()` and end when that returns run in batches, as blocks do.
+/// Subclasses that start with `main()` and end when that returns run in batches, like blocks.
 @Suite("Subclasses in batches", .hangLimit) struct SubclassBatchTests {
   private class Plain: Headway.Operation, @unchecked Sendable {
     let work: @Sendable () -> Void
@@ -251,7 +251,7 @@ import Testing
     executor.run()
     #expect(!held.isFinished && queue.operationCount == 1)
     held.isHeld.store(false, ordering: .releasing)
-    // Nothing is posted: adding another has it asked.
+    // Nothing is posted: adding another operation evaluates it.
     queue.addOperation(Plain { order.record("other") })
     executor.run()
     #expect(held.isFinished && queue.operationCount == 0 && order.events == ["first", "other"])

@@ -11,7 +11,7 @@ import Testing
 
   init() { queue.executor = executor }
 
-  // The thread at a batch, X, finishes A, publishes its dependent D and continues with B, while another thread, Y, has
+  // The thread of a batch, X, finishes A, publishes its dependent D and continues with B, while another thread, Y, has
   // the queue's lock:
   //
   //     X: runs A                          Y: collects: there is nothing
@@ -81,7 +81,7 @@ import Testing
       places.record(DispatchQueue.getSpecific(key: key) != nil)
       notified.open()
     }
-    // Another thread has changed the queue, and has not notified yet. A thread comes, and finds nothing.
+    // Another thread has changed the queue, and has not notified yet. A thread arrives, and finds nothing.
     let generation = queue.state.withLock { state in
       state.note(.isSuspended, false)
       state.admission.issueTicket(.normal)

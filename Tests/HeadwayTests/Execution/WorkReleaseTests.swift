@@ -5,10 +5,10 @@ import Testing
 
 @testable import Headway
 
-/// What the user gave an operation for its work is released after the end: a `deinit` may wait for what the end leads
-/// to.
+/// Objects that the user gave an operation for its work are released after the end: a `deinit` can wait for the
+/// consequences of the end.
 ///
-/// Where a test is about what must go on meanwhile, it hangs if that does not.
+/// A test about work that must continue in the meantime hangs if it does not continue.
 @Suite("Releasing work", .hangLimit) struct WorkReleaseTests {
   /// Calls a block when it is freed.
   private final class Captured: Sendable {
@@ -21,14 +21,14 @@ import Testing
     func use(_ number: Int = 0) -> Int { number }
   }
 
-  /// What holds the object, and lets go of it at the end.
+  /// The owner of the object, which releases it at the end.
   enum Holder: String, CaseIterable {
     case addedBlock, block, blocks, subclassOfBlock, barrier, invocation, task, suspendingTask, completionBlock
   }
 
   private final class Subclass: BlockOperation, @unchecked Sendable {}
 
-  /// Adds an operation, to which nothing but the queue refers, and which holds `captured`.
+  /// Adds an operation that only the queue refers to, and that holds `captured`.
   private func add(_ holder: Holder, with captured: consuming Captured, to queue: OperationQueue) {
     let captured = captured
     switch holder {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Headway
 
-/// The steps of the threads that take part in a run of a graph, in the order that the test is about.
+/// The steps of the threads that take part in a run of a graph, in the order that the test examines.
 @Suite("Steps of runs of graphs", .hangLimit) struct GraphRunStepTests {
   private let executor = GatedExecutor()
   private let graph: OperationGraph

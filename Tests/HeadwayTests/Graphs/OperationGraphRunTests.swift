@@ -7,7 +7,7 @@ import Testing
 
 /// How the operation of a graph runs, ends, fails and is cancelled.
 @Suite("Runs of operation graphs", .hangLimit) struct OperationGraphRunTests {
-  /// Three rows of four nodes; each waits for all of the row before.
+  /// Three rows of four nodes; each waits for all nodes of the row before.
   private func rows(_ body: @escaping @Sendable (OperationGraph.Context) throws -> Void) throws -> OperationGraph {
     try OperationGraph { graph in
       var row: [OperationGraph.Node] = []
@@ -232,7 +232,7 @@ import Testing
   @Test("progress counts nodes") func progress() throws {
     let graph = try rows { context in
       let progress = context.operation.progress
-      // Its own node has not been counted, but some time before each of the row before has.
+      // Its own node has not been counted, but at some time before, each node of the row before has.
       #expect(progress.completedUnitCount <= 11 && progress.totalUnitCount == 12)
     }
     let fractions = EventRecorder<Double>()
@@ -293,7 +293,7 @@ import Testing
     let rounds = min(100, environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 100)
     let (queue, others) = (OperationQueue(), OperationQueue())
     let (ran, ranBeside) = (EventRecorder<Int>(), EventRecorder<Int>())
-    // After a wait more workers are at work than may be, and one has to leave.
+    // After a wait, more workers are active than permitted, and one must leave.
     let graph = try OperationGraph { graph in
       var row: [OperationGraph.Node] = []
       for _ in 0..<10 {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Headway
 
-/// What a graph runs, and in which order.
+/// The nodes that a graph runs, and their order.
 @Suite("Operation graphs", .hangLimit) struct OperationGraphTests {
-  /// Runs an operation in a queue of its own, and returns it when it has ended.
+  /// Runs an operation in a separate queue, and returns it when it has ended.
   @discardableResult
   private func run(_ operation: GraphRunOperation) -> GraphRunOperation {
     OperationQueue().addOperations([operation], waitUntilFinished: true)

@@ -27,7 +27,7 @@ import Testing
     group.addOperation(late)
     #expect(late.isCancelled)
     #expect(failed.events == ["failing"])
-    // One that was cancelled by itself is no failure.
+    // An operation that was cancelled separately is not a failure.
     let cancelled = BlockOperation {}
     let other = GroupOperation(operations: [cancelled, BlockOperation {}])
     cancelled.cancel()

@@ -189,7 +189,7 @@ import Testing
     #expect(count.value == 0)
     executor.run()
     #expect(count.value == 5 && group.isFinished)
-    // Released without having run: so are its operations.
+    // Released without having run, like its operations.
     let released = WeakReference<BlockOperation>()
     do {
       let operation = BlockOperation {}
@@ -285,7 +285,7 @@ import Testing
     growing.goOn.open()
     try await queue.finished()
     #expect(growing.progress.isFinished && queue.progress.isFinished)
-    // A handler of the user's stays.
+    // A user's handler stays.
     let handled = Gate()
     let other = GroupOperation()
     other.innerQueue.progress.cancellationHandler = { handled.open() }

@@ -18,7 +18,7 @@ import Testing
     let added = Gate()
     queue.executor = VisitExecutor()
     let operation = AsynchronousOperation()
-    // Called by the thread that looks whether the queue is empty, after it has looked.
+    // Called by the thread that checks whether the queue is empty, after the check.
     let token = (queue as OperationQueue).observe(\.isSuspended) { queue, _ in
       guard !added.isOpen else { return }
       added.open()

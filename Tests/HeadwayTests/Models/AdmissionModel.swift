@@ -1,6 +1,6 @@
 @testable import Headway
 
-/// The rules of a queue, written so simply that they can be seen to be right: one array, searched from end to end.
+/// The rules of a queue, written so simply that they are obviously right: one array, searched from end to end.
 struct AdmissionModel {
   enum State {
     case waiting, started, finished
@@ -8,17 +8,17 @@ struct AdmissionModel {
 
   struct Entry {
     let isBarrier: Bool
-    /// Code of its own runs when it is started cancelled.
+    /// Its own code runs when it is started cancelled.
     let hasCode: Bool
     var priority: QueuePriority
     var dependencies: Set<Int>
     var state = State.waiting
     var isCancelled = false
-    /// It was started as cancelled, and so is not counted against the limit.
+    /// It was started as cancelled, so it is not counted against the limit.
     var isLeaving = false
-    /// A thread has taken it into its run, or has taken it out of there and is about to start it.
+    /// A thread has taken it into its run, or has removed it from there and is about to start it.
     var isTaken = false
-    /// It was started in a run, which is counted in its place.
+    /// It was started in a run, which is counted instead of it.
     var isInRun = false
   }
 
@@ -29,7 +29,7 @@ struct AdmissionModel {
   var order = QueueOrder.priority
 
   var unfinished: [Int] { entries.indices.filter { entries[$0].state != .finished } }
-  /// How many runs threads have taken.
+  /// The number of runs that threads have taken.
   var runs = 0
   var running: Int { entries.count { $0.state == .started && !$0.isLeaving && !$0.isInRun } + runs }
 
@@ -41,15 +41,15 @@ struct AdmissionModel {
     entries.indices.filter { entries[$0].state == .waiting && entries[$0].isCancelled && !entries[$0].isTaken }
   }
 
-  /// C5: the cancelled that wait leave without regard to anything.
+  /// C5: waiting cancelled operations leave unconditionally.
   var leaving: [Int] { cancelled.filter { !entries[$0].hasCode } }
 
-  /// C5: those that have code to run for that wait for a place, and for nothing else.
+  /// C5: cancelled operations that have code to run wait for a place, and for nothing else.
   var leavingWithinLimit: [Int] { cancelled.filter { entries[$0].hasCode } }
 
   var hasCancelled: Bool { !cancelled.isEmpty }
 
-  /// P2, Q8 and Q12: those that suspension and limit alone may hold back.
+  /// P2, Q8 and Q12: operations that only suspension and the limit can delay.
   var candidates: [Int] {
     entries.indices.filter { number in
       guard entries[number].state == .waiting, !entries[number].isCancelled, isReady(number) else { return false }
@@ -59,13 +59,13 @@ struct AdmissionModel {
     }
   }
 
-  /// How many could start, but for those that threads are about to start.
+  /// How many could start, except for those that threads are about to start.
   func startable(beside others: Set<Int> = []) -> Int {
     let places = isSuspended ? 0 : max(0, limit - running)
     return leaving.count + min(places, leavingWithinLimit.count + candidates.count { !others.contains($0) })
   }
 
-  /// Whether `number` is to start before `other`.
+  /// Whether `number` must start before `other`.
   func precedes(_ number: Int, _ other: Int) -> Bool {
     order == .fifo || entries[number].priority == entries[other].priority
       ? number < other : entries[number].priority > entries[other].priority

@@ -5,19 +5,19 @@ import HeadwayTestKit
 /// A thread that takes batches, as far as a program knows.
 struct AdmissionThread {
   let batch = Batch()
-  /// Those of the batch that were not taken out of it, in their order.
+  /// The operations of the batch that were not removed from it, in their order.
   var waiting: [Int] = []
-  /// Taken out of the batch, and about to be started.
+  /// Removed from the batch, and about to be started.
   var popped: Int?
   /// Started in the batch.
   var current: Int?
   /// The thread has continued with that one.
   var isContinued = false
-  /// None has been taken out of it.
+  /// None has been removed from it.
   var isFresh = false
 }
 
-/// An object that an operation's block holds, and so is freed with it.
+/// An object that an operation's block holds, so it is freed with the operation.
 final class CountedMember: Sendable {
   private let census: Crowd
 
@@ -29,8 +29,8 @@ final class CountedMember: Sendable {
   deinit { census.leave() }
 }
 
-/// The commands that are about batches: threads take them, and start and end their operations, in any order among all
-/// of them; and so between any two steps of a thread anything else may happen.
+/// The commands for batches: threads take them, and start and end their operations, in any order among all of them. So
+/// anything else can happen between any two steps of a thread.
 extension AdmissionProgram {
   mutating func takeBatchCommand() throws -> String {
     let number = random(0...threads.count - 1)
@@ -42,7 +42,7 @@ extension AdmissionProgram {
       try startPopped(of: number)
       return "start in batch \(number)"
     }
-    // A thread takes the first of its batch before it does anything else.
+    // A thread takes the first operation of its batch before it does anything else.
     if threads[number].batch.isActive, threads[number].isFresh || random(0...7) > 0 {
       try pop(of: number)
       return "pop of batch \(number)"
@@ -56,7 +56,7 @@ extension AdmissionProgram {
     return "fill \(number)"
   }
 
-  /// Those that the threads will start first, of batches from which none has been taken.
+  /// The operations that the threads will start first, from batches from which none has been removed.
   var firstOfBatches: Set<Int> {
     var numbers: Set<Int> = []
     for thread in threads {
@@ -68,7 +68,7 @@ extension AdmissionProgram {
 
   private func isTaken(_ number: Int) -> Bool { operations[number].admission.place == .taken }
 
-  /// Whether operations stand in a batch is for the queue to say; that none is lost there, ``endBatches()`` looks at.
+  /// The queue decides whether operations are in a batch; ``endBatches()`` checks that none is lost there.
   mutating func noteReclaimed() {
     for (position, thread) in threads.enumerated() {
       for number in thread.waiting where !isTaken(number) { model.entries[number].isTaken = false }
@@ -76,7 +76,7 @@ extension AdmissionProgram {
     }
   }
 
-  /// As `update(collectingBatches:)` does.
+  /// Does the same as `update(collectingBatches:)`.
   mutating func collect() {
     admission.noteNewlyReady()
     var count = admission.count
@@ -102,7 +102,8 @@ extension AdmissionProgram {
     let hasTaken = admission.fill(batch, atMost: mostCount, indivisible: 1, at: 0) {
       $0 !== operations[min(refused, operations.count - 1)] && $0.fitsBatch
     }
-    // Those that were given a dependency after they had become ready are among them: that is seen when they start.
+    // These include operations that were given a dependency after they had become ready: that is detected when they
+    // start.
     let isNew = { [model] in operations[$0].admission.place == .taken && !model.entries[$0].isTaken }
     let taken = model.unfinished.filter { model.entries[$0].state == .waiting && isNew($0) }.sorted(by: model.precedes)
     let left = model.candidates.filter { !model.entries[$0].isTaken && !isNew($0) }.min(by: model.precedes)
@@ -130,7 +131,7 @@ extension AdmissionProgram {
     noteReclaimed()
   }
 
-  /// The thread takes the next operation out of its batch, or leaves the batch.
+  /// The thread removes the next operation from its batch, or leaves the batch.
   private mutating func pop(of number: Int) throws {
     noteReclaimed()
     let expected = threads[number].waiting.first
@@ -142,10 +143,10 @@ extension AdmissionProgram {
       collect()
       return close(number)
     }
-    // P2 and Q4: nothing suspended, and nothing more urgent, that the queue knows of.
+    // P2 and Q4: nothing is suspended, and the queue knows of nothing more urgent.
     let others = model.candidates.filter { !model.entries[$0].isTaken && operations[$0].admission.place == .ready }
     let isMoreUrgent = others.contains { model.entries[$0].priority > model.entries[expected].priority }
-    // The first of a batch is the thread's at once.
+    // The first operation of a batch belongs to the thread immediately.
     let isFirst = !model.isSuspended && model.running <= model.limit && !isMoreUrgent
     guard threads[number].isFresh || isFirst && model.leavingWithinLimit.isEmpty else {
       throw Divergence(description: "number \(expected) continues in a batch, and should stand back")
@@ -185,7 +186,7 @@ extension AdmissionProgram {
     }
   }
 
-  /// As the batch's thread does when an operation's work is done: the queue hears of it later.
+  /// Does what the batch's thread does when an operation's work is done: the queue is updated later.
   private mutating func endCurrent(of number: Int) throws {
     guard let current = threads[number].current else { return }
     threads[number].current = nil
@@ -196,7 +197,7 @@ extension AdmissionProgram {
       in: threads[number].batch, isContinued: threads[number].isContinued, continues: true)
     threads[number].batch.effects.perform()
     threads[number].batch.releaseDeferred()
-    // The thread owns what it has run.
+    // The thread owns the operations that it has run.
     OperationReference(operations[current]).release()
     for operation in operations { operation.queueLinks.home = nil }
     for operation in home.takeTold() where collectsLater { admission.becameReady(operation) }
@@ -208,10 +209,10 @@ extension AdmissionProgram {
     }
   }
 
-  /// The thread goes on with an operation that it has made ready, of its own accord.
+  /// The thread continues on its own with an operation that it has made ready.
   private mutating func continueRun(with operation: Int, in number: Int) throws {
     let candidates = model.candidates.filter { !model.entries[$0].isTaken }
-    // P2, Q4 and Q8: there is no other that could be started.
+    // P2, Q4 and Q8: no other operation could be started.
     guard !model.isSuspended, model.running <= model.limit, candidates == [operation],
       model.leavingWithinLimit.isEmpty
     else {
@@ -224,7 +225,7 @@ extension AdmissionProgram {
     threads[number].isContinued = true
   }
 
-  /// Has all threads end what they have begun, and leave their batches.
+  /// Makes all threads end the operations that they have begun, and leave their batches.
   mutating func endBatches() throws {
     for number in threads.indices {
       if threads[number].batch.isActive, threads[number].isFresh { try pop(of: number) }

@@ -1,22 +1,22 @@
 @testable import Headway
 
-/// Qualities of service: what waits for others without depending on them has those raised.
+/// Qualities of service: operations that wait for others without depending on them raise those.
 ///
-/// All operations are in the lists of the normal class, so that the order stays that of the model; they are marked as
-/// with classes.
+/// All operations are in the lists of the normal class, so that the order stays the model's; they are marked as with
+/// classes.
 extension AdmissionProgram {
   /// Most operations have no quality of service of their own.
   mutating func takeQuality() -> QualityOfService {
     random(0...2) > 0 ? .default : [.background, .utility, .userInteractive][random(0...2)]
   }
 
-  /// As an operation does that has become more urgent, or that something more urgent depends on.
+  /// Does what an operation does that has become more urgent, or has a more urgent dependent.
   mutating func setUrgency(of number: Int, level: Int) {
     _ = operations[number].state.raiseQuality(level: level)
     noteUrgency()
   }
 
-  /// Tells the state machine of what has become more urgent by itself, or by a dependency.
+  /// Notifies the state machine of operations that have become more urgent, on their own or through a dependency.
   mutating func noteUrgency() {
     for number in model.unfinished {
       let level = operations[number].state.current.qualityLevel
@@ -30,7 +30,7 @@ extension AdmissionProgram {
 
   /// P5: looks for an operation that is less urgent than one that waits for it.
   func findInversion() -> String? {
-    // From the last to the first: the most urgent one behind each, and that behind each barrier.
+    // From the last to the first: the most urgent operation behind each, and behind each barrier.
     var (segment, behind) = (WorkerClass.background, WorkerClass.background)
     for number in model.unfinished.reversed() {
       let entry = model.entries[number]

@@ -7,7 +7,7 @@ private final class OwnStartOperation: BlockOperation, @unchecked Sendable {
   override func start() { super.start() }
 }
 
-/// Goes into batches, and may have code to run when it is freed.
+/// Is taken in batches, and can have code to run when it is freed.
 private final class OwnMainOperation: BlockOperation, @unchecked Sendable {
   override func main() { super.main() }
 }
@@ -22,25 +22,25 @@ struct AdmissionProgram {
   var admission = Admission()
   var model = AdmissionModel()
   var operations: [BlockOperation] = []
-  /// Those that were started by themselves, not in a batch.
+  /// Operations that were started separately, not in a batch.
   var started: [Int] = []
-  /// How many were issued, and not redeemed.
+  /// The number of issued tickets that were not redeemed.
   var tickets = 0
   /// Threads that take batches.
   var threads = (0..<3).map { _ in AdmissionThread() }
-  /// What operations of batches take for the queue that holds them.
+  /// The queue that operations of batches consider their queue.
   let home = ToldQueue()
   /// Batches have results that were not collected.
   var hasUncollected = false
-  /// The count was not exact after each that was collected.
+  /// The count was not exact after each one that was collected.
   var isMiscounted = false
   let census: Crowd
-  /// The levels of quality of service of which the state machine has been told.
+  /// The levels of quality of service that the state machine was notified of.
   var levels: [Int: Int] = [:]
   private var comparisons = 0
   /// How many are added at first.
   private var added = 5
-  /// How many of 100 commands are about batches.
+  /// How many of 100 commands concern batches.
   private var batchCommands = 30
 
   static func divergence(seed: UInt64, _ census: Crowd) -> Divergence? {
@@ -61,7 +61,7 @@ struct AdmissionProgram {
   }
 
   private mutating func run() throws {
-    // Batches are long where much is ready: every tenth program begins with much, and goes on with batches.
+    // Batches are long if many operations are ready: every tenth program begins with many, and continues with batches.
     let isLong = random(0...9) == 0
     if isLong { (added, batchCommands) = (random(30...60), 70) }
     // Every fourth queue starts its operations in the order of adding.
@@ -137,12 +137,13 @@ struct AdmissionProgram {
     operations.append(operation)
     while number > 0, random(0...2) == 0 { addDependency(to: number, on: random(0...number - 1)) }
     _ = operation.state.reserve()
-    // Cancelled while it is being taken in.
+    // Cancelled while the queue is accepting it.
     if random(0...19) == 0 {
       operation.cancel()
       model.entries[number].isCancelled = true
     }
-    // Ended by that, as one of a subclass that ends itself when it is cancelled: then it is not taken in.
+    // Ended by that, like an operation of a subclass that ends itself when it is cancelled: then the queue does not
+    // accept it.
     if operation.isCancelled, random(0...1) == 0 {
       operation.end()
       model.entries[number].state = .finished
@@ -166,7 +167,7 @@ struct AdmissionProgram {
     if let actual { started.append(actual) }
   }
 
-  /// As `OperationQueue` does when an operation has ended: what depends on it is told of first.
+  /// Does what `OperationQueue` does when an operation has ended: its dependents are processed first.
   private mutating func finish(_ number: Int) {
     let wereReady = model.entries.indices.filter { model.isReady($0) }
     operations[number].end()
@@ -203,7 +204,7 @@ struct AdmissionProgram {
     model.entries[number].dependencies.insert(dependency)
   }
 
-  /// As an operation does that becomes ready.
+  /// Does what an operation does that becomes ready.
   mutating func notifyReady(except wereReady: [Int]) {
     for number in model.entries.indices where model.isReady(number) && !wereReady.contains(number) {
       admission.becameReady(operations[number])
@@ -220,7 +221,7 @@ struct AdmissionProgram {
     if isMiscounted { throw Divergence(description: "operations of batches were collected, and the count is wrong") }
     tickets += admission.issueTickets()[.normal]
     #if DEBUG
-    // Each takes as long as a dozen commands.
+    // Each requires as much time as a dozen commands.
     comparisons += 1
     if comparisons % 16 == 0 { admission.checkInvariants() }
     admission.checkTickets()
@@ -248,7 +249,7 @@ struct AdmissionProgram {
     }
   }
 
-  /// Runs all that is left, and cancels what waits in circles.
+  /// Runs all remaining operations, and cancels those that wait in cycles.
   private mutating func drain() throws {
     try endBatches()
     (model.isSuspended, admission.isSuspended) = (false, false)
@@ -258,7 +259,7 @@ struct AdmissionProgram {
       try next()
       try compare()
       if started.isEmpty {
-        // Nothing runs and nothing can: a limit of 0, or a circle.
+        // Nothing runs, and nothing can: a limit of 0, or a cycle.
         if model.order == .priority { (model.limit, admission.limit) = (.max, .max) }
         if model.startable() == 0, let first = model.unfinished.first { cancel(first) }
       } else {
@@ -273,13 +274,13 @@ struct AdmissionProgram {
 
   mutating func random(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
 
-  /// One that has not finished, if there is any.
+  /// An unfinished operation, if there is any.
   private mutating func anyone() -> Int { model.unfinished.randomElement(using: &generator) ?? 0 }
 
   func text(_ number: Int?) -> String { number.map { "number \($0)" } ?? "none" }
 }
 
-/// A queue that keeps what it hears of operations that have become ready.
+/// A queue that records its notifications of operations that have become ready.
 final class ToldQueue: OperationQueue, @unchecked Sendable {
   private var told: [Headway.Operation] = []
 

@@ -2,10 +2,10 @@ import Headway
 
 /// One step of a program, which a model and the library carry out.
 ///
-/// Operations and queues are named by their numbers in the program. A command that would be misuse when its turn comes
-/// is passed over by both sides; so whatever is left out of a program, what remains is valid.
+/// Operations and queues are named by their numbers in the program. Both sides skip a command that would be misuse when
+/// its turn comes. So a program stays valid no matter what is left out of it.
 enum Command: Equatable, Sendable {
-  // What is done to operations.
+  // Changes to operations.
   case depend(Int, on: Int, requiresSuccess: Bool)
   case removeDependency(Int, from: Int)
   case cancel(Int)
@@ -22,7 +22,7 @@ enum Command: Equatable, Sendable {
   case observe(Int)
   case wait(Int)
 
-  // What is done to queues.
+  // Changes to queues.
   case add(Int, queue: Int)
   case addBatch([Int], queue: Int)
   case cancelAll(queue: Int)
@@ -32,7 +32,7 @@ enum Command: Equatable, Sendable {
   case observeQueue(Int)
   case waitForAll(queue: Int)
 
-  // What the threads of a queue would do.
+  // The work of a queue's threads.
   /// Lets the queue start one operation.
   case step(queue: Int)
   /// Calls the completion block that has waited longest.
@@ -41,7 +41,7 @@ enum Command: Equatable, Sendable {
   case run(queue: Int)
 }
 
-/// What an operation of a program is like.
+/// The kind of an operation of a program.
 enum OperationKind: CaseIterable, Sendable {
   /// A subclass with a `main()`.
   case plain
@@ -49,20 +49,20 @@ enum OperationKind: CaseIterable, Sendable {
   case failing
   /// A block operation with two blocks.
   case blocks
-  /// A barrier block; there is none before it is added to a queue.
+  /// A barrier block; it does not exist before it is added to a queue.
   case barrier
-  /// Goes on until it is told to finish.
+  /// Continues until the program finishes it.
   case asynchronous
   /// The same in the old style: overrides `start()` and the states, and posts the changes.
   case posting
-  /// Overrides `isReady`, and is ready when it is allowed to be.
+  /// Overrides `isReady`, and is ready when the program allows it.
   case held
 }
 
-/// An operation of a program, before it is made.
+/// An operation of a program, before it is created.
 struct Blueprint: Equatable, Sendable {
   var kind: OperationKind
-  /// What it does when it runs.
+  /// Its work when it runs.
   var inside: Command?
 }
 

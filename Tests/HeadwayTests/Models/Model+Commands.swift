@@ -3,7 +3,7 @@ import Headway
 extension Model {
   // MARK: What is misuse
 
-  /// Whether the command is no misuse, and would not block, as things stand.
+  /// Whether the command is not misuse, and would not block, in the current state.
   func isLegal(_ command: Command) -> Bool {
     switch command {
     case .add(let number, _): mayBeAdded(number)
@@ -25,7 +25,7 @@ extension Model {
     switch command {
     // D5.
     case .depend(let number, let other, _): number != other && operations[number].phase == .pending
-    // O5; and of the end an overridden `start()` would have to know itself.
+    // O5; after the end, an overridden `start()` would have to detect this itself.
     case .start(let number):
       operations[number].phase == .pending
         ? !operations[number].wasAdded && isReady(number)
@@ -41,7 +41,7 @@ extension Model {
 
   // MARK: What it does
 
-  /// Carries out a command that is legal.
+  /// Executes a legal command.
   mutating func perform(_ command: Command) {
     switch command {
     case .depend(let number, let other, let requiresSuccess): depend(number, on: other, requiresSuccess)
@@ -53,7 +53,7 @@ extension Model {
     case .cancel(let number): cancel(number)
     case .setPriority(let number, let priority): operations[number].priority = priority
     case .setCompletionBlock(let number, let label):
-      // C4: or it was cancelled in no queue, and may be given to one.
+      // C4: or it was cancelled in no queue, and can be added to one.
       let operation = operations[number]
       let mayBeAdded = operation.isCancelled && !operation.wasAdded
       if operation.phase != .finished || mayBeAdded { operations[number].completionBlock = label }
@@ -87,7 +87,7 @@ extension Model {
     if operations[number].phase == .pending {
       start(number)
     } else if operations[number].isCancelled, !operations[number].wasAdded {
-      // C4: what was set as its completion block since it was cancelled.
+      // C4: the completion block that was set since it was cancelled.
       sendCompletionBlock(of: number, to: nil)
     }
   }
@@ -104,7 +104,7 @@ extension Model {
     }
   }
 
-  /// C7: it is called at once, when it is cancelled, or, after the end, never.
+  /// C7: the handler is called immediately, on cancellation, or, after the end, never.
   private mutating func addCancellationHandler(_ number: Int) {
     if operations[number].isCancelled {
       operations[number].cancellations += 1
@@ -113,7 +113,7 @@ extension Model {
     }
   }
 
-  /// Q1; and C4: those that were cancelled, and so have finished, are ignored, but for their completion blocks.
+  /// Q1; and C4: operations that were cancelled, and so have finished, are ignored, except for their completion blocks.
   private mutating func add(_ numbers: [Int], to queue: Int) {
     for number in numbers where operations[number].phase == .finished { sendCompletionBlock(of: number, to: queue) }
     for number in numbers where operations[number].phase == .pending {

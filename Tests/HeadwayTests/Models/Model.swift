@@ -1,6 +1,6 @@
 import Headway
 
-/// The rules of operations and queues, written so simply that they can be seen to be right: one thread, plain arrays,
+/// The rules of operations and queues, written so simply that they are obviously right: one thread, plain arrays,
 /// searched from end to end.
 struct Model {
   var operations: [ModelOperation]
@@ -46,7 +46,7 @@ struct Model {
       operations[number].runs += 1
       finish(number)
     case .asynchronous:
-      // An error ends it, or it goes on.
+      // An error ends it; otherwise, it continues.
       if operations[number].failure != nil { finish(number) }
     case .posting:
       break
@@ -70,16 +70,16 @@ struct Model {
     operations[number].failure = failure
   }
 
-  /// O6 and what follows: all in the order in which it happens.
+  /// O6 and its consequences: all in the order in which they happen.
   mutating func finish(_ number: Int) {
     guard operations[number].phase != .finished else { return }
     operations[number].phase = .finished
     operations[number].cancellationHandlers = 0
     operations[number].observation.change(values(of: number))
     operations[number].observation.hasEnded = true
-    // O8: it lets go of its dependencies, of which nobody is told any more; after its completion block.
+    // O8: it releases its dependencies after its completion block; observers are no longer notified of that.
     if operations[number].completionBlock == nil { operations[number].dependencies = [] }
-    // D3: whatever required it to succeed is cancelled before it is released.
+    // D3: dependents that required it to succeed are cancelled before they are released.
     cancelSuccessDependents(of: number)
     operations[number].hasReleased = true
     tell()
@@ -105,7 +105,7 @@ struct Model {
     }
   }
 
-  /// D3: all that required this one to succeed get the error, and then are cancelled.
+  /// D3: all operations that required this one to succeed get the error, and then are cancelled.
   private mutating func cancelSuccessDependents(of number: Int) {
     guard let failure = requirementFailure(of: number) else { return }
     let dependents = operations[number].successDependents.filter { operations[$0].phase == .pending }
@@ -122,7 +122,7 @@ struct Model {
     operations[number].culpritHasFailed = operations[culprit].outcome == "failure"
   }
 
-  /// What those are told that require this finished operation to succeed; nil if it did.
+  /// The error that operations get if they require this finished operation to succeed; nil if it did.
   func requirementFailure(of number: Int) -> Failure? {
     let operation = operations[number]
     if let failure = operation.failure, failure.culprit != nil { return failure }
@@ -132,13 +132,13 @@ struct Model {
 
   // MARK: Telling
 
-  /// K2: tells all observers what has changed.
+  /// K2: notifies all observers of changes.
   mutating func tell() {
     for number in operations.indices { operations[number].observation.change(values(of: number)) }
     for number in queues.indices { queues[number].observation.change(values(ofQueue: number)) }
   }
 
-  /// In the order in which several are told that have changed at once.
+  /// In the order of notification of operations that have changed at the same time.
   func values(of number: Int) -> [Observation.Value] {
     let operation = operations[number]
     return [

@@ -1,6 +1,6 @@
 import Headway
 
-/// What the rules know of an operation.
+/// The state of an operation that the rules use.
 struct ModelOperation {
   enum Phase {
     case pending, executing, finished
@@ -11,25 +11,25 @@ struct ModelOperation {
   /// False for a barrier that has not been added.
   var exists: Bool
   var phase = Phase.pending
-  /// It has finished, and those that depend on it need not wait any longer.
+  /// It has finished, and its dependents no longer need to wait.
   var hasReleased = false
   var isCancelled = false
-  /// In the order of adding; let go of at the end (O8).
+  /// In the order of adding; released at the end (O8).
   var dependencies: [Int] = []
-  /// D3: those that require this one to succeed, in the order in which they said so.
+  /// D3: the operations that require this one to succeed, in the order of their requirements.
   var successDependents: [Int] = []
   var priority = QueuePriority.normal
   var name: String?
   var failure: Failure?
-  /// What an override of `isReady` looks at.
+  /// The condition that an override of `isReady` reads.
   var isAllowed = false
   /// The queue that holds it.
   var queue: Int?
   /// Q2: it is in a queue or has been in one.
   var wasAdded = false
-  /// How often work of it was run.
+  /// How often its work was run.
   var runs = 0
-  /// What it did inside was no misuse.
+  /// The work that it did inside was not misuse.
   var actedInside = false
   var completionBlock: Int?
   /// The completion blocks that have been called.
@@ -50,7 +50,8 @@ struct ModelOperation {
   /// D3: it was cancelled because an operation that it required to succeed failed.
   var culpritHasFailed = false
 
-  /// B5, D3: one that was cancelled is so, whatever error it recorded, unless it was because another failed.
+  /// B5, D3: a cancelled operation is cancelled, regardless of the error that it recorded, unless it was cancelled
+  /// because another one failed.
   var outcome: String? {
     guard phase == .finished else { return nil }
     if isCancelled { return culpritHasFailed ? "failure" : "cancelled" }
@@ -58,15 +59,15 @@ struct ModelOperation {
   }
 }
 
-/// Why an operation failed.
+/// The reason why an operation failed.
 struct Failure: Equatable {
   /// D3: the operation that was required to succeed.
   var culprit: Int?
-  /// Whose error it is, or was at the culprit.
+  /// The operation that has the error, or had it first.
   var mishap: String?
 }
 
-/// What observers are told of one operation or queue.
+/// The notifications of the observers of one operation or queue.
 struct Observation {
   enum Value: Equatable {
     case isCancelled(Bool), dependencies([Int]), isReady(Bool), isExecuting(Bool), isFinished(Bool)
@@ -76,19 +77,19 @@ struct Observation {
 
   private(set) var told: [Value] = []
   private var last: [Value]?
-  /// Nobody is told anything any more.
+  /// No observer is notified any longer.
   var hasEnded = false
 
   var isObserved: Bool { last != nil }
 
-  /// K1: with the values as they are, which the observers are told at the beginning.
+  /// K1: with the current values, which observers receive at the beginning.
   mutating func begin(_ values: [Value]) {
     guard !isObserved else { return }
     last = values
     told = values
   }
 
-  /// K2: tells which of the values have changed.
+  /// K2: notifies of the values that have changed.
   mutating func change(_ values: [Value]) {
     guard let last, !hasEnded else { return }
     told += zip(values, last).filter { $0 != $1 }.map(\.0)

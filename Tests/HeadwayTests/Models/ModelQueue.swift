@@ -1,8 +1,8 @@
 import Headway
 
-/// What the rules know of a queue.
+/// The state of a queue that the rules use.
 struct ModelQueue {
-  /// Q5: what has not finished, in the order of adding.
+  /// Q5: the operations that have not finished, in the order of adding.
   var operations: [Int] = []
   let order: QueueOrder
   var isSuspended = false
@@ -10,23 +10,23 @@ struct ModelQueue {
   /// Q10: nothing is tracked without a total.
   var total: Int64 = 0
   var completed: Int64 = 0
-  /// The completion blocks that are to be called, with their operations.
+  /// The completion blocks to call, with their operations.
   var completionBlocks: [(operation: Int, label: Int)] = []
   var observation = Observation()
 }
 
 extension Model {
-  /// What the queue starts now, if anything.
+  /// The operation that the queue starts now, if any.
   func next(of queue: Int) -> Int? {
     let queue = queues[queue]
-    // C5: the cancelled leave without regard to anything, unless they have code to run for that.
+    // C5: cancelled operations leave unconditionally, unless they have code to run for that.
     let cancelled = queue.operations.filter { isWaiting($0) && operations[$0].isCancelled }
     if let first = cancelled.first(where: { operations[$0].kind != .posting }) { return first }
     // Q3, Q4.
     let running = queue.operations.count { operations[$0].phase == .executing }
     guard !queue.isSuspended, queue.limit == -1 || running < queue.limit else { return nil }
     if let first = cancelled.first { return first }
-    // P2: the highest priority, and of equals the one that was added first.
+    // P2: the highest priority, and among equals the one that was added first.
     let candidates = queue.operations.filter { isWaiting($0) && mayStart($0) && !isBehindOthers($0) }
     let highest = candidates.map { operations[$0].priority }.max()
     return candidates.first { operations[$0].priority == highest }
@@ -34,10 +34,11 @@ extension Model {
 
   private func isWaiting(_ operation: Int) -> Bool { operations[operation].phase == .pending }
 
-  /// Nothing but the queue keeps it from starting.
+  /// Only the queue keeps it from starting.
   private func mayStart(_ operation: Int) -> Bool { isReady(operation) || operations[operation].isCancelled }
 
-  /// Q8: a barrier waits for all before it, and others for the barriers before them; Q12: or all for those before them.
+  /// Q8: a barrier waits for all operations before it, and others for the barriers before them; Q12: or for all before
+  /// them.
   private func isBehindOthers(_ operation: Int) -> Bool {
     operations[operation].queue.map { queue in
       let before = queues[queue].operations.prefix { $0 != operation }
@@ -48,9 +49,9 @@ extension Model {
 
   // MARK: Cycles
 
-  /// D6: the operations that never run by themselves.
+  /// D6: the operations that never run on their own.
   ///
-  /// Those of which each waits for another of them: what is left when all that need not wait for ever are taken out,
+  /// The operations that each wait for another of them: the remainder when all that need not wait forever are removed,
   /// again and again.
   var stuck: Set<Int> {
     var stuck = Set(operations.indices)
@@ -61,13 +62,13 @@ extension Model {
     }
   }
 
-  /// What must finish before the operation can start.
+  /// The operations that must finish before the operation can start.
   func obstacles(of number: Int) -> [Int] {
     let operation = operations[number]
     guard operation.phase == .pending, !operation.isCancelled else { return [] }
     let dependencies = operation.dependencies.filter { operations[$0].phase != .finished }
     guard let queue = operation.queue.map({ queues[$0] }) else { return dependencies }
-    // The cancelled hold nothing back.
+    // Cancelled operations delay nothing.
     let before = queue.operations.prefix { $0 != number }.filter {
       operations[$0].phase == .executing || !operations[$0].isCancelled
     }

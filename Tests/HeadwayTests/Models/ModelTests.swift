@@ -1,8 +1,9 @@
 import Testing
 
-/// Random programs of commands are given to the library and to a model of the rules, and compared after each command.
+/// Random programs of commands are executed by the library and by a model of the rules, and compared after each
+/// command.
 ///
-/// A program that fails is made small before it is shown. For one that stops the process, `HEADWAY_MODEL_TRACE=1`
+/// A program that fails is reduced before it is shown. For a program that stops the process, `HEADWAY_MODEL_TRACE=1`
 /// prints each seed before its turn.
 @Suite("Model", .hangLimit) struct ModelTests {
   @Test(
@@ -16,7 +17,8 @@ import Testing
       if environmentNumber("HEADWAY_MODEL_TRACE") != nil { printError("Model: HEADWAY_MODEL_SEED=\(seed)") }
       let program = Program(seed: UInt64(seed))
       guard ProgramRun.divergence(program) != nil else { continue }
-      // Here something is wrong; what is never freed should not take minutes in each attempt.
+      // A failure is expected here, and waiting for objects that are never freed should not take minutes in each
+      // attempt.
       let small = Shrinker { ProgramRun.divergence($0, patience: 1_000) != nil }.shrink(program)
       let divergence = ProgramRun.divergence(small, patience: 1_000).map { "\($0)" } ?? "not again"
       Issue.record("HEADWAY_MODEL_SEED=\(seed) HEADWAY_MODEL_PROGRAMS=1: \(divergence)\n\(small)")
@@ -42,13 +44,13 @@ import Testing
     }
     #expect(commands.count == 24)
     #expect(inside.count == 15)
-    // Each kind can succeed, fail, be cancelled or not finish, but for that whose `main()` throws.
+    // Each kind can succeed, fail, be cancelled or not finish, except for the kind whose `main()` throws.
     #expect(ends.count == 4 * OperationKind.allCases.count - 1)
     #expect(mostStuck > 3)
   }
 
   @Test("A failing program is made as small as can be") func shrinking() {
-    // As though cancelling operation 0 after adding it to queue 1 were wrong.
+    // As if cancelling operation 0 after adding it to queue 1 were wrong.
     let shrinker = Shrinker { program in
       guard let added = program.commands.firstIndex(of: .add(0, queue: 1)) else { return false }
       return program.commands[added...].contains(.cancel(0))

@@ -1,6 +1,6 @@
 import Headway
 
-/// Everything that can be seen of a program at one moment: of the model, or of the library.
+/// The visible state of a program at one moment, in the model or in the library.
 struct Picture: Equatable {
   struct OperationPicture: Equatable {
     var isReady, isExecuting, isFinished, isCancelled, isAsynchronous: Bool
@@ -13,9 +13,9 @@ struct Picture: Equatable {
     var hasCompletionBlock: Bool
     var completions: [Int]
     var cancellations: Int
-    /// What observers were told.
+    /// The notifications of observers.
     var told: [Observation.Value]
-    /// It waits for a circle.
+    /// It waits for a cycle.
     var isStuck: Bool
   }
 
@@ -26,9 +26,9 @@ struct Picture: Equatable {
     var limit: Int
     var completedUnits: Int64
     var fractionCompleted: Double
-    /// It asks for threads and has nothing for them to do.
+    /// It requests threads and has no work for them.
     var asksForEver: Bool
-    /// What observers were told.
+    /// The notifications of observers.
     var told: [Observation.Value]
   }
 
@@ -113,7 +113,7 @@ extension Picture {
 // MARK: Comparing
 
 extension Picture {
-  /// The first thing that differs, in words; nil if nothing does.
+  /// The first difference, in words; nil if there is none.
   func firstDifference(from expected: Picture) -> String? {
     guard self != expected else { return nil }
     for (number, (actual, expected)) in zip(operations, expected.operations).enumerated() where actual != expected {

@@ -1,7 +1,7 @@
 import Headway
 import HeadwayTestKit
 
-/// A list of commands, and what they are about.
+/// A list of commands, and the operations and queues that they use.
 struct Program: Equatable, Sendable {
   static let queueCount = 2
 
@@ -11,7 +11,7 @@ struct Program: Equatable, Sendable {
 }
 
 extension Program: CustomStringConvertible {
-  /// The operations that take part, and the commands, one a line.
+  /// The operations that take part, and the commands, one per line.
   var description: String {
     let named = Set(commands.flatMap(\.operations))
     let cast = operations.indices.filter(named.contains).map { number in
@@ -39,7 +39,7 @@ extension Program {
     mutating func program() -> Program {
       count = random(2...12)
       let operations = (0..<count).map { _ in blueprint() }
-      // Most programs are about several operations in a queue; so much is added at the beginning.
+      // Most programs are about several operations in a queue; so many are added at the beginning.
       let beginning = (0..<count).flatMap { operation in
         (random(0...2) == 0 ? [dependency(of: operation)] : [])
           + (random(0...2) == 0 ? [priority(of: operation)] : [])
@@ -61,7 +61,7 @@ extension Program {
         case 16...17: .posting
         default: .held
         }
-      // The blocks of an operation that is started by hand run on several threads at once.
+      // The blocks of an operation that is started manually run on several threads at the same time.
       return Blueprint(kind: kind, inside: kind != .blocks && random(0...3) == 0 ? commandInside() : nil)
     }
 
@@ -81,7 +81,7 @@ extension Program {
       }
     }
 
-    /// One that may as well be given from inside an operation.
+    /// A command that can also be given from inside an operation.
     private mutating func commandInside() -> Command {
       switch random(0...59) {
       case 0..<8: dependency(of: operation())

@@ -1,6 +1,6 @@
 import Headway
 
-/// Where the library does something else than the model says.
+/// A difference between the library and the model.
 struct Divergence: Equatable, CustomStringConvertible {
   let command: String
   let difference: String
@@ -8,7 +8,7 @@ struct Divergence: Equatable, CustomStringConvertible {
   var description: String { "after “\(command)”: \(difference)" }
 }
 
-/// A program that is carried out by the model and by the library, side by side.
+/// A program that the model and the library execute side by side.
 struct ProgramRun {
   private let program: Program
   private var model: Model
@@ -39,8 +39,8 @@ struct ProgramRun {
     return end()
   }
 
-  /// Cancels all that is left: suspended or not, whatever the limit, it ends; unless it has code to run for that, which
-  /// runs when it may.
+  /// Cancels all remaining operations, which then end even if suspended, and with any limit, except for those that have
+  /// code to run for that, which runs when it may.
   private mutating func end() -> Divergence? {
     let numbers = Array(program.operations.indices)
     var commands = numbers.map { Command.cancel($0) } + numbers.map { .finish($0, isFailure: false) }
@@ -57,7 +57,7 @@ struct ProgramRun {
     return isOver ? nil : Divergence(command: "cancel all", difference: "not all has finished")
   }
 
-  /// Passes over what would be misuse.
+  /// Skips commands that would be misuse.
   private mutating func perform(_ command: Command) -> Divergence? {
     guard model.isLegal(command) else { return nil }
     model.perform(command)
@@ -68,8 +68,8 @@ struct ProgramRun {
     return difference.map { Divergence(command: "\(command)", difference: $0) }
   }
 
-  /// The completion blocks of operations that were in no queue are called by threads of the pool, which then release
-  /// the dependencies.
+  /// Threads of the pool call the completion blocks of operations that were in no queue, and then release the
+  /// dependencies.
   private func awaitPool() {
     for (operation, real) in zip(model.operations, real.operations) {
       guard let real, !operation.wasAdded, !operation.completions.isEmpty else { continue }
@@ -80,7 +80,7 @@ struct ProgramRun {
     }
   }
 
-  /// Whether a circle that was found is none; and whether one can ask everything at any time.
+  /// Describes a reported cycle that is not one; the check also makes queries, which must be possible at any time.
   private var wrongCycle: String? {
     for (number, operation) in real.operations.enumerated() {
       guard let operation = operation?.operation else { continue }

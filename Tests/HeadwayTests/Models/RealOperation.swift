@@ -1,7 +1,7 @@
 import Headway
 import Synchronization
 
-/// What is seen of an operation of the library.
+/// The observations of an operation of the library.
 final class Witness: Sendable {
   struct Seen {
     var runs = 0
@@ -14,17 +14,17 @@ final class Witness: Sendable {
 
   var seen: Seen { state.withLock { $0 } }
 
-  /// Blocks of an operation, and completion blocks, may come from several threads.
+  /// Blocks of an operation, and completion blocks, can run on several threads.
   func see(_ change: @Sendable (inout Seen) -> Void) { state.withLock { change(&$0) } }
 }
 
-/// An operation, and what is seen of it.
+/// An operation, and its observations.
 struct RealOperation {
   let operation: Headway.Operation
   let witness: Witness
   var tokens: [ObservationToken] = []
 
-  /// Makes the operation of a program with the given number; there is none yet when it is a barrier.
+  /// Creates the operation of a program with the given number; a barrier does not exist yet.
   init?(_ kind: OperationKind, number: Int, in program: RealProgram) {
     let witness = Witness()
     let body: @Sendable () -> Void = { [unowned program] in program.begin(number, witness) }
@@ -43,14 +43,14 @@ struct RealOperation {
     self.witness = witness
   }
 
-  /// A barrier that the library has made.
+  /// A barrier that the library has created.
   init(barrier: Headway.Operation, _ witness: Witness) {
     operation = barrier
     self.witness = witness
   }
 }
 
-/// The fields of these operations, but constants, are used on the test's own thread only.
+/// Except for constants, the fields of these operations are used on the test's own thread only.
 private final class ModelPlainOperation: Headway.Operation, @unchecked Sendable {
   private let body: @Sendable () -> Void
   private let mishap: Mishap?
@@ -74,7 +74,7 @@ private final class ModelAsynchronousOperation: AsynchronousOperation, @unchecke
   override func main() { body() }
 }
 
-/// An operation that is ready when it is allowed to be.
+/// An operation that is ready when the program allows it.
 final class ModelHeldOperation: Headway.Operation, @unchecked Sendable {
   private let body: @Sendable () -> Void
   private var isAllowed = false
@@ -91,7 +91,7 @@ final class ModelHeldOperation: Headway.Operation, @unchecked Sendable {
   }
 }
 
-/// An asynchronous operation as the seeds write them.
+/// An asynchronous operation as in the seeds.
 final class ModelPostingOperation: Headway.Operation, @unchecked Sendable {
   private let body: @Sendable () -> Void
   private var own = (isExecuting: false, isFinished: false)

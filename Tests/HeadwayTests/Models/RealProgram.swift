@@ -5,7 +5,7 @@ import Synchronization
 
 /// The operations and queues of a program, in the library.
 ///
-/// Used by the test's own thread; what comes on others goes to the witnesses, which protect themselves.
+/// Used by the test's own thread; calls on other threads are recorded by the witnesses, which protect themselves.
 final class RealProgram: @unchecked Sendable {
   let program: Program
   private(set) var operations: [RealOperation?] = []
@@ -16,7 +16,7 @@ final class RealProgram: @unchecked Sendable {
   private var numbers: [ObjectIdentifier: Int] = [:]
   private var newBarrier = -1
   private(set) var starts: [Int] = []
-  /// The operations that do something inside, which the model has found to be legal.
+  /// The operations that do work inside, which the model has found to be legal.
   var actingInside: Set<Int> = []
 
   init(_ program: Program) {
@@ -31,7 +31,7 @@ final class RealProgram: @unchecked Sendable {
     if let operation { numbers[ObjectIdentifier(operation.operation)] = number }
   }
 
-  /// Of one that is not known, and so is the barrier that is being added.
+  /// The witness of an unknown operation, which is therefore the barrier that is being added.
   func number(of operation: Headway.Operation) -> Int { numbers[ObjectIdentifier(operation)] ?? newBarrier }
 
   /// An operation's work begins.
@@ -43,7 +43,7 @@ final class RealProgram: @unchecked Sendable {
 
   // MARK: Commands
 
-  /// Carries out a command that the model has found to be legal.
+  /// Executes a command that the model has found to be legal.
   func perform(_ command: Command) {
     switch command {
     case .add(let number, let queue): add(number, to: queues[queue])
@@ -117,14 +117,14 @@ final class RealProgram: @unchecked Sendable {
 // MARK: Observing
 
 extension RealProgram {
-  /// In the order in which the model tells several changes that happen at once.
+  /// In the order in which the model notifies of several changes that happen at the same time.
   private func observe(_ number: Int) {
     guard let real = operations[number], real.tokens.isEmpty else { return }
     let (operation, witness) = (real.operation, real.witness)
     func observe<Value>(
       _ keyPath: KeyPath<Headway.Operation, Value>, _ told: @escaping @Sendable (Value) -> Observation.Value
     ) -> ObservationToken {
-      // Of a posted change observers are notified even if the value is the same; the model tells of changes.
+      // Observers are notified of a posted change even if the value is the same; the model notifies of changes only.
       let last = Mutex<Observation.Value?>(nil)
       return operation.observe(keyPath, options: [.initial, .new]) { _, change in
         guard let value = change.newValue.map(told) else { return }
@@ -161,7 +161,7 @@ extension RealProgram {
     ]
   }
 
-  /// Looks, later, whether everything has been freed.
+  /// Checks, later, whether everything has been freed.
   var isAlive: @Sendable () -> Bool {
     let operations = operations.compactMap { $0.map { WeakOperation($0.operation) } }
     let queues = queues.map { queue in { @Sendable [weak queue] in queue != nil } }

@@ -1,11 +1,11 @@
 import Headway
 
-/// Makes a failing program small, so that a person sees what is wrong with the library.
+/// Reduces a failing program, so that a person sees the fault in the library.
 struct Shrinker {
   /// Whether a program still fails.
   let fails: (Program) -> Bool
 
-  /// The smallest failing program that can be reached by leaving out and simplifying.
+  /// The smallest failing program that can be reached by omitting and simplifying.
   func shrink(_ program: Program) -> Program {
     var smallest = program
     while let smaller = smallerProgram(than: smallest) { smallest = smaller }
@@ -16,7 +16,7 @@ struct Shrinker {
     withoutCommands(program) ?? simplified(program)
   }
 
-  /// Leaves out as many commands as can be at once: half of them, a quarter, … one.
+  /// Omits as many commands as possible at a time: half of them, a quarter, … one.
   private func withoutCommands(_ program: Program) -> Program? {
     var length = max(1, program.commands.count / 2)
     while !program.commands.isEmpty {
@@ -31,7 +31,7 @@ struct Shrinker {
     return nil
   }
 
-  /// Makes one thing simpler.
+  /// Simplifies one thing.
   private func simplified(_ program: Program) -> Program? {
     for queue in program.orders.indices where program.orders[queue] == .fifo {
       var smaller = program
@@ -64,7 +64,7 @@ extension Blueprint {
 }
 
 extension Command {
-  /// Each is simpler than this one, so that simplifying comes to an end.
+  /// Each is simpler than this one, so simplifying ends.
   fileprivate var simpler: [Command] {
     switch self {
     case .depend(let operation, let other, true): [.depend(operation, on: other, requiresSuccess: false)]

@@ -2,10 +2,10 @@ import Synchronization
 
 @testable import Headway
 
-/// Runs what one queue starts on the calling thread, one at a time, and keeps starting and completion blocks apart, so
-/// that the model need not know how a queue asks for its threads.
+/// Runs the operations that one queue starts on the calling thread, one at a time, and keeps starts and completion
+/// blocks separate, so that the model need not know how a queue requests its threads.
 ///
-/// `StepExecutor` takes both from one list, in which a step for a queue that has nothing to start may stand.
+/// `StepExecutor` takes both from one list, which can contain a step for a queue that has nothing to start.
 final class TurnExecutor: WorkExecutor {
   private let visits = WorkList()
   private let blocks = WorkList()
@@ -27,7 +27,7 @@ final class TurnExecutor: WorkExecutor {
   /// Calls one completion block; false if there is none.
   func callCompletionBlock() -> Bool { blocks.runFirst() }
 
-  /// The queue asks for a thread again and again and has nothing to start.
+  /// The queue requests a thread again and again, and has nothing to start.
   var isAskedForEver: Bool { visits.isEndless }
 }
 
@@ -49,11 +49,12 @@ private final class WorkList: Sendable {
     }
   }
 
-  /// Runs the first that finds something to do.
+  /// Runs the first entry that finds work.
   ///
-  /// Some do not: a queue that could have started something when it asked, a helper of blocks that have run.
+  /// Some do not: a queue that could have started an operation when it made the request, a helper of blocks that have
+  /// run.
   func runFirst() -> Bool {
-    // More than a queue of a program could ask for in vain: some for each change of its books.
+    // More than a queue of a program could request in vain: some for each change of its state.
     for _ in 0..<1_000 {
       guard let work = works.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
       if work.runOnWorker(of: nil, atMost: 1) { return true }

@@ -1,10 +1,10 @@
 import Headway
 import HeadwayTestKit
 
-/// A graph of operations with values, and what each has to come to.
+/// A graph of operations with values, and the expected result of each.
 struct ValueProgram: Sendable {
   enum Kind: Equatable, Sendable {
-    /// Returns its number and the sum of the values of what it depends on.
+    /// Returns its number plus the sum of the values of its dependencies.
     case value
     /// The same, after so many suspensions.
     case suspending(Int)
@@ -68,11 +68,11 @@ struct ValueProgram: Sendable {
     case value(Int)
     case failure(Mishap)
     case cancelled
-    /// It did not run, because of one of these, which failed or were cancelled.
+    /// It did not run, because one of these failed or was cancelled.
     case culprits(Set<Int>)
   }
 
-  /// What each node has to come to.
+  /// The expected result of each node.
   var results: [Result] {
     var results: [Result] = []
     for (number, node) in nodes.enumerated() {

@@ -6,20 +6,20 @@ import Synchronization
 final class ValueProgramRun: Sendable {
   private let program: ValueProgram
   private let crowd = Crowd()
-  /// The nodes that are no groups, as they began.
+  /// The nodes that are not groups, in the order in which they began.
   private let begun = EventRecorder<Int>()
-  /// What functions hold while they are there.
+  /// The object that functions hold while they exist.
   private let tokens: Tokens
 
   init(_ program: ValueProgram, _ tokens: Tokens) { (self.program, self.tokens) = (program, tokens) }
 
-  /// An operation, and how to get its value.
+  /// An operation, and the way to get its value.
   private struct Made: Sendable {
     let operation: Operation
     let value: @Sendable () async throws -> Int
   }
 
-  /// What differs from what the program has to come to.
+  /// The differences from the expected results of the program.
   func complaints() async throws -> [String] {
     let queue = OperationQueue(name: "values", order: program.order)
     if program.order == .priority { queue.maxConcurrentOperationCount = program.limit }
@@ -41,7 +41,7 @@ final class ValueProgramRun: Sendable {
   private func add(_ made: [Made], to queue: OperationQueue) async throws {
     queue.isSuspended = program.pendingLimit == nil
     if let limit = program.pendingLimit { queue.pendingLimit = limit }
-    // Before any begins: later ones might be cancelled by what failed.
+    // Before any begins: otherwise, a failure might cancel later ones.
     for (node, made) in zip(program.nodes, made) where node.cancelling == .beforeAdding { made.operation.cancel() }
     for (node, made) in zip(program.nodes, made) {
       if program.pendingLimit == nil {
@@ -124,12 +124,13 @@ final class ValueProgramRun: Sendable {
 }
 
 extension ValueProgram.Result {
-  /// Whether an operation of which this is expected may come to `result`: of several culprits, any may be named.
+  /// Whether an operation with this expectation can have `result`: if several dependencies failed, it can name any of
+  /// them.
   fileprivate func allows(_ result: ValueProgram.Result, of program: ValueProgram) -> Bool {
     guard case .culprits(let culprits) = self else { return self == result }
     let cancelled = culprits.filter { program.nodes[$0].cancelling != .never }
     return switch result {
-    // An operation whose culprit was cancelled is a cancelled one.
+    // If the dependency was cancelled, the operation is a cancelled one.
     case .cancelled: !cancelled.isEmpty
     case .culprits(let named): named.count == 1 && named.isSubset(of: culprits.subtracting(cancelled))
     case .value, .failure: false

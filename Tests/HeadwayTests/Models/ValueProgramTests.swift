@@ -4,7 +4,7 @@ import HeadwayTestSupport
 import Testing
 
 /// Random graphs of operations with values, failures, cancellations, groups, orders and pending limits, on the threads
-/// of the library, compared with what the rules say of each.
+/// of the library, compared with the results that the rules require.
 @Suite("Values", .hangLimit) struct ValueProgramTests {
   @Test("B3, B4, C5, D3, O4, Q3, Q12, Q13: programs of operations with values") func programs() async throws {
     let count = (environmentNumber("HEADWAY_MODEL_PROGRAMS") ?? 2_000) / 2

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Headway
 
-/// What is recorded of an operation, and what its queue holds, when another becomes ready by its end.
+/// The records of an operation, and the contents of its queue, when another operation becomes ready by its end.
 @Suite("Causal order", .hangLimit) struct CausalOrderTests {
   /// How an operation ends.
   enum Kind: String, CaseIterable {
@@ -107,7 +107,7 @@ import Testing
       dependent.addDependency(operation)
       other.addOperation(dependent)
       queue.addOperation(operation)
-      // It is ready from the moment in which it can be seen as that, and not from when its queue knows.
+      // It is ready from the moment when that is visible, and not from the moment when its queue knows.
       while !dependent.isReady { await Task.yield() }
       if queue.operations.contains(operation) { stale.record("listed when ready in round \(round)") }
       if let iterator {
@@ -162,6 +162,6 @@ import Testing
 }
 
 extension Headway.Operation {
-  /// For asynchronous tests, whose thread may be blocked for an instant.
+  /// For asynchronous tests, whose thread can block briefly.
   fileprivate func waitUntilFinishedInTest() { waitUntilFinished() }
 }

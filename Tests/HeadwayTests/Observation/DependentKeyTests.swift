@@ -4,13 +4,14 @@ import Testing
 
 @testable import Headway
 
-/// Classes with a property for their state, which affects others by `keyPathsForValuesAffectingValue(forKey:)`.
+/// Classes with a property for their state, which affects other properties by
+/// `keyPathsForValuesAffectingValue(forKey:)`.
 @Suite("Dependent keys", .hangLimit) struct DependentKeyTests {
   private enum Phase: Int {
     case initialized, ready, executing, finished
   }
 
-  /// Posts `state` alone; the property has another name, since `state` is Headway's own in this module's tests.
+  /// Posts `state` alone; the property has another name, because `state` is Headway's own in this module's tests.
   private class Stateful: Headway.Operation, @unchecked Sendable {
     private let own = Mutex(Phase.initialized)
     var phase: Phase { own.withLock { $0 } }
@@ -50,7 +51,7 @@ import Testing
     operation.move(to: .finished)
     executor.run()
     #expect(dependent.isFinished && queue.operationCount == 0)
-    // One of the beginning, and one per change of the state, as with key-value observing on Apple platforms.
+    // One initial notification, and one per change of the state, as with key-value observing on Apple platforms.
     #expect(ready.events == [false, true, true, true])
     #expect(executing.events == [false, false, true, false])
     #expect(finished.events == [false, false, false, true])

@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 @Suite("Events of a queue", .hangLimit) struct EventTests {
-  /// Takes so many ends, and returns all events until then.
+  /// Consumes the given number of ends, and returns all events until then.
   private static func events(
     until count: Int, _ events: inout OperationQueueEvents.Iterator
   ) async -> [OperationQueueEvent] {
@@ -42,7 +42,7 @@ import Testing
     async let adding: Void = {
       for operation in operations { queue.addOperation(operation) }
     }()
-    // One listens all the while, the other takes all at once.
+    // One listens all the time, and the other consumes all events at the end.
     let heard = await Self.events(until: 2_000, &first)
     await adding
     Self.checkOrder(heard, of: operations)

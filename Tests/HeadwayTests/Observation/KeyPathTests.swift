@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test("K1: key paths made in generic code, each time anew, name what literals name") func generic() {
-    // More than the table has room for, and one that is in it all the while.
+    // More than the table has room for, and one that is in it all the time.
     let kept: AnyKeyPath = \BlockOperation.isReady
     for _ in 0..<1_000 {
       #expect(ObservedKey(executing(of: BlockOperation.self), of: BlockOperation.self) == .isExecuting)

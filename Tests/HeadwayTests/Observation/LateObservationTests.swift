@@ -187,7 +187,7 @@ import Testing
     }
     let (inside, goOn) = (Gate(), Gate())
     let operation = OwnState()
-    // So that announcements wait behind this.
+    // So that announcements wait behind this one.
     let first = operation.observe(\.isExecuting, options: [.prior]) { _, _ in }
     let ofPriority = operation.observe(\.queuePriority) { _, _ in
       inside.open()

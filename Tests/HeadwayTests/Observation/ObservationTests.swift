@@ -241,7 +241,7 @@ import Testing
     let changer = OperationQueue()
     changer.addOperation { operation.queuePriority = .high }
     inside.wait()
-    // Returns at once: the thread that is telling will tell this too, and finish what follows.
+    // Returns immediately: the thread that is notifying also delivers this change, and does the work that follows.
     operation.finish()
     #expect(operation.isFinished)
     #expect(told.events.isEmpty)

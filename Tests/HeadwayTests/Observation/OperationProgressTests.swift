@@ -3,7 +3,7 @@ import Testing
 
 @testable import Headway
 
-/// An operation has a progress once somebody asks for it.
+/// An operation has a progress once its `progress` is read.
 @Suite("Progress of operations", .hangLimit) struct OperationProgressTests {
   private static func tracked(total: Int64, limit: Int = -1) -> OperationQueue {
     let queue = OperationQueue(limit: limit)
@@ -11,7 +11,7 @@ import Testing
     return queue
   }
 
-  /// An operation that says when it has begun, and goes on until the second gate is open.
+  /// An operation that signals its beginning, and continues until the second gate is open.
   private static func heldOperation() -> (BlockOperation, begun: Gate, go: Gate) {
     let (begun, go) = (Gate(), Gate())
     let operation = BlockOperation {
@@ -67,7 +67,7 @@ import Testing
     let queue = Self.tracked(total: 2)
     let (running, begun, go) = Self.heldOperation()
     if isAskedFor { running.progress.totalUnitCount = 1 }
-    // In place of the one that cancels all.
+    // Instead of the one that cancels all.
     queue.progress.cancellationHandler = {}
     queue.addOperation(running)
     begun.wait()

@@ -22,7 +22,7 @@ import Testing
     try await expectAsynchronous(FinalOperation())
   }
 
-  /// Holds its place in the queue until it says that it has finished, and is not held by a thread.
+  /// Keeps its place in the queue until it posts that it has finished, and occupies no thread.
   private func expectAsynchronous(_ operation: some PostingOperation) async throws {
     let executor = StepExecutor()
     let queue = OperationQueue(limit: 1)
@@ -290,7 +290,7 @@ final class StringOperation: PostingOperation, @unchecked Sendable {
   }
 }
 
-/// Ready when it is allowed to be, and its dependencies have finished.
+/// Ready when the test allows it, and its dependencies have finished.
 final class HeldOperation: Headway.Operation, @unchecked Sendable {
   private let isAllowed = Atomic<Bool>(false)
 

@@ -2,9 +2,9 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-/// Observers that are called before a change, too; and what else comes with a change.
+/// Observers that are also called before a change, and the other information in a change.
 @Suite("Observing before a change", .hangLimit) struct PriorObservationTests {
-  /// What an observer was told, in short.
+  /// A notification of an observer, in short form.
   private static func text<Value>(_ change: ObservedValueChange<Value>) -> String {
     let values = [change.oldValue, change.newValue].map { $0.map { "\($0)" } ?? "-" }
     return "\(change.isPrior ? "before" : "after") \(values.joined(separator: " "))"
@@ -18,7 +18,7 @@ import Testing
     ]
     operation.start()
     let expected = [
-      "after - -",  // The call at the beginning.
+      "after - -",  // The initial call.
       "before false -", "after false true", "before true -", "after true false", "before - -", "after - -",
     ]
     #expect(heard.events == expected)

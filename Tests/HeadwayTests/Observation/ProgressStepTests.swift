@@ -8,7 +8,7 @@ import Testing
 @Suite("Steps of progress", .hangLimit) struct ProgressStepTests {
   private func hasNote(_ part: OperationProgress) -> Bool { part.hasReported.load(ordering: .relaxed) }
 
-  // The thread that asks for the whole, X, and one that changes the part, Y, which has the part's lock:
+  // The thread that reads the whole, X, and one that changes the part, Y, which has the part's lock:
   //
   //     X: clears the note of the part
   //                                        Y: changes the part

@@ -52,7 +52,7 @@ import Testing
     queue.operations.last?.cancel()
     cancelled.wait()
     #expect(queue.progress.completedUnitCount == 2)
-    // What occupied the queue counts, as any operation does.
+    // The operation that occupied the queue counts, like any operation.
     queue.progress.totalUnitCount = 3
     end.open()
     queue.waitUntilAllOperationsAreFinished()
@@ -149,7 +149,7 @@ import Testing
       progress.isPausable.toggle()
     }
     for count in 1...2 {
-      // One after the other: of two that end at once, the second's notification may tell of both.
+      // One after the other: if two end at the same time, the second one's notification can report both.
       queue.addOperations([BlockOperation {}], waitUntilFinished: true)
       #expect(eventually { seen.count == count })
     }

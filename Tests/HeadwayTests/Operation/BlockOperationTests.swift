@@ -49,7 +49,7 @@ import Testing
   func cancelling() {
     let ran = Atomic<Int>(0)
     let operation = BlockOperation()
-    // Whichever blocks begin, the first of them cancels; so none begins later than the others that had begun by then.
+    // No matter which blocks begin, the first of them cancels; so none begins later than those that had begun by then.
     let cancelled = Gate()
     for _ in 0..<1_000 {
       operation.addExecutionBlock { [unowned operation] in
@@ -93,7 +93,7 @@ import Testing
     #expect(operation.ran.events.sorted() == [0, 1])
   }
 
-  // Between the start and the taking of the blocks; accepted, it would not run.
+  // Between the start and the moment when the blocks are taken; if it were accepted, it would not run.
   @Test("B1: adding a block as soon as the operation executes is told") func addingAtTheStart() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = BlockOperation(name: "parse")

@@ -48,7 +48,7 @@ import Testing
       #expect(captured != nil)
       if let operation, let registration { end(operation, registration) }
       operation = nil
-      // The thread that ends it may release the handler after the waits for the end.
+      // The thread that ends it can release the handler after the waits for the end.
       await until { captured == nil }
       withExtendedLifetime(registration) {}
     }

@@ -156,7 +156,8 @@ import Testing
   }
 
   @Test("C6: cancelAllOperations() works on the main queue") func mainQueue() async throws {
-    // In a process of its own: others use the main queue meanwhile, and would be cancelled too.
+    // This runs in its own process, because other tests use the main queue in the meantime, and their operations would
+    // also be cancelled.
     await #expect(processExitsWith: .success) {
       let (started, end) = (Gate(), Gate())
       let first = BlockOperation {
@@ -198,6 +199,6 @@ final class SelfAware: Headway.Operation, @unchecked Sendable {
 }
 
 extension ExitTest.Result? {
-  /// What the process that exited said on standard error.
+  /// The standard error output of the process that exited.
   var message: String { String(decoding: self?.standardErrorContent ?? [], as: UTF8.self) }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// Completion blocks and the threads that wait for their operations.
 @Suite("Completion blocks and waits", .hangLimit) struct CompletionAfterWaitTests {
-  /// Notes, for each completion block that it gets, whether threads that wait for its operation may have woken.
+  /// Records, for each completion block that it gets, whether threads that wait for its operation could have woken.
   private final class NotingExecutor: WorkExecutor {
     let visits = VisitExecutor()
     let isStepwise = true

@@ -192,7 +192,7 @@ import Testing
       }
     }
     builders.waitUntilAllOperationsAreFinished()
-    // Whatever was built, with all edges taken away each is ready: nothing was counted twice or lost.
+    // For any graph, if all edges are removed, each operation is ready: nothing was counted twice or lost.
     for operation in operations {
       for dependency in operation.dependencies { operation.removeDependency(dependency) }
       #expect(operation.isReady, "\(operation.debugDescription)")

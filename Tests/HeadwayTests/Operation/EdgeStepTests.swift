@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// The steps that add edges, take them out and count them down, in the order that the test is about.
+/// The steps that add edges, remove them and count them down, in the order that the test examines.
 @Suite("Steps of edges", .hangLimit) struct EdgeStepTests {
   private func slotWord(of operation: Headway.Operation) -> UInt {
     operation.firstSlot.dependency.load(ordering: .acquiring)
@@ -94,7 +94,7 @@ import Testing
     #expect(slotWord(of: operation) & 1 == 1)
   }
 
-  // Another thread, X, cancels an operation, whose two dependencies are not finished:
+  // Another thread, X, cancels an operation that has two unfinished dependencies:
   //
   //     X: takes the edge out of the first
   //                                        the first ends, and is removed: its place is empty
@@ -151,7 +151,7 @@ import Testing
     thread.end(dependency)
     thread.close()
     #expect(dependent.isReady)
-    // No thread closes the stack that it is in, so the thread that frees it would wait forever.
+    // No thread closes the stack that contains it, so the thread that frees it would wait forever.
     if !dependent.isReady { _ = Unmanaged.passRetained(dependent) }
   }
 

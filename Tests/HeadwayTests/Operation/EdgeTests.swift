@@ -4,9 +4,9 @@ import Testing
 
 @testable import Headway
 
-/// What joins operations: slots, further dependencies, and the stack that the end closes.
+/// The links between operations: slots, further dependencies, and the stack that the end closes.
 @Suite("Edges", .hangLimit) struct EdgeTests {
-  /// How an operation comes to its end, or to none.
+  /// How an operation ends, or does not end.
   enum Outcome: CaseIterable {
     case removed, cancelled, freed, run
   }
@@ -15,7 +15,7 @@ import Testing
     "D5: a dependency that had finished when it was added holds nothing back, whatever becomes of the operation",
     arguments: 1...6, Outcome.allCases)
   func finishedDependencies(count: Int, outcome: Outcome) {
-    // Every set of those that have finished before.
+    // Every set of dependencies that have finished before.
     for finished in 0..<(1 << count) {
       let census = Crowd()
       do {
@@ -76,7 +76,7 @@ import Testing
           model[index].isUnlinked = true
         } else {
           further.remove(at: position)
-          // Another thread may have emptied the place meanwhile.
+          // Another thread might have emptied the place in the meantime.
           further.markUnlinked(at: position)
           model.remove(at: index)
         }
@@ -109,7 +109,7 @@ import Testing
       let isDone = dependency.dependents.isDone
       #expect(isDone)
       #expect(Set(counted.events).union(refused.events) == Set(edges) && counted.count + refused.count == edges.count)
-      // The oldest first: each thread's in its order.
+      // The oldest first: each thread's edges in its order.
       for thread in 0..<2 {
         let own = counted.events.compactMap { edges.firstIndex(of: $0) }.filter { $0 / 4 == thread }
         #expect(own == own.sorted())
@@ -138,7 +138,7 @@ import Testing
     let census = Crowd()
     for round in 0..<rounds {
       let (first, last) = (CountedOperation(census), CountedOperation(census))
-      // The end takes what is in the links under their lock.
+      // The end removes the contents of the links under their lock.
       if hasLock { first.completionBlock = {} }
       let dependents = Mutex<[CountedOperation]>((0..<32).map { _ in CountedOperation(census) })
       dependents.withLock { dependents in
@@ -158,8 +158,8 @@ import Testing
           }
         meeting.attend()
         if thread == 0 { return first.start() }
-        // It begins a little later in each round, by steps of a fraction of a microsecond. The first that is dropped
-        // waits until the end has counted down all, so that is another one in each round.
+        // It begins a little later in each round, by steps of a fraction of a microsecond. The first one that is
+        // dropped waits until the end has counted down all, so it is a different one in each round.
         for _ in 0..<(round % 64) { taken.swapAt(0, round % taken.count) }
         while !taken.isEmpty { taken.remove(at: round % taken.count) }
       }
@@ -182,7 +182,7 @@ import Testing
     let count = Int.random(in: 2...9, using: &generator)
     let queue = OperationQueue()
     let meeting = Meeting(of: 3)
-    // Which thread adds an operation to the queue: not all are added, and those may be freed meanwhile.
+    // The thread that adds an operation to the queue: some are not added, and can be freed in the meantime.
     let adders = (0..<count).map { _ in Int.random(in: 0...3, using: &generator) }
     let isCancelling = Bool.random(using: &generator)
     var operations = adders.map { _ in CountedOperation(census) }
@@ -195,7 +195,7 @@ import Testing
       meeting.attend()
       for _ in 0..<40 where known.count > 1 {
         let places = known.indices.shuffled(using: &generator).prefix(2).sorted()
-        // From the later to the earlier one, so that there is no cycle.
+        // From the later to the earlier one, so there is no cycle.
         let (dependency, dependent) = (known[places[0]].element, known[places[1]].element)
         switch Int.random(in: 0..<12, using: &generator) {
         case 0...4: dependent.addDependency(dependency)
@@ -204,7 +204,7 @@ import Testing
         case 8: if isCancelling { dependent.cancel() }
         case 9:
           let chosen = known.remove(at: places[0])
-          // A thread that adds it is the only one that does.
+          // If a thread adds it, no other thread does.
           if adders[chosen.offset] == thread { queue.addOperation(chosen.element) }
         default:
           let index = places[1]
@@ -212,10 +212,10 @@ import Testing
           queue.addOperation(known.remove(at: index).element)
         }
       }
-      // The rest is added, so that what waits for it ends.
+      // The rest is added, so the operations that wait for it end.
       for (number, operation) in known where adders[number] == thread { queue.addOperation(operation) }
     }
-    // Those that are in no queue end here, so that none waits for them.
+    // Operations that are in no queue end here, so none waits for them.
     for operation in unadded.compactMap(\.operation) {
       operation.cancel()
       operation.end()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Headway
 
-/// The steps of the end of an operation, and what other threads see between them.
+/// The steps of the end of an operation, and the state that other threads see between them.
 @Suite("Steps of the end", .hangLimit) struct EndStepTests {
   // Does not run a queue's operations itself: the test ends them.
   private let executor = VisitExecutor()
@@ -14,7 +14,7 @@ import Testing
     return queue
   }
 
-  /// Sees, as its queue sends for a thread, what a thread sees that comes at that moment.
+  /// Observes, when its queue requests a thread, the state that a thread arriving at that moment sees.
   private final class LookingExecutor: WorkExecutor {
     let look: @Sendable (any PoolWork) -> Void
     let isStepwise = true
@@ -74,7 +74,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  /// An operation that is announced to the inbox of a queue, and not there yet.
+  /// An operation that is announced to the inbox of a queue, but is not in it yet.
   private func announce(_ operation: Headway.Operation, to queue: OperationQueue) -> OperationReference {
     #expect(operation.state.reserve() == nil)
     operation.queueLinks.home = .passUnretained(queue)
@@ -96,7 +96,7 @@ import Testing
     _ = queue.inbox.push(reference)
     let word = operation.state.finish()
     let before = try #require(word)
-    // Another thread takes it in.
+    // Another thread lists it.
     #expect(queue.operationCount == 1)
     leave(queue, operation, from: before)
     #expect(queue.operationCount == 0)
@@ -137,7 +137,7 @@ import Testing
   func completionBlock() {
     let (captured, wasFreed) = (WeakReference<Counter>(), EventRecorder<Bool>())
     let queue = OperationQueue()
-    // The block runs on another thread before the thread that has handed it over continues.
+    // The block runs on another thread before the thread that has passed it on continues.
     queue.executor = LookingExecutor { work in
       guard work is PoolBlock else { return }
       onThreads(1) { _ in

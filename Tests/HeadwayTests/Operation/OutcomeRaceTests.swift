@@ -4,7 +4,8 @@ import Testing
 @testable import Headway
 
 @Suite("Outcomes that race", .hangLimit) struct OutcomeRaceTests {
-  /// What required the failed operation to succeed is cancelled with its error before users' code hears of the failure.
+  /// Operations that required the failed operation to succeed are cancelled with its error before user code is notified
+  /// of the failure.
   @Test(
     "B5, C6, D3: what required a failed operation has failed, whatever users cancel when they hear of it",
     arguments: ["all of its queue", "itself", "itself, and has left"])

@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 @Suite("Outcomes", .hangLimit) struct OutcomeTests {
-  /// Operations of which each requires some before it to succeed, and the same in another order: that of adding.
+  /// Operations that each require some earlier ones to succeed, and the same in another order: that of adding.
   private static func graph(seed: UInt64) -> (operations: [BlockOperation], shuffled: [BlockOperation]) {
     var generator = SeededGenerator(seed: seed)
     let operations = (0..<12).map { BlockOperation(name: "\($0)") }

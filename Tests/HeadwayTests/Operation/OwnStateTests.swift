@@ -4,11 +4,11 @@ import Testing
 
 @testable import Headway
 
-/// Begins its work in `main()`, and says itself when it has finished.
+/// Begins its work in `main()`, and decides itself when it has finished.
 final class OwnEnd: Headway.Operation, @unchecked Sendable {
   private let hasEnded = Mutex(false)
   let calls = EventRecorder<String>()
-  /// What stands for its work begins.
+  /// A closure that represents the beginning of its work.
   let work = Gate()
 
   override var isFinished: Bool { hasEnded.withLock { $0 } }

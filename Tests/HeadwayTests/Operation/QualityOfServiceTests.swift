@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-/// The nice values of a thread of each class, above that of the process, which is what Linux shares the processors by.
+/// The nice values of a thread of each class, above that of the process; Linux divides processor time by them.
 @Suite("Quality of service", .hangLimit) struct QualityOfServiceTests {
   private func operation(_ quality: QualityOfService, _ nice: EventRecorder<Int32>) -> BlockOperation {
     let operation = BlockOperation { nice.record(currentNiceValue()) }
@@ -103,7 +103,7 @@ import Testing
     let ends = (0..<64).map { _ in queue.occupy() }
     let values = EventRecorder<Int32>()
     let waiting = operation(.default, values)
-    // Until it is raised, so that no worker of the queue's class takes it before.
+    // Until it is raised, so no worker of the queue's class takes it before.
     let raised = BlockOperation {}
     waiting.addDependency(raised)
     queue.addOperation(waiting)

@@ -7,8 +7,8 @@ import Testing
 
 /// Operations and callers that wait for others without depending on them.
 ///
-/// A queue is suspended, or its place is taken, until everything is there. So what has been raised by then shows in the
-/// operations, and how they run shows in the nice values of their threads.
+/// A queue is suspended, or its place is in use, until everything is set up. So the operations show which of them have
+/// been raised by then, and the nice values of their threads show how they run.
 @Suite("Raising of helpers", .hangLimit) struct RaisedHelperTests: RaisingSuite {
   #if os(Linux)
   /// Runs `body` on a thread of the background class.
@@ -47,7 +47,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  /// What the task of a caller waits for while an end is reported.
+  /// The work that the task of a caller waits for while an end is reported.
   enum ReportWait: CaseIterable { case operation, queue, blocking, observer }
 
   @Test("P5, W3: the thread that reports an end is raised for those that wait for that", arguments: ReportWait.allCases)
@@ -206,7 +206,7 @@ import Testing
     #expect(values.events == [true, true])
   }
 
-  /// Keeps what threads of each class are sent for.
+  /// Records the requests for threads of each class.
   private final class ClassedExecutor: WorkExecutor {
     private let work = Mutex(PerClass(normal: WaitingWork(), utility: WaitingWork(), background: WaitingWork()))
 

@@ -7,8 +7,8 @@ import Testing
 
 /// Operations and callers that wait for others without depending on them.
 ///
-/// A queue is suspended, or its place is taken, until everything is there. So what has been raised by then shows in the
-/// operations, and how they run shows in the nice values of their threads.
+/// A queue is suspended, or its place is in use, until everything is set up. So the operations show which of them have
+/// been raised by then, and the nice values of their threads show how they run.
 @Suite("Raising by waits", .hangLimit) struct RaisedWaitTests: RaisingSuite {
   @Test("P5, W2: what an operation is blocked on is raised, directly and through others, before and after it blocks")
   func blocked() {
@@ -152,7 +152,7 @@ import Testing
     for job in jobs { OperationReference(job).release() }
   }
 
-  /// Stands for a job of a task that has been escalated.
+  /// Represents a job of a task that has been escalated.
   private final class EscalatedOperation: Headway.Operation, @unchecked Sendable {
     override init() {
       super.init()

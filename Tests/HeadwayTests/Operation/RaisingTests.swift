@@ -7,8 +7,8 @@ import Testing
 
 /// Operations and callers that wait for others without depending on them.
 ///
-/// A queue is suspended, or its place is taken, until everything is there. So what has been raised by then shows in the
-/// operations, and how they run shows in the nice values of their threads.
+/// A queue is suspended, or its place is in use, until everything is set up. So the operations show which of them have
+/// been raised by then, and the nice values of their threads show how they run.
 @Suite("Raising", .hangLimit) struct RaisingTests: RaisingSuite {
   // MARK: Limits
 
@@ -59,7 +59,7 @@ import Testing
     let (first, second, begun) = (operation(), operation(), Gate())
     low.addOperation(first)
     later.addOperation(second)
-    // Without a quality of service of its own it raises nothing by itself.
+    // Without its own quality of service, it raises nothing on its own.
     queue.addOperation {
       begun.open()
       first.waitUntilFinished()
@@ -84,7 +84,7 @@ import Testing
     last.queuePriority = .low
     let operations = [last, operation(.background, values), operation(.userInitiated, values)]
     queue.addOperations(operations, waitUntilFinished: false)
-    // Comes before the urgent one, although it is added later.
+    // Starts before the urgent one, although it is added later.
     let overtaking = operation(.background, values)
     overtaking.queuePriority = .veryHigh
     queue.addOperation(overtaking)
@@ -151,7 +151,7 @@ import Testing
     queue.addOperation(urgent)
     #expect(isRaised(task))
     goOn.open()
-    // Awaited, it would be raised by that.
+    // If it were awaited, that would raise it.
     try await urgent.finished()
     #expect(try await task.value == processNiceValue())
   }
@@ -212,7 +212,7 @@ import Testing
         if number % 100 == 99 { queue.addBarrierBlock {} }
       }
       let steps = queue.state.withLock { $0.admission.passedCount }
-      // Behind a barrier, the first one of each class passes those of its own segment, too.
+      // Behind a barrier, the first one of each class also passes those of its own segment.
       #expect(steps <= 2 * (count + count / 100) + 2 * count + urgentCount)
       queue.cancelAllOperations()
     }

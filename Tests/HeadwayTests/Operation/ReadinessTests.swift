@@ -5,10 +5,10 @@ import Testing
 @testable import Headway
 
 @Suite("Readiness of subclasses", .hangLimit) struct ReadinessTests {
-  /// Ready when it is allowed to be, which it does not announce.
+  /// Ready when the test allows it, without an announcement.
   private final class Conditional: Headway.Operation, @unchecked Sendable {
     let isAllowed = Mutex(false)
-    /// What the base said each time when it was asked.
+    /// The result of the base class for each evaluation.
     let asked = EventRecorder<Bool>()
     override var isReady: Bool {
       let base = super.isReady
@@ -53,7 +53,7 @@ import Testing
     let operation = Conditional()
     queue.addOperation(operation)
     executor.run()
-    // Before and after the queue took it in.
+    // Before and after the queue listed it.
     #expect(operation.asked.events == [true, true] && queue.operationCount == 1)
     operation.isAllowed.withLock { $0 = true }
     executor.run()
@@ -120,7 +120,7 @@ import Testing
       weak var home: OperationQueue?
       override var isReady: Bool {
         let answer = isAllowed.withLock { $0 }
-        // As two other threads, after this has looked: one changes it, the other adds an operation.
+        // Does what two other threads would do after this evaluation: one changes it, the other adds an operation.
         if !answer,
           isAllowed.withLock({
             $0 = true; return true
@@ -246,7 +246,7 @@ import Testing
       override var isReady: Bool {
         let base = super.isReady
         asked.record(base)
-        // As another thread would, after this was asked and before the queue has it.
+        // Does what another thread would do after this evaluation and before the queue has the operation.
         if !base { dependencies[0].start() }
         return base
       }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Headway
 
-/// What is the user's is released with no lock held.
+/// Objects of the user are released without holding a lock.
 ///
-/// What is released here calls what takes those locks: with one of them held, the process stops or hangs.
+/// Objects that are released here call code that takes those locks. If one of them is held, the process stops or hangs.
 @Suite("Releasing", .hangLimit) struct ReleaseTests {
   /// Calls a block when it is freed.
   private final class LastWords: Sendable {
@@ -102,7 +102,7 @@ import Testing
       dependents.insert(freed)
     }
     for operation in [other, another, one] { dependents.insert(operation) }
-    // Of the one that has been freed there is nothing left to compare with but the identity.
+    // Only the identity of the freed object remains for a comparison.
     #expect(dependents.elements.map { $0.operation == nil } == [false, true, false, false])
     dependents.remove(OperationReference(other))
     #expect(dependents.elements.map { $0.operation == nil } == [false, true, false])
@@ -113,7 +113,7 @@ import Testing
   func requirementsLeave() {
     let required = BlockOperation {}
     let listed = { required.links.withLock { $0.details?.successDependents?.elements.count } }
-    // More than has an edge of its own in the operation.
+    // More edges than an operation has slots for.
     let others = (0..<5).map { _ in BlockOperation {} }
     for round in 0..<4 {
       let dependent = BlockOperation {}
@@ -130,7 +130,7 @@ import Testing
     #expect(listed() == 0)
   }
 
-  /// Hangs, for practical purposes, if a removal looks at all others.
+  /// This hangs, for practical purposes, if a removal visits all others.
   @Test("D3, D7: removing one of 50,000 that require an operation to succeed takes constant time")
   func requirementsRemoved() {
     let required = BlockOperation {}

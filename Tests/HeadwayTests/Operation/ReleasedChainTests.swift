@@ -6,7 +6,7 @@ import Testing
 @testable import Headway
 
 @Suite("Chains that are freed", .hangLimit) struct ReleasedChainTests {
-  /// Counts the objects that are there.
+  /// Counts the objects that exist.
   private final class Member: Sendable {
     private let census: Crowd
 
@@ -18,7 +18,7 @@ import Testing
     deinit { census.leave() }
   }
 
-  /// Makes an object that refers to another and to a member.
+  /// Creates an object that refers to another and to a member.
   enum Link: CaseIterable, Sendable {
     case block, furtherBlock, dependencyAndBlock, completionBlock, cancellationHandler, observer, error, progress
     case task, value, target, group, graph, part, progressHandler, failureHandler, queueObserver, property
@@ -102,7 +102,7 @@ import Testing
     init(_ before: WithProperty?, _ member: Member) { (self.before, self.member) = (before, member) }
   }
 
-  /// So many links overflow a stack of this size in bytes, if each is freed by the one before.
+  /// This number of links overflows a stack of this size in bytes, if each is freed by the one before.
   private static let (count, stackSize) = (10_000, 512 * 1024)
 
   @Test("O8: a long chain is freed without recursion, whatever joins it", arguments: Link.allCases)

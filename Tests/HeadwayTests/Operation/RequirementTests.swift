@@ -119,7 +119,7 @@ import Testing
   }
 }
 
-/// Runs what queues start at once, inside of what made it ready.
+/// Runs the operations that queues start immediately, inside the call that made them ready.
 private final class ImmediateExecutor: WorkExecutor {
   let isStepwise = true
 

@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-/// What subclasses override, and what they hear of.
+/// The members that subclasses override, and the calls that they receive.
 @Suite("Subclasses", .hangLimit) struct SubclassTests {
   @Test("Q1: a subclass that overrides addOperation(_:) hears of blocks too, whether they may throw or not")
   func operationsOfBlocks() {
@@ -68,7 +68,7 @@ import Testing
     #expect(operation.executionBlocks.count == 2)
     OperationQueue().addOperations([operation, failing], waitUntilFinished: true)
     #expect(operation.ran.count == 1 && count.count == 1)
-    // As with Foundation, what the initializer adds is not heard of.
+    // As with Foundation, there is no notification of dependencies that the initializer adds.
     #expect(operation.heard.count == 1 && failing.heard.count == 1)
     #expect(failing.ran.count == 1)
     #expect(failing.error as? Mishap == Mishap())
@@ -131,7 +131,7 @@ import Testing
     #expect(queue == queue && queue != OperationQueue.main)
     #expect(Set([queue, .main, queue]).count == 2)
     #expect(Set([Fetch("a"), Fetch("b"), Fetch("a")]).count == 2)
-    // Equal operations are still two to queues and dependencies.
+    // Queues and dependencies still treat equal operations as two.
     let (first, second) = (Fetch("a"), Fetch("a"))
     first.addDependency(second)
     #expect(first == second && first.dependencies.count == 1)

@@ -4,7 +4,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-/// Each in a process of its own, which then has the pool to itself.
+/// Each runs in its own process, where it has the pool to itself.
 @Suite("Blocking", .hangLimit) struct BlockingTests {
   @Test("T2: 200 operations of one queue that block outside of the library overlap") func outside() async throws {
     await #expect(processExitsWith: .success) {
@@ -46,7 +46,7 @@ import Testing
       let queue = OperationQueue()
       for round in 0..<20 {
         queue.isSuspended = true
-        // Quick ones first, by which threads come to take many at a time.
+        // Quick ones first, so that threads take many at a time.
         for _ in 0..<300 + round * 7 { queue.addOperation {} }
         for _ in 0..<8 {
           let semaphore = DispatchSemaphore(value: 0)

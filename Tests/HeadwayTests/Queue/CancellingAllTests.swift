@@ -4,9 +4,9 @@ import Testing
 
 @testable import Headway
 
-/// Of blocks that are cancelled while they wait, many end in one critical section of their queue.
+/// If blocks are cancelled while they wait, many of them end in one critical section of their queue.
 @Suite("Cancelling all", .hangLimit) struct CancellingAllTests {
-  /// What a block holds: counted, and looks at the queue when it is released.
+  /// An object that a block holds: it is counted, and reads the queue when it is released.
   private final class Held: Sendable {
     let (census, queue): (Crowd, OperationQueue)
 
@@ -16,7 +16,7 @@ import Testing
     }
 
     deinit {
-      // It would wait for ever under the lock of the queue.
+      // It would wait forever under the lock of the queue.
       _ = queue.operationCount
       census.leave()
     }

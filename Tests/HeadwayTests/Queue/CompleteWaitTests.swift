@@ -5,7 +5,8 @@ import Testing
 
 @testable import Headway
 
-/// What has ended is complete when an asynchronous wait returns; blocking waits do not need what may need their thread.
+/// When an asynchronous wait returns, all reports of the end are complete; blocking waits do not require work that
+/// might need their thread.
 @Suite("Complete waits", .hangLimit) struct CompleteWaitTests {
   /// How a task waits.
   enum Wait: String, CaseIterable {
@@ -102,7 +103,7 @@ import Testing
     queue.onFailure = nil
   }
 
-  /// How the task of an operation waits for what reports call that waits for the operation.
+  /// How the task of an operation waits for the code that reports call and that waits for the operation.
   enum InnerWait: CaseIterable { case queue, queueWithObserver, scope, startedByHand }
 
   @Test("W3, Q6: a wait inside an operation does not include calls that may wait for it", arguments: InnerWait.allCases)
@@ -209,7 +210,7 @@ import Testing
     let queue = OperationQueue()
     let (begun, go, order) = (Gate(), Gate(), EventRecorder<String>())
     let token = queue.observe(\.operationCount) { queue, _ in
-      // The call for the addition may find the queue empty already, as the next one does.
+      // The call for the addition can already find the queue empty, as the next one does.
       guard queue.operationCount == 0, !begun.isOpen else { return }
       begun.open()
       go.wait()

@@ -28,14 +28,14 @@ import Android
   @Test("T5: a child of fork leaves, or becomes another program, while its parent's pool works") func fork() async {
     await #expect(processExitsWith: .success) {
       let isOver = Self.keepBusy()
-      // Made before: a child has only the thread that called fork, and what it makes may need a lock of the runtime,
-      // or of the allocator, that another thread of the parent held at that moment.
+      // Created before the fork. A child has only the thread that called fork, and creating something there can require
+      // a lock of the runtime, or of the allocator, that another thread of the parent held at that moment.
       let shell = strdup("/bin/sh")
       let arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: 4)
       for (position, argument) in ["/bin/sh", "-c", "exit 7"].enumerated() { arguments[position] = strdup(argument) }
       arguments[3] = nil
       for number in 0..<20 {
-        // A fork of a process that ThreadSanitizer watches takes seconds.
+        // A fork of a process that runs with ThreadSanitizer takes seconds.
         noteProgress(of: "Forks", "\(number)")
         let child = forkProcess()
         if child == 0 {
@@ -52,7 +52,7 @@ import Android
   }
   #endif
 
-  /// Has operations spin, sleep, wait for each other, stand behind others and add more, until the gate is opened.
+  /// Makes operations spin, sleep, wait for each other, wait behind others and add more, until the gate is opened.
   @discardableResult
   private static func keepBusy() -> Gate {
     let isOver = Gate()

@@ -59,7 +59,7 @@ import Testing
     later.finish(throwing: Mishap(name: "later"))
     queue.waitUntilAllOperationsAreFinished()
     #expect(eventually { reports.count >= 4 })
-    // Each by the thread that ended it: the next may have ended before that is at it.
+    // Each by the thread that ended it: the next can have ended before that thread reports.
     #expect(
       reports.events.sorted { $0.error < $1.error } == [
         Report(name: "recorded", error: "first"), Report(name: "asynchronous", error: "late"),
@@ -111,7 +111,7 @@ import Testing
     try await queue.finished()
     #expect(reports.events.map(\.name) == ["failed", "dependent"])
     guard !isAddedBefore else { return }
-    // One that was cancelled is not, and nothing is reported twice.
+    // A cancelled one is not, and nothing is reported twice.
     let cancelled = BlockOperation(name: "cancelled")
     cancelled.cancel()
     queue.addOperations([cancelled, dependent], waitUntilFinished: true)

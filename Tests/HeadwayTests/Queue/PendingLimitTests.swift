@@ -42,7 +42,7 @@ import Testing
     var tasks: [Task<Void, any Error>] = []
     for number in 1...20 {
       tasks.append(Task { try await queue.add { order.record(number) } })
-      // They ask one after the other.
+      // They request a place one after the other.
       await until { queue.state.withLock { $0.producers.waitingCount } == number }
     }
     #expect(queue.operationCount == 1)
@@ -69,7 +69,7 @@ import Testing
     for task in tasks.prefix(4) { try await task.value }
     try await queue.finished()
     #expect(Set(run.events) == Set(0..<6) && run.count == 6)
-    // All places are free again; and a cancelled task adds nothing where there is one.
+    // All places are free again, and a cancelled task adds nothing even if there is a free place.
     queue.isSuspended = true
     try await queue.add {}
     try await queue.add {}
@@ -91,7 +91,8 @@ import Testing
       queue.pendingLimit = 8
       let (gate, last) = (Gate(), Gate())
       queue.isSuspended = true
-      // Taken at once: seven that end at once, and behind them, or among them, one that waits for what is added later.
+      // A batch: seven operations that end immediately, and behind them, or among them, one that waits for an operation
+      // that is added later.
       for number in 0..<8 {
         try await queue.add { if number == round % 8 { gate.wait() } }
       }

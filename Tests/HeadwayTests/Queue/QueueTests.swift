@@ -35,7 +35,7 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  /// The ways to get Q2 wrong, and what the message must say.
+  /// The ways to violate Q2, and the required message.
   enum Wrong: String, CaseIterable, Codable {
     case sameQueue, otherQueue, executing, finished, ranAndCancelled, twiceInBatch
 
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test("Q2: a batch is looked at as a whole before any of it is added") func batch() async {
-    /// Asked for its state while the message is put together, it tells what the queue holds.
+    /// If its state is read while the message is assembled, it returns the contents of the queue.
     final class Witness: Headway.Operation, @unchecked Sendable {
       let queue: OperationQueue
       init(_ queue: OperationQueue) { self.queue = queue }

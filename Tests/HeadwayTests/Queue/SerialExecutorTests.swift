@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// An actor that runs on a queue of its own.
+/// An actor that runs on its own queue.
 private actor Journal {
   nonisolated let queue = OperationQueue(name: "journal", order: .fifo)
   private(set) var lines: [Int] = []
@@ -20,7 +20,7 @@ private actor Journal {
     isInside = false
   }
 
-  /// Gives up the actor in between.
+  /// Leaves the actor in between.
   func appendTwice(_ line: Int) async {
     append(line)
     await Task.yield()
@@ -87,7 +87,7 @@ private actor Journal {
     try await journal.queue.run(BlockOperation { journal.appendFromItsQueue(1) })
     #expect(await journal.lines == [1])
     #expect(ThreadContext.isRunningOperation(of: journal.queue) == false)
-    // Several threads, or tasks, may be inside of these at once.
+    // Several threads, or tasks, can be inside these at the same time.
     let isIsolated = EventRecorder<Bool>()
     let several = BlockOperation { isIsolated.record(ThreadContext.isRunningOperation(of: journal.queue)) }
     let meeting = Meeting(of: 2)
@@ -101,7 +101,7 @@ private actor Journal {
     #expect(isIsolated.events.count(where: { $0 }) <= 2 && isIsolated.events.contains(false))
     let task = journal.queue.addTask { ThreadContext.isRunningOperation(of: journal.queue) }
     #expect(try await task.value == false)
-    // Nor after the end, where another may have begun.
+    // Nor after the end, because another might have begun.
     let ended = EventRecorder<Bool>()
     let operation = BlockOperation {}
     let token = operation.observe(\.isFinished) { _, _ in

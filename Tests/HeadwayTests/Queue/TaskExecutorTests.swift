@@ -22,7 +22,7 @@ import Testing
     }
     for task in tasks { await task.value }
     #expect(crowd.most <= 2)
-    // Children of the task too.
+    // Including children of the task.
     let sum = await Task(executorPreference: queue) {
       await withTaskGroup(of: Int.self) { group in
         for number in 0..<50 { group.addTask { OperationQueue.current === queue ? number : -1_000 } }
@@ -72,7 +72,7 @@ import Testing
     }
     executor.step()
     #expect(order.events == [1])
-    // `yield` goes by way of Swift's own pool.
+    // `yield` uses Swift's own pool.
     await until { executor.run() > 0 && order.count == 2 }
     #expect(order.events == [1, 2])
     executor.run()

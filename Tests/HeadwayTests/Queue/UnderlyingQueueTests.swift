@@ -94,14 +94,14 @@ import Testing
     let queue = OperationQueue()
     dispatchQueues[0].suspend()
     queue.underlyingQueue = dispatchQueues[0]
-    // It ends before its start: the block on the dispatch queue that was to start it is still to come.
+    // It ends before its start: the block on the dispatch queue that would start it has not run yet.
     let early = AsynchronousOperation()
     queue.addOperation(early)
     early.finish()
     queue.underlyingQueue = isForDispatchQueue ? dispatchQueues[1] : nil
     let places = EventRecorder<Int?>()
     let operation = BlockOperation { places.record(DispatchQueue.getSpecific(key: key)) }
-    // Hangs if nobody else is sent for.
+    // This hangs if no other thread is requested.
     queue.addOperations([operation], waitUntilFinished: true)
     let (started, end) = (Gate(), Gate())
     queue.addOperation {
@@ -111,7 +111,7 @@ import Testing
     }
     started.wait()
     queue.addOperation { places.record(DispatchQueue.getSpecific(key: key)) }
-    // Now the first dispatch queue has a turn, and there is work; but it is not its work any more.
+    // Now the first dispatch queue has a turn, and there is work; but the work no longer belongs to it.
     dispatchQueues[0].resume()
     dispatchQueues[0].sync {}
     end.open()

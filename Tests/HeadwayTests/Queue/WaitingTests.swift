@@ -274,7 +274,7 @@ import Testing
   }
 }
 
-/// Knows on which thread `main()` runs, as opposed to blocks that other threads help with.
+/// Records the thread that runs `main()`, as opposed to blocks that other threads help with.
 private final class Located: BlockOperation, @unchecked Sendable {
   private let thread = Mutex<ThreadIdentity?>(nil)
 
@@ -286,7 +286,7 @@ private final class Located: BlockOperation, @unchecked Sendable {
   }
 }
 
-/// Something that a block captures; the crowd counts how many there are.
+/// An object that a block captures; the crowd counts these objects.
 final class Captured: Sendable {
   private let census: Crowd
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Headway
 
-/// As `StressTests`, with operations of which threads take many at once: blocks, and subclasses that start with
-/// `main()` and end when that returns.
+/// Like `StressTests`, with operations that threads take in batches: blocks, and subclasses that start with `main()`
+/// and end when that returns.
 @Suite("Stress of runs", .hangLimit, .serialized) struct BatchStressTests {
   @Test("O1, C3, D1, K2, P2, Q4, Q5, Q6, Q8, W1, W2: under mayhem each runs once, and nothing is left")
   func mayhem() {
@@ -32,14 +32,14 @@ import Testing
   }
 }
 
-/// Overrides what a batch may call, and has code that runs when it is freed.
+/// Overrides the members that a batch can call, and has code that runs when it is freed.
 private final class LastWordsOperation: BlockOperation, @unchecked Sendable {
   let mayhem = Mutex<RunMayhem?>(nil)
 
   override func main() { super.main() }
 
   deinit {
-    // It would wait for ever if it were freed under the lock of a queue.
+    // It would wait forever if it were freed under the lock of a queue.
     for queue in mayhem.withLock({ $0 })?.queues ?? [] { _ = queue.operationCount }
   }
 }
@@ -52,7 +52,7 @@ private final class CountedBlock: Sendable {
 
   /// - Parameters:
   ///   - mayhem: For an operation of a subclass.
-  ///   - body: What the block does.
+  ///   - body: The code that the block runs.
   init(ofSubclassIn mayhem: RunMayhem?, _ body: @escaping @Sendable () -> Void) {
     let (runs, completions) = (SharedCount(), SharedCount())
     let block: @Sendable () -> Void = {
@@ -77,7 +77,7 @@ private final class SharedCount: Sendable {
   func withLock<Answer: Sendable>(_ body: (inout Int) -> Answer) -> Answer { count.withLock { body(&$0) } }
 }
 
-/// What several threads do to the same operations and queues, from one seed.
+/// The changes that several threads make to the same operations and queues, from one seed.
 private final class RunMayhem: Sendable {
   let seed: UInt64
   let queues = [OperationQueue(), OperationQueue()]
@@ -118,7 +118,7 @@ private final class RunMayhem: Sendable {
     }
   }
 
-  /// Adds operations, some of which depend on others that were added before: so there are no circles.
+  /// Adds operations, some of which depend on others that were added before: so there are no cycles.
   private func add(_ count: Int, to queue: OperationQueue, _ generator: inout SeededGenerator) {
     var batch: [CountedBlock] = []
     for _ in 0..<count {
@@ -140,7 +140,7 @@ private final class RunMayhem: Sendable {
     operations.withLock { $0 += batch }
   }
 
-  /// Only a cancelled operation is sure to end while queues are suspended.
+  /// Only a cancelled operation certainly ends while queues are suspended.
   private func waitForCancelled(in queue: OperationQueue, _ generator: inout SeededGenerator) {
     guard let operation = queue.operations.randomElement(using: &generator) else { return }
     operation.cancel()
@@ -158,7 +158,7 @@ private final class RunMayhem: Sendable {
         defer { last = new }
         return last
       }
-      // Batches come at once; what finishes is told one by one.
+      // Batches arrive together; finished operations are reported one by one.
       if let old, new < old - 1 || new < 0 { complaints.record("the count went from \(old) to \(new)") }
     }
     tokens.append(token)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Headway
 
-/// What a worker holds of a queue's work while code of the user's runs on it.
+/// The parts of a queue's work that a worker holds while user code runs on it.
 ///
-/// On the pool's threads: that code waits for what the worker may hold, and hangs if it holds that.
+/// On the pool's threads: that code waits for work that the worker can hold, and hangs if it holds that work.
 @Suite("Held work", .hangLimit) struct HeldWorkTests {
   // MARK: An operation that is claimed and has not begun
 
@@ -26,8 +26,8 @@ import Testing
     token.invalidate()
   }
 
-  // The worker collects the end of the first operation and claims the second in one update. The observer, which hears
-  // of the first, waits for the second.
+  // The worker collects the end of the first operation and claims the second in one update. The observer, which is
+  // notified of the first, waits for the second.
   @Test("K2: an observer of the count may wait for all that the queue holds") func observerOfCount() {
     let queue = OperationQueue(limit: 1)
     let end = queue.occupy()
@@ -55,7 +55,7 @@ import Testing
       calls.record(true)
     }
     let operation = BlockOperation {}
-    // As one that resumes: it has a part of its unit from the beginning.
+    // Like one that resumes: it has a part of its unit from the beginning.
     operation.progress.totalUnitCount = 2
     operation.progress.completedUnitCount = 1
     queue.addOperations([operation], waitUntilFinished: true)
@@ -130,7 +130,7 @@ import Testing
     #expect(insides.events == Array(repeating: 0, count: 8))
   }
 
-  // A handler of failures is called in the midst of a batch, which stays as it is.
+  // A handler of failures is called in the middle of a batch, which stays as it is.
   @Test("B5, Q1: a handler of failures may run another queue step by step, though that has nothing to do")
   func stepInHandler() async throws {
     await #expect(processExitsWith: .success) {
@@ -139,7 +139,7 @@ import Testing
       let homes = EventRecorder<Bool>()
       queue.onFailure = { [unowned queue] _, _ in
         inner.addOperation {}
-        // The step was asked for, and is for nothing.
+        // The step was requested, but there is nothing to do.
         inner.isSuspended = true
         executor.run()
         homes.record(Worker.current?.batch.home?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque())

@@ -3,11 +3,11 @@ import Synchronization
 
 @testable import Headway
 
-/// What one thread does.
+/// The work of one thread.
 struct MayhemThread {
   let mayhem: Mayhem
   var generator: SeededGenerator
-  /// Made and not added: only this thread gives them dependencies and adds them.
+  /// Created but not added: only this thread gives them dependencies and adds them.
   var drafts: [Victim] = []
 
   init(mayhem: Mayhem, number: Int) {
@@ -50,8 +50,8 @@ struct MayhemThread {
     while random(3) > 0 { addDependency() }
   }
 
-  /// On one that was added before, so that there are no circles, through barriers neither: on one that is in the lists
-  /// of its queue, since one that is on its way into the inbox may yet come in behind a barrier.
+  /// A dependency on an operation that was added before and is in the lists of its queue, so that there are no cycles,
+  /// not even through barriers: an operation that is on its way into the inbox can still be listed behind a barrier.
   private mutating func addDependency() {
     guard let draft = drafts.randomElement(using: &generator), let other = mayhem.someOperation(&generator),
       other.state.current.isListed
@@ -78,8 +78,8 @@ struct MayhemThread {
     operation.removeDependency(dependency)
   }
 
-  /// Only a cancelled operation is sure to end while queues are suspended, if it is in one and has no `start()` of its
-  /// own, which the queue would have to call.
+  /// Only a cancelled operation certainly ends while queues are suspended, if it is in a queue and has no `start()` of
+  /// its own, which the queue would have to call.
   private mutating func waitForCancelled() {
     guard let operation = mayhem.queues[random(4)].operations.randomElement(using: &generator),
       !(operation is PostingVictim)
@@ -88,14 +88,14 @@ struct MayhemThread {
     operation.waitUntilFinished()
   }
 
-  /// One that no other thread knows of, since another might cancel or add at the same time.
+  /// An operation that no other thread has, because another thread might cancel or add it at the same time.
   private func startByHand() {
     let operation = Victim(-1, .plain, mayhem, work: nil)
     operation.start()
     if operation.calls.withLock({ $0.main }) != 1 { mayhem.complaints.record("start() did not run main()") }
   }
 
-  /// Asks what may be asked at any time.
+  /// Performs the queries that are possible at any time.
   private mutating func look() {
     guard let operation = mayhem.someOperation(&generator) else { return }
     let queue = mayhem.queues[random(4)]

@@ -8,9 +8,9 @@ import Synchronization
 class Victim: CountedOperation, @unchecked Sendable {
   enum Kind: CaseIterable {
     case plain, failing
-    /// Goes on after `start()` has returned, and posts its changes.
+    /// Continues after `start()` has returned, and posts its changes.
     case posting
-    /// Is ready when it is allowed to be.
+    /// Is ready when the test allows it.
     case held
 
     var type: Victim.Type { self == .posting ? PostingVictim.self : Victim.self }
@@ -64,7 +64,7 @@ class Victim: CountedOperation, @unchecked Sendable {
 
   // MARK: Being observed
 
-  /// From now on, notes what observers are told.
+  /// From now on, records the notifications of observers.
   func beObserved() {
     let record = { @Sendable [weak self] (text: String) in self?.calls.withLock { $0.seen.append(text) } ?? () }
     tokens.withLock {
@@ -77,7 +77,7 @@ class Victim: CountedOperation, @unchecked Sendable {
     }
   }
 
-  /// What should not have happened to this operation, which has finished.
+  /// The events of this finished operation that should not have happened.
   var whatIsWrong: String? {
     let calls = calls.withLock { $0 }
     if calls.completed != 1 || calls.main > 1 || (calls.main == 0 && !isCancelled) { return "was called \(calls)" }
@@ -93,7 +93,7 @@ class Victim: CountedOperation, @unchecked Sendable {
   }
 }
 
-/// Has states of its own, and posts their changes: goes on after `start()` has returned.
+/// Has its own states, and posts their changes: continues after `start()` has returned.
 final class PostingVictim: Victim, @unchecked Sendable {
   private let own = Mutex((isExecuting: false, isFinished: false, isWorkDone: false))
 

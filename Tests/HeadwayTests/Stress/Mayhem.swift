@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import Headway
 
-/// What several threads do to the same operations and queues, from one seed.
+/// The changes that several threads make to the same operations and queues, from one seed.
 final class Mayhem: Sendable {
   static let threadCount = 4
   static let stepCount = 250
@@ -12,7 +12,7 @@ final class Mayhem: Sendable {
   let seed: UInt64
   /// Limited to 0…2; limited to 1, and suspended at times; on a dispatch queue; as the system decides.
   let queues = [OperationQueue(limit: 2), OperationQueue(limit: 1), OperationQueue(), OperationQueue()]
-  /// What runs in each of the queues.
+  /// The operations that run in each of the queues.
   let crowds = [Crowd(), Crowd(), Crowd(), Crowd()]
   /// Never suspended.
   let calm = OperationQueue()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Headway
 
-/// What the pool does when threads, or files, can't be had.
+/// The pool's behavior if threads, or files, are unavailable.
 ///
-/// Each in a process of its own; what fails hangs.
+/// Each runs in its own process; failures hang.
 @Suite("Recovery of the pool", .hangLimit) struct PoolRecoveryTests {
   @Test("T1, T2: a thread that can't be made for a moment is made later") func refusedThread() async throws {
     await #expect(processExitsWith: .success) {
@@ -24,7 +24,7 @@ import Testing
       queue.addOperation(first)
       entered.wait()
       withoutThreads {
-        // Another thread is refused, now and when the first operation waits.
+        // The system refuses another thread, now and when the first operation waits.
         queue.addOperation(second)
         goOn.open()
         waits.wait()
@@ -43,7 +43,7 @@ import Testing
     await #expect(processExitsWith: .success) { [isLow] in
       let queue = OperationQueue()
       if isLow { queue.qualityOfService = .utility }
-      // A thread of another class, for which those are no replacement.
+      // A thread of another class, which those can't replace.
       if isLow { OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true) }
       let operation = BlockOperation {}
       withoutThreads { queue.addOperation(operation) }
@@ -63,11 +63,11 @@ import Testing
       try await queue.finished()
       let hasRun = Atomic<Bool>(false)
       low.addOperation { hasRun.store(true, ordering: .releasing) }
-      // Work of the other class goes on coming, so that its threads are never idle for long.
+      // Work of the other class continues to arrive, so its threads are never idle for long.
       while !hasRun.load(ordering: .acquiring) {
         queue.addOperations([BlockOperation {}], waitUntilFinished: true)
       }
-      // And back, by turns.
+      // And back, alternately.
       for _ in 0..<20 {
         queue.addOperations([BlockOperation {}], waitUntilFinished: true)
         low.addOperations([BlockOperation {}], waitUntilFinished: true)
@@ -97,11 +97,11 @@ import Testing
         }
       }
       started.attend()
-      // The backlog never ends; each of these is refused a thread, and hangs if none is given up.
+      // The backlog never ends; each of these is refused a thread, and hangs if none is released.
       for _ in 0..<5 { urgent.addOperations([BlockOperation {}], waitUntilFinished: true) }
       isOver.store(true, ordering: .relaxed)
       try await low.finished()
-      // What has had to wait is served now.
+      // Work that had to wait runs now.
       lower.addOperations([BlockOperation {}], waitUntilFinished: true)
     }
   }
@@ -123,7 +123,7 @@ import Testing
         }
       }
       waiting.wait()
-      // One waits, and the next is refused a thread: if it had the last of the others', nothing could go on.
+      // One waits, and the next is refused a thread: if it had the last thread of the others, nothing could continue.
       #expect(eventually { ThreadLimit.isHungry(WorkerClass.normal.bit) })
       end.open()
       try await urgent.finished()
@@ -143,13 +143,13 @@ import Testing
       let meeting = Meeting(of: 4 * ProcessorCount.usable)
       for _ in 0..<4 * ProcessorCount.usable { queue.addOperation { meeting.attend() } }
       try await queue.finished()
-      // What reports the outcome needs some.
+      // Reporting the outcome requires some.
       for descriptor in descriptors { close(descriptor) }
     }
   }
 }
 
-/// Runs `body` while no thread can be made, for want of address space for its stack.
+/// Runs `body` while no thread can be created, because there is no address space for its stack.
 private func withoutThreads(_ body: () -> Void) {
   var old = rlimit()
   getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &old)
@@ -160,5 +160,5 @@ private func withoutThreads(_ body: () -> Void) {
 }
 #endif
 
-/// Blocks the thread, which so tries again to make threads that are missing.
+/// Blocks the thread, which therefore tries again to create the missing threads.
 private func block(until operation: Headway.Operation) { operation.waitUntilFinished() }

@@ -117,7 +117,7 @@ import Testing
   }
 }
 
-/// Lets two threads go on in step, as nearly at once as can be.
+/// Makes two threads continue in step, as simultaneously as possible.
 private final class Turn: Sendable {
   private let position = Atomic<Int>(-1)
 

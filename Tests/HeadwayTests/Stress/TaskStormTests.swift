@@ -4,7 +4,7 @@ import HeadwayTestSupport
 import Synchronization
 import Testing
 
-/// Functions that await all that the library has to be awaited, cancelled at any moment.
+/// Functions that await everything in the library that can be awaited, cancelled at any moment.
 @Suite("Storm of cancellations", .hangLimit, .serialized) struct TaskStormTests {
   @Test("B3, B4, C7, Q13, Q15, W3: whatever is cancelled while it awaits whatever, all ends and nothing is left")
   func storm() async {
@@ -26,7 +26,7 @@ private final class TaskStorm: Sendable {
   private let seed: UInt64
   private let tokens: Tokens
   private let queues: [OperationQueue]
-  /// Opened at the end: functions that wait for it do not look whether they are cancelled.
+  /// Opened at the end: functions that wait for it do not check whether they are cancelled.
   private let gate = Gate()
   private let operations = Mutex<[TaskOperation<Int>]>([])
   private let lastNumber = Atomic<UInt64>(0)
@@ -39,14 +39,14 @@ private final class TaskStorm: Sendable {
     queues[0].pendingLimit = Int.random(in: 1...8, using: &generator)
   }
 
-  /// Numbers for one function; which it gets depends on the threads, what it does with them does not.
+  /// Numbers for one function; which numbers it gets depends on the threads, but its actions with them do not.
   private func makeGenerator() -> SeededGenerator {
     SeededGenerator(seed: seed << 20 &+ lastNumber.add(1, ordering: .relaxed).newValue)
   }
 
   /// Runs functions, cancels at random, and then cancels all.
   ///
-  /// - Returns: What is left.
+  /// - Returns: The objects that are left.
   func run() async -> [String] {
     var generator = makeGenerator()
     var tasks: [Task<Int, any Error>] = []
@@ -70,7 +70,7 @@ private final class TaskStorm: Sendable {
         ended.increment()
       }
     }
-    // Functions that are under way may still add others.
+    // Functions that are under way can still add others.
     await until {
       for queue in queues { queue.cancelAllOperations() }
       return ended.value == waiters.count && queues.allSatisfy { $0.operationCount == 0 }
@@ -85,7 +85,7 @@ private final class TaskStorm: Sendable {
 
   // MARK: What functions do
 
-  /// Awaits some things, one after the other.
+  /// Awaits several things, one after the other.
   private func function(depth: Int) async throws -> Int {
     let token = tokens.make()
     var generator = makeGenerator()

@@ -16,7 +16,7 @@ import Musl
 import Android
 #endif
 
-/// Each in a process of its own, since all queues of a process share the pool.
+/// Each runs in its own process, because all queues of a process share the pool.
 @Suite("Thread count", .hangLimit) struct ThreadCountTests {
   #if os(Linux)
   @Test("T1, T3: busy operations run on about as many threads as there are processors") func busy() async throws {
@@ -28,7 +28,7 @@ import Android
       }
       try await queue.finished()
       #expect(crowd.most.load(ordering: .relaxed) <= ProcessorCount.usable + 1)
-      // Workers, the monitor, and one that the testing library may have made meanwhile.
+      // Workers, the monitor, and one that the testing library might have created in the meantime.
       #expect(processThreadCount() <= before + ProcessorCount.usable + 3)
     }
   }
@@ -40,11 +40,11 @@ import Android
       for _ in 0..<20 { queue.addOperation { meeting.attend() } }
       try await queue.finished()
       let threads = processThreadCount()
-      // The rule is about time: some seconds of this thread's own pauses, of which a loaded machine makes more.
+      // The rule is about time: some seconds of this thread's own pauses. A loaded machine has more of them.
       #expect(eventually(patience: 60_000) { WorkerPool.shared.threadCount == 0 })
       #expect(eventually { processThreadCount() <= threads - 20 })
       #expect(eventually { usesNoProcessorTime() })
-      // And it goes on from there.
+      // And it continues from there.
       queue.addOperations([BlockOperation {}], waitUntilFinished: true)
     }
   }
@@ -52,7 +52,8 @@ import Android
   @Test("T4: a pool whose threads sleep uses no processor time") func sleeping() async {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
-      // Again if the threads have ended in the meantime: on a slow machine that can be before this one looks.
+      // This is repeated if the threads have ended in the meantime: on a slow machine, that can happen before this
+      // thread checks.
       let sleeps = eventually {
         for _ in 0..<1_000 { queue.addOperation {} }
         queue.waitUntilAllOperationsAreFinished()
@@ -95,7 +96,8 @@ import Android
     async throws
   {
     await #expect(processExitsWith: .success) {
-      // One for the background operation, and one less than blocked operations ask the pool manager for.
+      // One for the background operation, and one less than the number that blocked operations request from the pool
+      // manager.
       OperationQueue.maximumThreadCount = ProcessorCount.usable + 1
       let (queue, low) = (OperationQueue(), OperationQueue())
       low.qualityOfService = .background
@@ -134,7 +136,7 @@ import Android
         }
       }
       await until { begun.value == ProcessorCount.usable }
-      // Work of no queue, which nobody is to hear of.
+      // Work of no queue, without any notification.
       WorkerPool.shared.submit(PoolBlock {}, count: 1)
       await until { ThreadLimit.isHungry(WorkerClass.normal.bit) }
       let token = queue.listen { event in
@@ -160,8 +162,8 @@ import Android
 #if os(Linux)
 /// Whether the process uses next to no processor time for a second.
 ///
-/// The rule is about time, so the test lets time pass. What it asserts is the same on any machine: that sooner or
-/// later there is such a second.
+/// The rule is about time, so the test lets time pass. Its assertion is the same on any machine: sooner or later, there
+/// is such a second.
 private func usesNoProcessorTime() -> Bool {
   let before = processorTime(of: CLOCK_PROCESS_CPUTIME_ID)
   for _ in 0..<10 { usleep(100_000) }
@@ -170,11 +172,11 @@ private func usesNoProcessorTime() -> Bool {
 #endif
 
 extension WorkerPool {
-  /// How many threads do its work, or may.
+  /// How many threads do its work, or can do it.
   fileprivate var threadCount: Int { state.withLock { $0.workers.count } }
 }
 
-/// As `Crowd`, without a lock on which one could block.
+/// Like `Crowd`, without a lock that a thread could block on.
 private final class AtomicCrowd: Sendable {
   let now = Atomic<Int>(0)
   let most = Atomic<Int>(0)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Headway
 
-/// Operations that block, or take long, while others go on coming.
+/// Operations that block, or take long, while others continue to arrive.
 ///
-/// Each in a process of its own, which then has the pool to itself; what is kept out hangs.
+/// Each runs in its own process, where it has the pool to itself; a test hangs if its work gets no thread.
 @Suite("Traffic", .hangLimit) struct TrafficTests {
   enum Occupation: String, CaseIterable, Codable {
     case blocked, waiting, spinning
@@ -16,7 +16,7 @@ import Testing
     "P2, T2, W5: what is behind a blocked or long operation starts, though the queue never becomes empty",
     arguments: Occupation.allCases, [-1, 8])
   func behind(occupation: Occupation, limit: Int) async throws {
-    // Where there is one processor, nothing runs beside what computes.
+    // If there is only one processor, nothing runs next to computing threads.
     guard occupation != .spinning || ProcessorCount.usable > 1 else { return }
     await #expect(processExitsWith: .success) { [occupation, limit] in
       let queue = OperationQueue(limit: limit)
@@ -49,7 +49,7 @@ import Testing
       let meeting = Atomic<Int>(16 * ProcessorCount.usable)
       for _ in 0..<16 * ProcessorCount.usable {
         queue.addOperation {
-          // All of them have to run at the same time for that to come true, and then one more.
+          // All of them must run at the same time for that to become true, and then one more.
           meeting.subtract(1, ordering: .relaxed)
           while !isOver.load(ordering: .acquiring) { pauseThread() }
         }
@@ -75,12 +75,12 @@ import Testing
           while !isOver.load(ordering: .acquiring) {}
         }
       }
-      // All are blocked, or could not have met; and more work waits, for which others may come.
+      // All are blocked; otherwise, they could not have met. More work waits, and other threads can come for it.
       #expect(eventually { WorkerPool.shared.state.withLock { $0.blocked >= count - ProcessorCount.usable } })
       let others = (0..<200).map { _ in BlockOperation { useProcessor(milliseconds: 1) } }
       goOn.open()
       queue.addOperations(others, waitUntilFinished: false)
-      // None of them ends before it is so.
+      // None of them ends before that is so.
       #expect(eventually { WorkerPool.shared.state.withLock { $0.blocked == 0 && $0.atWork >= count } })
       isOver.store(true, ordering: .releasing)
       try await queue.finished()

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Collects requests for threads, by class.
 ///
-/// Before it notes a request for helpers, it calls what the test wants to happen at that moment.
+/// Before it records a request for helpers, it calls the test's code for that moment.
 final class GatedExecutor: WorkExecutor {
   private struct State {
     var work: [WorkerClass: WaitingWork] = [:]
@@ -15,13 +15,13 @@ final class GatedExecutor: WorkExecutor {
   private let state = Mutex(State())
   let isStepwise = true
 
-  /// Has `gate` called, once, before the next request for helpers is noted.
+  /// Makes `gate` run, once, before the next request for helpers is recorded.
   func beforeNextRequest(_ gate: @escaping @Sendable () -> Void) { state.withLock { $0.gate = gate } }
 
-  /// The number of threads of a class that are requested, and have not come.
+  /// The number of requested threads of a class that have not arrived.
   func waitingCount(of workerClass: WorkerClass) -> Int { state.withLock { $0.work[workerClass]?.count ?? 0 } }
 
-  /// The number of threads that are requested, and have not come.
+  /// The number of requested threads that have not arrived.
   var waitingCount: Int { WorkerClass.allCases.reduce(0) { $0 + waitingCount(of: $1) } }
 
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
@@ -38,7 +38,7 @@ final class GatedExecutor: WorkExecutor {
     state.withLock { $0.work[workerClass, default: WaitingWork()].withdraw(work) }
   }
 
-  /// As one thread of a class that comes.
+  /// Acts as one arriving thread of a class.
   func step(of workerClass: WorkerClass = .normal) {
     let work = state.withLock { $0.work[workerClass]?.popFirst() }
     work?.runOnWorker(of: nil, atMost: .max)

@@ -15,7 +15,7 @@ func processorTime(of clock: clockid_t) -> UInt64 {
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// Keeps the calling thread busy until it has used so much processor time.
+/// Keeps the calling thread busy until it has used the given processor time.
 func useProcessor(milliseconds: UInt64) {
   let end = processorTime(of: CLOCK_THREAD_CPUTIME_ID) + milliseconds * 1_000_000
   while processorTime(of: CLOCK_THREAD_CPUTIME_ID) < end {}
@@ -33,14 +33,13 @@ func processThreadCount() -> Int {
   return count
 }
 
-/// What fork(2) returns: Swift does not let it be called by its name, since most of what a process has is not there
-/// in the child.
+/// The result of fork(2), which Swift does not let you call by its name, because the child lacks most of the process.
 func forkProcess() -> pid_t {
   typealias Fork = @convention(c) () -> pid_t
   return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()
 }
 
-/// The status with which a child has exited; nil if a signal ended it.
+/// The exit status of a child; nil if a signal ended it.
 func exitStatus(of child: pid_t) -> Int32? {
   var status: Int32 = 0
   while waitpid(child, &status, 0) < 0, errno == EINTR {}

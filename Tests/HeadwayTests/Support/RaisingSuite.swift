@@ -5,7 +5,7 @@ import Testing
 
 @testable import Headway
 
-/// Makes operations and queues for suites on raising.
+/// Creates operations and queues for suites on raising.
 protocol RaisingSuite {}
 
 extension RaisingSuite {
@@ -21,7 +21,7 @@ extension RaisingSuite {
     operation.effectiveQuality(in: queue).workerClass == .normal
   }
 
-  /// A queue that starts nothing yet.
+  /// A queue that does not start anything yet.
   func suspendedQueue(
     limit: Int = OperationQueue.defaultMaxConcurrentOperationCount, order: QueueOrder = .priority,
     _ quality: QualityOfService = .default

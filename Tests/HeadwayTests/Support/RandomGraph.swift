@@ -8,7 +8,7 @@ final class RandomGraph: Sendable {
   let graph: OperationGraph
   private let record: Record
 
-  /// How often each node has run, and what went wrong.
+  /// How often each node has run, and the errors.
   private final class Record: Sendable {
     let predecessors: [[Int]]
     private let state: Mutex<(runs: [Int], fault: String?)>
@@ -36,9 +36,9 @@ final class RandomGraph: Sendable {
     }
   }
 
-  /// Makes a graph of up to 300 nodes, the same for the same seed.
+  /// Creates a graph of up to 300 nodes, the same for the same seed.
   ///
-  /// Nodes are numbered in an order that has nothing to do with the edges.
+  /// Nodes are numbered in an order that is unrelated to the edges.
   init(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let count = Int.random(in: 1...300, using: &generator)
@@ -62,6 +62,6 @@ final class RandomGraph: Sendable {
     }
   }
 
-  /// What was wrong with the last run: a node that did not run just once, or too early.
+  /// The error of the last run: a node that did not run exactly once, or ran too early.
   func fault() -> String? { record.fault() }
 }

@@ -2,17 +2,17 @@ import Testing
 
 @testable import Headway
 
-/// A batch whose thread is the test, which takes its steps one by one.
+/// A batch whose thread is the test, which performs its steps one by one.
 struct SteppedBatch {
   let queue: OperationQueue
   let batch = Batch()
 
-  /// Fills the batch, as a visit does.
+  /// Fills the batch, like a visit.
   ///
   /// - Parameters:
   ///   - queue: The queue.
   ///   - count: The largest number of operations.
-  ///   - kept: An operation that the thread has to release before it begins.
+  ///   - kept: An operation that the thread must release before it begins.
   init(of queue: OperationQueue, atMost count: Int, keeping kept: Headway.Operation? = nil) {
     self.queue = queue
     if let kept { batch.deferRelease(of: .passRetained(kept)) }

@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import Headway
 
-/// Counts how many are inside at once, and remembers the most.
+/// Counts how many are inside at the same time, and remembers the maximum.
 final class Crowd: Sendable {
   private let state = Mutex((now: 0, most: 0))
 
@@ -22,7 +22,7 @@ final class Crowd: Sendable {
   var now: Int { state.withLock { $0.now } }
 }
 
-/// Lets all through once `size` have come: proof that so many run at the same time.
+/// Lets all threads through once `size` have arrived: proof that so many run at the same time.
 final class Meeting: Sendable {
   private let missing: Mutex<Int>
   private let gate = Gate()
@@ -50,7 +50,7 @@ extension BlockOperation {
   }
 }
 
-/// The identity of the thread that made it.
+/// The identity of the thread that created it.
 struct ThreadIdentity: Sendable {
   private let identifier = currentThreadIdentifier()
 
@@ -58,14 +58,15 @@ struct ThreadIdentity: Sendable {
 }
 
 extension Crowd {
-  /// Whether all have left, now or as soon as the pool's threads have let go of what they hold.
+  /// Whether all have left, now or as soon as the pool's threads have released the objects that they hold.
   func eventuallyEmpty() -> Bool { eventually { now == 0 } }
 }
 
-/// Whether `condition` comes true, now or as soon as other threads have done what they are at.
+/// Whether `condition` becomes true, now or as soon as other threads have finished their current work.
 ///
-/// Gives it `patience` pauses of a millisecond: by default so many that only what never comes true is false, however
-/// slow the machine is. On a machine whose processors others use, each pause is longer.
+/// Allows it `patience` pauses of a millisecond. By default, there are so many that the result is false only if the
+/// condition never becomes true, no matter how slow the machine is. On a machine whose processors are busy with other
+/// work, each pause is longer.
 func eventually(patience: Int = 240_000, _ condition: () -> Bool) -> Bool {
   for _ in 0..<1_000 {
     if condition() { return true }
@@ -79,11 +80,11 @@ func eventually(patience: Int = 240_000, _ condition: () -> Bool) -> Bool {
   return condition()
 }
 
-/// Notes that a test that lasts long goes on: see `Watchdog`.
+/// Records that a long test makes progress: see `Watchdog`.
 func noteProgress(of test: String, _ progress: String) { Watchdog.shared.note(test, progress) }
 
 extension OperationQueue {
-  /// A queue of this library's threads that runs so many operations at once.
+  /// A queue with Headway's threads that runs the given number of operations at the same time.
   convenience init(limit: Int) {
     self.init()
     maxConcurrentOperationCount = limit
@@ -111,7 +112,7 @@ extension OperationOutcome? {
   }
 }
 
-/// Counts, on several threads at once.
+/// Counts, on several threads at the same time.
 final class Counter: Sendable {
   private let count = Atomic<Int>(0)
   var value: Int { count.load(ordering: .acquiring) }
@@ -119,7 +120,7 @@ final class Counter: Sendable {
   func decrement() { count.subtract(1, ordering: .acquiringAndReleasing) }
 }
 
-/// A weak reference that several threads may use.
+/// A weak reference that several threads can use.
 final class WeakReference<Object: AnyObject & Sendable>: Sendable {
   private let reference = Mutex<Weak?>(nil)
   private struct Weak { weak var object: Object? }
@@ -130,7 +131,7 @@ final class WeakReference<Object: AnyObject & Sendable>: Sendable {
 }
 
 extension StepExecutor {
-  /// A queue whose operations it runs.
+  /// The queue whose operations it runs.
   func queue(_ name: String) -> OperationQueue {
     let queue = OperationQueue()
     queue.name = name

@@ -18,7 +18,7 @@ func yieldThread() { sched_yield() }
 /// Lets other threads run for a millisecond.
 func pauseThread() { usleep(1_000) }
 
-/// A number from the environment, by which a test does more than it does by default.
+/// A number from the environment that makes a test do more than by default.
 func environmentNumber(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 
 /// Writes to standard error, where exit tests look.
@@ -27,11 +27,11 @@ func printError(_ text: String) {
   _ = write(STDERR_FILENO, line, line.utf8.count)
 }
 
-/// Runs `body` on `count` threads of their own, with their numbers, and returns when all have.
+/// Runs `body` on `count` new threads, with their numbers, and returns when all have returned.
 ///
 /// - Parameters:
 ///   - count: How many threads.
-///   - stackSize: The size of each thread's stack in bytes; by default that of the system.
+///   - stackSize: The size of each thread's stack in bytes; by default, the system's.
 ///   - body: What to run.
 func onThreads(_ count: Int, stackSize: Int? = nil, _ body: @escaping @Sendable (Int) -> Void) {
   let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
@@ -91,7 +91,7 @@ func mayLowerNiceValue() -> Bool {
   return isAllowed.withLock { $0 }
 }
 
-/// Makes the process one of a user who has no privileges, if it has some.
+/// Changes the process to a user without privileges, if it has some.
 func dropPrivileges() {
   guard geteuid() == 0 else { return }
   setgid(65_534)

@@ -3,15 +3,15 @@ import Synchronization
 
 @testable import Headway
 
-/// Runs what queues start on the calling thread, as a worker does: with whole runs of operations, until there is
-/// nothing more to do.
+/// Runs the operations that queues start on the calling thread, like a worker: in whole runs of operations, until there
+/// is nothing more to do.
 ///
-/// From inside of an operation it does what another worker would do at that moment.
+/// From inside an operation, it does what another worker would do at that moment.
 final class VisitExecutor: WorkExecutor {
   private let work = Mutex(WaitingWork())
   let isStepwise = true
 
-  /// How many workers were sent for, and have not come.
+  /// The number of requested workers that have not arrived.
   var waitingCount: Int { work.withLock { $0.count } }
 
   func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
@@ -24,7 +24,7 @@ final class VisitExecutor: WorkExecutor {
 
   func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int { self.work.withLock { $0.withdraw(work) } }
 
-  /// As one worker that comes; false if none was sent for.
+  /// Acts as one arriving worker; false if none was requested.
   @discardableResult
   func step(atMost count: Int = .max) -> Bool {
     guard let work = work.withLock({ $0.popFirst() }) else { return false }
@@ -32,16 +32,16 @@ final class VisitExecutor: WorkExecutor {
     return true
   }
 
-  /// As many workers, one after the other, as are sent for.
+  /// Acts as all requested workers, one after the other.
   func run() { while step() {} }
 
-  /// As a worker that takes as many as a batch has room for.
+  /// Acts as a worker that takes as many operations as a batch has room for.
   ///
   /// How many a visit takes depends on how fast they run.
   ///
   /// - Parameters:
   ///   - queue: The queue.
-  ///   - body: What happens before the first begins.
+  ///   - body: The code that runs before the first operation begins.
   func runBatch(of queue: OperationQueue, after body: () -> Void = {}) {
     let batch = Batch()
     let hasFilled = queue.update(collectingBatches: true) { state in

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Shows a test whether a thread waits where it must, or continues.
 ///
-/// A thread that waits goes to sleep again and again, so the test needs no time limit: it sees the one or the other.
+/// A waiting thread goes to sleep again and again, so the test needs no time limit: it observes either outcome.
 final class WatchedThread: Sendable {
   private let folder = Mutex<String?>(nil)
   private let begun = Gate()

@@ -55,7 +55,7 @@ import Testing
         if taken == 100 { break }
       }
     }
-    // Leaving the loop cancels what is under way.
+    // Leaving the loop cancels the calls that are under way.
     try await queue.finished()
   }
 
@@ -239,7 +239,7 @@ import Testing
   }
 }
 
-/// Streams that throw are Sendable, too.
+/// Streams that throw are also Sendable.
 private struct UncheckedInputs: AsyncSequence, @unchecked Sendable {
   let base: AsyncThrowingStream<Int, any Error>
 

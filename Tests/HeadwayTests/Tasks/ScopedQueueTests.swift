@@ -7,7 +7,7 @@ import Testing
 @Suite("Ends of scopes", .hangLimit) struct ScopedQueueTests {
   private struct Failure: Error {}
 
-  /// Has code of its own to run when it is cancelled.
+  /// Has its own code to run when it is cancelled.
   private final class WithStart: Operation, @unchecked Sendable {
     override func start() { super.start() }
   }

@@ -84,7 +84,7 @@ import Testing
     }
     await #expect(throws: CancellationError.self) { try await operation.value }
     #expect(operation.isCancelled && operation.error == nil)
-    // A cancellation that is none of this task's is an error as any other.
+    // A cancellation error that does not come from this task is an error like any other.
     let other = queue.addTask { throw CancellationError() }
     await #expect(throws: CancellationError.self) { try await other.value }
     #expect(!other.isCancelled && other.error is CancellationError)
@@ -307,7 +307,7 @@ import Testing
     // Bodies that block overlap.
     let meeting = Meeting(of: 40)
     queue.concurrentPerform(iterations: 40) { _ in meeting.attend() }
-    // Also inside an operation of the queue, where others have all places.
+    // This includes calls inside an operation of the queue, where other operations have all places.
     queue.maxConcurrentOperationCount = 1
     let inside = Counter()
     queue.addOperations(
@@ -403,8 +403,8 @@ import Testing
     let wasReleased = EventRecorder<Bool>()
     let next = BlockOperation { wasReleased.record(released.isOpen) }
     queue.addOperation(next)
-    // The thread that is in the actor does this, too, when it has left the operation's part; while another is at the
-    // operation's end.
+    // The thread that is in the actor also does this, when it has left the operation's part, while another thread ends
+    // the operation.
     let foreign = Task(executorPreference: other) {
       await shared.call { if eventually(patience: 2_000, { inside.isOpen }) { yieldThread() } }
     }

@@ -61,7 +61,7 @@ import Testing
     queue.isSuspended = false
     #expect(try await waiter.value == .high)
     #expect(try await escalated.value == .high)
-    // It was made in a task of the medium priority, or of that of the tests.
+    // It was created in a task of the medium priority, or of the priority of the tests.
     #expect(try await third.value <= Task.currentPriority)
   }
 
@@ -100,7 +100,7 @@ import Testing
     while Task.currentPriority < .high { await Task.yield() }
   }
 
-  /// Begins `body` in a task of background priority, and escalates that when `condition` holds.
+  /// Begins `body` in a task of background priority, and escalates the task when `condition` is true.
   private func escalate(
     when condition: @Sendable () -> Bool, _ body: @escaping @Sendable () async throws -> Void
   ) async throws {
@@ -166,13 +166,13 @@ import Testing
   }
 
   #if os(Linux)
-  // In a process of its own, whose workers are all at work.
+  // This runs in its own process, whose workers are all busy.
   @Test("P3, P5: what a task does next gets a thread of the class to which its operation was raised meanwhile")
   func partMovesToAnotherClass() async {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue(name: "low", qualityOfService: .background)
       let (begun, goOn, spinning) = (Gate(), Gate(), Counter())
-      // Not a gate: threads that look at it may wait for its lock, and would count as blocked, and make room.
+      // Not a gate: threads that check it could wait for its lock, and would count as blocked, and make room.
       let isOver = Atomic<Bool>(false)
       let operation = queue.addTask {
         begun.open()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// The locks that threads with a raised nice value have others take.
+/// The locks that other threads take on behalf of threads with a raised nice value.
 @Suite("Guarded", .hangLimit) struct GuardedTests {
   /// How code runs under a lock.
   private struct Section: Equatable, Sendable {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// Threads that ask for helpers, while others give out the last number or raise the work.
+/// Threads that request helpers, while other threads assign the last number or raise the work.
 @Suite("Steps of helpers", .hangLimit) struct HelperStepTests {
   private let executor = GatedExecutor()
 
@@ -19,7 +19,7 @@ import Testing
     let calls = calls(2, atMost: 2) { Worker.current?.leavesSoon.store(true, ordering: .relaxed) }
     executor.summon(1, for: calls, on: .normal)
     let wasWaiting = EventRecorder<Bool>()
-    // On a worker, which other work needs after each call.
+    // On a worker that other work needs after each call.
     let operation = BlockOperation {
       executor.step()
       wasWaiting.record(executor.waitingCount > 0)
@@ -51,7 +51,7 @@ import Testing
   }
 }
 
-/// How many workers may come, by what the lock of a pool protects.
+/// How many workers can come, by the state that the lock of a pool protects.
 @Suite("State of a pool", .hangLimit) struct PoolStateTests {
   @Test("T2: one that helps out may come however many are at work, and one at a time") func helpsOut() {
     var state = WorkerPool.State()
@@ -65,7 +65,7 @@ import Testing
 
   @Test("T3: when a pool has all the threads that it wants, less urgent ones that were refused some try again")
   func satisfied() async {
-    // In a process of its own, whose limit this is.
+    // This runs in its own process, which has this limit.
     await #expect(processExitsWith: .success) {
       ThreadLimit.current = 0
       for workerClass in [WorkerClass.utility, .normal] {

@@ -23,7 +23,8 @@ import Testing
   @Test("Q16: a helper that comes sends for others, until there are no numbers for them or the limit is reached")
   func growing() {
     let counts = Mutex<[Int]>([])
-    // Inside of each call, another thread comes: the requests for those that come are one fewer by it.
+    // Inside each call, another thread arrives: this reduces the number of requests for threads that are still to
+    // arrive by one.
     func perform(_ iterations: Int) {
       queue.concurrentPerform(iterations: iterations) { _ in
         counts.withLock { $0.append(executor.waitingCount) }
@@ -32,7 +33,8 @@ import Testing
     }
     perform(8)
     #expect(executor.waitingCount == 0)
-    // The caller has sent for 1; the second thread that comes sends for 2, the third for 3 and has 4 numbers left.
+    // The caller has requested 1; the second thread that arrives requests 2, and the third requests 3 and has 4 numbers
+    // left.
     #expect(counts.withLock { $0 } == [1, 2, 3, 4, 3, 2, 1, 0])
     counts.withLock { $0 = [] }
     queue.maxConcurrentOperationCount = 2
@@ -61,7 +63,7 @@ import Testing
       let operation = graph.operation(maxConcurrentNodeCount: 4)
       queue.addOperation(operation)
       while !operation.isFinished { executor.step() }
-      // The queue itself may have sent for one more, before the operation had finished.
+      // The queue itself might have requested one more, before the operation had finished.
       executor.run()
       #expect(executor.waitingCount == 0)
     }

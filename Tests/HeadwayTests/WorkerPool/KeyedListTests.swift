@@ -108,18 +108,18 @@ import Testing
     func reportedCount() -> Int { whole.state.withLock { $0.parts.reportedCount } }
     #expect(whole.fractionCompleted == 0 && reportedCount() == 0)
     for part in parts { part.state.withLock { $0.completed = 5 } }
-    // Nothing was said of it.
+    // There was no notification of it.
     #expect(whole.fractionCompleted == 0)
     let steps = Mutex(0)
     let token = whole.observe { _ in steps.withLock { $0 += 1 } }
     for (number, part) in parts.enumerated() {
       part.completedUnitCount = 5
-      // The part notified the whole, which has looked at it.
+      // The part notified the whole, which has read it.
       #expect(reportedCount() == 0)
       #expect(abs(whole.fractionCompleted - Double(number + 1) / 2_000) < 1e-12)
     }
     #expect(steps.withLock { $0 } == 50)
-    // Less than a hundredth: noted once, however often it reports.
+    // Less than a hundredth: recorded once, no matter how often it reports.
     for part in parts { part.totalUnitCount = 1_000_000 }
     #expect(whole.fractionCompleted < 0.001 && reportedCount() == 0)
     for count in 6...9 { parts[7].completedUnitCount = Int64(count) }
@@ -138,7 +138,7 @@ import Testing
     }
     part.completedUnitCount = 1_000_000
     #expect(middle.completedUnitCount == 2 && whole.fractionCompleted == 0.25)
-    // A part that has finished and goes on is no part any more.
+    // A part that has finished and continues is no longer a part.
     part.totalUnitCount = 2_000_000
     #expect(whole.fractionCompleted == 0.25)
   }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Headway
 
-/// What a batch's thread does while another thread visits the queue.
+/// The work of a batch's thread while another thread visits the queue.
 @Suite("Lost wake-ups", .hangLimit) struct LostWakeUpTests {
-  // The thread at a batch, X, finishes A, publishes its dependent D and goes on to B; another thread, Y, visits:
+  // The thread of a batch, X, finishes A, publishes its dependent D and continues with B; another thread, Y, visits:
   //
   //     X: runs A                          Y: collects: there is nothing
   //     X: A ends, D becomes ready
@@ -47,7 +47,7 @@ import Testing
       admission.redeemTicket(.normal)
       #expect(admission.next(for: .normal) === dependent)
     }
-    // Nobody is left to hear of the ends but the state machine.
+    // Only the state machine is left to be notified of the ends.
     for operation in [second, dependent] { operation.queueLinks.home = nil }
     dependent.end()
     admission.finished(dependent)?.release()
@@ -66,7 +66,7 @@ import Testing
     let queue = OperationQueue()
     for round in 0..<rounds {
       if round % 500 == 0 { noteProgress(of: "Lost wake-ups", "round \(round)") }
-      // By which a worker comes to take several at a time.
+      // This makes a worker take several at a time.
       for _ in 0..<8 { queue.addOperations([BlockOperation {}], waitUntilFinished: true) }
       let hasStarted = DispatchSemaphore(value: 0)
       let turns = Int.random(in: 0..<20_000, using: &generator)
@@ -77,14 +77,14 @@ import Testing
       }
       dependent.addDependency(first)
       queue.addOperation(dependent)
-      // Hangs if nobody comes for the dependent.
+      // This hangs if no thread comes for the dependent.
       queue.addOperations([first, BlockOperation { hasStarted.wait() }], waitUntilFinished: true)
     }
     queue.waitUntilAllOperationsAreFinished()
     #expect(queue.operationCount == 0)
   }
 
-  // A visit collects, while it looks for something to do, the end of an operation that has just added another.
+  // While a visit looks for work, it collects the end of an operation that has just added another.
   @Test("Q6: a queue is empty only when what its operations have added has run, whatever the instant") func adding() {
     let rounds = 10 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
     let queue = OperationQueue()

@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 @Suite("Pool", .hangLimit) struct PoolTests {
-  // In a process of its own: it takes all the threads that the pool gives to blocked work.
+  // This runs in its own process: it uses all the threads that the pool has for blocked work.
   @Test("T2: 64 operations that block overlap") func manyBlocked() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
@@ -46,13 +46,13 @@ import Testing
     busy.waitUntilAllOperationsAreFinished()
   }
 
-  // In a process of its own, where nothing else is at work.
+  // This runs in its own process, where nothing else runs.
   @Test("T2: busy work does not keep out another queue's while an operation is blocked, either")
   func busyBesideBlocked() async {
     await #expect(processExitsWith: .success) {
       let (busy, other) = (OperationQueue(), OperationQueue())
       let (end, spinning) = (Gate(), Spinning())
-      // When it blocks, another spins in its place.
+      // When it blocks, another worker spins instead.
       busy.addOperation {
         spinning.waitUntilBegun(ProcessorCount.usable - 1)
         end.wait()
@@ -66,13 +66,13 @@ import Testing
     }
   }
 
-  // As above.
+  // This runs in its own process, where nothing else runs.
   @Test("T2: busy work of several queues, beyond the processors, does not keep out one for which it waits")
   func busyForAnother() async {
     await #expect(processExitsWith: .success) {
       let (busy, last, spinning) = ((0..<4).map { _ in OperationQueue() }, OperationQueue(), Spinning())
       spinning.add(ProcessorCount.usable, to: busy[0])
-      // Else others might come first, and a worker that helps out would not come for what is left of this one.
+      // Otherwise, others might arrive first, and a worker that helps out would not come for the rest of this one.
       spinning.waitUntilBegun(ProcessorCount.usable)
       for queue in busy[1...] { spinning.add(1, to: queue) }
       spinning.waitUntilBegun(ProcessorCount.usable + busy.count - 1)
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  // As above.
+  // This runs in its own process, where nothing else runs.
   @Test("T2, T3: what tasks of a queue do next counts as that queue's work, of which others' is not kept out")
   func busyParts() async {
     await #expect(processExitsWith: .success) {
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  // As above.
+  // This runs in its own process, where nothing else runs.
   @Test("T2: busy work does not keep out a queue whose only thread is blocked")
   func busyBesideBlockedOfSameQueue() async {
     await #expect(processExitsWith: .success) {
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test("T2: an operation that waits gives its place to one that it waits for") func placeGivenUp() async throws {
-    // As many as the pool runs at once when none blocks in a way that it can see, and more.
+    // As many as the pool runs at the same time if none blocks in a way that it can detect, and more.
     await #expect(processExitsWith: .success) {
       let (outer, inner) = (OperationQueue(), OperationQueue())
       for _ in 0..<100 {

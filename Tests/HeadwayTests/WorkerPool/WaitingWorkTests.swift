@@ -66,7 +66,7 @@ import Testing
     waiting.append(helpersFor: first, count: 2)
     #expect(waiting.count == 4 && waiting.works.count == 2)
     #expect(waiting.withdraw(first) == 3 && waiting.withdraw(first) == 0)
-    // Its place is another's by now.
+    // Another one has its place by now.
     waiting.append(third, count: 1)
     #expect(waiting.withdraw(first) == 0)
     #expect(names(waiting) == "23")

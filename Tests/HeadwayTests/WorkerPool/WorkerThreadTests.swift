@@ -6,9 +6,9 @@ import Testing
 
 @testable import Headway
 
-/// What the pool's threads are like.
+/// The properties of the pool's threads.
 ///
-/// Those in a process of their own have the pool to themselves.
+/// Tests in their own process have the pool to themselves.
 @Suite("Worker threads", .hangLimit) struct WorkerThreadTests {
   @Test("P3: an urgent operation in a background queue whose workers are occupied runs on a normal thread")
   func urgentInBackgroundQueue() async throws {
@@ -29,7 +29,7 @@ import Testing
       let urgent = BlockOperation { nices.record(currentNiceValue()) }
       urgent.qualityOfService = .userInteractive
       urgent.queuePriority = .veryHigh
-      // Hangs if it waits for those.
+      // This hangs if it waits for those.
       queue.addOperations([urgent], waitUntilFinished: true)
       isOver.store(true, ordering: .releasing)
       #expect(nices.events == [processNiceValue()])
@@ -189,7 +189,7 @@ private enum Destructor {
   static let calls = Atomic<Int>(0)
 
   static let run: @convention(c) (UnsafeMutableRawPointer?) -> Void = { _ in
-    // A log buffer, for instance, that is written out by way of a queue.
+    // A log buffer, for instance, that is written out through a queue.
     OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true)
     calls.add(1, ordering: .releasing)
   }
