@@ -122,7 +122,7 @@ struct BatchTests {
     }
   }
 
-  // MARK: Letting go
+  // MARK: Releasing
 
   @Test("O8: a finished import lets go of its observer")
   func observerIsReleased() throws {

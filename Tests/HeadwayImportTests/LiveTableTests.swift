@@ -11,7 +11,7 @@ struct LiveTableTests {
     LiveTable.Pictures(table: table, operations: nil, clock: clock).makeAsyncIterator()
   }
 
-  // MARK: What is delivered
+  // MARK: Delivery
 
   @Test("I6: the count, the columns and the newest rows of the window")
   func picture() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Sample feed", .hangLimit)
 struct SampleFeedTests {
-  // MARK: What is written
+  // MARK: Content
 
   @Test("I4: the files are those it names, and a feed with them lacks nothing")
   func files() throws {

@@ -53,7 +53,7 @@ package final class Watchdog: Sendable {
     static func takeNap() { sleep(nap) }
   }
 
-  // Protected by its lock, under which nothing is called.
+  // Protected by its lock; nothing is called while the lock is held.
   private let state = Mutex(State())
   private let limit = getenv("HEADWAY_HANG_SECONDS").flatMap { Double(String(cString: $0)) } ?? 600
   /// The limit for an exit test: some wait for seconds until the pool ends its threads.

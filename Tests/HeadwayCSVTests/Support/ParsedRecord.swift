@@ -54,7 +54,7 @@ extension ParsedRecord {
   }
 }
 
-/// What a case expects of one record: its fields, or its defect.
+/// The expectation of a case for one record: its fields, or its defect.
 enum ExpectedRecord: Equatable, Sendable, ExpressibleByArrayLiteral {
   case fields([String])
   case malformed(CSVError.Code, raw: String)

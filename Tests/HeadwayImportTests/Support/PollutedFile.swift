@@ -111,7 +111,7 @@ struct CleanTable {
 
   /// Files with pollution in one cell of one record, the header or a row.
   ///
-  /// - Parameter records: The records, of which 0 is the header.
+  /// - Parameter records: The records; record 0 is the header.
   /// - Returns: The files.
   func files(pollutingRecords records: some Sequence<Int>) -> [PollutedFile] {
     let all = [Self.header] + rows

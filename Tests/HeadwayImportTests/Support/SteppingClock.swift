@@ -10,7 +10,7 @@ final class SteppingClock: Clock, Sendable {
     static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
-  // Protected by its lock, under which nothing is called.
+  // Protected by its lock; nothing is called while the lock is held.
   private let state = Mutex((now: Instant(offset: .zero), sleeps: [Duration]()))
   private let onSleep: @Sendable (Int) async throws -> Void
 

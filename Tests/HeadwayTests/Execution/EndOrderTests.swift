@@ -8,7 +8,7 @@ import Testing
 ///
 /// A test about work that must continue in the meantime hangs if it does not continue.
 @Suite("Order of the end", .hangLimit) struct EndOrderTests {
-  // MARK: Nothing of the user's holds up dependents or the queue
+  // MARK: User code holds up neither dependents nor the queue
 
   /// User code that is called with or after the end, and can take any amount of time.
   enum Slow: String, CaseIterable {

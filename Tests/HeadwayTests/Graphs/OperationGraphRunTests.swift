@@ -286,7 +286,7 @@ import Testing
     #expect(graph.dotDescription(times: times).contains(#"0 [label="first\nthread 0, "#))
   }
 
-  // MARK: Beside other work
+  // MARK: Next to other work
 
   @Test("workers that the pool needs elsewhere leave their nodes to others, and every node runs")
   func makingWay() throws {

@@ -66,7 +66,7 @@ struct Blueprint: Equatable, Sendable {
   var inside: Command?
 }
 
-// MARK: For people
+// MARK: Descriptions
 
 extension Command: CustomStringConvertible {
   var description: String {

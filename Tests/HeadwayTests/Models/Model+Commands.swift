@@ -1,7 +1,7 @@
 import Headway
 
 extension Model {
-  // MARK: What is misuse
+  // MARK: Misuse
 
   /// Whether the command is not misuse, and would not block, in the current state.
   func isLegal(_ command: Command) -> Bool {
@@ -39,7 +39,7 @@ extension Model {
     }
   }
 
-  // MARK: What it does
+  // MARK: Effects
 
   /// Executes a legal command.
   mutating func perform(_ command: Command) {

@@ -13,7 +13,7 @@ struct Model {
     queues = program.orders.map { ModelQueue(order: $0, limit: $0 == .fifo ? 1 : -1) }
   }
 
-  // MARK: What operations answer
+  // MARK: States of operations
 
   /// O2, D1, D2, C2.
   func isReady(_ number: Int) -> Bool {
@@ -23,7 +23,7 @@ struct Model {
     return isFree && (operation.kind != .held || operation.isAllowed)
   }
 
-  // MARK: What happens to operations
+  // MARK: Changes of operations
 
   /// O4, C3: a queue, a caller or a cancellation starts the operation.
   mutating func start(_ number: Int) {
@@ -130,7 +130,7 @@ struct Model {
     return Failure(culprit: number, mishap: operation.failure?.mishap)
   }
 
-  // MARK: Telling
+  // MARK: Notifying
 
   /// K2: notifies all observers of changes.
   mutating func tell() {

@@ -17,8 +17,7 @@ import Testing
       if environmentNumber("HEADWAY_MODEL_TRACE") != nil { printError("Model: HEADWAY_MODEL_SEED=\(seed)") }
       let program = Program(seed: UInt64(seed))
       guard ProgramRun.divergence(program) != nil else { continue }
-      // A failure is expected here, and waiting for objects that are never freed should not take minutes in each
-      // attempt.
+      // The program has failed, and objects that are never freed should not cost minutes in each attempt to reduce it.
       let small = Shrinker { ProgramRun.divergence($0, patience: 1_000) != nil }.shrink(program)
       let divergence = ProgramRun.divergence(small, patience: 1_000).map { "\($0)" } ?? "not again"
       Issue.record("HEADWAY_MODEL_SEED=\(seed) HEADWAY_MODEL_PROGRAMS=1: \(divergence)\n\(small)")

@@ -38,7 +38,7 @@ struct Picture: Equatable {
   var starts: [Int]
 }
 
-// MARK: Of the model
+// MARK: The model
 
 extension Picture {
   init(_ model: Model) {
@@ -65,7 +65,7 @@ extension Picture {
   }
 }
 
-// MARK: Of the library
+// MARK: The library
 
 extension Picture {
   init(_ real: RealProgram) {

@@ -23,7 +23,7 @@ extension Program: CustomStringConvertible {
   }
 }
 
-// MARK: Making one at random
+// MARK: Random programs
 
 extension Program {
   /// The program of a seed.

@@ -10,7 +10,7 @@ struct ValueProgram: Sendable {
     case suspending(Int)
     /// Throws a ``Mishap`` with its number.
     case throwing
-    /// A group of operations, one of which may throw; its value is their number.
+    /// A group of operations; one of them may throw. Its value is their number.
     case group(count: Int, throwing: Int?)
   }
 
@@ -62,7 +62,7 @@ struct ValueProgram: Sendable {
     self.pendingLimit = pendingLimit
   }
 
-  // MARK: What each has to come to
+  // MARK: Expected results
 
   enum Result: Equatable, Sendable {
     case value(Int)

@@ -108,7 +108,7 @@ final class ValueProgramRun: Sendable {
     }
   }
 
-  // MARK: How they ended
+  // MARK: Results
 
   private func result(of made: Made, in all: [Made]) async -> ValueProgram.Result {
     do {

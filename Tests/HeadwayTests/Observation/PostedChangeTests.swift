@@ -221,7 +221,7 @@ import Testing
   }
 }
 
-// MARK: - Operations that keep their own state, as people write them
+// MARK: - Operations that keep their own state, as programs define them
 
 class PostingOperation: Headway.Operation, @unchecked Sendable {
   struct State {

@@ -177,7 +177,7 @@ import Testing
   }
   #endif
 
-  // MARK: What was added before
+  // MARK: Earlier operations
 
   @Test("P5: what the operations before an urgent one depend on is raised", arguments: [true, false])
   func dependenciesOfPredecessors(isFIFO: Bool) {

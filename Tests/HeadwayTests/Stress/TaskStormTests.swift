@@ -83,7 +83,7 @@ private final class TaskStorm: Sendable {
     return unfinished.map { "\($0)" }
   }
 
-  // MARK: What functions do
+  // MARK: The functions
 
   /// Awaits several things, one after the other.
   private func function(depth: Int) async throws -> Int {
