@@ -241,7 +241,7 @@ import Testing
   }
 
   @Test("R3: a decoder's reduction does not move what is in the picture") func reducedGeometry() throws {
-    // The last of 2049 columns represents one eighth: the edge in the middle must stay in the middle.
+    // At 1/8, the last column represents only one of the 2049: the edge in the middle must stay in the middle.
     let picture = try Image(width: 2049, height: 64 * 8) { context in
       context.fill(context.bounds, with: .color(.black))
       context.fill(Rectangle(1024, 0, 1025, 512), with: .color(.white))

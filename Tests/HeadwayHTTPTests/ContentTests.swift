@@ -22,7 +22,7 @@ import Testing
     return [0x78, 0x9C] + raw(bytes) + [high >> 8, high & 255, low >> 8, low & 255].map { UInt8($0) }
   }
 
-  /// The result of a request for a response.
+  /// The result of a request that receives the given response.
   private func request(
     _ headers: HTTPHeaders, _ body: [UInt8], status: HTTPResponseStatus = .ok, method: HTTPMethod = .GET,
     accepting: String? = nil
@@ -59,7 +59,7 @@ import Testing
       let request = RequestOperation(server.url(), limits: .once)
       try await request.run()
       #expect(request.httpError?.code == code && request.response?.body == (code == nil ? Self.text : nil))
-      // The coding is not the content's, so a download does not keep it.
+      // The coding does not belong to the content, so a download does not keep it.
       try await withFolder { folder in
         let download = DownloadOperation(server.url(), to: "\(folder)/file", limits: .once)
         try await download.run()

@@ -297,7 +297,7 @@ struct ExistingRowsTests {
       let operation = try importFile("a.csv", ["2,y", "3,z", "4,w", "5,bad"], into: database, in: workspace)
       #expect(operation.error == nil && operation.report.rows == 3 && operation.report.rejected == 1)
       #expect(try database.strings(rows) == ["2|y", "3|z", "4|w"])
-      // A replacement does not end it either.
+      // Rejected rows do not end a replacement either.
       let replacing = try importFile("b.csv", ["7,bad", "8,y", "9,y"], .replace, into: database, in: workspace)
       #expect(replacing.error == nil && replacing.report.rows == 1 && replacing.report.rejected == 2)
       #expect(try database.strings(rows) == ["8|y"])

@@ -90,7 +90,7 @@ struct FileFormTests {
       #expect(operation.error == nil && operation.report.rejected == 2)
       #expect(try database.strings("SELECT id, v FROM file") == ["1|a", "3|c", "5|e"])
     }
-    // A stray quote that another one closes incorrectly, or a file without one.
+    // A stray quote that no other quote closes, or that another one closes incorrectly.
     for end in ["", "8,\"x\"\n"] {
       try imported("id,v\n1,a\n2,\"b\n\(inner)3,c\n\(end)", options: options) { (database, operation) throws in
         #expect(operation.error == nil && operation.report.rejected == 1)
@@ -112,7 +112,7 @@ struct FileFormTests {
     let tooLong = "a record of \(size + 5) bytes, which is longer than the maximum"
     for (text, rows, reasons) in [
       ("id,v\n1,a\n2,\"\(inner)\"\n3\n4,\"\(inner)\"\n5,e", ["1|a", "5|e"], [tooLong, "expected 2", tooLong]),
-      // A stray quote that another one closes incorrectly, or a file without one.
+      // A stray quote that no other quote closes, or that another one closes incorrectly.
       ("id,v\n1,a\n2,\"\(inner)8,\"x\"\n9,b\n", ["1|a", "9|b"], ["a record of \(size + 9) bytes"]),
       ("id,v\n1,a\n2,\"\(inner)9,b\n", ["1|a"], ["a quote that is never closed, so that \(size + 7) bytes"]),
     ] {

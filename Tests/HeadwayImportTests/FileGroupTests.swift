@@ -52,7 +52,7 @@ struct FileGroupTests {
           texts, .replace, key: key, isStrict: isStrict, cancelling: cancelled, into: database, in: workspace)
         #expect(operations.contains { $0.error != nil } == (cancelled == nil))
         #expect(operations.allSatisfy { $0.report.rows == 0 && !$0.report.isComplete })
-        // The import does not wait for the cancellation.
+        // The end of the operations does not wait for the cancellation to complete.
         let helpers = try database.writeAndWait { connection in
           try String.fetchAll(connection, sql: "SELECT name FROM sqlite_temp_master")
         }

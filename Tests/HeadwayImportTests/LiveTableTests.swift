@@ -209,7 +209,7 @@ struct LiveTableTests {
       let table = LiveTable(path: database.path, table: "people")
       var iterator = pictures(table)
       var configuration = GRDB.Configuration()
-      configuration.allowsUnsafeTransactions = true  // Snapshots that stay open from one access to the next.
+      configuration.allowsUnsafeTransactions = true  // Transactions that stay open from one access to the next.
       let elsewhere = try DatabaseQueue(path: database.path, configuration: configuration)
       try await elsewhere.writeWithoutTransaction { connection in
         try connection.execute(

@@ -191,14 +191,14 @@ import Testing
       let connections = Mutex<[any Channel]>([])
       try await RunningLab.with { lab in
         let port = try #require(lab.origin.split(separator: ":").last.flatMap { Int($0) })
-        // They are under way when this ends, and so is the server.
+        // They are under way when this ends, which also ends the server.
         for _ in 0..<16 {
           ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: port)
             .whenSuccess { connection in connections.withLock { $0.append(connection) } }
         }
       }
       for connection in connections.withLock({ $0 }) {
-        // A viewer that was never accepted learns of the end from the response to its request.
+        // A connection that was never accepted detects the end only when it sends something.
         connection.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1"), promise: nil)
         try await connection.closeFuture.get()
       }

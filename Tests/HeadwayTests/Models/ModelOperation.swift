@@ -29,7 +29,7 @@ struct ModelOperation {
   var wasAdded = false
   /// How often its work was run.
   var runs = 0
-  /// The work that it did inside was not misuse.
+  /// It acted inside, which was not misuse.
   var actedInside = false
   var completionBlock: Int?
   /// The completion blocks that have been called.
