@@ -2,16 +2,16 @@
 import AsyncHTTPClient
 import NIOCore
 
-/// The content of an answer, decompressed, in pieces as they arrive.
+/// The decompressed content of a response, in pieces as they arrive.
 ///
-/// It can be read once. The next piece is read from the network only when the reader requests it, so unread content
+/// You can read it once. The next piece is read from the network only when the reader requests it, so unread content
 /// waits at the server.
 struct ContentBody: AsyncSequence, Sendable {
   typealias Element = ByteBuffer
 
   let url: String
   let base: HTTPClientResponse.Body
-  /// The outermost coding first.
+  /// The codings of the content, outermost first.
   let codings: [ContentCoding]
   /// The largest allowed ratio of the decompressed size to the received size.
   let maximumExpansion: Int
@@ -19,7 +19,7 @@ struct ContentBody: AsyncSequence, Sendable {
   /// Whether the pieces differ from the bytes that the server sent.
   var isDecoded: Bool { !codings.isEmpty }
 
-  /// Content may expand to this size whatever its ratio: repetitive text expands a thousand times.
+  /// Content up to this size may expand at any ratio: repetitive text expands a thousand times.
   static let freeExpansionBytes = 4 << 20
 
   func makeAsyncIterator() -> Iterator { Iterator(self) }

@@ -5,33 +5,34 @@ import NIOHTTP1
 enum ContentCoding {
   case gzip, deflate
 
-  /// The codings that are undone.
+  /// The codings to undo.
   enum Undone {
     case none
-    /// Those of the message, which are no part of the content.
+    /// The codings of the message, which are not part of the content.
     case transfer
-    /// Those of the content, too.
+    /// The codings of the message and of the content.
     case all
   }
 
-  /// How many codings content may have; curl allows as many.
+  /// The maximum number of codings; curl has the same limit.
   private static let maximumCount = 5
 
-  /// Returns the codings of an answer, the outermost first.
+  /// Returns the codings of a response, outermost first.
   ///
   /// - Parameters:
-  ///   - answer: The header fields of the answer.
-  ///   - request: The header fields of the request. An unknown coding that they accept by name is not undone.
-  ///   - undone: The codings that are undone.
-  /// - Returns: The codings, without those that change nothing.
-  /// - Throws: The name of a coding that is unknown.
+  ///   - answer: The header fields of the response.
+  ///   - request: The header fields of the request. An unknown coding that they accept by name is not an error, and is
+  ///     not undone.
+  ///   - undone: The codings to undo.
+  /// - Returns: The codings, without those that change nothing, such as `identity`.
+  /// - Throws: ``UnknownCoding`` if a coding is unknown, or if there are more codings than the maximum.
   static func codings(
     of answer: HTTPHeaders, for request: HTTPHeaders, _ undone: Undone
   ) throws(UnknownCoding) -> [ContentCoding] {
     func names(_ field: String) -> [String] { answer[canonicalForm: field].map { $0.lowercased() } }
     var codings: [ContentCoding] = []
     if undone == .none { return codings }
-    // Some servers compress the message although the request has no `TE`. The connection has undone `chunked`.
+    // Some servers compress the message even if the request has no `TE`. The connection has already undone `chunked`.
     for name in names("Transfer-Encoding").reversed() where name != "chunked" && name != "identity" {
       guard let coding = named(name), codings.count < maximumCount else { throw UnknownCoding(name: name) }
       codings.append(coding)
@@ -63,13 +64,13 @@ struct UnknownCoding: Error {
   let name: String
 }
 
-/// Why content can't be decompressed.
+/// The reason why content can't be decompressed.
 enum ContentDecodingError: Error {
-  /// The bytes are not what the coding says.
+  /// The bytes are not valid in the coding.
   case damaged
   /// The end is missing.
   case truncated
-  /// It expands more than it may.
+  /// The content expands beyond the allowed ratio.
   case expandsTooFar
 }
 #endif

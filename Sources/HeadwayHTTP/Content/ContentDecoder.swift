@@ -2,18 +2,18 @@
 import CHeadwayHTTP
 import NIOCore
 
-/// Undoes one coding of content, by zlib, in pieces of a limited size.
+/// Undoes one coding of content with zlib, in pieces of limited size.
 ///
-/// The first two bytes determine the format, because many servers send `deflate` without the header of zlib. Empty
-/// content is valid in every coding.
+/// The first two bytes determine the format, because many servers send `deflate` without the zlib header. Empty content
+/// is valid in every coding.
 final class ContentDecoder {
   private enum State {
     /// Fewer than two bytes have been received.
     case unbegun
     case decoding
-    /// A member of gzip has ended; another may follow (RFC 1952, 2.2).
+    /// A gzip member has ended; another one may follow (RFC 1952, 2.2).
     case ended
-    /// Bytes follow that belong to no member. Browsers and gzip itself ignore them.
+    /// The remaining bytes belong to no member. Browsers and gzip itself ignore such bytes.
     case ignoring
   }
 
@@ -21,13 +21,13 @@ final class ContentDecoder {
   private static let pieceBytes = 64 << 10
 
   private let coding: ContentCoding
-  // zlib refers to the place where it is.
+  // Allocated on the heap, because zlib keeps a pointer to the stream.
   private let stream: UnsafeMutablePointer<z_stream>
   private var state = State.unbegun
   private var isInitialized = false
   private var isGzip = false
   private var isFurtherMember = false
-  /// Whether zlib may have more output than there was room for.
+  /// Whether zlib may have more output than fit into the last piece.
   private var hasMore = false
   private var input = ByteBuffer()
 
@@ -42,7 +42,7 @@ final class ContentDecoder {
     stream.deallocate()
   }
 
-  /// Adds bytes that have been received.
+  /// Adds received bytes.
   func add(_ piece: ByteBuffer) {
     var piece = piece
     if input.readableBytes == 0 { input = piece } else { input.writeBuffer(&piece) }
@@ -74,7 +74,7 @@ final class ContentDecoder {
     }
   }
 
-  /// Checks that the content is complete when all bytes have been added.
+  /// Checks that the content is complete, after all bytes have been added.
   ///
   /// - Throws: ``ContentDecodingError/truncated`` if it is not.
   func end() throws(ContentDecodingError) {
@@ -97,7 +97,7 @@ final class ContentDecoder {
     (isInitialized, isGzip, state) = (true, bits > MAX_WBITS, .decoding)
   }
 
-  /// Returns the format that the first two bytes have, as zlib represents it.
+  /// Returns the format that the first two bytes indicate, as a zlib `windowBits` value.
   private func windowBits(_ head: [UInt8]) -> Int32? {
     if head == [0x1F, 0x8B] { return MAX_WBITS + 16 }
     let isZlib = head[0] & 15 == 8 && head[0] >> 4 <= 7 && (Int(head[0]) << 8 + Int(head[1])) % 31 == 0
@@ -123,7 +123,7 @@ final class ContentDecoder {
     hasMore = stream.pointee.avail_out == 0
     switch result {
     case Z_STREAM_END: state = .ended
-    // More bytes are needed, or more room.
+    // More input or more room for output is needed.
     case Z_OK, Z_BUF_ERROR: break
     case _ where isFurtherMember && stream.pointee.total_out == 0: state = .ignoring
     default: throw .damaged

@@ -4,42 +4,42 @@ import Foundation
 import Headway
 import NIOHTTP1
 
-/// The validators of a file's content.
+/// The validators of a file's content, stored with the file.
 ///
-/// With them, the server reports whether the content has changed. They are in an extended attribute, which moves with
-/// the file. On a file system without extended attributes, the file is downloaded again.
+/// With these validators, the server reports whether the content has changed. They are stored in an extended attribute,
+/// which moves with the file. On a file system without extended attributes, the file is downloaded again.
 struct DownloadRecord: Codable {
   let url: String
-  /// Whether content that was compressed on its way has been decompressed.
+  /// Whether the download decompressed content that the server compressed for transfer.
   private let isDecoded: Bool
   private let entityTag: String?
   private let lastModified: String?
-  // The file is no longer what the server sent if these differ.
+  // If these values differ from those of the file, the file is no longer what the server sent.
   private var size: Int64 = -1
   private var modificationTime: [Int64] = []
 
   private static let attribute = "user.headway.download"
   private static let maximumBytes = 4_096
 
-  /// Creates a record of an answer; nil if the answer has no validators.
+  /// Creates a record of a response; nil if the response has no validators.
   ///
   /// - Parameters:
-  ///   - url: The address of the request.
-  ///   - headers: The header fields of the answer with the content.
+  ///   - url: The URL of the request.
+  ///   - headers: The header fields of the response with the content.
   ///   - isDecoded: Whether the download decompresses content.
   init?(url: String, _ headers: HTTPHeaders, isDecoded: Bool) {
     (self.url, self.isDecoded) = (url, isDecoded)
     entityTag = Validator.entityTag(headers)
     let change = headers.first(name: "Last-Modified").flatMap(HTTPDate.parsed)
     let now = headers.first(name: "Date").flatMap(HTTPDate.parsed) ?? Date()
-    // Content that changed in the second of the answer might change again in that second.
+    // Content that changed in the second of the response might change again in that second.
     lastModified = change.map { $0 < now } == true ? headers.first(name: "Last-Modified") : nil
     if entityTag == nil, lastModified == nil { return nil }
   }
 
   /// Reads the record of a file.
   ///
-  /// - Returns: nil if there is none for such a download of this address, or the file has changed since.
+  /// - Returns: nil if the file has no record of such a download from this URL, or has changed since.
   static func of(_ path: String, url: String, isDecoded: Bool) -> DownloadRecord? {
     var bytes = [UInt8](repeating: 0, count: maximumBytes)
     let count = bytes.withUnsafeMutableBytes { buffer in
@@ -71,7 +71,7 @@ struct DownloadRecord: Codable {
     var record = self
     (record.size, record.modificationTime) = (Int64(status.st_size), Self.time(status))
     guard let bytes = try? JSONEncoder().encode(record), bytes.count <= Self.maximumBytes else { return }
-    // Without the record, the file is downloaded again, which is no reason to fail.
+    // Errors are ignored: without the record, the file is downloaded again, which is no reason to fail.
     bytes.withUnsafeBytes { buffer in
       #if canImport(Darwin)
       _ = fsetxattr(descriptor, Self.attribute, buffer.baseAddress, buffer.count, 0, 0)

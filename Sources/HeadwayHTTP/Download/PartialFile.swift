@@ -6,24 +6,25 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A file that is being downloaded, beside its final place: `PATH.headway-part`, and `PATH.headway-part.json`, a note
-/// with what is needed to go on with it.
+/// A file that is being downloaded.
 ///
-/// The note also shows that the file is one of Headway's: others of these names are not touched. A pipe, a device or
-/// standard output is written in place, and nothing of it can be started over.
+/// While the download runs, the content is in `PATH.headway-part`, next to its destination. A note in
+/// `PATH.headway-part.json` contains what a later download needs to continue. The note also shows that Headway created
+/// the file: other files with these names are not touched. A pipe, a device, or standard output is written in place,
+/// and such a download can't be started over.
 ///
-/// What may wait for the disk runs on NIO's threads for that.
-final class PartialFile: @unchecked Sendable {  // Used by one task, one call after the other.
-  /// How many bytes it has.
+/// Work that may wait for the disk runs on NIO's threads for blocking work.
+final class PartialFile: @unchecked Sendable {  // Used by a single task, one call at a time.
+  /// The number of bytes received so far.
   var count: Int { writer.end }
-  /// By what the server knows whether the content is still the same; nil if it has not said.
+  /// The validator of the content; nil if the server has not sent one.
   private(set) var validator: String?
   /// The size of the whole content in bytes; nil if the server has not sent it.
   private(set) var size: Int?
   /// The coding of the content, if the server sent one.
   private var coding: String?
 
-  /// The file that is replaced at the end, without a link that leads to it.
+  /// The path of the file that is replaced at the end, with links resolved.
   private let path: String
   private let isInPlace: Bool
   private let threads: NIOThreadPool
@@ -31,10 +32,10 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
   private let descriptor: Int32
   private let checksum: SHA256Checksum?
   private var writer: PieceWriter
-  /// What has been read of an earlier download's bytes; nil once all of them have.
+  /// The progress in hashing the bytes of an earlier download; nil once they have all been hashed.
   private var earlier: (hash: SHA256, count: Int)?
 
-  /// How much of an earlier download is read at a time.
+  /// The number of bytes of an existing file that are read at a time.
   private static let hashedBytes = 8 << 20
 
   private struct Note: Codable {
@@ -47,7 +48,7 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
   private static let partEnding = DownloadOperation.partialEndings[0]
   private static let noteEnding = DownloadOperation.partialEndings[1]
 
-  /// The file that is written.
+  /// The path of the file that is written.
   private var partPath: String { isInPlace ? path : path + Self.partEnding }
   private var notePath: String { path + Self.noteEnding }
 
@@ -70,9 +71,9 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
     if isInPlace { threads.shutdownGracefully { _ in } }
   }
 
-  /// Computes the checksum of a file, piece by piece.
+  /// Computes the checksum of a file piece by piece.
   ///
-  /// - Returns: nil if it can't be read.
+  /// - Returns: The checksum; nil if the file can't be opened.
   static func checksum(of path: String) async throws -> SHA256Checksum? {
     let descriptor = path.withPathBytes { Foundation.open($0, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else { return nil }
@@ -104,21 +105,21 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
 
   // MARK: Opening
 
-  /// Opens the file, for this download alone, with what an earlier one has left of the same address.
+  /// Opens the file exclusively for this download, with the content that an earlier download of the same URL left.
   ///
   /// - Parameters:
-  ///   - path: Where the file is to be.
-  ///   - url: The address.
-  ///   - checksum: What the content must have.
-  ///   - isDecoded: Whether the download decompresses content, so that it can't add to what is compressed.
+  ///   - path: The destination of the file.
+  ///   - url: The URL of the content.
+  ///   - checksum: The checksum that the content must have.
+  ///   - isDecoded: Whether the download decompresses content. It then can't continue a file of compressed content.
   /// - Returns: The file.
-  /// - Throws: ``HTTPError`` with the code `cannotWriteFile`, also if there is a foreign file of the name that the
-  ///   partial one has, or `fileInUse`.
+  /// - Throws: ``HTTPError`` with the code `fileInUse`, or with `cannotWriteFile`, for example if a foreign file has
+  ///   the name of the partial file.
   static func open(
     _ path: String, for url: String, _ checksum: SHA256Checksum?, isDecoded: Bool
   ) async throws -> PartialFile {
     let isInPlace = isInPlace(path)
-    // Writing to a pipe waits for its reader, and other files must not wait for that.
+    // Writing to a pipe waits for its reader, and other files must not wait for that, so it has its own thread.
     let threads = isInPlace ? NIOThreadPool(numberOfThreads: 1) : .singleton
     if isInPlace { threads.start() }
     do {
@@ -134,19 +135,19 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
     }
   }
 
-  /// Whether a path is standard output, a device or a pipe, which is not replaced.
+  /// Returns whether a path is standard output, a device, or a pipe, which are not replaced.
   private static func isInPlace(_ path: String) -> Bool {
     DownloadOperation.isStandardOutput(path) || FileSystem.kind(of: path) == .other
   }
 
-  /// How long to wait before looking again whether a pipe has a reader.
+  /// The pause between two attempts to open a pipe that has no reader.
   private static let pauseBeforeReader = Duration.milliseconds(20)
 
-  /// Opens standard output, a device or a pipe; waits until a pipe has a reader.
+  /// Opens standard output, a device, or a pipe; waits until a pipe has a reader.
   ///
-  /// A thread that opens a pipe blocks until there is a reader, and can't be cancelled then. So this opens a pipe
-  /// without blocking, again and again, and sleeps in between. The pipe stays non-blocking, so that a write can be
-  /// cancelled, too.
+  /// A thread that opens a pipe blocks until there is a reader, and can't be cancelled in that time. Therefore this
+  /// method tries to open a pipe repeatedly without blocking, and sleeps in between. The pipe stays non-blocking, so a
+  /// write can be cancelled, too.
   private static func openInPlace(_ path: String, _ url: String, on threads: NIOThreadPool) async throws -> Int32 {
     while true {
       let descriptor = try await performing(on: threads) { () throws -> Int32? in
@@ -181,13 +182,13 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
         guard isInUse else { throw failure("can't be locked", path, url) }
         throw HTTPError(.fileInUse, url: url, message: "Another download writes \(path).")
       }
-      // Another one may have completed it between the two.
+      // Another download may have completed the file between opening and locking it.
       if isNamed(path, descriptor) { return descriptor }
       Foundation.close(descriptor)
     }
   }
 
-  /// Whether an open file still has a name.
+  /// Returns whether a path still leads to an open file.
   private static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
     var (opened, named) = (stat(), stat())
     return fstat(descriptor, &opened) == 0 && path.withPathBytes { stat($0, &named) } == 0
@@ -211,7 +212,7 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
     let end = Int(lseek(descriptor, 0, SEEK_END))
     let note: Note?
     do { note = try readNote() } catch {
-      // Just created.
+      // `openAlone(_:_:)` has just created the file.
       if end == 0 { Self.remove(partPath) }
       throw error
     }
@@ -226,8 +227,8 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
 
   /// Reads the note.
   ///
-  /// - Returns: nil if there is none, or if the process ended before it was written.
-  /// - Throws: ``HTTPError`` if a file of that name is none.
+  /// - Returns: The note; nil if there is none, or if the process ended before it wrote the note.
+  /// - Throws: ``HTTPError`` if a file of that name is not a note.
   private func readNote() throws -> Note? {
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let descriptor = notePath.withPathBytes { Foundation.open($0, flags) }
@@ -251,9 +252,9 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
 
   private static func remove(_ path: String) { _ = path.withPathBytes { unlink($0) } }
 
-  /// Reads what an earlier download has left, for the checksum.
+  /// Computes the hash of the bytes that an earlier download has left.
   ///
-  /// Piece by piece, since the file may be large, and the operation cancelled meanwhile.
+  /// The file is read piece by piece, because it may be large and the operation may be cancelled in the meantime.
   func hashEarlierBytes() async throws {
     while try await performing({ try self.hashPiece() }) { try Task.checkCancellation() }
   }
@@ -276,23 +277,23 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
     return true
   }
 
-  /// Whether an answer has the part of the content that follows the file's.
+  /// Returns whether a response contains the part of the content that follows the bytes in the file.
   func isContinued(by part: ContentRange?, _ headers: HTTPHeaders) -> Bool {
-    // Of a server that ignores `If-Range`, only the validator shows which content the part is of.
+    // If a server ignores `If-Range`, only the validator shows which content the part belongs to.
     guard let part, part.start == count, belongs(headers, total: part.total),
       validator.map({ Validator.isConfirmed($0, by: headers) }) == true
     else { return false }
-    // The answer may leave the coding out, but must have no other.
+    // The response may omit the coding, but must not have a different one.
     return headers.first(name: "Content-Encoding").map { $0 == coding } ?? true
   }
 
-  /// Whether the file is complete according to an answer without content, which has the total size.
+  /// Returns whether the file is complete according to a response without content, which contains the total size.
   func isWhole(by headers: HTTPHeaders) -> Bool {
     guard let total = ContentRange.totalWithoutPart(headers) else { return false }
     return total == count && belongs(headers, total: total)
   }
 
-  /// Whether an answer may be about the content that the file has a part of.
+  /// Returns whether a response may belong to the content that is partly in the file.
   private func belongs(_ headers: HTTPHeaders, total: Int?) -> Bool {
     guard let validator, !Validator.isContradicted(validator, by: headers) else { return false }
     guard let total else { return size != nil }
@@ -301,12 +302,12 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
 
   // MARK: Writing
 
-  /// Starts over with an answer that has the whole content.
+  /// Starts over with a response that contains the whole content.
   ///
   /// - Parameters:
-  ///   - headers: Its header fields.
-  ///   - size: The size of the content in bytes, if it is known.
-  ///   - isDecoded: Whether the content is decompressed before it is written, so that no range describes it.
+  ///   - headers: The header fields of the response.
+  ///   - size: The size of the content in bytes; nil if unknown.
+  ///   - isDecoded: Whether the content is decompressed before it is written. No range describes such content.
   /// - Throws: ``HTTPError`` with the code `cannotWriteFile`.
   func restart(_ headers: HTTPHeaders, size: Int?, isDecoded: Bool) async throws {
     try await empty()
@@ -314,7 +315,7 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
       (self.validator, self.size, coding) = (validator, size, headers.first(name: "Content-Encoding"))
     }
     guard !isInPlace else { return }
-    // Without a validator, the note still shows that the file is Headway's.
+    // Even without a validator, the note shows that the file is Headway's.
     let note = Note(url: url, validator: validator, size: self.size, coding: coding)
     try await performing { try self.write(note) }
   }
@@ -337,7 +338,7 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
     if !isInPlace { Self.remove(notePath) }
   }
 
-  /// Writes the note to a file of its own: a link of that name is not followed.
+  /// Writes the note to a new file, so that a link of that name is not followed.
   private func write(_ note: Note) throws {
     Self.remove(notePath)
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -354,18 +355,17 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
     do { try await writer.append(piece) } catch { throw failure("can't be written", error) }
   }
 
-  /// Waits until all that has come is in the file.
+  /// Waits until everything that was received is in the file.
   private func flush() async throws {
     do { try await writer.flush() } catch { throw failure("can't be written", error) }
   }
 
-  // MARK: The end
+  // MARK: Finishing
 
-  /// Gives the file its name, once it is on the disk.
+  /// Renames the file to its final name after writing it to disk.
   ///
   /// - Parameter record: The record to store in the file, if any.
-  /// - Throws: ``HTTPError`` with the code `checksumMismatch`, after which nothing of it is kept, or
-  ///   `cannotWriteFile`.
+  /// - Throws: ``HTTPError`` with the code `checksumMismatch` (the content is then discarded) or `cannotWriteFile`.
   func complete(recording record: DownloadRecord?) async throws {
     try await flush()
     try await performing {
@@ -388,7 +388,7 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
         throw self.failure("can't be completed")
       }
       Self.remove(self.notePath)
-      // So that the name is on the disk, too.
+      // Writes the folder to disk, too, because it contains the new name.
       let folder = self.path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self.path[...$0]) } ?? "."
       let folderDescriptor = folder.withPathBytes { Foundation.open($0, O_RDONLY) }
       if folderDescriptor >= 0 {
@@ -398,14 +398,14 @@ final class PartialFile: @unchecked Sendable {  // Used by one task, one call af
     }
   }
 
-  /// Leaves the file, or removes it.
+  /// Keeps or removes the partial file.
   ///
-  /// - Parameter keeps: Whether to leave what has come, if a later download can go on with it.
+  /// - Parameter keeps: Whether to keep the received bytes, if a later download can continue with them.
   func close(keeps: Bool) async {
-    // What can't be written is not kept.
+    // Bytes that can't be written are not kept.
     try? await flush()
     guard !isInPlace, !keeps || count == 0 || validator == nil, Self.isNamed(partPath, descriptor) else { return }
-    // In a task of its own, since that of the operation may be cancelled.
+    // A separate task, because the task of the operation may be cancelled.
     await Task {
       try? await self.performing {
         Self.remove(self.partPath)

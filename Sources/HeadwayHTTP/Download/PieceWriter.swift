@@ -5,14 +5,14 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Writes pieces to a file, one behind the other, on a thread that may block, while further ones come.
+/// Writes pieces to a file in order, on a thread that may block, while further pieces arrive.
 ///
-/// A piece is written at once; those that come while one is written are gathered, and written by the same thread.
-/// Used by one task, one call after the other.
+/// A piece is written immediately if no write is in progress. Pieces that arrive during a write are collected, and the
+/// same thread writes them next. A single task uses the writer, one call at a time.
 final class PieceWriter: @unchecked Sendable {
-  /// How many bytes may wait to be written.
+  /// The number of bytes that may wait to be written.
   private static let maximumWaitingBytes = 1 << 20
-  /// How often a writing that waits for a reader checks whether it is still wanted.
+  /// The interval between checks whether a write that waits for a reader is still wanted.
   private static let millisecondsBetweenChecks: Int32 = 50
 
   private struct Waiting {
@@ -25,33 +25,33 @@ final class PieceWriter: @unchecked Sendable {
   private let threads: NIOThreadPool
   private let isSeekable: Bool
   private let waiting = Mutex(Waiting())
-  /// What has not been written to a pipe is no longer wanted.
+  /// Set when the bytes that have not been written to a pipe are no longer wanted.
   private let isGivenUp = Atomic(false)
-  /// The last writing, which may have ended.
+  /// The last write, which may have finished.
   private var writing: Task<Void, any Error>?
-  /// How many bytes have come.
+  /// The offset after the last byte that was appended.
   private(set) var end: Int
 
-  // Used by the thread that writes, and when none does.
+  // Used by the thread that writes, or by the task while no thread writes.
   private var offset: Int
   private(set) var hash: SHA256?
 
   /// Creates a writer.
   ///
   /// - Parameters:
-  ///   - descriptor: The file, which has to be open as long as something is written.
-  ///   - end: Where to write.
-  ///   - hash: The checksum of what is before that; nil if none is to be computed.
-  ///   - threads: The threads that may block.
-  ///   - isSeekable: False for what has no offsets, such as a pipe.
+  ///   - descriptor: The file. It must stay open until everything is written.
+  ///   - end: The offset of the first byte to write.
+  ///   - hash: The hash of the bytes before that offset; nil to compute no checksum.
+  ///   - threads: Threads that may block.
+  ///   - isSeekable: False if the file has no offsets, such as a pipe.
   init(_ descriptor: Int32, at end: Int, hash: SHA256?, on threads: NIOThreadPool, isSeekable: Bool = true) {
     (self.descriptor, self.end, offset, self.hash) = (descriptor, end, end, hash)
     (self.threads, self.isSeekable) = (threads, isSeekable)
   }
 
-  /// Takes a piece, and waits if too much has not been written.
+  /// Adds a piece, and waits if too many bytes have not been written yet.
   ///
-  /// - Throws: `errno` as an `IOError`, of an earlier piece.
+  /// - Throws: `errno` of an earlier write, as an `IOError`.
   func append(_ piece: ByteBuffer) async throws {
     end += piece.readableBytes
     let (begins, isTooMuch) = waiting.withLock { waiting in
@@ -62,28 +62,31 @@ final class PieceWriter: @unchecked Sendable {
     }
     if begins {
       try await flush()
-      // In a task of its own: what has come is written though that of the download is cancelled.
+      // A separate task, so that the bytes are written even if the task of the download is cancelled.
       writing = Task { [self] in try await threads.runIfActive { try self.writeAll() } }
     } else if isTooMuch {
       try await flush()
     }
   }
 
-  /// Waits until all has been written.
+  /// Waits until everything has been written.
   ///
-  /// If the task is cancelled, a file gets the rest nevertheless, and a pipe, whose reader may never read, does not.
+  /// If the task is cancelled, the remaining bytes are still written to a file, but not to a pipe, because its reader
+  /// may never read.
   ///
   /// - Throws: `errno` as an `IOError`.
   func flush() async throws {
     try await withTaskCancellationHandler {
       try await writing?.value
     } onCancel: {
-      // Relaxed: nothing else is read because of it.
+      // Relaxed: no other memory is read because of this flag.
       if !isSeekable { isGivenUp.store(true, ordering: .relaxed) }
     }
   }
 
-  /// Runs on a thread that may block, by itself.
+  /// Runs on a thread that may block.
+  ///
+  /// At most one call runs at a time.
   private func writeAll() throws {
     while true {
       let pieces = waiting.withLock { waiting in
@@ -106,7 +109,7 @@ final class PieceWriter: @unchecked Sendable {
           ? pwrite(descriptor, start, count, off_t(offset + written)) : Foundation.write(descriptor, start, count)
         if result < 0, errno == EINTR { continue }
         if result < 0, errno == EAGAIN {
-          // A pipe, or a terminal that another process has set so.
+          // The file is a pipe, or a terminal that another process has made non-blocking.
           guard !isGivenUp.load(ordering: .relaxed) else { throw IOError(errnoCode: ECANCELED, reason: "write") }
           var waited = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
           poll(&waited, 1, Self.millisecondsBetweenChecks)

@@ -1,15 +1,15 @@
 #if HTTP
 import Crypto
 
-/// A checksum of content: 32 bytes by SHA-256 (FIPS 180-4).
+/// A SHA-256 checksum of content: 32 bytes (FIPS 180-4).
 public struct SHA256Checksum: Sendable, Hashable, CustomStringConvertible {
   let bytes: [UInt8]
 
-  /// Creates a checksum of its text: 64 hexadecimal digits, also behind `sha256:`.
+  /// Creates a checksum from text: 64 hexadecimal digits, with or without the prefix `sha256:`.
   ///
-  /// It does not return nil for another text, since a download without a checksum is not verified.
+  /// This initializer throws instead of returning nil, because a download whose checksum is nil is not verified.
   ///
-  /// - Parameter text: The digits, small or large.
+  /// - Parameter text: The digits, in lowercase or uppercase.
   /// - Throws: ``HTTPError`` with the code `invalidChecksum`.
   public init(_ text: String) throws {
     guard let bytes = Self.bytes(text) else {
@@ -34,7 +34,7 @@ public struct SHA256Checksum: Sendable, Hashable, CustomStringConvertible {
 
   init(_ digest: SHA256.Digest) { bytes = Array(digest) }
 
-  /// 64 hexadecimal digits.
+  /// The checksum as 64 hexadecimal digits.
   public var description: String {
     bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
   }

@@ -1,12 +1,13 @@
 #if HTTP
 import NIOHTTP1
 
-/// By what a server says that content is still the same.
+/// Reads the validator of content: the header field that shows whether the content is still the same.
 enum Validator {
-  /// The strong entity tag, or else the time of the last change: what `If-Range` takes (RFC 9110, 13.1.5).
+  /// Returns the strong entity tag, or else the time of the last change: the values that `If-Range` accepts (RFC 9110,
+  /// 13.1.5).
   ///
-  /// A time counts if it is before that of the answer: what changed in the same second may change in it again, and
-  /// have the same time (RFC 9110, 8.8.2.2).
+  /// A time of change is used only if it is earlier than the time of the response. Content that changed in the same
+  /// second might change again in that second, and would keep the same time (RFC 9110, 8.8.2.2).
   static func of(_ headers: HTTPHeaders) -> String? {
     if let tag = entityTag(headers), tag.hasPrefix("\"") { return tag }
     guard let text = headers.first(name: "Last-Modified"), let change = HTTPDate.parsed(text),
@@ -15,24 +16,24 @@ enum Validator {
     return text
   }
 
-  /// The entity tag of an answer, if it can be sent back.
+  /// Returns the entity tag of a response, if it can be sent back.
   static func entityTag(_ headers: HTTPHeaders) -> String? {
     headers.first(name: "ETag").flatMap { RequestCheck.isFieldValue($0) ? $0 : nil }
   }
 
-  /// Whether an answer says that it belongs to other content than that of a validator.
+  /// Returns whether a response has a different validator, so that it belongs to other content.
   static func isContradicted(_ validator: String, by headers: HTTPHeaders) -> Bool {
     let field = validator.hasPrefix("\"") ? "ETag" : "Last-Modified"
     return headers.first(name: field).map { $0 != validator } ?? false
   }
 
-  /// Whether an answer has a validator.
+  /// Returns whether a response has the given validator.
   static func isConfirmed(_ validator: String, by headers: HTTPHeaders) -> Bool {
     headers.first(name: validator.hasPrefix("\"") ? "ETag" : "Last-Modified") == validator
   }
 }
 
-/// `Content-Range: bytes 100-199/1000`, where the total may be `*`.
+/// A part of content: `Content-Range: bytes 100-199/1000`, where the total may be `*`.
 struct ContentRange {
   let start: Int
   let end: Int
@@ -48,7 +49,8 @@ struct ContentRange {
     (self.start, self.end) = (start, end)
   }
 
-  /// The length of the content by an answer that has no such part of it: `Content-Range: bytes */1000`.
+  /// Returns the length of the content from a response that does not have the requested part: `Content-Range: bytes
+  /// */1000`.
   static func totalWithoutPart(_ headers: HTTPHeaders) -> Int? {
     guard let (range, total) = parts(headers), range == "*" else { return nil }
     return Int(total)

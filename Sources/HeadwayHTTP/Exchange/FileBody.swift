@@ -6,8 +6,8 @@ import NIOPosix
 
 /// The content of a file, read on threads that may block.
 ///
-/// Each pass sends what the file had when the request began: another one that gets its name meanwhile does not mix
-/// with it, and what is added to it is not sent.
+/// Each pass sends the content that the file had when the request began. If another file gets its name in the meantime,
+/// the pass fails. Bytes that are appended in the meantime are not sent.
 struct FileBody: AsyncSequence, Sendable {
   typealias Element = ByteBuffer
 
@@ -36,7 +36,7 @@ struct FileBody: AsyncSequence, Sendable {
 
   struct Iterator: AsyncIteratorProtocol {
     private let file: FileBody
-    /// Open from the first piece on.
+    /// The open file; nil until the first piece is read.
     private var opened: OpenFile?
     private var offset: Int64 = 0
 
@@ -58,7 +58,7 @@ struct FileBody: AsyncSequence, Sendable {
     }
   }
 
-  /// A file that is closed when nothing refers to it any more.
+  /// A file that is closed when nothing refers to it any longer.
   private final class OpenFile: Sendable {
     private let file: FileBody
     private let descriptor: Int32

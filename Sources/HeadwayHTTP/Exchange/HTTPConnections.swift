@@ -6,53 +6,53 @@ import NIOSSL
 
 /// The connections that requests share.
 ///
-/// Connections are kept for the next request to their host. Make one where other limits than those of ``shared`` are
-/// to hold; it is closed when nothing refers to it any more.
+/// Connections are kept open for the next request to their host. To use other limits than those of ``shared``, create
+/// your own pool. A pool is closed when nothing refers to it any longer.
 public final class HTTPConnections: Sendable {
-  /// What connections are made with.
+  /// The settings of a pool of connections.
   public struct Configuration: Sendable {
-    /// How long a connection may take to come about, TLS included; 10 s by default.
+    /// The time limit for connecting, including TLS; 10 s by default.
     public var connectTime = Duration.seconds(10)
-    /// How long a connection may stand still while something is asked; 60 s by default.
+    /// The time that a connection may be idle during a request; 60 s by default.
     public var idleTime = Duration.seconds(60)
-    /// How many connections there are to one host at once, at least 1; 8 by default.
+    /// The maximum number of simultaneous connections per host, at least 1; 8 by default.
     ///
-    /// Further requests wait, for as long as it takes: set ``HTTPLimits/totalTime`` where they must not. By HTTP/2
-    /// requests share one connection, and this does not limit them.
+    /// Further requests wait for a connection without a time limit; to limit the wait, set ``HTTPLimits/totalTime``.
+    /// HTTP/2 requests share one connection, and this property does not limit them.
     public var maximumConnectionsPerHost = 8
-    /// How many times its size a compressed body may expand to, at least 1; 100 by default.
+    /// The maximum expansion of a compressed body, as a multiple of its size, at least 1; 100 by default.
     ///
-    /// This limits bodies of more than 4 MB: a small one may expand to that size however it was compressed.
+    /// This ratio limits bodies of more than 4 MB. A body may expand to 4 MB at any ratio.
     public var maximumExpansion = 100
-    /// The address of a proxy by which servers are reached, as `http://proxy.example.org:3128`; none by default.
+    /// The URL of a proxy for all requests, such as `http://proxy.example.org:3128`; none by default.
     ///
-    /// It is asked for a connection (`CONNECT`), also to servers of http. A user and a password in the address are
-    /// sent to the proxy.
+    /// Requests are sent through a connection that the proxy opens (`CONNECT`), even to http servers. A user name and a
+    /// password in the URL are sent to the proxy.
     public var proxy: String?
-    /// Certificates, in PEM format, that are trusted in place of those of the system.
+    /// Certificates in PEM format that are trusted instead of those of the system.
     public var trustedCertificates: String?
 
-    /// The configuration that holds if nothing else is said.
+    /// Creates the default configuration.
     public init() {}
   }
 
-  /// The connections that are used if no others are given.
+  /// The default connections.
   public static let shared = HTTPConnections(Configuration(), Configuration().withoutCertificates(), trusted: [])
 
   let client: HTTPClient
   let joinedRequests = JoinedRequests()
   let usesProxy: Bool
   let maximumExpansion: Int
-  /// How long a connection may take to come about.
+  /// The time limit for connecting.
   let connectTime: TimeAmount
-  /// The certificates that are trusted instead of those of the system, if any are.
+  /// The certificates that are trusted instead of those of the system; empty to trust the system's.
   let trustedCertificates: [NIOSSLCertificate]
 
-  /// Makes a pool of connections.
+  /// Creates a pool of connections.
   ///
-  /// - Parameter configuration: What they are made with; its defaults, if nothing is said.
-  /// - Throws: ``HTTPError`` with the code `cannotReadFile`, if the certificates can't be read; `invalidURL`, if the
-  ///   address of the proxy is none.
+  /// - Parameter configuration: The settings of the pool.
+  /// - Throws: ``HTTPError`` with the code `cannotReadFile` if the certificates can't be read, or `invalidURL` if the
+  ///   URL of the proxy is invalid.
   public convenience init(_ configuration: Configuration = Configuration()) throws {
     let trusted = try configuration.trustedCertificates.map(TrustedCertificates.parsed)
     self.init(configuration, try configuration.clientConfiguration(trusted: trusted), trusted: trusted ?? [])
@@ -67,10 +67,10 @@ public final class HTTPConnections: Sendable {
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: clientConfiguration)
   }
 
-  /// How many requests wait for the answer of an attempt that they may share.
+  /// The number of requests that wait for the response of an attempt that they may share.
   package var participantCount: Int { joinedRequests.participantCount }
 
-  // Nothing waits for the end of the connections.
+  // Nothing waits until the connections are closed.
   deinit { client.shutdown { _ in } }
 }
 
@@ -82,9 +82,10 @@ extension HTTPConnections.Configuration {
     configuration.timeout.read = TimeAmount(idleTime)
     configuration.timeout.write = configuration.timeout.read
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, maximumConnectionsPerHost)
-    // Failures are repeated by ourselves.
+    // Headway repeats failed requests itself.
     configuration.connectionPool.retryConnectionEstablishment = false
-    // `ContentBody` decompresses: AsyncHTTPClient fails where there is no content, and does not know all codings.
+    // `ContentBody` decompressesinstead: AsyncHTTPClient fails if there is no content, and does not support all
+    // codings.
     configuration.decompression = .disabled
     return configuration
   }

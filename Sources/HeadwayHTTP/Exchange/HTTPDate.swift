@@ -1,7 +1,7 @@
 #if HTTP
 import Foundation
 
-/// Times in header fields, as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
+/// Times in header fields, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
 enum HTTPDate {
   static func parsed(_ text: String) -> Date? {
     let format = DateFormatter()

@@ -7,14 +7,14 @@ import NIOPosix
 import NIOSSL
 
 extension HTTPExchange {
-  /// Calls `body` and translates its errors to those of this module.
+  /// Calls `body` and translates its errors to errors of this module.
   static func translating<Answer>(_ url: String, _ body: () async throws -> Answer) async throws -> Answer {
     do { return try await body() } catch { throw translated(error, url) }
   }
 
-  /// The errors of the system that mean that there is no connection.
+  /// The system errors that mean that no connection could be established.
   ///
-  /// All others mean that a connection broke.
+  /// All other system errors mean that a connection broke.
   private static let noConnection: Set<CInt> = [
     ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EACCES, EPERM, EMFILE, ENFILE,
   ]
@@ -43,7 +43,7 @@ extension HTTPExchange {
     case is NIOConnectionError: return failure(.cannotConnect, noConnectionMessage)
     case let error as IOError where noConnection.contains(error.errnoCode):
       return failure(.cannotConnect, noConnectionMessage)
-    // The parser has found no fault, but the end where it expected more.
+    // The parser found no syntax error, but the response ended too early.
     case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection:
       return failure(.connectionBroken, closedMessage)
     case is HTTPParserError: return failure(.invalidResponse, "The server's answer is not HTTP.")

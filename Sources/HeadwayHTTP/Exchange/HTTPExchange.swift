@@ -4,31 +4,31 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// One attempt at a request: redirects are followed, and the status is looked at.
+/// One attempt at a request: follows redirects and checks the status.
 struct HTTPExchange: Sendable {
   let connections: HTTPConnections
   let limits: HTTPLimits
-  /// Measures the wait for an error's content.
+  /// The clock that measures the wait for an error's content.
   let clock: any Clock<Duration>
-  /// Whether content that is compressed while it is sent is decompressed.
+  /// Whether content that is compressed for transfer is decompressed.
   var decodesContent = true
 
-  /// An answer whose body has still to be read.
+  /// A response whose body has not been read yet.
   struct Answer {
     let url: String
     let status: HTTPResponseStatus
     let headers: HTTPHeaders
     let body: ContentBody
-    /// The length that was announced of what comes; of compressed content it says nothing.
+    /// The announced length of the body; nil if unknown, or if the content is decompressed.
     let announcedLength: Int?
   }
 
-  /// Asks.
+  /// Sends a request and follows redirects.
   ///
   /// - Parameters:
-  ///   - request: What to ask.
-  ///   - isAllowed: Whether a status is no error. The limits can allow more.
-  /// - Returns: The answer. Its body must still be read.
+  ///   - request: The request to send.
+  ///   - isAllowed: Returns whether a status is not an error. The limits can allow more.
+  /// - Returns: The response. Its body must still be read.
   /// - Throws: ``HTTPError``, or `CancellationError`.
   func answer(
     to request: HTTPRequest, allowing isAllowed: (HTTPResponseStatus) -> Bool = { _ in false }
@@ -36,7 +36,7 @@ struct HTTPExchange: Sendable {
     var request = request
     var redirects = 0
     while true {
-      // Not even a connection is made for one that is cancelled.
+      // If the task has been cancelled, do not even open a connection.
       try Task.checkCancellation()
       let response = try await response(to: request)
       let (url, status) = (request.url, response.status)
@@ -77,9 +77,9 @@ struct HTTPExchange: Sendable {
     }
   }
 
-  /// Adds the reason, if a certificate is not trusted.
+  /// Adds the reason if a certificate is not trusted.
   private func explained(_ error: HTTPError) async -> HTTPError {
-    // By a proxy, the server may not be in reach.
+    // Behind a proxy, the server may not be reachable.
     guard !connections.usesProxy, let underlying = error.underlying, let url = URL(string: error.url),
       let host = url.host, SecureConnectionError(underlying, host: host)?.isAboutTrust == true,
       let reason = await UntrustedCertificate.reason(
@@ -92,7 +92,7 @@ struct HTTPExchange: Sendable {
   private func answer(
     _ response: HTTPClientResponse, to request: HTTPRequest, undoing undone: ContentCoding.Undone
   ) throws -> Answer {
-    // An answer to HEAD, or of some statuses, only announces its content (RFC 9110, 6.4.1).
+    // A response to HEAD, or with some statuses, only announces its content (RFC 9110, 6.4.1).
     let hasContent = request.method != .HEAD && ![204, 304].contains(response.status.code)
     let codings: [ContentCoding]
     do {
@@ -110,13 +110,13 @@ struct HTTPExchange: Sendable {
 
   // MARK: Unwanted content
 
-  /// How many bytes of an unwanted body are read.
+  /// The maximum number of bytes of an unwanted body that are read.
   private static let maximumDiscardedBytes = 2 << 10
 
-  /// Reads a small body that is not wanted, so that its connection serves the next request.
+  /// Reads a small unwanted body, so that its connection serves the next request.
   ///
-  /// A body that is released unread closes its connection, and the next request makes another. What is longer than a
-  /// server's short page about the status takes more time than a new connection.
+  /// A body that is released unread closes its connection, and the next request opens a new one. Reading more than a
+  /// server's short page about the status takes longer than opening a new connection.
   func discardBody(of answer: Answer) async {
     guard answer.announcedLength ?? 0 <= Self.maximumDiscardedBytes else { return }
     _ = await beginning(of: answer, maximumBytes: Self.maximumDiscardedBytes)
@@ -124,9 +124,9 @@ struct HTTPExchange: Sendable {
 
   /// Reads the beginning of a body, or all of a short one, for as long as the limits allow.
   ///
-  /// - Returns: The bytes that were received. An error ends the reading and the connection.
+  /// - Returns: The bytes that were received. An error ends the read and closes the connection.
   private func beginning(of answer: Answer, maximumBytes: Int) async -> [UInt8] {
-    // One without a body ends at once; it is read, so that the connection can be used again.
+    // An empty body ends immediately. It is read, so that the connection can be used again.
     if answer.announcedLength == 0 { return await Self.beginning(of: answer.body, maximumBytes: maximumBytes) }
     return await withTaskGroup(of: [UInt8]?.self) { group in
       group.addTask { await Self.beginning(of: answer.body, maximumBytes: maximumBytes) }
@@ -177,7 +177,7 @@ struct HTTPExchange: Sendable {
 }
 
 extension Clock where Duration == Swift.Duration {
-  /// Sleeps, a century at most: what is longer than a clock counts would trap.
+  /// Sleeps for at most a century, because a duration that exceeds the range of the clock would trap.
   func sleepAtMostCentury(for duration: Duration) async throws {
     try await sleep(for: min(duration, .seconds(100 * 365 * 86_400)))
   }

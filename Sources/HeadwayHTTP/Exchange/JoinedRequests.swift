@@ -1,12 +1,12 @@
 #if HTTP
 import Synchronization
 
-/// Attempts at requests under way whose answer equal requests share.
+/// Running attempts at requests, whose responses equal requests share.
 ///
-/// Each participant waits for itself: one that is cancelled leaves at once, and the attempt ends when the last one
-/// has left.
+/// Each participant waits separately. A cancelled participant leaves immediately, and the attempt ends when the last
+/// participant has left.
 final class JoinedRequests: Sendable {
-  /// What has to be the same for an answer to be shared.
+  /// The properties that must be equal for requests to share a response.
   struct Key: Hashable {
     let url: String
     let headers: [String]
@@ -25,7 +25,7 @@ final class JoinedRequests: Sendable {
     }
   }
 
-  /// What comes of an attempt, to each participant.
+  /// An event of an attempt that is sent to each participant.
   private enum Event: Sendable {
     case received(HTTPBodyCount)
     case ended(Result<HTTPResponse, any Error>)
@@ -51,21 +51,21 @@ final class JoinedRequests: Sendable {
 
   private let state = Mutex(State())
 
-  /// How many requests take part in an attempt.
+  /// The number of requests that take part in an attempt.
   var participantCount: Int { state.withLock { $0.exchanges.values.reduce(0) { $0 + $1.participants.count } } }
 
-  /// Waits for the answer of the attempt that is under way for `key`, or begins one.
+  /// Waits for the response of the running attempt for `key`, or starts an attempt.
   ///
   /// - Parameters:
-  ///   - key: What is asked.
-  ///   - report: Called in the calling task as bytes come.
-  ///   - attempt: Asks.
-  /// - Returns: The answer.
-  /// - Throws: What `attempt` throws; `CancellationError` when the calling task is cancelled.
+  ///   - key: Identifies equal requests.
+  ///   - report: Called in the calling task as bytes arrive.
+  ///   - attempt: Sends the request and returns its response.
+  /// - Returns: The response.
+  /// - Throws: The error of `attempt`; `CancellationError` if the calling task is cancelled.
   func response(
     for key: Key, report: (HTTPBodyCount) -> Void, attempt: @escaping Attempt
   ) async throws -> HTTPResponse {
-    // Only the newest count matters, and the end, after which nothing comes.
+    // Only the newest count and the end matter, and nothing follows the end.
     let (events, participant) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(2))
     let id = join(key, participant, attempt)
     defer { leave(key, id) }
@@ -110,7 +110,7 @@ final class JoinedRequests: Sendable {
       state.exchanges[key]?.task = task
       return true
     }
-    // It has ended, or all have left.
+    // The attempt has ended, or all participants have left.
     if !isWanted { task.cancel() }
   }
 

@@ -2,12 +2,12 @@
 import Foundation
 import NIOHTTP1
 
-/// Where a server sends on to.
+/// Creates the request that follows a redirect.
 enum Redirect {
-  /// What says who asks, and which host: not for another one.
+  /// Header fields that identify the client or the host, and must not be sent to another host.
   private static let ofOneHost = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
 
-  /// The request for another address.
+  /// Returns the request for the new location.
   ///
   /// - Throws: ``HTTPError`` with the code `refusedRedirect`.
   static func next(_ request: HTTPRequest, to location: String, _ status: HTTPResponseStatus) throws -> HTTPRequest {
@@ -25,7 +25,7 @@ enum Redirect {
     var next = request
     next.url = new.absoluteString
     if origin(of: old) != origin(of: new) { for name in ofOneHost { next.headers.remove(name: name) } }
-    // As browsers do, and RFC 9110, 15.4, allows.
+    // Browsers do this, and RFC 9110, 15.4, allows it.
     let becomesGet = status.code == 303 ? request.method != .HEAD : status.code <= 302 && request.method == .POST
     if becomesGet {
       (next.method, next.body) = (.GET, nil)
@@ -40,9 +40,9 @@ enum Redirect {
   }
 }
 
-/// When a server wants to be asked again.
+/// The delay that a server requests before the next attempt.
 enum RetryAfter {
-  /// The delay that header fields ask for, in seconds or by a date (RFC 9110, 10.2.3); nil if they ask for none.
+  /// Returns the delay in `Retry-After`, given in seconds or as a date (RFC 9110, 10.2.3); nil if there is none.
   static func delay(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
     guard let value = headers.first(name: "Retry-After") else { return nil }
     if let seconds = Int(value), seconds >= 0 { return .seconds(seconds) }

@@ -3,28 +3,28 @@ import AsyncHTTPClient
 import Foundation
 import NIOHTTP1
 
-/// Checks every part of a request that user code or a server supplies, before AsyncHTTPClient gets it.
+/// Checks every part of a request that user code or a server supplies, before it is passed to AsyncHTTPClient.
 ///
-/// AsyncHTTPClient writes a method and a host as they are. It has schemes for local sockets, which no address of a
-/// server must reach, and it traps if a number is not a port.
+/// AsyncHTTPClient sends a method and a host unchecked. It supports schemes for local sockets, and no URL of a server
+/// must reach these. It also traps if a number is not a port.
 enum RequestCheck {
-  // MARK: Addresses
+  // MARK: URLs
 
-  /// Returns a text as an address; nil if it is not an address of http or https.
+  /// Returns the URL in a text; nil if it is not a URL with the scheme http or https.
   ///
-  /// A space and a letter outside of ASCII are encoded, a control character is never.
+  /// Spaces and letters outside of ASCII are encoded. A text with a control character is rejected.
   static func address(_ text: String) -> URL? {
     guard text.unicodeScalars.allSatisfy(isPrintable), let url = URL(string: text), isAddress(url) else { return nil }
     return url
   }
 
-  /// Whether an address is of http or https, and its host and its port can be sent.
+  /// Returns whether a URL has the scheme http or https, and a host and a port that can be sent.
   static func isAddress(_ url: URL) -> Bool {
     guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else { return false }
     return isHost(url.host) && isPort(url.port)
   }
 
-  /// A proxy by its address; nil if that is none.
+  /// Returns the proxy with a URL; nil if the URL is not one of a proxy.
   static func proxy(_ text: String) -> HTTPClient.Configuration.Proxy? {
     guard text.unicodeScalars.allSatisfy(isPrintable), let parts = URLComponents(string: text),
       parts.scheme?.lowercased() == "http", let host = parts.host, isHost(host), isPort(parts.port)
@@ -35,11 +35,11 @@ enum RequestCheck {
     return .server(host: host, port: parts.port ?? 80, authorization: authorization)
   }
 
-  /// Whether a decoded text is the name or the number of a host (RFC 3986, 3.2.2).
+  /// Returns whether a decoded text is the name or the IP address of a host (RFC 3986, 3.2.2).
   private static func isHost(_ text: String?) -> Bool {
     guard let text, !text.isEmpty else { return false }
     return text.unicodeScalars.allSatisfy { scalar in
-      // Letters outside of ASCII are encoded by IDNA, or fail in the search for the name.
+      // Letters outside of ASCII are encoded by IDNA, or the host name lookup fails.
       scalar.isASCII
         ? scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
           || "-._~!$&'()*+,;=:%[]".unicodeScalars.contains(scalar)
@@ -47,12 +47,12 @@ enum RequestCheck {
     }
   }
 
-  /// Whether a number is a port, or there is none.
+  /// Returns whether a number is a valid port, or there is none.
   private static func isPort(_ number: Int?) -> Bool { number.map { (1...65_535).contains($0) } ?? true }
 
   // MARK: Methods and fields
 
-  /// Whether a text is a token (RFC 9110, 5.6.2): a method, or the name of a field.
+  /// Returns whether a text is a token (RFC 9110, 5.6.2), such as a method or the name of a field.
   static func isToken(_ text: String) -> Bool {
     !text.isEmpty
       && text.unicodeScalars.allSatisfy { scalar in
@@ -62,7 +62,7 @@ enum RequestCheck {
       }
   }
 
-  /// Whether a text can be the value of a field (RFC 9110, 5.5).
+  /// Returns whether a text can be the value of a field (RFC 9110, 5.5).
   static func isFieldValue(_ text: String) -> Bool {
     text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
   }
@@ -71,7 +71,7 @@ enum RequestCheck {
 }
 
 extension HTTPRequest {
-  /// Requires that no part of the request can inject anything into it, such as a line end in a method.
+  /// Throws if a part of the request could inject anything into it, such as a line break in a method.
   ///
   /// - Throws: ``HTTPError`` with the code `invalidURL` or `invalidRequest`.
   package func requireValid() throws {

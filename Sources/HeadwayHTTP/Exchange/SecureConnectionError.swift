@@ -2,18 +2,20 @@
 import Foundation
 import NIOSSL
 
-/// An error of TLS, in words for a person.
+/// A TLS error, described in plain words.
 ///
-/// BoringSSL describes its errors with numbers and with paths of the machine that built it.
+/// BoringSSL describes its errors with numbers and with paths from the machine that built it.
 struct SecureConnectionError {
   /// A sentence that describes the error.
   let message: String
-  /// Whether no chain leads from the certificate to a trusted one, for which BoringSSL gives no reason.
+  /// Whether no chain leads from the certificate to a trusted one.
+  ///
+  /// BoringSSL does not report the reason for this.
   let isAboutTrust: Bool
 
   private static let noTLS = "The server's answer is not TLS. Use http:// if the server does not support TLS."
 
-  /// Reasons as BoringSSL names them, and what they mean.
+  /// The reasons that BoringSSL reports, and their meanings.
   private static let meanings: [(reason: String, meaning: String)] = [
     ("WRONG_VERSION_NUMBER", noTLS),
     ("HTTP_REQUEST", noTLS),
@@ -28,7 +30,7 @@ struct SecureConnectionError {
     (self.message, self.isAboutTrust) = (message, isAboutTrust)
   }
 
-  /// Creates the description of an error; nil if it is not an error of TLS, or is temporary.
+  /// Creates the description of an error; nil if it is not a TLS error, or if it is temporary.
   init?(_ error: any Error, host: String) {
     let isForAnother = [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(
       error as? NIOSSLExtraError)
@@ -45,7 +47,7 @@ struct SecureConnectionError {
   }
 
   private init?(reasons: [String]) {
-    // The connection was good, and bytes were changed on their way.
+    // The connection was established, and bytes were changed in transit.
     if reasons.contains(where: { $0.hasSuffix("BAD_RECORD_MAC") }) { return nil }
     if reasons.contains("CERTIFICATE_VERIFY_FAILED") {
       self.init("The certificate is not trusted.", isAboutTrust: true)
@@ -57,7 +59,8 @@ struct SecureConnectionError {
     }
   }
 
-  /// `CERTIFICATE_VERIFY_FAILED` of `Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:` and so on.
+  /// Extracts the reason, such as `CERTIFICATE_VERIFY_FAILED` from `Error: 268435581 error:1000007d:SSL
+  /// routines:OPENSSL_internal:` and so on.
   private static func reason(_ error: BoringSSLInternalError) -> String {
     let text = error.description
     guard let start = text.range(of: ":OPENSSL_internal:")?.upperBound else { return "" }

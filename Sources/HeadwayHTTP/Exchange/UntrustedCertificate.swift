@@ -6,20 +6,20 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// Finds out why a certificate is not trusted.
+/// Determines why a certificate is not trusted.
 ///
-/// BoringSSL reports only that it is not, and AsyncHTTPClient does not pass the certificate on. So this asks the
-/// server for its certificate again, on a connection that ends before any request is sent. This happens after the
-/// failure, and its result changes nothing but the words of the error.
+/// BoringSSL reports only that the certificate is not trusted, and AsyncHTTPClient does not pass the certificate on.
+/// Therefore this type requests the certificate from the server again, on a connection that ends before any request is
+/// sent. It does so after the failure, and the result changes only the message of the error.
 enum UntrustedCertificate {
-  /// Finds out why a server's certificate is not trusted, in words.
+  /// Returns a description of why a server's certificate is not trusted.
   ///
   /// - Parameters:
-  ///   - host: The name or the number of the server.
-  ///   - port: Its port.
-  ///   - connections: Those of the request that failed. They say which certificates are trusted, and how long the
-  ///     server may take.
-  /// - Returns: nil if the reason is not known in time, or the task is cancelled.
+  ///   - host: The name or the IP address of the server.
+  ///   - port: The port of the server.
+  ///   - connections: The connections of the failed request. They define which certificates are trusted, and the time
+  ///     limit.
+  /// - Returns: nil if the reason can't be determined in time, or the task is cancelled.
   static func reason(host: String, port: Int, connections: HTTPConnections) async -> String? {
     let chain = await chain(host: host, port: port, maximumTime: connections.connectTime)
     return await reason(of: chain, host: host, trusted: connections.trustedCertificates, now: Date())
@@ -44,7 +44,7 @@ enum UntrustedCertificate {
           try channel.pipeline.syncOperations.addHandler(handler)
         }
       }
-    // An address needs no lookup, which would wait for a thread of Dispatch.
+    // An IP address needs no lookup, which would wait for a thread of Dispatch.
     let connection = address.map { bootstrap.connect(to: $0) } ?? bootstrap.connect(host: host, port: port)
     connection.whenFailure { _ in answer.finish() }
     connection.whenSuccess { channel in channel.closeFuture.whenComplete { _ in answer.finish() } }
@@ -61,11 +61,11 @@ enum UntrustedCertificate {
   /// Describes what is wrong with a certificate.
   ///
   /// - Parameters:
-  ///   - chain: The server's certificate, and the certificates that it sent to vouch for it.
-  ///   - host: The name or the number of the server.
-  ///   - trusted: The certificates that are trusted instead of those of the system, if any are.
-  ///   - now: The time.
-  /// - Returns: nil if nothing that is known here is wrong.
+  ///   - chain: The server's certificate, and the certificates that it sent to support it.
+  ///   - host: The name or the IP address of the server.
+  ///   - trusted: The certificates that are trusted instead of those of the system, if any.
+  ///   - now: The current time.
+  /// - Returns: nil if none of the checks finds a problem.
   private static func reason(
     of chain: [NIOSSLCertificate], host: String, trusted: [NIOSSLCertificate], now: Date
   ) async -> String? {
@@ -87,7 +87,7 @@ enum UntrustedCertificate {
     return reasons.isEmpty ? nil : reasons.joined(separator: ", and ")
   }
 
-  /// Whether a certificate names a host, by the rules of RFC 6125.
+  /// Returns whether a certificate is valid for a host, by the rules of RFC 6125.
   private static func isFor(_ host: String, _ certificate: Certificate) async -> Bool {
     let isAddress = isAddress(host)
     var verifier = Verifier(rootCertificates: CertificateStore([certificate])) {
@@ -100,7 +100,7 @@ enum UntrustedCertificate {
     return false
   }
 
-  /// Compares the names, and nothing else.
+  /// Checks only the names.
   private struct NamePolicy: VerifierPolicy {
     var identity: ServerIdentityPolicy
     let verifyingCriticalExtensions: [ASN1ObjectIdentifier]

@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// An operation that downloads to a file.
+/// An operation that downloads content to a file.
 ///
 /// ```swift
 /// let download = DownloadOperation("https://example.org/feed.zip", to: "feed.zip")
@@ -12,29 +12,32 @@ import Synchronization
 /// try await download.finishedSuccessfully()
 /// ```
 ///
-/// What comes is written to `PATH.headway-part` beside the file, which gets its name when it is complete and on the
-/// disk: under that name nothing half-written is ever seen. Memory does not depend on the size. If the path is a link,
-/// the file that it leads to is replaced. The path `-` is standard output, which is written as the content comes, as is
-/// a pipe or a device. An operation that waits for the reader of a pipe finishes after that has read.
+/// The content is written to `PATH.headway-part` next to the file. When it is complete and on disk, the file is
+/// renamed, so a partial file never has the final name. Memory use does not depend on the size. If the path is a link,
+/// the operation replaces the file that the link leads to. The path `-` is standard output. Standard output, a pipe, or
+/// a device is written directly, as the content arrives. An operation that writes to a pipe finishes after the reader
+/// has read everything.
 ///
-/// After a broken connection it goes on where it was, if the server can do so and the content is still the same
-/// (`Range` with `If-Range`, RFC 9110, 13.1.5); with ``keepsPartialFile`` also in a later process. `progress` counts
-/// bytes; its `totalUnitCount` is 0 where the length is not known.
+/// After a broken connection, the operation requests the rest, if the server supports this and the content is still the
+/// same (`Range` with `If-Range`, RFC 9110, 13.1.5). With ``keepsPartialFile``, a download in a later process can do
+/// so, too. `progress` counts bytes; its `totalUnitCount` is 0 while the length is unknown.
 ///
-/// The file has the bytes that the server sends, as with curl and wget. The operation asks for content that is not
-/// compressed on its way, and a server that labels an archive as compressed content does not change it.
+/// The file contains the bytes that the server sends, as with curl and wget. The operation requests content that is not
+/// compressed for transfer. If a server labels an archive as compressed content, the archive is still stored unchanged.
 open class DownloadOperation: HTTPOperation, @unchecked Sendable {
-  /// Where the file is to be; `-` for standard output.
+  /// The destination of the file; `-` for standard output.
   public let path: String
   /// The checksum that the content must have.
   public let checksum: SHA256Checksum?
-  /// Whether the partial file is kept, with what is needed to continue it, if the operation is cancelled or fails.
+  /// Whether the partial file is kept if the operation is cancelled or fails, with the note that a later download needs
+  /// to continue it.
   public let keepsPartialFile: Bool
 
-  /// Whether content that the server compressed on its way is decompressed; false by default.
+  /// Whether content that the server compressed for transfer is decompressed; false by default.
   ///
-  /// Set it if you want the content rather than the bytes: an archive that is labelled as compressed content is
-  /// decompressed, too. Such a download can't be continued. Set it before the operation starts.
+  /// Set this property to store the content instead of the transferred bytes. An archive that is labeled as compressed
+  /// content is decompressed, too. A download with this property set can't be continued. Set the property before the
+  /// operation starts.
   public final var decodesContent: Bool {
     get { options.withLock { $0.decodesContent } }
     set { options.withLock { $0.decodesContent = newValue } }
@@ -42,10 +45,10 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   /// Whether a file that is up to date is left as it is; false by default.
   ///
   /// Set this property for the first download, too: a download with this property stores the `ETag` and `Last-Modified`
-  /// of the answer in an extended attribute of the file. The next one from the same address to the same path, with this
-  /// property set, requests the content only if it has changed (`If-None-Match`, `If-Modified-Since`). A file that has
-  /// been changed locally, or that does not match the ``checksum``, is downloaded again. Set this property before the
-  /// operation starts.
+  /// of the response in an extended attribute of the file. The next download from the same URL to the same path, with
+  /// this property set, requests the content only if it has changed (`If-None-Match`, `If-Modified-Since`). A file that
+  /// has been changed locally, or that does not match the ``checksum``, is downloaded again. Set the property before
+  /// the operation starts.
   public final var skipsUnchanged: Bool {
     get { options.withLock { $0.skipsUnchanged } }
     set { options.withLock { $0.skipsUnchanged = newValue } }
@@ -53,10 +56,10 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   /// Whether the operation has finished because the file was up to date.
   public final var isUpToDate: Bool { options.withLock { $0.isUpToDate } }
 
-  /// What the names of a partial file and of its note have more than that of the file.
+  /// The suffixes that the partial file and its note add to the name of the file.
   package static let partialEndings = [".headway-part", ".headway-part.json"]
 
-  /// Whether a path is standard output.
+  /// Returns whether a path is standard output.
   package static func isStandardOutput(_ path: String) -> Bool { path == "-" }
 
   private struct Options {
@@ -67,14 +70,14 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
 
   private let options = Mutex(Options())
 
-  // Used by the operation's task alone.
+  // Used only by the operation's task.
   private var file: PartialFile?
 
   /// Creates a download.
   ///
   /// - Parameters:
-  ///   - request: What to ask.
-  ///   - path: Where the file is to be, or `-`; a file that is there is replaced at the end.
+  ///   - request: The request to send.
+  ///   - path: The destination of the file, or `-`. An existing file is replaced at the end.
   ///   - checksum: The checksum that the content must have.
   ///   - keepsPartialFile: Whether the partial file is kept if the operation is cancelled or fails.
   ///   - limits: The limits of the request. By default, the body may have any size.
@@ -89,14 +92,14 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
     super.init(request, limits: limits, connections: connections)
   }
 
-  /// Creates a download from an address.
+  /// Creates a download from a URL.
   ///
   /// - Parameters:
-  ///   - url: An address of http or https.
-  ///   - path: Where the file is to be.
+  ///   - url: A URL with the scheme `http` or `https`.
+  ///   - path: The destination of the file, or `-`.
   ///   - checksum: The checksum that the content must have.
   ///   - keepsPartialFile: Whether the partial file is kept if the operation is cancelled or fails.
-  ///   - limits: What it may take.
+  ///   - limits: The limits of the request. By default, the body may have any size.
   ///   - connections: The connections to use.
   public convenience init(
     _ url: String, to path: String, checksum: SHA256Checksum? = nil, keepsPartialFile: Bool = false,
@@ -110,14 +113,14 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   override func attempt() async throws {
     let file = try await openFile()
     try Task.checkCancellation()
-    // If the answer does not complete the file, ask for the rest, or for the whole content.
+    // If a response does not complete the file, request the rest, or the whole content.
     while try await !completes(file) {}
   }
 
-  /// Asks for what the file does not have.
+  /// Requests the part of the content that the file does not have.
   ///
-  /// - Returns: Whether the file is complete. If it is not, it has a part more, or is empty because the content is
-  ///   another.
+  /// - Returns: Whether the file is complete. If it is not, the file has received another part, or has been emptied
+  ///   because the content is different.
   private func completes(_ file: PartialFile) async throws -> Bool {
     var request = request
     if !request.headers.contains(name: "Accept-Encoding") {
@@ -151,7 +154,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
       note(completed: Int64(file.count), total: Int64(file.count))
     case .partialContent:
       guard let part = ContentRange(answer.headers), file.isContinued(by: part, answer.headers) else {
-        // Not the rest of what is here.
+        // The response is not the rest of this file.
         guard file.count > 0 else {
           throw HTTPError(
             .unexpectedStatus, url: answer.url, status: answer.status,
@@ -162,7 +165,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
       }
       let size = part.total ?? file.size
       try await receive(answer, until: part.end + 1, size: size, file)
-      // A server may send less than the request wants.
+      // A server may send less than was requested.
       if let size, file.count < size { return false }
     default:
       try await file.restart(answer.headers, size: answer.announcedLength, isDecoded: answer.body.isDecoded)
@@ -176,12 +179,12 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
     return true
   }
 
-  /// Writes what comes.
+  /// Writes the body of a response to the file.
   ///
   /// - Parameters:
-  ///   - answer: The answer.
-  ///   - end: How many bytes the file has after it, if that is known.
-  ///   - size: How many bytes the whole content has, if that is known.
+  ///   - answer: The response.
+  ///   - end: The size of the file in bytes after this response; nil if unknown.
+  ///   - size: The size of the whole content in bytes; nil if unknown.
   ///   - file: The file.
   /// - Throws: ``HTTPError``, or `CancellationError`.
   private func receive(
@@ -201,12 +204,12 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   }
 
   private func note(completed: Int64, total: Int64?) {
-    // In this order, since what had come before may be more than there is now.
+    // In this order, because the total of an earlier attempt may be smaller than the new count.
     progress.completedUnitCount = completed
     progress.totalUnitCount = total ?? 0
   }
 
-  /// Returns the record of the existing file, if that is unchanged.
+  /// Returns the record of the existing file if the file has not changed.
   private func unchangedRecord() async throws -> DownloadRecord? {
     guard skipsUnchanged, !Self.isStandardOutput(path),
       let record = try await PartialFile.record(of: path, url: request.url, isDecoded: decodesContent)

@@ -1,21 +1,24 @@
 #if HTTP
 public import Headway
 
-/// What requests and downloads have in common: an operation that asks a server, and blocks no thread.
+/// The superclass of requests and downloads: an operation that sends a request to a server and blocks no thread.
 ///
-/// Use ``RequestOperation`` or ``DownloadOperation``, or subclass these.
+/// Use ``RequestOperation``, ``StreamOperation``, or ``DownloadOperation``, or subclass ``RequestOperation`` or
+/// ``DownloadOperation``.
 ///
-/// Cancelling ends the request wherever it is: it leaves the line for a connection, or its connection is closed. The
-/// operation then finishes, once, without an error, and nothing of it is called any more.
+/// You can cancel the operation in every state: if it waits for a connection, it stops waiting; if it has a connection,
+/// that is closed. The operation then finishes once, without an error, and no callback runs afterward.
 open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
-  /// What is asked; credentials that were in the address are in a header field.
+  /// The request to send.
+  ///
+  /// Credentials from the URL have been moved to a header field.
   public let request: HTTPRequest
-  /// What it may take.
+  /// The limits of the request, such as time and size.
   public let limits: HTTPLimits
 
   let connections: HTTPConnections
-  /// By what pauses and the limit of the total time are measured, if not by `ContinuousClock`; set before the start.
-  // Its default is nil, since to make a value of this type takes as long as all else in the initializer.
+  /// The clock that measures pauses and the total time; nil for `ContinuousClock`. Set it before the operation starts.
+  // The default is nil, because creating a value of this type takes as long as the rest of the initializer.
   package final var clock: (any Clock<Duration>)?
 
   init(_ request: HTTPRequest, limits: HTTPLimits, connections: HTTPConnections) {
@@ -26,9 +29,9 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
     name = self.request.url
   }
 
-  /// Begins to ask.
+  /// Starts sending the request.
   ///
-  /// Called once, by `start()`.
+  /// `start()` calls this method once.
   public final override func main() {
     let task = Task { [self] in
       let result: Result<Void, any Error>
@@ -42,13 +45,15 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
     onCancel { task.cancel() }
   }
 
-  /// One attempt.
+  /// Makes one attempt.
   func attempt() async throws { preconditionFailure("\(type(of: self)) asks nothing") }
 
-  /// What is done once, after the attempt that succeeded: a failure of it is repeated by no attempt.
+  /// Runs once, after the attempt that succeeded.
+  ///
+  /// If this method fails, the request is not repeated.
   func conclude() async throws {}
 
-  /// All attempts have been made.
+  /// Cleans up after the last attempt.
   func clean(after result: Result<Void, any Error>) async {}
 
   private func runWithinTime() async throws {
@@ -64,12 +69,12 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
     }
   }
 
-  /// Sleeps by the clock of the operation.
+  /// Sleeps on the clock of the operation.
   private func sleep(for duration: Duration) async throws {
     try await (clock ?? ContinuousClock()).sleepAtMostCentury(for: duration)
   }
 
-  /// How this operation asks.
+  /// The connections, limits, and clock for one attempt.
   var exchange: HTTPExchange {
     HTTPExchange(connections: connections, limits: limits, clock: clock ?? ContinuousClock())
   }

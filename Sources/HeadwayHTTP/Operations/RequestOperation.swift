@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// An operation that asks a server, and keeps the answer in memory.
+/// An operation that sends a request to a server and keeps the response in memory.
 ///
 /// ```swift
 /// let request = RequestOperation("https://example.org/stops.json")
@@ -13,19 +13,21 @@ import Synchronization
 /// queue.addOperations([request, parse], waitUntilFinished: false)
 /// ```
 ///
-/// A status that is not from 200 to 299 is an error, as is all else that goes wrong: see ``HTTPError``. While the
-/// answer comes, `progress` counts its bytes; its `totalUnitCount` is 0 where the length is not known.
+/// A status outside the range 200 to 299 is an error, as is any other failure: see ``HTTPError``. While the operation
+/// receives the response, `progress` counts its bytes; its `totalUnitCount` is 0 while the length is unknown.
 ///
-/// To make something of the answer in the operation itself, subclass it and override ``receive(_:)``.
+/// To process the response in the operation itself, subclass it and override ``receive(_:)``.
 open class RequestOperation: HTTPOperation, @unchecked Sendable {
-  /// The answer, from when it is there; not that of the operation, if it fails or is cancelled after that.
+  /// The response, once it has been received.
+  ///
+  /// It is not returned by ``response`` if the operation fails or is cancelled after that.
   private let received = Mutex<HTTPResponse?>(nil)
 
   /// Creates a request.
   ///
   /// - Parameters:
-  ///   - request: What to ask.
-  ///   - limits: What it may take. A body of more than 64 MB is an error, if it says nothing of that.
+  ///   - request: The request to send.
+  ///   - limits: The limits of the request. By default, a body may have up to 64 MB.
   ///   - connections: The connections to use.
   public override init(
     _ request: HTTPRequest, limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared
@@ -33,11 +35,11 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
     super.init(request, limits: limits, connections: connections)
   }
 
-  /// Creates a request for the content of an address.
+  /// Creates a request for the content of a URL.
   ///
   /// - Parameters:
-  ///   - url: An address of http or https.
-  ///   - limits: What it may take.
+  ///   - url: A URL with the scheme `http` or `https`.
+  ///   - limits: The limits of the request. By default, a body may have up to 64 MB.
   ///   - connections: The connections to use.
   public convenience init(
     _ url: String, limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared
@@ -45,18 +47,18 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
     self.init(HTTPRequest(url: url), limits: limits, connections: connections)
   }
 
-  /// The answer; nil until the operation has finished, and if it failed or was cancelled.
+  /// The response; nil until the operation has finished, and if it failed or was cancelled.
   public final var response: HTTPResponse? {
     guard case .success? = outcome else { return nil }
     return received.withLock { $0 }
   }
 
-  /// The answer.
+  /// The response, for a task that waits for it.
   ///
-  /// Waits until the operation has finished. Where the task that waits is cancelled, the wait ends, and the operation
-  /// goes on.
+  /// Waits until the operation has finished. If the waiting task is cancelled, the wait ends and the operation
+  /// continues.
   ///
-  /// - Throws: The error of the operation; `CancellationError` when it was cancelled, or the task that waits is.
+  /// - Throws: The error of the operation; `CancellationError` if the operation or the waiting task is cancelled.
   public final var value: HTTPResponse {
     get async throws {
       try await finishedSuccessfully()
@@ -65,13 +67,14 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
     }
   }
 
-  /// Makes something of the answer, before the operation finishes.
+  /// Processes the response before the operation finishes.
   ///
-  /// Override it; the default does nothing. Called once at most, in the operation's task, which is cancelled with the
-  /// operation, and when its total time has passed. ``response`` is not there yet.
+  /// Override this method; the default implementation does nothing. The operation calls it at most once, in its own
+  /// task. That task is cancelled when the operation is cancelled, or when its total time has passed. ``response`` is
+  /// still nil at this point.
   ///
-  /// - Parameter response: The answer.
-  /// - Throws: Whatever makes the operation fail. The request is not repeated for it.
+  /// - Parameter response: The response, with its whole body.
+  /// - Throws: Any error. The operation then fails with it, and the request is not repeated.
   open func receive(_ response: HTTPResponse) async throws {}
 
   private static let usualMaximumBodyBytes = 64 << 20
@@ -99,7 +102,7 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
     progress.completedUnitCount = Int64(count.completed)
   }
 
-  /// Asks once.
+  /// Sends the request once.
   private static func response(
     to request: HTTPRequest, _ exchange: HTTPExchange, report: (HTTPBodyCount) -> Void
   ) async throws -> HTTPResponse {
@@ -123,10 +126,10 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
   }
 }
 
-/// How much of a body has been received.
+/// The number of bytes of a body that have been received.
 struct HTTPBodyCount: Sendable {
   let completed: Int
-  /// Nil where it is not known.
+  /// The length of the body; nil if unknown.
   let total: Int?
 }
 #endif

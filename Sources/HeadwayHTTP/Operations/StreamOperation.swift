@@ -2,7 +2,7 @@
 import Headway
 import Synchronization
 
-/// An operation that hands the content of an answer to its caller piece by piece, as it comes.
+/// An operation that passes the content of a response to a closure piece by piece, as it arrives.
 ///
 /// ```swift
 /// let count = StreamOperation("https://example.org/events") { response in
@@ -14,30 +14,30 @@ import Synchronization
 /// print(try await count.value)
 /// ```
 ///
-/// Each chunk is received when the closure requests it. Until then, at most a few chunks are in memory, and the rest
-/// waits at the server, so memory does not depend on the size. The operation finishes when the closure returns. A
-/// closure that returns early closes the connection.
+/// Each chunk is received when the closure requests it. Until then, at most a few chunks are in memory and the rest
+/// waits at the server, so memory use does not depend on the size. The operation finishes when the closure returns. If
+/// the closure returns early, the connection is closed.
 ///
-/// A request that fails is repeated as in a ``RequestOperation``, until the closure is called. The chunks throw later
-/// errors. `progress` counts the bytes that the closure has received; its `totalUnitCount` is 0 if the length is not
-/// known. There is no limit of the size, unless ``HTTPLimits/maximumBodyBytes`` is set.
+/// Until the closure is called, a failed request is repeated as in a ``RequestOperation``. Later errors are thrown by
+/// the chunks. `progress` counts the bytes that the closure has received; its `totalUnitCount` is 0 if the length is
+/// unknown. The size is not limited, unless you set ``HTTPLimits/maximumBodyBytes``.
 public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked Sendable {
   private typealias Receive = @Sendable (HTTPStream) async throws -> Value
 
-  // Each protected by its lock; the closure is released when it has been called.
+  // Each property is protected by its lock. The closure is released after the call.
   private let receive: Mutex<Receive?>
   private let result = Mutex<Value?>(nil)
-  // Used by the operation's task alone.
+  // Used only by the operation's task.
   private var answer: HTTPExchange.Answer?
 
   /// Creates a request.
   ///
   /// - Parameters:
-  ///   - request: What to ask.
-  ///   - limits: What it may take.
+  ///   - request: The request to send.
+  ///   - limits: The limits of the request. By default, the body may have any size.
   ///   - connections: The connections to use.
-  ///   - receive: Reads the answer. Called at most once, in the operation's task. The task is cancelled when the
-  ///     operation is, and when its total time has passed.
+  ///   - receive: Reads the response. The operation calls it at most once, in its own task. That task is cancelled when
+  ///     the operation is cancelled, or when its total time has passed.
   public init(
     _ request: HTTPRequest, limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared,
     receive: @escaping @Sendable (HTTPStream) async throws -> Value
@@ -46,13 +46,13 @@ public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked S
     super.init(request, limits: limits, connections: connections)
   }
 
-  /// Creates a request for the content of an address.
+  /// Creates a request for the content of a URL.
   ///
   /// - Parameters:
-  ///   - url: An address of http or https.
-  ///   - limits: What it may take.
+  ///   - url: A URL with the scheme `http` or `https`.
+  ///   - limits: The limits of the request. By default, the body may have any size.
   ///   - connections: The connections to use.
-  ///   - receive: Reads the answer. Called at most once.
+  ///   - receive: Reads the response. The operation calls it at most once.
   public convenience init(
     _ url: String, limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared,
     receive: @escaping @Sendable (HTTPStream) async throws -> Value
@@ -62,10 +62,10 @@ public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked S
 
   /// The value that the closure returned.
   ///
-  /// Waits until the operation has finished. Where the task that waits is cancelled, the wait ends, and the operation
+  /// Waits until the operation has finished. If the waiting task is cancelled, the wait ends and the operation
   /// continues.
   ///
-  /// - Throws: The error of the operation; `CancellationError` when it was cancelled, or the task that waits is.
+  /// - Throws: The error of the operation; `CancellationError` if the operation or the waiting task is cancelled.
   public var value: Value {
     get async throws {
       try await finishedSuccessfully()
@@ -95,7 +95,7 @@ public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked S
 
   override func clean(after result: Result<Void, any Error>) async {
     answer = nil
-    // Released after the lock.
+    // The closure is released outside of the lock.
     _ = receive.withLock { $0.take() }
   }
 }

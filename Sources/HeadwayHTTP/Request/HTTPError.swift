@@ -4,9 +4,9 @@ import NIOCore
 public import NIOHTTP1
 import NIOPosix
 
-/// Why a request or a download failed.
+/// The reason why a request or a download failed.
 public struct HTTPError: Error, Sendable, CustomStringConvertible {
-  /// What kind of thing went wrong.
+  /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case invalidURL, invalidRequest, cannotConnect, timedOut, unexpectedStatus, refusedRedirect, bodyTooLarge
@@ -18,39 +18,43 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
 
     private init(_ kind: Kind) { self.kind = kind }
 
-    /// The address is not an `http` or `https` URL with a host.
+    /// The URL is not an `http` or `https` URL with a host.
     public static let invalidURL = Code(.invalidURL)
-    /// The request can't be sent as it is: its method or a header field has a line end, say.
+    /// The request can't be sent as it is.
+    ///
+    /// For example, its method or a header field contains a line break.
     public static let invalidRequest = Code(.invalidRequest)
     /// The connection failed: the host is unknown, or nothing listens on the port.
     public static let cannotConnect = Code(.cannotConnect)
-    /// The server can't be trusted, or supports no encryption that this machine does.
+    /// The server can't be trusted, or supports no encryption that this machine supports.
     ///
     /// The request is not retried.
     public static let secureConnectionFailed = Code(.secureConnectionFailed)
     /// A time limit of ``HTTPLimits`` or ``HTTPConnections`` has passed.
     public static let timedOut = Code(.timedOut)
-    /// The status is not an allowed one; ``HTTPError/status`` has it.
+    /// The status is not allowed.
+    ///
+    /// ``HTTPError/status`` contains it.
     public static let unexpectedStatus = Code(.unexpectedStatus)
-    /// The server sent on too often, to no address, or from https to http.
+    /// The server redirected too often, to an invalid URL, or from https to http.
     public static let refusedRedirect = Code(.refusedRedirect)
     /// The content, or the decompressed content, exceeds the limit.
     public static let bodyTooLarge = Code(.bodyTooLarge)
-    /// The connection ended before the answer was complete, or the answer can't be decompressed.
+    /// The connection ended before the response was complete, or the response can't be decompressed.
     public static let connectionBroken = Code(.connectionBroken)
-    /// The answer is not valid HTTP.
+    /// The response is not valid HTTP.
     ///
     /// The request is not retried.
     public static let invalidResponse = Code(.invalidResponse)
     /// The content uses an unsupported coding that the request did not accept.
     public static let unsupportedCoding = Code(.unsupportedCoding)
-    /// The content is not the value that was to be decoded.
+    /// The content can't be decoded as the requested type.
     public static let cannotDecode = Code(.cannotDecode)
-    /// The given checksum is not one.
+    /// The text is not a SHA-256 checksum.
     public static let invalidChecksum = Code(.invalidChecksum)
-    /// The content does not have the given checksum.
+    /// The content does not match the checksum.
     public static let checksumMismatch = Code(.checksumMismatch)
-    /// The file that is to be sent can't be read.
+    /// The file to send, or a file of certificates, can't be read.
     public static let cannotReadFile = Code(.cannotReadFile)
     /// The file can't be written.
     public static let cannotWriteFile = Code(.cannotWriteFile)
@@ -61,32 +65,32 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public var description: String { kind.rawValue }
   }
 
-  /// What kind of thing went wrong.
+  /// The kind of failure.
   public let code: Code
-  /// The address concerned; empty if the error is about a setting.
+  /// The URL that caused the error; empty if the error is about a setting.
   public let url: String
-  /// The status, where the server answered.
+  /// The status of the response; nil if there is no response.
   public let status: HTTPResponseStatus?
-  /// What happened, for a person.
+  /// A description of the failure for users.
   public let message: String
-  /// The first kilobytes of what the server sent with a status that is an error, decompressed; empty otherwise.
+  /// The beginning of the content that the server sent with an error status, decompressed; empty otherwise.
   ///
-  /// ``HTTPLimits`` says how many bytes are read, and how long.
+  /// ``HTTPLimits`` limits the number of bytes and the time to read them.
   public let body: [UInt8]
-  /// The error below, if there was one.
+  /// The error that caused this error, if any.
   public let underlying: (any Error)?
-  /// How long the server asks to wait, if it does.
+  /// The delay that the server requests, if any.
   let retryAfter: Duration?
 
   /// Creates an error.
   ///
   /// - Parameters:
-  ///   - code: What kind of thing went wrong.
-  ///   - url: The address concerned.
-  ///   - status: The status, where the server answered.
-  ///   - message: What happened, for a person.
-  ///   - body: The beginning of what the server sent.
-  ///   - underlying: The error below.
+  ///   - code: The kind of failure.
+  ///   - url: The URL that caused the error.
+  ///   - status: The status of the response, if any.
+  ///   - message: A description of the failure for users.
+  ///   - body: The beginning of the content that the server sent.
+  ///   - underlying: The error that caused this error, if any.
   public init(
     _ code: Code, url: String, status: HTTPResponseStatus? = nil, message: String, body: [UInt8] = [],
     underlying: (any Error)? = nil
@@ -107,16 +111,18 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     self.retryAfter = retryAfter
   }
 
-  /// The address and what happened, in one line.
+  /// The URL and the description of the failure, in one line.
   public var description: String {
     let text = url.isEmpty ? message : "\(url): \(message)"
     let reason = underlying.flatMap { Self.reason(of: $0) }.map { message.contains($0) ? "" : " (\($0))" } ?? ""
-    // A status and an address that a server sends may have what changes a terminal.
+    // A status or a URL from a server may contain characters that control a terminal.
     let safe = (text + reason).unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
     return String(String.UnicodeScalarView(safe))
   }
 
-  /// The words of the system; those of the libraries below are about their inside.
+  /// Returns the system's description of an error.
+  ///
+  /// Descriptions by the libraries are omitted, because they are about their internals.
   private static func reason(of error: any Error) -> String? {
     switch error {
     case let error as IOError: String(cString: strerror(error.errnoCode))

@@ -1,27 +1,29 @@
 #if HTTP
 import NIOHTTP1
 
-/// What a request may take: time, bytes, redirects.
+/// The limits of a request: time, bytes, and redirects.
 public struct HTTPLimits: Sendable {
-  /// How many bytes a body may have, decompressed; 64 MB by default for what is kept in memory, none for downloads.
+  /// The maximum size of a decompressed body, in bytes; by default, 64 MB for a body in memory, and no limit for
+  /// downloads and streams.
   public var maximumBodyBytes: Int?
-  /// How long all may take, retries included; no limit by default.
+  /// The maximum total time, retries included; no limit by default.
   public var totalTime: Duration?
-  /// How many redirects are followed; 10 by default.
+  /// The maximum number of redirects; 10 by default.
   public var maximumRedirects = 10
-  /// The statuses, beside those from 200 to 299, that are no errors.
+  /// The statuses outside the range 200 to 299 that are not errors.
   ///
-  /// A ``DownloadOperation`` takes the content of such an answer for the file; only where 304 (not modified) is
-  /// allowed and comes, the file stays as it is. A redirect that says where to is followed all the same.
+  /// A ``DownloadOperation`` writes the content of such a response to its file. The exception is 304 (not modified):
+  /// the file is then left unchanged. A redirect that contains a location is followed even if its status is allowed.
   public var allowedStatuses: Set<UInt> = []
-  /// How many bytes of an error's content are kept, decompressed, in ``HTTPError/body``; 16 KB by default.
+  /// The maximum number of bytes of an error's decompressed content that are kept in ``HTTPError/body``; 16 KB by
+  /// default.
   public var maximumErrorBodyBytes = 16 << 10
-  /// How long the operation waits for an error's content after it has received the status; one second by default.
+  /// The maximum time to wait for an error's content after receiving the status; one second by default.
   public var errorBodyTime = Duration.seconds(1)
-  /// How often and when a request that failed is repeated.
+  /// How failed requests are repeated.
   public var retries = HTTPRetries()
 
-  /// The limits that hold if nothing else is said.
+  /// Creates the default limits.
   public init() {}
 
   func allows(_ status: HTTPResponseStatus) -> Bool {
@@ -29,25 +31,26 @@ public struct HTTPLimits: Sendable {
   }
 }
 
-/// How often and when a request that failed is repeated.
+/// How failed requests are repeated.
 ///
-/// Only GET, HEAD, PUT, DELETE, OPTIONS and TRACE are repeated, and only after a temporary failure: a connection that
-/// fails, breaks or stalls, or a status of 408, 425, 429, 500, 502, 503 or 504. If the answer has `Retry-After`, the
-/// pause is that long; if that is longer than ``maximumDelay``, the request is not repeated.
+/// Only GET, HEAD, PUT, DELETE, OPTIONS and TRACE requests are repeated, and only after a temporary failure. A
+/// temporary failure is a connection that fails, breaks or stalls, or a status of 408, 425, 429, 500, 502, 503 or 504.
+/// If the response has `Retry-After`, the pause is that long. If that is longer than ``maximumDelay``, the request is
+/// not repeated.
 public struct HTTPRetries: Sendable {
-  /// The largest number of attempts, including the first one; 3 by default.
+  /// The maximum number of attempts, including the first one; 3 by default.
   public var maximumAttempts = 3
-  /// The longest first pause; 500 ms by default.
+  /// The maximum length of the first pause; 500 ms by default.
   ///
-  /// Each further pause is at most twice as long as the one before.
+  /// The maximum doubles with each further pause.
   public var firstDelay = Duration.milliseconds(500)
-  /// The longest pause; 30 s by default.
+  /// The maximum length of any pause; 30 s by default.
   public var maximumDelay = Duration.seconds(30)
 
   /// Creates the default retries.
   public init() {}
 
-  /// None at all.
+  /// No retries.
   public static var none: HTTPRetries {
     var retries = HTTPRetries()
     retries.maximumAttempts = 1
@@ -56,16 +59,16 @@ public struct HTTPRetries: Sendable {
 
   static let statuses: Set<UInt> = [408, 425, 429, 500, 502, 503, 504]
 
-  /// How long to wait before another attempt.
+  /// Returns the pause before another attempt.
   ///
-  /// With "full jitter": a random part of a limit that doubles, so that clients that failed together do not come back
-  /// together (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
+  /// The pause uses "full jitter": a random fraction of a limit that doubles, so that clients that failed at the same
+  /// time do not retry at the same time (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
   ///
   /// - Parameters:
-  ///   - error: What went wrong.
-  ///   - attempt: How often was asked.
-  ///   - random: Between 0 and 1.
-  /// - Returns: The pause; nil if there is to be no other attempt.
+  ///   - error: The error of the last attempt.
+  ///   - attempt: The number of attempts so far.
+  ///   - random: A random number between 0 and 1.
+  /// - Returns: The pause; nil if there should be no other attempt.
   func delay(after error: HTTPError, attempt: Int, random: Double) -> Duration? {
     guard attempt < maximumAttempts else { return nil }
     switch error.code {

@@ -3,9 +3,10 @@ import Foundation
 import NIOHTTP1
 
 extension HTTPRequest {
-  /// The same request, with a user and a password that are in the address in a header field instead (RFC 7617).
+  /// The same request with the user name and the password moved from the URL to a header field (RFC 7617).
   ///
-  /// So they are in no message and no name of an operation, and go to no other host. A field that was set is kept.
+  /// The credentials therefore appear in no message and no name of an operation, and are not sent to another host. An
+  /// existing `Authorization` field is kept.
   var withCredentialsInHeaders: HTTPRequest {
     guard url.utf8.contains(UInt8(ascii: "@")), var parts = URLComponents(string: url), let user = parts.user else {
       return self

@@ -1,44 +1,46 @@
 #if HTTP
 public import NIOHTTP1
 
-/// What is asked of a server.
+/// A request to a server.
 ///
 /// ```swift
 /// var request = HTTPRequest(url: "https://example.org/stops", headers: ["Accept": "application/json"])
 /// ```
 public struct HTTPRequest: Sendable {
-  /// The content that is sent.
+  /// The content to send.
   public enum Body: Sendable {
     case bytes([UInt8])
-    /// The content of a file, read while it is sent: memory does not depend on its size.
+    /// The content of a file, which is read while it is sent. Memory use does not depend on its size.
     case file(path: String)
   }
 
-  /// An address with the scheme `http` or `https`.
+  /// A URL with the scheme `http` or `https`.
   ///
-  /// A user and a password in it (`https://user:password@example.org/`) are sent by Basic authorization.
+  /// A user name and a password in it (`https://user:password@example.org/`) are sent with Basic authorization.
   public var url: String
-  /// GET by default.
+  /// The method; GET by default.
   public var method: HTTPMethod
-  /// The header fields; those that say how the body is sent are set by themselves.
-  public var headers: HTTPHeaders
-  /// The content that is sent, if there is any.
-  public var body: Body?
-  /// Whether a ``RequestOperation`` may share the answer of an equal GET that is under way; false by default.
+  /// The header fields.
   ///
-  /// Equal are requests that say this, by the same ``HTTPConnections``, with the same address, header fields and
-  /// limits of the answer: one connection serves them all. Each is cancelled for itself; the connection is closed
-  /// when the last one is. The answer may be as old as the first of them, so say it where that is right: for images
-  /// and files, not for what has just been changed.
+  /// Fields that describe how the body is sent are set automatically.
+  public var headers: HTTPHeaders
+  /// The content to send, if any.
+  public var body: Body?
+  /// Whether a ``RequestOperation`` may share the response of an equal GET request that is running; false by default.
+  ///
+  /// Two requests are equal if both set this property, and if they use the same ``HTTPConnections`` and the same URL,
+  /// header fields, and limits of the response. Equal requests share one connection. Each can be cancelled separately,
+  /// and the connection is closed when the last one is cancelled. The response can be as old as the first of the
+  /// requests. Therefore set this property for images and files, but not for content that has just been changed.
   public var joinsEqualRequests = false
 
   /// Creates a request.
   ///
   /// - Parameters:
-  ///   - url: An address with the scheme `http` or `https`.
-  ///   - method: What is to be done.
+  ///   - url: A URL with the scheme `http` or `https`.
+  ///   - method: The method of the request.
   ///   - headers: The header fields.
-  ///   - body: The content that is sent.
+  ///   - body: The content to send, if any.
   public init(url: String, method: HTTPMethod = .GET, headers: HTTPHeaders = [:], body: Body? = nil) {
     self.url = url
     self.method = method
@@ -51,7 +53,8 @@ public struct HTTPRequest: Sendable {
     headers.add(name: field.name, value: field.value)
   }
 
-  /// Whether asking twice is the same as asking once, so that the request may be repeated (RFC 9110, 9.2.2).
+  /// Whether sending the request twice has the same effect as sending it once, so that it can be repeated (RFC 9110,
+  /// 9.2.2).
   var isIdempotent: Bool { [.GET, .HEAD, .PUT, .DELETE, .OPTIONS, .TRACE].contains(method) }
 }
 #endif

@@ -2,7 +2,7 @@
 public import Foundation
 
 extension HTTPResponse {
-  /// Decodes the body.
+  /// Decodes the JSON in the body.
   ///
   /// ```swift
   /// struct Stop: Decodable { var name: String }
@@ -12,10 +12,10 @@ extension HTTPResponse {
   /// ```
   ///
   /// - Parameters:
-  ///   - type: What the body has.
-  ///   - decoder: How JSON is read.
+  ///   - type: The type to decode.
+  ///   - decoder: The decoder to use.
   /// - Returns: The value.
-  /// - Throws: ``HTTPError`` with the code `cannotDecode`. It has the address, the status, the beginning of the body,
+  /// - Throws: ``HTTPError`` with the code `cannotDecode`. It contains the URL, the status, the beginning of the body,
   ///   and the error of the decoder.
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()
@@ -30,7 +30,7 @@ extension HTTPResponse {
     }
   }
 
-  /// Describes an error and its place in one line.
+  /// Describes an error and its location in one line.
   private static func explanation(of error: DecodingError) -> String {
     func place(_ path: [any CodingKey]) -> String {
       let text = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
@@ -48,7 +48,8 @@ extension HTTPResponse {
   }
 }
 
-/// The word that JSON has for the values of a type, with an article; nil if it has none, as for types of user code.
+/// Returns the JSON term for the values of a type, with an article; nil if there is none, such as for types of user
+/// code.
 private func name(of type: any Any.Type) -> String? {
   switch type {
   case is String.Type: "a string"
@@ -62,7 +63,7 @@ private func name(of type: any Any.Type) -> String? {
 }
 
 extension RequestOperation {
-  /// Waits for the answer, and decodes its body.
+  /// Waits for the response, and decodes the JSON in its body.
   ///
   /// ```swift
   /// struct Stop: Decodable { var name: String }
@@ -71,14 +72,14 @@ extension RequestOperation {
   /// let stops = try await request.decoded(as: [Stop].self)
   /// ```
   ///
-  /// If the body can't be decoded, the operation does not fail. To make it fail, subclass the operation and override
-  /// ``receive(_:)``.
+  /// If the body can't be decoded, this method throws, but the operation does not fail. To make the operation fail,
+  /// subclass it and override ``receive(_:)``.
   ///
   /// - Parameters:
-  ///   - type: What the body has.
-  ///   - decoder: How JSON is read.
+  ///   - type: The type to decode.
+  ///   - decoder: The decoder to use.
   /// - Returns: The value.
-  /// - Throws: What ``value`` throws; ``HTTPError`` with the code `cannotDecode`.
+  /// - Throws: The error of ``value``; ``HTTPError`` with the code `cannotDecode`.
   public final func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()
   ) async throws -> Value {

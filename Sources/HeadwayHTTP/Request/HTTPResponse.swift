@@ -1,9 +1,11 @@
 #if HTTP
 public import NIOHTTP1
 
-/// What a server answered, with its whole body.
+/// The response of a server, with its whole body.
 public struct HTTPResponse: Sendable {
-  /// The address that answered: another than that of the request after redirects.
+  /// The URL that responded.
+  ///
+  /// After redirects, it differs from the URL of the request.
   public let url: String
   /// The status.
   public let status: HTTPResponseStatus
@@ -12,7 +14,9 @@ public struct HTTPResponse: Sendable {
   /// The content, decompressed.
   public let body: [UInt8]
 
-  /// The content as text in UTF-8; what is none is replaced by U+FFFD.
+  /// The content as UTF-8 text.
+  ///
+  /// Invalid bytes are replaced by U+FFFD.
   public var text: String { String(decoding: body, as: UTF8.self) }
 }
 #endif

@@ -4,15 +4,17 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// An answer of a server whose body is still being received.
+/// A response whose body is still being received.
 public struct HTTPStream: Sendable {
-  /// The address that answered: another than that of the request after redirects.
+  /// The URL that responded.
+  ///
+  /// After redirects, it differs from the URL of the request.
   public let url: String
   /// The status.
   public let status: HTTPTypes.HTTPResponse.Status
-  /// The header fields, as they were sent.
+  /// The header fields as the server sent them.
   public let headers: HTTPFields
-  /// The body, decompressed, in pieces as they come.
+  /// The decompressed body, in pieces as they arrive.
   public let chunks: Chunks
 
   init(_ answer: HTTPExchange.Answer, _ note: @escaping @Sendable (Int) throws -> Void) {
@@ -22,7 +24,9 @@ public struct HTTPStream: Sendable {
     chunks = Chunks(answer.body, note)
   }
 
-  /// The pieces of a body, each as long as it came, and none empty.
+  /// The pieces of a body, as they arrive.
+  ///
+  /// No piece is empty.
   ///
   /// Read it once, in one task, while the closure of the ``StreamOperation`` runs. Each piece is received when you
   /// request it. Reading throws an ``HTTPError``, or `CancellationError` if the operation is cancelled.
@@ -42,7 +46,9 @@ public struct HTTPStream: Sendable {
       (self.body, self.note) = (body, note)
     }
 
-    /// Begins to read the body; call it once.
+    /// Starts reading the body.
+    ///
+    /// Call this method only once.
     public func makeAsyncIterator() -> Iterator {
       precondition(
         !use.isRead.exchange(true, ordering: .relaxed),
@@ -62,7 +68,7 @@ public struct HTTPStream: Sendable {
 
       /// Waits for the next piece.
       ///
-      /// - Returns: nil at the end of the body.
+      /// - Returns: The next piece; nil at the end of the body.
       /// - Throws: ``HTTPError``, or `CancellationError`.
       public mutating func next() async throws -> [UInt8]? {
         while let piece = try await body.next() {
