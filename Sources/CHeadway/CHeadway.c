@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/// Below this address, little of the stack is left; 0 before it was determined, 1 if it is not known.
+/// The address below which little of the stack is left; 0 before it is determined, 1 if it is unknown.
 static _Thread_local uintptr_t stack_limit;
 
 static uintptr_t find_stack_limit(void) {
@@ -24,7 +24,7 @@ static uintptr_t find_stack_limit(void) {
 #else
   return 1;
 #endif
-  // 128 kilobytes are enough for what user code usually does when an object is freed.
+  // 128 kilobytes are enough for typical user code that runs when an object is freed.
   size_t reserve = 128 * 1024;
   return (uintptr_t)low + (size / 4 < reserve ? size / 4 : reserve);
 }

@@ -10,9 +10,9 @@
 #include "JPEGError.h"
 
 enum {
-  /// How much is read from a descriptor at once.
+  /// The number of bytes that are read from a descriptor at a time.
   buffer_size = 64 * 1024,
-  /// An APP1 segment has at most this many bytes.
+  /// The maximum size of an APP1 segment.
   largest_segment = 0xFFFF,
 };
 
@@ -23,17 +23,17 @@ struct headway_jpeg_decoder {
   struct jpeg_progress_mgr progress;
   headway_image_source source;
   size_t position;
-  /// How many bytes were read; and whether the header was, whose segments are kept in memory.
+  /// The number of bytes read, and whether the header has been read. The segments of the header are kept in memory.
   size_t read_count;
   int has_header;
   headway_image_limits limits;
   JOCTET *profile;
-  /// A row of four inks, where the file has those.
+  /// A row of four inks, if the file is CMYK.
   uint8_t *inks;
   uint8_t buffer[buffer_size];
 };
 
-// MARK: What libjpeg calls
+// MARK: Callbacks for libjpeg
 
 static void init_source(j_decompress_ptr codec) { (void)codec; }
 
@@ -75,7 +75,7 @@ static void progress_monitor(j_common_ptr common) {
   j_decompress_ptr codec = (j_decompress_ptr)common;
   headway_jpeg_decoder *decoder = codec->client_data;
   if (is_cancelled(&decoder->limits)) headway_jpeg_leave(common, HEADWAY_IMAGE_CANCELLED, NULL);
-  // A small file may ask for thousands of passes over a large picture.
+  // A small file can require thousands of passes over a large image.
   if (codec->input_scan_number > decoder->limits.scan_count) {
     headway_jpeg_leave(common, HEADWAY_IMAGE_TOO_LARGE, "The picture has too many scans");
   }
@@ -83,7 +83,7 @@ static void progress_monitor(j_common_ptr common) {
 
 // MARK: The header
 
-/// The first APP1 segment with EXIF data.
+/// Finds the first APP1 segment with EXIF data.
 static void find_exif(headway_jpeg_decoder *decoder, headway_image_header *header) {
   static const char prefix[6] = "Exif\0";
   for (jpeg_saved_marker_ptr marker = decoder->codec.marker_list; marker; marker = marker->next) {
@@ -97,7 +97,7 @@ static void find_exif(headway_jpeg_decoder *decoder, headway_image_header *heade
 
 static void find_profile(headway_jpeg_decoder *decoder, headway_image_header *header) {
   unsigned count = 0;
-  // Whether a profile is for RGB is in its header.
+  // The header of a profile specifies its color space; only profiles for RGB are used.
   if (!jpeg_read_icc_profile(&decoder->codec, &decoder->profile, &count) || count < 20) return;
   if (memcmp(decoder->profile + 16, "RGB ", 4) != 0) return;
   header->profile = decoder->profile;
@@ -167,9 +167,9 @@ headway_image_result headway_jpeg_start(
 
 static uint8_t product(unsigned a, unsigned b) { return (uint8_t)((a * b + 127) / 255); }
 
-/// Ink as if it were ideal: without the profile of the press there is nothing better.
+/// Converts inks as if they were ideal. This is the best approximation without the profile of the press.
 static void convert_inks(const headway_jpeg_decoder *decoder, uint8_t *row) {
-  // Adobe's programs write how much light is left, and say that they are Adobe's.
+  // Adobe's programs store the remaining light instead of the ink, and mark their files as Adobe's.
   unsigned flip = decoder->codec.saw_Adobe_marker ? 0 : 255;
   const uint8_t *inks = decoder->inks;
   for (uint32_t x = 0; x < decoder->codec.output_width; x++, inks += 4, row += 4) {
@@ -184,7 +184,7 @@ static void convert_inks(const headway_jpeg_decoder *decoder, uint8_t *row) {
 headway_image_result headway_jpeg_read_row(headway_jpeg_decoder *decoder, uint8_t *row) {
   if (setjmp(decoder->error.jump)) return decoder->error.result;
   JSAMPROW rows[1] = {decoder->inks ? decoder->inks : row};
-  // The source never suspends, so there is always a row.
+  // The source never suspends, so a row is always available.
   if (jpeg_read_scanlines(&decoder->codec, rows, 1) != 1) return HEADWAY_IMAGE_CORRUPT;
   if (decoder->inks) convert_inks(decoder, row);
   return HEADWAY_IMAGE_OK;
@@ -202,7 +202,7 @@ const headway_image_failure *headway_jpeg_failure(const headway_jpeg_decoder *de
 
 void headway_jpeg_destroy(headway_jpeg_decoder *decoder) {
   if (!decoder) return;
-  // Frees memory alone, and so never fails.
+  // Only frees memory, and therefore never fails.
   jpeg_destroy_decompress(&decoder->codec);
   free(decoder->profile);
   free(decoder->inks);

@@ -5,7 +5,7 @@
 
 #include "JPEGError.h"
 
-/// What survives a `longjmp`.
+/// The state that survives a `longjmp`.
 typedef struct encoder {
   struct jpeg_compress_struct codec;
   headway_jpeg_error error;
@@ -14,7 +14,7 @@ typedef struct encoder {
   uint8_t *row;
 } encoder;
 
-/// Puts a premultiplied row over the background.
+/// Draws a premultiplied row over the background.
 static void blend(const uint8_t *pixels, uint8_t *row, uint32_t width, const uint8_t background[3]) {
   for (uint32_t x = 0; x < width; x++, pixels += 4, row += 4) {
     unsigned rest = 255 - pixels[3];
@@ -49,7 +49,7 @@ headway_image_result headway_jpeg_encode(
   codec->in_color_space = JCS_EXT_BGRX;
   jpeg_set_defaults(codec);
   jpeg_set_quality(codec, quality, TRUE);
-  // Takes a second pass over few coefficients, and saves some percent.
+  // Costs a second pass over the coefficients, and makes the file a few percent smaller.
   codec->optimize_coding = TRUE;
   jpeg_start_compress(codec, TRUE);
   if (pixels.comment) {

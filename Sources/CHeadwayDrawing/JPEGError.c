@@ -16,7 +16,7 @@ _Noreturn void headway_jpeg_leave(j_common_ptr codec, headway_image_result resul
 static headway_image_result result_of(int code) {
   switch (code) {
   case JERR_OUT_OF_MEMORY: return HEADWAY_IMAGE_OUT_OF_MEMORY;
-  // There is no backing store: what exceeds the limit of memory would have to go there.
+  // No backing store is available, so data beyond the memory limit can't be stored.
   case JERR_NO_BACKING_STORE:
   case JERR_IMAGE_TOO_BIG:
   case JERR_WIDTH_OVERFLOW: return HEADWAY_IMAGE_TOO_LARGE;
@@ -38,7 +38,7 @@ static void error_exit(j_common_ptr codec) {
   headway_jpeg_leave(codec, result_of(codec->err->msg_code), message);
 }
 
-/// Libjpeg goes on after these with pixels that it makes up.
+/// Returns whether a warning means that libjpeg continues with invented pixels.
 static int loses_pixels(int code) {
   switch (code) {
   case JWRN_ARITH_BAD_CODE:

@@ -1,4 +1,4 @@
-// How libjpeg's errors become results.
+// Converts libjpeg's errors to results.
 #ifndef HEADWAY_JPEG_ERROR_H
 #define HEADWAY_JPEG_ERROR_H
 
@@ -11,7 +11,7 @@
 
 #include "CHeadwayDrawing.h"
 
-/// Ends the function that called into libjpeg by `longjmp` to `jump`, which that function has set.
+/// Ends the function that called libjpeg with a `longjmp` to `jump`, which that function has set.
 typedef struct headway_jpeg_error {
   struct jpeg_error_mgr manager;
   jmp_buf jump;
@@ -19,10 +19,10 @@ typedef struct headway_jpeg_error {
   headway_image_failure failure;
 } headway_jpeg_error;
 
-/// Sets the manager up; for the field `err` of a codec.
+/// Sets up the error manager, for the field `err` of a codec.
 struct jpeg_error_mgr *headway_jpeg_use_error(headway_jpeg_error *error);
 
-/// Leaves libjpeg with a result.
+/// Leaves libjpeg with a result and an optional message.
 _Noreturn void headway_jpeg_leave(j_common_ptr codec, headway_image_result result, const char *message);
 
 #endif

@@ -10,7 +10,7 @@
 #include "ImageSource.h"
 
 enum {
-  /// The most memory for the content of a chunk, such as a profile.
+  /// The maximum memory for the content of a chunk, such as a profile.
   largest_chunk = 16 << 20
 };
 
@@ -24,13 +24,13 @@ struct headway_png_decoder {
   size_t position;
   headway_image_limits limits;
   int has_alpha;
-  /// The whole picture, where its rows come in several passes.
+  /// The whole image, if its rows are decoded in several passes.
   uint8_t *all;
   size_t bytes_per_row;
   uint32_t next_row;
 };
 
-// MARK: What libpng calls
+// MARK: Callbacks for libpng
 
 static _Noreturn void leave(headway_png_decoder *decoder, headway_image_result result) {
   decoder->result = result;
@@ -63,8 +63,8 @@ static void find_metadata(headway_png_decoder *decoder, headway_image_header *he
   int compression;
   png_bytep profile;
   png_uint_32 count;
-  // libpng has compared the profile's colour space with the picture's. Grey pixels become RGB, which a profile for grey
-  // does not describe.
+  // libpng has compared the profile's color space with that of the image. Gray pixels become RGB, so a profile for gray
+  // does not describe them.
   if (png_get_iCCP(decoder->png, decoder->info, &name, &compression, &profile, &count) && count >= 20
       && memcmp(profile + 16, "RGB ", 4) == 0) {
     header->profile = profile;
@@ -79,7 +79,7 @@ static void find_metadata(headway_png_decoder *decoder, headway_image_header *he
 #endif
 }
 
-/// Has libpng give eight bits a channel: blue, green, red, alpha.
+/// Configures libpng to return eight bits per channel: blue, green, red, alpha.
 static void transform(headway_png_decoder *decoder) {
   png_structp png = decoder->png;
   int has_transparency = png_get_valid(png, decoder->info, PNG_INFO_tRNS) != 0;
@@ -92,7 +92,7 @@ static void transform(headway_png_decoder *decoder) {
   if (!decoder->has_alpha) png_set_add_alpha(png, 0xFF, PNG_FILLER_AFTER);
 }
 
-/// Reads a picture of several passes.
+/// Reads an image with several passes.
 static void read_all(headway_png_decoder *decoder, int passes, uint32_t height) {
   size_t size = decoder->bytes_per_row * height;
   if (size > decoder->limits.memory) leave(decoder, HEADWAY_IMAGE_TOO_LARGE);
@@ -121,10 +121,11 @@ headway_image_result headway_png_open(
   decoder->info = png_create_info_struct(decoder->png);
   if (!decoder->info) return HEADWAY_IMAGE_OUT_OF_MEMORY;
   png_set_read_fn(decoder->png, decoder, read_function);
-  // The number of pixels is the limit, below; libpng's own would be a million a side.
+  // The number of pixels is limited below. libpng's own limit would be one million pixels per side.
   png_set_user_limits(decoder->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
   png_set_chunk_malloc_max(decoder->png, limits.memory < largest_chunk ? limits.memory : largest_chunk);
-  // Text and palettes to choose from are skipped: they may be many, and expand when they are decompressed.
+  // Text and suggested palettes are skipped: a file can contain many of them, and they expand when they are
+  // decompressed.
   static const png_byte skipped[] = "tEXt\0zTXt\0iTXt\0sPLT\0hIST";
   png_set_keep_unknown_chunks(decoder->png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
   png_set_keep_unknown_chunks(decoder->png, PNG_HANDLE_CHUNK_NEVER, skipped, 5);
@@ -140,7 +141,7 @@ headway_image_result headway_png_open(
 
 // MARK: Pixels
 
-/// Interlacing is handled and transformations begin with the first row.
+/// Enables interlace handling and transformations. Called for the first row.
 static void begin(headway_png_decoder *decoder) {
   int passes = png_set_interlace_handling(decoder->png);
   png_read_update_info(decoder->png, decoder->info);

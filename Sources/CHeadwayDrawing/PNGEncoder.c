@@ -8,7 +8,7 @@
 
 #include "ImageSource.h"
 
-/// What survives a `longjmp`.
+/// The state that survives a `longjmp`.
 typedef struct encoder {
   png_structp png;
   png_infop info;
@@ -47,7 +47,7 @@ static void write_function(png_structp png, png_bytep bytes, size_t count) {
 
 static void flush_function(png_structp png) { (void)png; }
 
-/// Blue, green, red, premultiplied, to red, green, blue.
+/// Converts premultiplied blue, green, red to red, green, blue.
 static void convert(const uint8_t *pixels, uint8_t *row, uint32_t width, int has_alpha) {
   for (uint32_t x = 0; x < width; x++, pixels += 4) {
     unsigned alpha = pixels[3];
@@ -73,7 +73,7 @@ static void write_picture(encoder *state, const headway_image_pixels *pixels, in
       png, info, pixels->width, pixels->height, 8, has_alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB,
       PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   if (pixels->profile) {
-    // A profile that libpng finds fault with is left out, with a warning.
+    // If libpng rejects a profile, it omits the profile and issues a warning.
     png_set_benign_errors(png, 1);
     png_set_iCCP(png, info, "ICC", PNG_COMPRESSION_TYPE_BASE, pixels->profile, (png_uint_32)pixels->profile_count);
   }

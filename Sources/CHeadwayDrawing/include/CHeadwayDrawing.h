@@ -1,8 +1,8 @@
-// Reading and writing JPEG and PNG. libjpeg and libpng report errors by `longjmp`; each function here catches them itself,
-// so none passes through the caller. Nothing here keeps state between decoders, so each may be used on any thread, by one
-// at a time.
+// Reads and writes JPEG and PNG. libjpeg and libpng report errors with `longjmp`. Each function here catches these
+// jumps itself, so none of them reaches the caller. Decoders share no state. You can use each of them on any thread,
+// but only on one thread at a time.
 //
-// Pixels are 32-bit words as cairo has them, premultiplied: the bytes are blue, green, red, alpha.
+// Pixels are premultiplied 32-bit words in cairo's format: the bytes are blue, green, red, alpha.
 #ifndef CHEADWAYDRAWING_H
 #define CHEADWAYDRAWING_H
 
@@ -11,21 +11,21 @@
 
 typedef enum headway_image_result {
   HEADWAY_IMAGE_OK = 0,
-  /// The file ends too early.
+  /// The file is incomplete.
   HEADWAY_IMAGE_TRUNCATED,
-  /// The file breaks its format.
+  /// The file is invalid in its format.
   HEADWAY_IMAGE_CORRUPT,
-  /// The file keeps to its format, and uses what the library can't read.
+  /// The file is valid, but uses a feature that the library does not support.
   HEADWAY_IMAGE_UNSUPPORTED,
-  /// Decoding would take more pixels or memory than the limits allow.
+  /// Decoding would exceed the limit of pixels or memory.
   HEADWAY_IMAGE_TOO_LARGE,
   HEADWAY_IMAGE_OUT_OF_MEMORY,
   HEADWAY_IMAGE_CANCELLED,
-  /// The system could not read the file; `system_error` says why.
+  /// The system could not read the file; `system_error` contains the reason.
   HEADWAY_IMAGE_READ_FAILED,
 } headway_image_result;
 
-/// Where a decoder reads: a descriptor, which it does not close, or bytes if that is negative.
+/// The source of a decoder: a descriptor, which the decoder does not close, or bytes if the descriptor is negative.
 typedef struct headway_image_source {
   int descriptor;
   const uint8_t *bytes;
@@ -33,51 +33,52 @@ typedef struct headway_image_source {
 } headway_image_source;
 
 typedef struct headway_image_limits {
-  /// The most pixels that the file may declare.
+  /// The maximum number of pixels that the file may declare.
   uint64_t pixel_count;
-  /// The most bytes that a decoder may take beside its rows.
+  /// The maximum number of bytes that a decoder may take in addition to its rows.
   size_t memory;
-  /// The most passes over the picture in a progressive JPEG.
+  /// The maximum number of passes in a progressive JPEG.
   int scan_count;
-  /// Asked now and then whether to stop; may be null.
+  /// Called from time to time; returns nonzero to stop. May be null.
   int (*is_cancelled)(void *context);
   void *context;
 } headway_image_limits;
 
 typedef struct headway_image_header {
   uint32_t width, height;
-  /// Whether pixels may be transparent.
+  /// Whether pixels can be transparent.
   int has_alpha;
-  /// The ICC profile that describes the pixels, if the file has one and they are RGB; it belongs to the decoder.
+  /// The ICC profile that describes the pixels, if the file contains one for RGB; owned by the decoder.
   const uint8_t *profile;
   size_t profile_count;
-  /// The EXIF data from "II" or "MM" on, if there is any; it belongs to the decoder.
+  /// The EXIF data, starting with "II" or "MM", if any; owned by the decoder.
   const uint8_t *exif;
   size_t exif_count;
 } headway_image_header;
 
 typedef struct headway_image_failure {
-  /// The `errno` of a call that failed, else 0.
+  /// The `errno` of a failed call; otherwise 0.
   int system_error;
-  /// What the library says, for a person; may be empty.
+  /// The library's message for users; may be empty.
   char message[200];
 } headway_image_failure;
 
 typedef struct headway_jpeg_decoder headway_jpeg_decoder;
 
-/// Makes a decoder and reads the header. The decoder is null if there is no memory, else it has to be destroyed.
+/// Creates a decoder and reads the header. The decoder is null if there is not enough memory; otherwise, the caller
+/// must destroy it.
 headway_image_result headway_jpeg_open(
     headway_jpeg_decoder **decoder, headway_image_source source, headway_image_limits limits,
     headway_image_header *header);
 
-/// Begins to decode at one `denominator`th of the size: 1, 2, 4 or 8. Gives the size of the rows that follow.
+/// Starts decoding at 1/`denominator` of the size: 1, 2, 4 or 8. Returns the size of the rows that follow.
 headway_image_result headway_jpeg_start(
     headway_jpeg_decoder *decoder, unsigned denominator, uint32_t *width, uint32_t *height);
 
-/// Decodes the next row, width times 4 bytes.
+/// Decodes the next row, which has 4 bytes per pixel.
 headway_image_result headway_jpeg_read_row(headway_jpeg_decoder *decoder, uint8_t *row);
 
-/// Reads what follows the last row, up to the end of the picture.
+/// Reads the data after the last row, up to the end of the image.
 headway_image_result headway_jpeg_finish(headway_jpeg_decoder *decoder);
 
 const headway_image_failure *headway_jpeg_failure(const headway_jpeg_decoder *decoder);
@@ -85,7 +86,8 @@ void headway_jpeg_destroy(headway_jpeg_decoder *decoder);
 
 typedef struct headway_png_decoder headway_png_decoder;
 
-/// The same for PNG; the header is complete only after `headway_png_finish`, since EXIF data may follow the pixels.
+/// Does the same for PNG. The header is complete only after `headway_png_finish`, because EXIF data may follow the
+/// pixels.
 headway_image_result headway_png_open(
     headway_png_decoder **decoder, headway_image_source source, headway_image_limits limits,
     headway_image_header *header);
@@ -94,7 +96,7 @@ headway_image_result headway_png_finish(headway_png_decoder *decoder, headway_im
 const headway_image_failure *headway_png_failure(const headway_png_decoder *decoder);
 void headway_png_destroy(headway_png_decoder *decoder);
 
-/// A picture to encode.
+/// An image to encode.
 typedef struct headway_image_pixels {
   const uint8_t *bytes;
   uint32_t width, height;
@@ -102,22 +104,22 @@ typedef struct headway_image_pixels {
   /// An ICC profile, or null.
   const uint8_t *profile;
   size_t profile_count;
-  /// Text in ASCII that the file carries along, or null.
+  /// ASCII text to store in the file, or null.
   const char *comment;
 } headway_image_pixels;
 
-/// Bytes that `free` releases.
+/// Bytes that the caller releases with `free`.
 typedef struct headway_image_bytes {
   uint8_t *bytes;
   size_t count;
 } headway_image_bytes;
 
-/// Encodes as JPEG, over a background (blue, green, red) where pixels are transparent. Quality is 1 to 100.
+/// Encodes as JPEG, with transparent pixels drawn over a background (blue, green, red). Quality is 1 to 100.
 headway_image_result headway_jpeg_encode(
     headway_image_pixels pixels, int quality, const uint8_t background[3], headway_image_bytes *result,
     headway_image_failure *failure);
 
-/// Encodes as PNG, with alpha if `has_alpha` says so.
+/// Encodes as PNG, with alpha if `has_alpha` is nonzero.
 headway_image_result headway_png_encode(
     headway_image_pixels pixels, int has_alpha, headway_image_bytes *result, headway_image_failure *failure);
 

@@ -1,10 +1,10 @@
 #if Drawing
 public import Headway
 
-/// Draws what the cells of a list show, off the main thread, while the user scrolls.
+/// Draws the images of a list's cells off the main thread, while the user scrolls.
 ///
-/// A *key* is a cell, or a row; a *content* says what an image shows, its size included. Say which keys are visible,
-/// and ask for what they show:
+/// A *key* identifies a cell or a row. A *content* describes what an image shows, including its size. Set the visible
+/// keys, and request their contents:
 ///
 /// ```swift
 /// import HeadwayDrawing
@@ -24,13 +24,13 @@ public import Headway
 /// }
 /// ```
 ///
-/// - The newest request for a key wins: an image of an older one is never handed over after it.
-/// - What waits for keys that are hidden leaves the queue; what is being drawn for them ends after the command that
-///   is being carried out. Equal contents are drawn once, for as many keys as ask.
-/// - Finished images are kept, the last used first, up to a limit of memory.
+/// - The newest request for a key wins: an image of an older request is never delivered after it.
+/// - When keys are hidden, drawings that wait for them leave the queue, and running drawings end after the current
+///   command. Equal contents are drawn once, for all keys that request them.
+/// - Finished images are cached up to a memory limit. The least recently used ones are removed first.
 ///
-/// It lives on the main thread, like what it draws for: so there is no lock, and your types may have their own `==`.
-/// When it is released, what it still draws is cancelled.
+/// This class is isolated to the main actor, like the user interface that it draws for. Therefore it needs no lock, and
+/// your types can implement `==` themselves. When it is released, its unfinished drawings are cancelled.
 @MainActor public final class CellDrawing<Key: Hashable, Content: Hashable> {
   private let queue: OperationQueue
   private let makeDrawing: (Content) -> DrawingOperation
@@ -39,16 +39,16 @@ public import Headway
   private let running = RunningDrawings()
   private let ended: EndedDrawings
 
-  /// Creates an object that draws for cells.
+  /// Creates an object that draws images for cells.
   ///
   /// - Parameters:
-  ///   - queue: Where drawings run; nil for a queue of its own.
-  ///   - costLimit: How many bytes the pixels of finished images may take that are kept for later. An image that
-  ///     takes more by itself is handed over and not kept.
-  ///   - makeDrawing: Makes the operation that draws a content, each time a new one. It is given a completion block
-  ///     in addition to the one that it has.
-  ///   - onImage: Takes what was drawn for a key that is visible, and whose newest request it is; or why it could not
-  ///     be drawn. A failure is not kept: the next request tries again.
+  ///   - queue: The queue that runs the drawings; nil for a separate queue.
+  ///   - costLimit: The maximum number of bytes that the pixels of cached images take. An image that exceeds the limit
+  ///     on its own is delivered, but not cached.
+  ///   - makeDrawing: Creates the operation that draws a content, a new one for each call. Headway adds its own
+  ///     completion block to the operation's block.
+  ///   - onImage: Receives the image for a visible key, or the error if it could not be drawn. The image belongs to the
+  ///     newest request for that key. A failure is not cached: the next request tries again.
   public init(
     queue: OperationQueue? = nil, costLimit: Int = 64 << 20,
     makeDrawing: @escaping (Content) -> DrawingOperation,
@@ -63,17 +63,17 @@ public import Headway
     receiver.receive = { [weak self] in self?.receiveEnds() }
   }
 
-  /// What the inbox calls, which is made before `self` can be referred to.
+  /// The function that ``EndedDrawings`` calls, which is created before `self` can be referred to.
   @MainActor private final class Receiver {
     var receive: (() -> Void)?
   }
 
-  // MARK: What is shown
+  // MARK: Visible keys
 
   /// The keys that the user sees.
   ///
-  /// Change it as the user scrolls. Requests of keys that are not in it any more are forgotten: ask again when they
-  /// come back.
+  /// Update this property as the user scrolls. Requests for keys that are no longer visible are discarded. Request
+  /// their contents again when the keys become visible.
   ///
   /// - Complexity: O(*n*) in the number of keys in the old and the new value.
   public var visible: Set<Key> {
@@ -81,43 +81,43 @@ public import Headway
     set { carryOut(state.setVisible(newValue)) }
   }
 
-  /// Asks for what a key shows, in place of what it was asked for before.
+  /// Requests the content for a key, and replaces an earlier request.
   ///
-  /// Of a key that is not visible the request is kept until ``visible`` is set the next time: then it is drawn, or
-  /// forgotten.
+  /// A request for a key that is not visible is kept until ``visible`` is set the next time. It is then either drawn or
+  /// discarded.
   ///
   /// - Parameters:
-  ///   - content: What it shows.
-  ///   - key: The key.
-  /// - Returns: The image, if it is there; `onImage` is not called then. Else nil.
+  ///   - content: The content to draw.
+  ///   - key: The cell or row that shows the content.
+  /// - Returns: The image, if it is cached; `onImage` is not called in this case. Otherwise nil.
   @discardableResult public func request(_ content: Content, for key: Key) -> Image? {
     let (image, actions) = state.request(content, for: key)
     carryOut(actions)
     return image
   }
 
-  // MARK: What is kept
+  // MARK: Cached images
 
-  /// How many bytes the pixels of kept images take.
+  /// The number of bytes that the pixels of cached images take.
   public var cachedCost: Int { state.cachedCost }
 
-  /// A finished image, if it is kept.
+  /// Returns a finished image, if it is cached.
   ///
-  /// - Parameter content: What it shows.
-  /// - Returns: The image.
+  /// - Parameter content: The content of the image.
+  /// - Returns: The image; nil if it is not cached.
   public func cachedImage(of content: Content) -> Image? { state.cachedValue(for: content) }
 
-  /// Keeps no image any more, for instance since memory is scarce.
+  /// Removes all cached images, for example when memory is scarce.
   public func removeCachedImages() { state.removeCachedValues() }
 
-  /// How many drawings are being made, or wait for that, for keys that are visible.
+  /// The number of drawings for visible keys that are running or waiting.
   public var drawingCount: Int { state.workCount }
 
   // MARK: Drawing
 
   /// Carries out actions.
   ///
-  /// Each may call code of the user's, which may change the state.
+  /// Each action may call user code, which may change the state.
   private func carryOut(_ actions: [CellDrawingState<Key, Content, Image>.Action]) {
     for action in actions {
       switch action {
@@ -135,7 +135,7 @@ public import Headway
     let operation = makeDrawing(content)
     guard state.needs(number) else { return endUnstarted(number) }
     let completionBlock = operation.completionBlock
-    // It holds the operation until it has run, and is released then.
+    // The block retains the operation until it has run, and is released then.
     operation.completionBlock = { [ended] in
       ended.add(EndedDrawings.End(number: number, result: operation.result))
       completionBlock?()
@@ -144,7 +144,7 @@ public import Headway
     queue.addOperation(operation)
   }
 
-  /// It was cancelled by code of the user's before there was an operation.
+  /// Ends a drawing that user code made unnecessary before its operation was added to the queue.
   private func endUnstarted(_ number: Int) { _ = state.ended(number, value: nil, cost: 0) }
 
   private func receiveEnds() {
@@ -163,8 +163,9 @@ public import Headway
   }
 }
 
-/// The operations of drawings that have neither ended nor been cancelled; cancels them when nobody needs them any
-/// more.
+/// The operations of drawings that have neither ended nor been cancelled.
+///
+/// Cancels them when it is released.
 private final class RunningDrawings {
   var operations: [Int: DrawingOperation] = [:]
 
@@ -174,7 +175,7 @@ private final class RunningDrawings {
 }
 
 extension DrawingOperation {
-  /// How it ended.
+  /// The image, or the error that ended the operation.
   fileprivate var result: Result<Image, any Error> {
     if let image { return .success(image) }
     if case .failure(let error)? = outcome { return .failure(error) }

@@ -1,58 +1,60 @@
 #if Drawing
-/// Which drawings are needed: the state machine of a ``CellDrawing``, without operations and threads.
+/// Determines which drawings are needed: the state machine of a ``CellDrawing``, without operations and threads.
 ///
-/// A *request* is what a key shows, as it was asked for last, until that is delivered. Requests of visible keys for
-/// the same content share a *work*, which is drawn once. What a change leads to is returned as actions, for the
-/// caller to carry out in their order.
+/// A *request* is the content that was last requested for a key, until the content is delivered. Requests of visible
+/// keys for the same content share a *work*, which is drawn once. Each change returns actions, which the caller must
+/// perform in order.
 struct CellDrawingState<Key: Hashable, Content: Hashable, Value> {
-  /// What the caller has to do.
+  /// An action that the caller must perform.
   enum Action {
-    /// Draw; the end is to be reported with ``ended(_:value:cost:)``.
+    /// Draw the content, and report the end of the drawing with ``ended(_:value:cost:)``.
     case start(Content, number: Int)
-    /// Cancel what is drawn, or waits to be.
+    /// Cancel a drawing that is running or waiting.
     case cancel(number: Int)
-    /// Hand over, if ``takeRequest(of:for:)`` says so by then.
+    /// Deliver the content, if ``takeRequest(of:for:)`` still returns true at that time.
     case deliver(Key, Content)
   }
 
   private struct Request {
     let content: Content
-    /// In which order requests came.
+    /// The position of the request in the order of all requests.
     let number: Int
   }
 
   private struct Work {
     let number: Int
-    /// Visible keys whose request is for its content; never empty.
+    /// The visible keys that request the content; never empty.
     var keys: Set<Key>
   }
 
   private(set) var visible: Set<Key> = []
   private var requests: [Key: Request] = [:]
-  /// Keys with requests that are not visible: they may be in the next set of visible keys, or are forgotten then.
+  /// Keys that have requests but are not visible.
+  ///
+  /// When the visible keys change, a request of such a key is either drawn or discarded.
   private var early: Set<Key> = []
-  /// What is being drawn, or waits to be.
+  /// The drawings that are running or waiting, and are needed.
   private var works: [Content: Work] = [:]
-  /// The content of each drawing that has not ended, cancelled ones too.
+  /// The content of each drawing that has not ended, including cancelled ones.
   private var contents: [Int: Content] = [:]
   private var cache: RecentValues<Content, Value>
   private var lastNumber = 0
 
   init(costLimit: Int) { cache = RecentValues(costLimit: costLimit) }
 
-  // MARK: Questions
+  // MARK: Queries
 
   var cachedCost: Int { cache.cost }
 
   var cachedCount: Int { cache.count }
 
-  /// How many drawings are needed and have not ended.
+  /// The number of drawings that are needed and have not ended.
   var workCount: Int { works.count }
 
-  /// How many requests were not fulfilled.
+  /// The number of requests that have not been fulfilled.
   var requestCount: Int { requests.count }
 
-  /// Whether a drawing is still needed.
+  /// Returns whether a drawing is still needed.
   func needs(_ number: Int) -> Bool { contents[number].flatMap { works[$0]?.number } == number }
 
   mutating func cachedValue(for content: Content) -> Value? { cache.value(for: content) }
@@ -61,9 +63,9 @@ struct CellDrawingState<Key: Hashable, Content: Hashable, Value> {
 
   // MARK: Changes
 
-  /// A key shows a content from now on.
+  /// Requests a content for a key.
   ///
-  /// - Returns: The value, if it is cached; there is no request then.
+  /// - Returns: The value and no request, if the value is cached; and the actions to perform.
   mutating func request(_ content: Content, for key: Key) -> (value: Value?, actions: [Action]) {
     if requests[key]?.content == content { return (nil, []) }
     var actions: [Action] = []
@@ -74,7 +76,7 @@ struct CellDrawingState<Key: Hashable, Content: Hashable, Value> {
     return (nil, actions)
   }
 
-  /// Other keys are visible from now on.
+  /// Replaces the visible keys.
   mutating func setVisible(_ keys: Set<Key>) -> [Action] {
     var actions: [Action] = []
     for key in visible where !keys.contains(key) { dropRequest(of: key, &actions) }
@@ -91,16 +93,16 @@ struct CellDrawingState<Key: Hashable, Content: Hashable, Value> {
     return actions
   }
 
-  /// A drawing has ended, for whatever reason.
+  /// Records that a drawing has ended, for any reason.
   ///
   /// - Parameters:
-  ///   - number: Its number.
-  ///   - value: What was drawn; nil if it failed or was cancelled.
-  ///   - cost: What keeping the value costs.
-  /// - Returns: The content, and for whom it is.
+  ///   - number: The number of the drawing.
+  ///   - value: The result of the drawing; nil if it failed or was cancelled.
+  ///   - cost: The cost of caching the value.
+  /// - Returns: The content, and the deliveries to perform; nil if the drawing is unknown.
   mutating func ended(_ number: Int, value: Value?, cost: Int) -> (content: Content, deliveries: [Action])? {
     guard let content = contents.removeValue(forKey: number) else { return nil }
-    // Also what nobody needs any more, but was finished before it could be cancelled.
+    // Also cache a value that is no longer needed, but was finished before it could be cancelled.
     if let value { cache.insert(value, for: content, cost: cost) }
     guard let work = works[content], work.number == number else { return (content, []) }
     works[content] = nil
@@ -108,9 +110,9 @@ struct CellDrawingState<Key: Hashable, Content: Hashable, Value> {
     return (content, keys.map { .deliver($0, content) })
   }
 
-  /// Takes the request of a key, if it still is for that content, and the key is visible.
+  /// Removes the request of a key and returns true, if the request is still for that content and the key is visible.
   mutating func takeRequest(of key: Key, for content: Content) -> Bool {
-    // One that has joined another drawing of the same content meanwhile is left to that.
+    // If the key has since joined another drawing of the same content, that drawing delivers it.
     guard requests[key]?.content == content, visible.contains(key), works[content]?.keys.contains(key) != true
     else { return false }
     requests[key] = nil
@@ -124,12 +126,12 @@ struct CellDrawingState<Key: Hashable, Content: Hashable, Value> {
     return lastNumber
   }
 
-  /// Has a visible key wait for its content.
+  /// Makes a visible key wait for its content.
   private mutating func join(_ key: Key, _ content: Content, _ actions: inout [Action]) {
     if works[content] != nil {
       works[content]?.keys.insert(key)
     } else if cache.value(for: content) != nil {
-      // It was drawn for another key after this one had asked.
+      // The content was drawn for another key after this key had requested it.
       actions.append(.deliver(key, content))
     } else {
       let number = nextNumber()

@@ -2,8 +2,9 @@
 import Headway
 import Synchronization
 
-/// Takes the ends of drawings from any thread to the main one: all that have come in one operation there, so that it
-/// is not flooded.
+/// Forwards the results of drawings from any thread to the main thread.
+///
+/// A single operation on the main thread handles all results that have arrived, so the main thread is not flooded.
 final class EndedDrawings: Sendable {
   struct End: Sendable {
     let number: Int
@@ -15,11 +16,11 @@ final class EndedDrawings: Sendable {
     var isScheduled = false
   }
 
-  // Errors and images are appended under the lock, and released outside.
+  // Results are appended under the lock, and released outside of it.
   private let state = Mutex(State())
   private let receive: @MainActor @Sendable () -> Void
 
-  /// - Parameter receive: What to call when there are ends to be taken.
+  /// - Parameter receive: Called on the main thread when there are results.
   init(receive: @escaping @MainActor @Sendable () -> Void) { self.receive = receive }
 
   func add(_ end: End) {
@@ -32,7 +33,7 @@ final class EndedDrawings: Sendable {
     OperationQueue.main.addOperation { [receive] in MainActor.assumeIsolated { receive() } }
   }
 
-  /// Takes what has come.
+  /// Removes and returns the results that have arrived.
   func take() -> [End] {
     state.withLock { state in
       state.isScheduled = false

@@ -1,5 +1,5 @@
 #if Drawing
-/// A cache that keeps what was used last, up to a limit of cost.
+/// A cache that keeps the most recently used values, up to a cost limit.
 struct RecentValues<Key: Hashable, Value> {
   private struct Entry {
     let value: Value
@@ -7,11 +7,13 @@ struct RecentValues<Key: Hashable, Value> {
     var lastUse: Int
   }
 
-  /// The total cost is never above it.
+  /// The maximum total cost.
   let costLimit: Int
   private(set) var cost = 0
   private var entries: [Key: Entry] = [:]
-  /// Uses in their order, from `firstUse` on; those that are not the last of their entry count for nothing.
+  /// Uses in chronological order; those before `firstUse` have been removed.
+  ///
+  /// A use is ignored if its entry has been used again since.
   private var uses: [(key: Key, number: Int)] = []
   private var firstUse = 0
   private var useCount = 0
@@ -20,14 +22,14 @@ struct RecentValues<Key: Hashable, Value> {
 
   var count: Int { entries.count }
 
-  /// The value, which this is a use of.
+  /// Returns a value, and records this use of it.
   mutating func value(for key: Key) -> Value? {
     guard let value = entries[key]?.value else { return nil }
     noteUse(of: key)
     return value
   }
 
-  /// Keeps a value in place of the one that is there, unless it alone costs more than the limit.
+  /// Stores a value, and replaces an existing one; a value whose cost exceeds the limit is not stored.
   mutating func insert(_ value: Value, for key: Key, cost added: Int) {
     if let old = entries.removeValue(forKey: key) { cost -= old.cost }
     guard added <= costLimit else { return }
@@ -45,14 +47,14 @@ struct RecentValues<Key: Hashable, Value> {
     useCount += 1
     entries[key]?.lastUse = useCount
     uses.append((key, useCount))
-    // So each use costs a constant time in the long run.
+    // This way, each use takes amortized constant time.
     guard uses.count > 64, uses.count > 4 * entries.count else { return }
     uses = uses[firstUse...].filter { entries[$0.key]?.lastUse == $0.number }
     firstUse = 0
   }
 
   private mutating func removeOldest() {
-    // Each entry has a last use, so there is one as long as there is an entry.
+    // Each entry has a last use, so the list contains a use as long as there is an entry.
     while firstUse < uses.count {
       let use = uses[firstUse]
       firstUse += 1

@@ -4,13 +4,13 @@ import CPangoCairo
 extension DrawingContext {
   /// Draws an image, scaled to a rectangle.
   ///
-  /// Where it becomes smaller, each pixel is a mean of those that it stands for.
+  /// If the image is scaled down, each pixel is the average of the pixels that it replaces.
   ///
   /// - Parameters:
   ///   - image: The image.
-  ///   - rectangle: Where to.
-  ///   - opacity: How opaque it is, from 0 to 1.
-  ///   - isSmooth: Whether pixels go over into each other where they become larger; else they are squares.
+  ///   - rectangle: The rectangle that the image fills.
+  ///   - opacity: The opacity, from 0 to 1.
+  ///   - isSmooth: Whether pixels are blended when the image is scaled up. If false, they are drawn as squares.
   public func draw(_ image: Image, in rectangle: Rectangle, opacity: Double = 1, isSmooth: Bool = true) {
     let (origin, size) = (rectangle.origin, rectangle.size)
     let isFinite = (origin.x + origin.y + size.width + size.height + opacity).isFinite
@@ -23,7 +23,7 @@ extension DrawingContext {
       cairo_rectangle(cairo, 0, 0, Double(image.pixelWidth), Double(image.pixelHeight))
       withSource(image, cairo) { pattern in
         cairo_pattern_set_filter(pattern, isSmooth ? CAIRO_FILTER_GOOD : CAIRO_FILTER_NEAREST)
-        // Else pixels at the edge would be mixed with the transparent ones around the image.
+        // Otherwise, pixels at the edge would be blended with the transparent area around the image.
         cairo_pattern_set_extend(pattern, CAIRO_EXTEND_PAD)
         if opacity < 1 {
           cairo_clip(cairo)
@@ -36,12 +36,12 @@ extension DrawingContext {
     }
   }
 
-  /// Draws an image in its size in points.
+  /// Draws an image at its size in points.
   ///
   /// - Parameters:
   ///   - image: The image.
-  ///   - origin: Where its top left corner is.
-  ///   - opacity: How opaque it is, from 0 to 1.
+  ///   - origin: The top left corner of the image.
+  ///   - opacity: The opacity, from 0 to 1.
   public func draw(_ image: Image, at origin: Point, opacity: Double = 1) {
     draw(image, in: Rectangle(origin: origin, size: image.size), opacity: opacity)
   }

@@ -25,13 +25,13 @@ extension DrawingContext {
     }
   }
 
-  /// Calls a closure while an image is cairo's source, a unit of the pattern for each pixel.
+  /// Calls a closure while an image is cairo's source, with one pattern unit per pixel.
   func withSource(_ image: Image, _ cairo: OpaquePointer, _ body: (OpaquePointer?) -> Void) {
     withExtendedLifetime(image.storage) {
       let surface = image.storage.makeSurface()
       cairo_set_source_surface(cairo, surface, 0, 0)
       body(cairo_get_source(cairo))
-      // cairo keeps the source; the pixels may be gone by then.
+      // Reset the source, because cairo keeps it and the pixels may be freed in the meantime.
       cairo_set_source_rgba(cairo, 0, 0, 0, 1)
       cairo_surface_finish(surface)
       cairo_surface_destroy(surface)

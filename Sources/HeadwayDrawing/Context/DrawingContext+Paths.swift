@@ -6,8 +6,8 @@ extension DrawingContext {
   ///
   /// - Parameters:
   ///   - path: The path.
-  ///   - paint: What to fill it with.
-  ///   - rule: What is inside of a path that crosses itself.
+  ///   - paint: The paint that fills it.
+  ///   - rule: The rule that determines the inside of a path that crosses itself.
   public func fill(_ path: Path, with paint: Paint, rule: FillRule = .winding) {
     perform(ifFinite: path.isFinite && paint.isFinite, "fill") { cairo in
       withSource(paint, cairo) {
@@ -22,15 +22,15 @@ extension DrawingContext {
   ///
   /// - Parameters:
   ///   - rectangle: The rectangle.
-  ///   - paint: What to fill it with.
+  ///   - paint: The paint that fills it.
   public func fill(_ rectangle: Rectangle, with paint: Paint) { fill(Path(rectangle), with: paint) }
 
   /// Draws a line along a path.
   ///
   /// - Parameters:
   ///   - path: The path.
-  ///   - paint: What to draw it with.
-  ///   - style: How the line looks.
+  ///   - paint: The paint of the line.
+  ///   - style: The width, ends, joins, and dashes of the line.
   public func stroke(_ path: Path, with paint: Paint, style: StrokeStyle = StrokeStyle()) {
     perform(ifFinite: path.isFinite && style.isFinite && paint.isFinite, "stroke") { cairo in
       withSource(paint, cairo) {
@@ -45,15 +45,15 @@ extension DrawingContext {
   ///
   /// - Parameters:
   ///   - path: The path.
-  ///   - paint: What to draw it with.
-  ///   - width: How wide the line is, in points.
+  ///   - paint: The paint of the line.
+  ///   - width: The width of the line, in points.
   public func stroke(_ path: Path, with paint: Paint, width: Double) {
     stroke(path, with: paint, style: StrokeStyle(width: width))
   }
 
-  /// Makes pixels transparent again.
+  /// Makes pixels transparent.
   ///
-  /// - Parameter rectangle: Which.
+  /// - Parameter rectangle: The area to clear.
   public func clear(_ rectangle: Rectangle) {
     withSavedState {
       setBlendMode(.erase)
@@ -61,13 +61,13 @@ extension DrawingContext {
     }
   }
 
-  /// Keeps what is drawn from now on inside of a path, and of those before.
+  /// Limits all further drawing to the inside of a path, in addition to earlier clips.
   ///
-  /// Use it inside of ``withSavedState(_:)``: a clip can only be undone by that.
+  /// Call this method inside ``withSavedState(_:)``, because only that method can undo a clip.
   ///
   /// - Parameters:
   ///   - path: The path.
-  ///   - rule: What is inside of a path that crosses itself.
+  ///   - rule: The rule that determines the inside of a path that crosses itself.
   public func clip(to path: Path, rule: FillRule = .winding) {
     perform(ifFinite: path.isFinite, "clip") { cairo in
       cairo_set_fill_rule(cairo, rule.cairoRule)
@@ -78,7 +78,7 @@ extension DrawingContext {
 }
 
 extension Path {
-  /// Gives cairo the path, in place of the one that it has.
+  /// Replaces cairo's current path with this path.
   fileprivate func append(to cairo: OpaquePointer) {
     cairo_new_path(cairo)
     for element in elements {

@@ -4,22 +4,22 @@ import CPangoCairo
 extension DrawingContext {
   // MARK: State
 
-  /// Calls a closure, and takes back what it changes of the transformation, the clip and the blend mode.
+  /// Calls a closure, and then restores the transformation, the clip, and the blend mode.
   ///
-  /// - Parameter body: Draws.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws.
+  /// - Parameter body: The closure that draws.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: The error that `body` throws.
   public func withSavedState<Result>(_ body: () throws -> Result) rethrows -> Result {
     try balanced(cairo_save, cairo_restore, body)
   }
 
-  /// Draws what a closure draws as a whole, as if it were one image.
+  /// Draws the output of a closure as a whole, as if it were a single image.
   ///
   /// - Parameters:
-  ///   - opacity: How opaque the whole is, from 0 to 1.
-  ///   - body: Draws.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws; what it has drawn until then is there.
+  ///   - opacity: The opacity of the whole, from 0 to 1.
+  ///   - body: The closure that draws.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: The error that `body` throws. Its output up to that point is drawn.
   public func withLayer<Result>(opacity: Double = 1, _ body: () throws -> Result) rethrows -> Result {
     perform(ifFinite: !opacity.isNaN, "withLayer") { _ in }
     return try balanced(
@@ -31,23 +31,23 @@ extension DrawingContext {
       }, body)
   }
 
-  /// Sets how what is drawn from now on is combined with what is there.
+  /// Sets how further drawing is combined with the existing pixels.
   ///
-  /// - Parameter mode: The mode; ``BlendMode/normal`` at the beginning.
+  /// - Parameter mode: The mode; initially ``BlendMode/normal``.
   public func setBlendMode(_ mode: BlendMode) { perform { cairo in cairo_set_operator(cairo, mode.cairoOperator) } }
 
   // MARK: Transformations
 
-  /// Moves the origin of what is drawn from now on.
+  /// Moves the origin for all further drawing.
   ///
   /// - Parameters:
-  ///   - x: By how much to the right.
-  ///   - y: By how much downwards.
+  ///   - x: The distance to the right, in points.
+  ///   - y: The distance downward, in points.
   public func translate(x: Double, y: Double) {
     perform(ifFinite: (x + y).isFinite, "translate") { cairo in cairo_translate(cairo, x, y) }
   }
 
-  /// Scales what is drawn from now on.
+  /// Scales all further drawing.
   ///
   /// - Parameters:
   ///   - x: The horizontal factor, not 0.
@@ -56,14 +56,14 @@ extension DrawingContext {
     perform(ifFinite: (x + y).isFinite, "scale") { cairo in cairo_scale(cairo, x, y) }
   }
 
-  /// Rotates what is drawn from now on about the origin.
+  /// Rotates all further drawing about the origin.
   ///
-  /// - Parameter radians: The angle; a positive one turns clockwise.
+  /// - Parameter radians: The angle. Positive angles turn clockwise.
   public func rotate(byRadians radians: Double) {
     perform(ifFinite: radians.isFinite, "rotate") { cairo in cairo_rotate(cairo, radians) }
   }
 
-  /// Applies a transformation to what is drawn from now on, before those that are there.
+  /// Applies a transformation to all further drawing, before the existing transformations.
   ///
   /// - Parameter transform: The transformation.
   public func concatenate(_ transform: Transform) {

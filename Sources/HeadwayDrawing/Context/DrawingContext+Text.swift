@@ -6,9 +6,8 @@ extension DrawingContext {
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - origin: Where the top left corner of its first line is.
-  ///   - width: How wide lines are at most, in points; longer ones are broken between words. Nil for as wide as they
-  ///     are.
+  ///   - origin: The top left corner of the first line.
+  ///   - width: The maximum width of lines, in points. Longer lines are broken between words. Nil for no limit.
   public func draw(_ text: Text, at origin: Point, width: Double? = nil) {
     let numbers = origin.x + origin.y + text.font.size + text.lineSpacing + (width ?? 0)
     let isFinite = numbers.isFinite && text.color.isDrawable
@@ -22,11 +21,11 @@ extension DrawingContext {
     }
   }
 
-  /// Draws text into a rectangle: from its top, as wide as it is; what does not fit is cut off.
+  /// Draws text in a rectangle, starting at its top and wrapped at its width; text that does not fit is clipped.
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - rectangle: Where to.
+  ///   - rectangle: The rectangle that contains the text.
   public func draw(_ text: Text, in rectangle: Rectangle) {
     withSavedState {
       clip(to: Path(rectangle))
@@ -34,12 +33,13 @@ extension DrawingContext {
     }
   }
 
-  /// How large text is.
+  /// Measures text.
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - width: How wide lines are at most, in points; nil for as wide as they are.
-  /// - Returns: The size, in points; also in a drawing that was cancelled, which may wait for a size that fits.
+  ///   - width: The maximum width of lines, in points; nil for no limit.
+  /// - Returns: The size, in points. The size is measured even after a cancellation, because code may loop until a size
+  ///   fits.
   public func measure(_ text: Text, width: Double? = nil) -> Size {
     var size = Size.zero
     query { cairo in
@@ -55,7 +55,7 @@ extension DrawingContext {
   private func withLayout(
     of text: Text, width: Double?, _ cairo: OpaquePointer, _ body: (OpaquePointer) -> Void
   ) {
-    // Beyond this FreeType and Pango fail, and the font can't be used in the process any more.
+    // Beyond this size, FreeType and Pango fail, and the font is unusable in this process from then on.
     guard scaledSize(of: text.font, cairo) <= largestFontSize else {
       return fail(.invalidGeometry, "text of \(text.font.size) points is too large at this scale")
     }
@@ -73,7 +73,7 @@ extension DrawingContext {
     let font = text.font.makeDescription()
     pango_layout_set_font_description(layout, font)
     pango_font_description_free(font)
-    // Pango ends text at the first of them.
+    // Pango ends text at the first null character.
     var string =
       text.string.utf8.contains(0) ? String(text.string.map { $0 == "\0" ? "\u{FFFD}" : $0 }) : text.string
     string.withUTF8 { bytes in
@@ -81,7 +81,7 @@ extension DrawingContext {
         pango_layout_set_text(layout, characters.baseAddress, Int32(clamping: characters.count))
       }
     }
-    // Lines are aligned to each other by the widest even without a width.
+    // Even without a width, lines are aligned relative to the widest line.
     pango_layout_set_alignment(layout, text.pangoAlignment)
     pango_layout_set_spacing(layout, pangoUnits(text.lineSpacing))
     if let width {
@@ -89,7 +89,7 @@ extension DrawingContext {
       pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
     }
     if let count = text.maximumLineCount {
-      // A negative height is a number of lines per paragraph.
+      // Pango reads a negative height as the number of lines per paragraph.
       pango_layout_set_height(layout, -Int32(clamping: max(1, count)))
       pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END)
     }
@@ -97,10 +97,10 @@ extension DrawingContext {
   }
 }
 
-/// FreeType has 16 bits for it; Pango multiplies by the scale twice.
+/// The largest font size in pixels: FreeType has 16 bits for it, and Pango multiplies by the scale twice.
 private let largestFontSize = 60_000.0
 
-/// What of ``largestFontSize`` a font takes under the transformation that there is.
+/// Returns the size of a font under the current transformation, for comparison with ``largestFontSize``.
 private func scaledSize(of font: Font, _ cairo: OpaquePointer) -> Double {
   var matrix = cairo_matrix_t()
   cairo_get_matrix(cairo, &matrix)
@@ -110,10 +110,10 @@ private func scaledSize(of font: Font, _ cairo: OpaquePointer) -> Double {
   return max(0, font.size) * scale * max(1, scale)
 }
 
-/// Points as Pango counts.
+/// Converts points to Pango units.
 private func pangoUnits(_ points: Double) -> Int32 {
   guard !points.isNaN else { return 0 }
-  // Pango multiplies and adds; this leaves it room.
+  // Pango multiplies and adds such values; this limit prevents overflow.
   let largest = Double(Int32.max / 4)
   return Int32(max(-largest, min(largest, (points * Double(PANGO_SCALE)).rounded())))
 }
@@ -130,7 +130,8 @@ extension Font {
 }
 
 extension Text {
-  /// Where Pango finds the direction, it takes left for the side where reading begins; else for the left.
+  /// The alignment for Pango: if Pango determines the direction, its “left” is the side where reading begins;
+  /// otherwise, it is the left.
   fileprivate var pangoAlignment: PangoAlignment {
     switch alignment {
     case .center: PANGO_ALIGN_CENTER

@@ -1,33 +1,34 @@
 #if Drawing
 import CPangoCairo
 
-/// Where a drawing draws: the commands, and the state that they depend on.
+/// The drawing commands, and the state that they depend on.
 ///
-/// A context belongs to the closure that got it, and to its thread: it is not `Sendable`, and using it after the
-/// closure has returned is a programmer's error. Coordinates are points, from the top left corner, y downwards.
+/// A context belongs to the closure that receives it, and to its thread. It is not `Sendable`, and using it after the
+/// closure has returned is a programming error. Coordinates are in points from the top left corner, with y pointing
+/// down.
 ///
-/// **Cancelling.** Once the operation that draws is cancelled, commands do nothing: what is being drawn at that
-/// moment is finished, and nothing after it is begun. They do not throw, so that drawing code needs no `try` at each
-/// line; a drawing that computes a lot between commands looks at ``isCancelled``, or calls ``checkCancellation()``.
+/// **Cancellation.** After the operation that draws has been cancelled, commands do nothing: the current command is
+/// completed, and no other command starts. Commands do not throw, so drawing code does not need a `try` in each line.
+/// If your drawing computes a lot between commands, check ``isCancelled`` or call ``checkCancellation()``.
 ///
-/// **Errors.** A command that can't be carried out does nothing, nor do those after it, and the drawing ends with a
-/// ``DrawingError``: one with a number that is infinite or none, with text that is too large, or under a
-/// transformation that makes an area a line.
+/// **Errors.** A command that can't be performed does nothing. The commands after it do nothing either, and the drawing
+/// ends with a ``DrawingError``. Examples are a number that is infinite or not a number, text that is too large, and a
+/// transformation that reduces areas to lines.
 public final class DrawingContext {
   /// The size of the image, in points.
   public let size: Size
 
-  /// How many pixels make a point.
+  /// The number of pixels per point.
   public let scale: Double
 
   private let cairo: OpaquePointer
-  /// Memory that cairo draws into.
+  /// The memory that cairo draws into.
   private let storage: PixelStorage
   private var cancellation: (() -> Bool)?
-  /// The first failure that cairo does not know of.
+  /// The first failure that cairo does not record.
   private var failure: DrawingError?
   private var hasEnded = false
-  /// Lays out text; made with the first text.
+  /// Lays out text; created when text is first drawn.
   private var layoutContext: OpaquePointer?
 
   init(_ storage: PixelStorage, _ size: PixelSize, isCancelled: (() -> Bool)?) {
@@ -48,12 +49,12 @@ public final class DrawingContext {
 
   // MARK: Cancelling
 
-  /// Whether the operation that draws was cancelled.
+  /// Whether the operation that draws has been cancelled.
   ///
-  /// Costs one atomic load. False for ever in a drawing that belongs to no operation.
+  /// Reading this property costs one atomic load. In a drawing without an operation, it is always false.
   public var isCancelled: Bool { cancellation?() ?? false }
 
-  /// Throws if the operation that draws was cancelled.
+  /// Throws if the operation that draws has been cancelled.
   ///
   /// - Throws: `CancellationError`.
   public func checkCancellation() throws {
@@ -62,7 +63,7 @@ public final class DrawingContext {
 
   // MARK: Commands
 
-  /// Carries out a command, unless the drawing was cancelled or has failed.
+  /// Performs a command, unless the drawing was cancelled or has failed.
   @inline(__always)
   func perform(_ command: (OpaquePointer) -> Void) {
     precondition(!hasEnded, "A DrawingContext was used after its drawing had ended: draw inside of the closure.")
@@ -70,7 +71,7 @@ public final class DrawingContext {
     command(cairo)
   }
 
-  /// Carries out a command with numbers, which have to be finite.
+  /// Performs a command whose numbers must be finite.
   @inline(__always)
   func perform(ifFinite isFinite: Bool, _ name: StaticString, _ command: (OpaquePointer) -> Void) {
     perform { cairo in
@@ -79,7 +80,7 @@ public final class DrawingContext {
     }
   }
 
-  /// Asks cairo for something, whether or not the drawing was cancelled.
+  /// Queries cairo, whether or not the drawing was cancelled.
   func query(_ question: (OpaquePointer) -> Void) {
     precondition(!hasEnded, "A DrawingContext was used after its drawing had ended: draw inside of the closure.")
     question(cairo)
@@ -89,7 +90,7 @@ public final class DrawingContext {
     failure = failure ?? DrawingError(code, context: context)
   }
 
-  /// Calls a closure between two calls of cairo that belong together, whatever happens in it.
+  /// Calls a closure between two paired cairo calls, and ensures that the second call always happens.
   func balanced<Result>(
     _ begin: (OpaquePointer) -> Void, _ end: (OpaquePointer) -> Void, _ body: () throws -> Result
   ) rethrows -> Result {
@@ -102,10 +103,10 @@ public final class DrawingContext {
     return try body()
   }
 
-  /// What lays out text here, and draws as the context does now.
+  /// Returns the Pango context, updated to the current state of the drawing.
   func textLayouts(_ cairo: OpaquePointer) -> OpaquePointer? {
     if layoutContext == nil, let context = pango_cairo_create_context(cairo) {
-      // Widths that depend on neither the scale nor the place, and no coloured edges.
+      // Widths that depend on neither the scale nor the position, and no colored edges.
       let options = cairo_font_options_create()
       cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF)
       cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
@@ -118,9 +119,9 @@ public final class DrawingContext {
     return layoutContext
   }
 
-  // MARK: The end
+  // MARK: Finishing
 
-  /// Makes sure that all is in memory.
+  /// Ensures that all pixels are in memory.
   ///
   /// - Throws: ``DrawingError`` if something could not be drawn.
   func finish() throws(DrawingError) {
@@ -131,11 +132,11 @@ public final class DrawingContext {
     cairo_surface_flush(cairo_get_target(cairo))
   }
 
-  /// Releases what belongs to cairo: from now on nobody draws here.
+  /// Releases the cairo objects; the context can't be used afterward.
   func end() {
     guard !hasEnded else { return }
     hasEnded = true
-    // It may refer to an operation that is gone by the time that somebody asks.
+    // The closure may refer to an operation that no longer exists when it is called.
     cancellation = nil
     if let layoutContext { g_object_unref(UnsafeMutableRawPointer(layoutContext)) }
     cairo_surface_finish(cairo_get_target(cairo))
@@ -147,7 +148,7 @@ public final class DrawingContext {
 extension DrawingContext: Sendable {}
 
 extension DrawingError {
-  /// What cairo says.
+  /// Creates an error from a cairo status.
   init(_ status: cairo_status_t) {
     let code: Code =
       switch status {
@@ -160,7 +161,9 @@ extension DrawingError {
 }
 
 extension PixelStorage {
-  /// A surface on these pixels, for one thread, since cairo keeps state in it; it does not keep the pixels alive.
+  /// Creates a surface on these pixels, for one thread, because cairo keeps state in it.
+  ///
+  /// It does not retain the pixels.
   func makeSurface() -> OpaquePointer? {
     cairo_image_surface_create_for_data(
       bytes.assumingMemoryBound(to: UInt8.self).baseAddress, CAIRO_FORMAT_ARGB32, Int32(clamping: width),

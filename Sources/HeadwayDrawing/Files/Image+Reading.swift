@@ -1,15 +1,16 @@
 #if Drawing
 extension Image {
-  /// Reads a JPEG or PNG file in its size.
+  /// Reads a JPEG or PNG file at its full size.
   ///
-  /// What kind of file it is, its content says, not its name. It is turned upright as its EXIF data says. Of CMYK, as
-  /// printers use it, RGB is computed without the profile. 16 bits a channel become 8.
+  /// The format is determined from the content of the file, not from its name. The image is rotated upright according
+  /// to its EXIF data. CMYK, as used in print, is converted to RGB without the color profile. Channels with 16 bits are
+  /// reduced to 8.
   ///
-  /// Blocks the calling thread: read on a queue.
+  /// This initializer blocks the calling thread, so call it in an operation.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - limits: How large it may be.
+  ///   - limits: The limits for the file.
   /// - Throws: ``ImageFileError``.
   public init(contentsOf path: String, limits: ImageLimits = .default) throws {
     self = try ImageDecoding(source: .file(path), limits: limits, side: nil, isCancelled: { false }).run()
@@ -21,7 +22,7 @@ extension Image {
   ///
   /// - Parameters:
   ///   - bytes: The content of the file.
-  ///   - limits: How large it may be.
+  ///   - limits: The limits for the file.
   /// - Throws: ``ImageFileError``.
   public init(bytes: [UInt8], limits: ImageLimits = .default) throws {
     self = try ImageDecoding(source: .bytes(bytes), limits: limits, side: nil, isCancelled: { false }).run()
@@ -29,16 +30,17 @@ extension Image {
 
   /// Reads a JPEG or PNG file at a reduced size.
   ///
-  /// Takes neither the time nor the memory of the full size: a JPEG is decoded at the eighth, fourth or half that is
-  /// large enough, and of everything else only a row is in memory. Images that are small enough keep their size.
+  /// This initializer needs neither the time nor the memory of the full size. A JPEG is decoded at one eighth, one
+  /// fourth, or half of its size, whichever is large enough. For all other files, only one row at a time is in memory,
+  /// except for progressive JPEG and interlaced PNG. An image that is small enough keeps its size.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - side: The longer side of the result, in pixels.
-  ///   - limits: How large the file may be.
-  ///   - isCancelled: Asked at each row whether to stop, on the calling thread: a drawing gives its context's
+  ///   - side: The maximum length of the longer side of the result, in pixels.
+  ///   - limits: The limits for the file.
+  ///   - isCancelled: Called on the calling thread for each row; return true to stop. In a drawing, pass the context's
   ///     ``DrawingContext/isCancelled``.
-  /// - Throws: ``ImageFileError``; `CancellationError` if `isCancelled` says so.
+  /// - Throws: ``ImageFileError``; `CancellationError` if `isCancelled` returns true.
   /// - Precondition: `side` is above 0.
   public init(
     thumbnailOf path: String, fitting side: Int, limits: ImageLimits = .default,
@@ -53,8 +55,8 @@ extension Image {
   ///
   /// - Parameters:
   ///   - bytes: The content of the file.
-  ///   - side: The longer side of the result, in pixels.
-  ///   - limits: How large the file may be.
+  ///   - side: The maximum length of the longer side of the result, in pixels.
+  ///   - limits: The limits for the file.
   /// - Throws: ``ImageFileError``.
   /// - Precondition: `side` is above 0.
   public init(thumbnailOf bytes: [UInt8], fitting side: Int, limits: ImageLimits = .default) throws {

@@ -10,10 +10,10 @@ package import Darwin
 #endif
 
 extension Image {
-  /// Encodes the image as PNG: lossless, with transparency if there is any.
+  /// Encodes the image as PNG: lossless, with transparency if the image has any.
   ///
-  /// - Returns: The content of a file.
-  /// - Throws: ``ImageFileError`` if there is no memory.
+  /// - Returns: The content of the file.
+  /// - Throws: ``ImageFileError``, for example if there is not enough memory.
   public func pngBytes() throws(ImageFileError) -> [UInt8] { try pngBytes(comment: nil) }
 
   private func pngBytes(comment: String?) throws(ImageFileError) -> [UInt8] {
@@ -26,10 +26,11 @@ extension Image {
   /// Encodes the image as JPEG: smaller, lossy, without transparency.
   ///
   /// - Parameters:
-  ///   - quality: From 1 to 100; files grow with it.
-  ///   - background: What shines through where the image is transparent.
-  /// - Returns: The content of a file.
-  /// - Throws: ``ImageFileError`` if there is no memory, or the image has more than 65,500 pixels in a direction.
+  ///   - quality: The quality, from 1 to 100. Higher values result in larger files.
+  ///   - background: The color behind transparent pixels.
+  /// - Returns: The content of the file.
+  /// - Throws: ``ImageFileError``, for example if there is not enough memory, or if the width or height exceeds 65,500
+  ///   pixels.
   /// - Precondition: `quality` is from 1 to 100.
   public func jpegBytes(quality: Int = 85, background: Color = .white) throws(ImageFileError) -> [UInt8] {
     try jpegBytes(quality: quality, background: background, comment: nil)
@@ -44,14 +45,15 @@ extension Image {
     }
   }
 
-  /// Writes a file, in the format that the ending of its name says; as PNG where that says none, as in `badge.gif`.
+  /// Writes the image to a file, in the format of the file name extension.
   ///
-  /// It is written beside its name and moved there when it is complete and on the disk, so nobody ever sees a part of
-  /// it. Blocks the calling thread.
+  /// If the extension is unknown, as in `badge.gif`, the format is PNG. The file gets its name only when it is complete
+  /// and on disk, so a partial file is never visible. This method blocks the calling thread.
   ///
   /// - Parameters:
-  ///   - path: The path of the file; one that is there is replaced. A device or a pipe is not: that is an error.
-  ///   - format: The format, whatever the name says.
+  ///   - path: The path of the file. An existing file is replaced. If the path is a device or a pipe, this method
+  ///     throws an error.
+  ///   - format: The format, regardless of the file name; nil to derive it from the name.
   ///   - quality: The quality of a JPEG, from 1 to 100.
   /// - Throws: ``ImageFileError``.
   public func write(to path: String, format: ImageFileFormat? = nil, quality: Int = 85) throws(ImageFileError) {
@@ -62,12 +64,12 @@ extension Image {
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - format: The format, whatever the name says.
+  ///   - format: The format, regardless of the file name; nil to derive it from the name.
   ///   - quality: The quality of a JPEG.
-  ///   - comment: Text in ASCII that the file carries along: ``ImageComment`` finds it.
-  ///   - modified: The time of modification that the file gets; nil for now.
-  ///   - isCancelled: Asked before the file gets its name.
-  /// - Returns: Whether there is a file now: not if `isCancelled` said so.
+  ///   - comment: ASCII text to store in the file, which ``ImageComment`` can find.
+  ///   - modified: The modification date of the file; nil for now.
+  ///   - isCancelled: Called before the file gets its name; return true to discard the file.
+  /// - Returns: Whether the file was written; false if `isCancelled` returned true.
   /// - Throws: ``ImageFileError``.
   @discardableResult
   package func write(

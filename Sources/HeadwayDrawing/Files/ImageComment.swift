@@ -11,12 +11,12 @@ import Darwin
 
 /// The comments of image files.
 package enum ImageComment {
-  /// Whether a file has a comment, as it is written with an image.
+  /// Returns whether a file contains a comment, as written with an image.
   ///
   /// - Parameters:
   ///   - comment: The comment.
   ///   - path: The path of the file.
-  /// - Returns: Whether it is there; false too where the file can't be read, or is no image.
+  /// - Returns: Whether the file contains the comment. False, too, if the file can't be read or is not an image.
   package static func isFound(_ comment: String, in path: String) -> Bool {
     let found = try? ImageSource.file(path).withOpened { signature, source in
       switch ImageFileFormat(signature: signature) {
@@ -28,10 +28,11 @@ package enum ImageComment {
     return found ?? false
   }
 
-  /// More parts than any file has before its pixels.
+  /// A number of parts that no file exceeds before its pixels.
   private static let mostParts = 10_000
 
-  /// Segments are a marker of two bytes and a length, which counts itself, until the scan begins.
+  /// Searches a JPEG file: until the scan begins, each segment consists of a two-byte marker, and a length that
+  /// includes itself.
   private static func isInJPEG(_ comment: [UInt8], _ descriptor: Int32) -> Bool {
     let (commentMarker, scanMarker) = (UInt8(0xFE), UInt8(0xDA))
     var offset = 2
@@ -49,7 +50,7 @@ package enum ImageComment {
     return false
   }
 
-  /// Chunks are a length, a name, the content and a checksum.
+  /// Searches a PNG file: each chunk consists of a length, a name, the content, and a checksum.
   private static func isInPNG(_ comment: [UInt8], _ descriptor: Int32) -> Bool {
     var offset = 8
     for _ in 0..<mostParts {

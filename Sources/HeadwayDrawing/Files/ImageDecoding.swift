@@ -1,11 +1,11 @@
 #if Drawing
 import CHeadwayDrawing
 
-/// Decodes a file in one pass, at its size or smaller.
+/// Decodes a file in one pass, at its full size or smaller.
 struct ImageDecoding {
   let source: ImageSource
   let limits: ImageLimits
-  /// The longer side of the result at most; nil for the size of the file.
+  /// The maximum length of the longer side of the result; nil for the full size.
   let side: Int?
   let isCancelled: () -> Bool
 
@@ -19,7 +19,7 @@ struct ImageDecoding {
     }
   }
 
-  /// Reads the header alone.
+  /// Reads only the header.
   ///
   /// - Throws: ``ImageFileError``.
   func readHeader() throws -> (format: ImageFileFormat, metadata: ImageMetadata) {
@@ -56,7 +56,7 @@ struct ImageDecoding {
 
   // MARK: Cancelling
 
-  /// What C asks.
+  /// Carries the closure to C code.
   private final class Cancellation {
     let isCancelled: () -> Bool
     init(_ isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
@@ -75,14 +75,16 @@ struct ImageDecoding {
 
   // MARK: Rows
 
-  /// What rows take for each pixel: of PNG with 16 bits libpng keeps two of 8 bytes, then there is ours of 4, and the
-  /// places and shares of a ``RowAverager``; and some room.
+  /// The maximum memory per column.
+  ///
+  /// For a PNG with 16 bits, libpng keeps two pixels of 8 bytes. Headway adds a pixel of 4 bytes, the columns and
+  /// weights of a ``RowAverager``, and some reserve.
   private static let mostBytesPerColumn = 32
 
   private func decode(_ decoder: consuming some RowDecoder & ~Copyable) throws -> Image {
     let declared = decoder.metadata()
     let (fullWidth, fullHeight) = (declared.width, declared.height)
-    // A picture of one row is a bomb too.
+    // An image with a single row can be a decompression bomb, too.
     guard fullWidth <= limits.maximumDecodingMemory / Self.mostBytesPerColumn else {
       throw ImageFileError(.tooLarge, path: source.path, context: "rows of \(fullWidth) pixels")
     }
@@ -98,14 +100,14 @@ struct ImageDecoding {
         try decoder.readRow(into: pixels.row(y))
       }
     } else {
-      // A decoder without a fast way to a reduced size gives the full one.
+      // A decoder that can't reduce the size efficiently returns rows of full size.
       let isFull = rows == (fullWidth, fullHeight)
       var averager = RowAverager(
         into: pixels, sourceWidth: fullWidth, sourceHeight: fullHeight, unit: isFull ? 1 : unit)
       try average(&decoder, rows, &averager)
     }
     try decoder.finish()
-    // Of a PNG, EXIF data may come behind the pixels.
+    // In a PNG, EXIF data may follow the pixels.
     let metadata = decoder.metadata()
     guard let upright = metadata.orientation.applied(to: pixels) else {
       throw ImageFileError(.outOfMemory, path: source.path)
@@ -129,7 +131,7 @@ struct ImageDecoding {
     withExtendedLifetime(row) {}
   }
 
-  /// The size that fits, in the proportions of the file, never larger than it.
+  /// Returns the size that fits, with the proportions of the file, and never larger than the file.
   private func resultSize(_ width: Int, _ height: Int) -> (width: Int, height: Int) {
     guard let side, max(width, height) > side else { return (width, height) }
     let factor = Double(side) / Double(max(width, height))
@@ -137,18 +139,19 @@ struct ImageDecoding {
     return (scaled(width), scaled(height))
   }
 
-  /// By how much a decoder may reduce: what is left is at least 1.5 times the result, for which the mean then has
-  /// enough to go by.
+  /// Returns the reduction factor for the decoder.
   ///
-  /// The last column and row of a reduced picture are means over what a file has beyond its edge, too. So a narrow
-  /// picture, which that would change, is reduced less.
+  /// The reduced image is at least 1.5 times as large as the result, so the average has enough pixels.
+  ///
+  /// The last column and row of a reduced image also average padding beyond the edge of the file. Because this would
+  /// affect a narrow image, such an image is reduced less.
   private func denominator(from size: (width: Int, height: Int), to side: Int) -> Int {
     let (length, breadth) = (max(size.width, size.height), min(size.width, size.height))
     guard length > side else { return 1 }
     return [8, 4, 2].first { length * 2 >= side * 3 * $0 && breadth >= Self.leastBreadth * $0 } ?? 1
   }
 
-  /// How many pixels a reduced picture has at least in its shorter direction.
+  /// The minimum number of pixels in the shorter direction of a reduced image.
   private static let leastBreadth = 32
 }
 #endif

@@ -2,7 +2,7 @@
 extension ImageFileError {
   /// The kinds of failure.
   ///
-  /// Later versions may add some: keep a default case when you compare.
+  /// Later versions may add more, so include a default case when you compare.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: Hashable {
       case fileNotFound, isNoFile, permissionDenied, inputOutput
@@ -12,32 +12,32 @@ extension ImageFileError {
 
     private let kind: Kind
 
-    /// There is no file of this name.
+    /// The file does not exist.
     public static let fileNotFound = Code(kind: .fileNotFound)
-    /// The name is that of a folder, a pipe or a device.
+    /// The path is a folder, a pipe, or a device.
     public static let isNoFile = Code(kind: .isNoFile)
-    /// The process may not read the file.
+    /// The process is not allowed to read the file.
     public static let permissionDenied = Code(kind: .permissionDenied)
     /// The system could not open or read the file for another reason.
     public static let inputOutput = Code(kind: .inputOutput)
     /// The file is neither JPEG nor PNG.
     public static let unknownFormat = Code(kind: .unknownFormat)
-    /// The file uses a variant of its format that can't be read, such as JPEG with 12 bits.
+    /// The file uses an unsupported variant of its format, such as JPEG with 12 bits.
     public static let unsupported = Code(kind: .unsupported)
-    /// The file ends too early.
+    /// The file is incomplete.
     public static let truncated = Code(kind: .truncated)
-    /// The file breaks its format.
+    /// The file is invalid in its format.
     public static let corrupt = Code(kind: .corrupt)
     /// The image has more pixels, or decoding it would take more memory, than the limits allow.
     public static let tooLarge = Code(kind: .tooLarge)
-    /// There is no memory for the image.
+    /// There is not enough memory for the image.
     public static let outOfMemory = Code(kind: .outOfMemory)
     /// The file can't be written.
     public static let cannotWrite = Code(kind: .cannotWrite)
-    /// The format can't have this image, such as a JPEG of more than 65,500 pixels in a direction.
+    /// The format can't represent this image, such as a JPEG of more than 65,500 pixels in one direction.
     public static let cannotEncode = Code(kind: .cannotEncode)
 
-    /// The kind in words.
+    /// A description of the kind of failure.
     public var description: String {
       switch kind {
       case .fileNotFound: "There is no such file"

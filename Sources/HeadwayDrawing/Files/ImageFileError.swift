@@ -9,27 +9,27 @@ import Musl
 import Darwin
 #endif
 
-/// Why an image could not be read from a file, or written to one.
+/// The reason why an image could not be read from a file, or written to one.
 public struct ImageFileError: Error, Sendable, CustomStringConvertible {
-  /// What kind of thing went wrong.
+  /// The kind of failure.
   public let code: Code
-  /// The file, as it was named; nil for bytes in memory.
+  /// The path that was passed; nil for bytes in memory.
   public let path: String?
-  /// What happened, for a person.
+  /// A description of the failure for users.
   public let context: String
-  /// The `errno` of the system call that failed; nil when none did.
+  /// The `errno` of the failed system call; nil if no call failed.
   public let errorNumber: Int32?
-  /// The error below, if there was one.
+  /// The error that caused this error, if any.
   public let underlyingError: (any Error)?
 
   /// Creates an error.
   ///
   /// - Parameters:
-  ///   - code: What kind of thing went wrong.
-  ///   - path: The file; nil for bytes in memory.
-  ///   - context: What happened, for a person.
-  ///   - errorNumber: The `errno` of the system call that failed.
-  ///   - underlyingError: The error below.
+  ///   - code: The kind of failure.
+  ///   - path: The path of the file; nil for bytes in memory.
+  ///   - context: A description of the failure for users.
+  ///   - errorNumber: The `errno` of the failed system call.
+  ///   - underlyingError: The error that caused this error, if any.
   public init(
     _ code: Code, path: String?, context: String = "", errorNumber: Int32? = nil,
     underlyingError: (any Error)? = nil
@@ -38,9 +38,9 @@ public struct ImageFileError: Error, Sendable, CustomStringConvertible {
     (self.errorNumber, self.underlyingError) = (errorNumber, underlyingError)
   }
 
-  /// One line for a person: the file, what happened, and why.
+  /// The file, the failure, and its reason, in one line.
   public var description: String {
-    // These say what the system would say.
+    // The descriptions of these codes match the system's message.
     let number = code == .fileNotFound || code == .permissionDenied ? nil : errorNumber
     let details = [
       context.isEmpty ? nil : context, number.map { String(cString: strerror($0)) },

@@ -1,17 +1,17 @@
 #if Drawing
-/// The formats of files that can be read and written.
+/// The file formats that can be read and written.
 public enum ImageFileFormat: Sendable, Hashable, CaseIterable {
   /// For photographs: lossy, without transparency.
   case jpeg
   /// For drawings: lossless, with transparency.
   case png
 
-  /// How many bytes say what a file is.
+  /// The number of bytes that identify the format of a file.
   static let signatureLength = 12
 
-  /// Finds the format by the first bytes of a file, whatever its name says.
+  /// Determines the format from the first bytes of a file, regardless of its name.
   ///
-  /// - Parameter bytes: The first bytes, 12 or all.
+  /// - Parameter bytes: The first 12 bytes, or all bytes of a shorter file.
   init?(signature bytes: some Collection<UInt8>) {
     if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
       self = .jpeg
@@ -22,9 +22,9 @@ public enum ImageFileFormat: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The format that the ending of a name stands for: `jpg`, `jpeg`, `jpe` or `png`, in letters of any case.
+  /// Determines the format from a file name extension: `jpg`, `jpeg`, `jpe` or `png`, in uppercase or lowercase.
   ///
-  /// - Parameter path: A path.
+  /// - Parameter path: The path of the file, which does not have to exist.
   public init?(pathExtensionOf path: String) {
     guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
     switch path[path.index(after: dot)...].lowercased() {
@@ -34,7 +34,7 @@ public enum ImageFileFormat: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What a file with these first bytes is that is no image of ours, for a person.
+  /// Describes an unsupported file by its first bytes, for users.
   static func name(ofForeign bytes: [UInt8]) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
     return switch true {

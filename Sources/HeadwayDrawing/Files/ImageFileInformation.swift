@@ -1,18 +1,18 @@
 #if Drawing
-/// What the header of an image file says, which takes almost no time to read.
+/// Information from the header of an image file, which takes almost no time to read.
 public struct ImageFileInformation: Sendable, Hashable {
-  /// The format, by the content of the file.
+  /// The format, determined from the content of the file.
   public let format: ImageFileFormat
-  /// The width of the upright picture, in pixels.
+  /// The width of the upright image, in pixels.
   public let pixelWidth: Int
-  /// The height of the upright picture, in pixels.
+  /// The height of the upright image, in pixels.
   public let pixelHeight: Int
 
   /// Reads the header of a file.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - limits: How large it may be.
+  ///   - limits: The limits for the file.
   /// - Throws: ``ImageFileError``.
   public init(contentsOf path: String, limits: ImageLimits = .default) throws {
     let decoding = ImageDecoding(source: .file(path), limits: limits, side: nil, isCancelled: { false })

@@ -1,27 +1,27 @@
 #if Drawing
-/// How the rows of a file lie in the picture, as EXIF numbers it: what has to be done to see it upright.
+/// The EXIF orientation: how the rows of a file must be transformed to show the image upright.
 enum ImageOrientation: UInt16, CaseIterable {
   case upright = 1
   case mirrored = 2
   case upsideDown = 3
   case mirroredUpsideDown = 4
-  /// Mirrored at the diagonal from the top left.
+  /// Mirrored along the diagonal from the top left.
   case transposed = 5
   case turnedClockwise = 6
-  /// Mirrored at the other diagonal.
+  /// Mirrored along the other diagonal.
   case transverse = 7
   case turnedCounterclockwise = 8
 
-  /// Whether width and height change places.
+  /// Whether width and height are swapped.
   var swapsSides: Bool { rawValue >= 5 }
 
-  /// Where in the file the pixel is that is seen at a place of the upright picture.
+  /// Returns the position in the file of a pixel of the upright image.
   ///
   /// - Parameters:
-  ///   - x: The column that is seen.
-  ///   - y: The row that is seen.
+  ///   - x: The column in the upright image.
+  ///   - y: The row in the upright image.
   ///   - width: The width of the file's rows.
-  ///   - height: How many rows the file has.
+  ///   - height: The number of rows in the file.
   /// - Returns: The column and the row in the file.
   func source(x: Int, y: Int, width: Int, height: Int) -> (x: Int, y: Int) {
     switch self {
@@ -36,7 +36,7 @@ enum ImageOrientation: UInt16, CaseIterable {
     }
   }
 
-  /// The pixels upright; nil if there is no memory for them.
+  /// Returns the upright pixels; nil if there is not enough memory.
   func applied(to pixels: PixelStorage) -> PixelStorage? {
     guard self != .upright else { return pixels }
     let (width, height) = swapsSides ? (pixels.height, pixels.width) : (pixels.width, pixels.height)
@@ -52,13 +52,16 @@ enum ImageOrientation: UInt16, CaseIterable {
 }
 
 extension ImageOrientation {
-  /// Finds the orientation in EXIF data, from "II" or "MM" on; upright if it says nothing that makes sense.
+  /// Reads the orientation from EXIF data that starts with "II" or "MM"; upright if the data contains no valid
+  /// orientation.
   init(exif bytes: UnsafeRawBufferPointer) {
     self = Self.value(inEXIF: bytes).flatMap(Self.init(rawValue:)) ?? .upright
   }
 
-  /// TIFF 6.0: a header of the byte order, 42, and the place of the first directory; there, a count and entries of 12
-  /// bytes, in which are tag, type, count and value.
+  /// Returns the value of the orientation tag.
+  ///
+  /// In TIFF 6.0, the header contains the byte order, 42, and the offset of the first directory. The directory contains
+  /// a count and entries of 12 bytes. Each entry contains a tag, a type, a count, and a value.
   private static func value(inEXIF bytes: UnsafeRawBufferPointer) -> UInt16? {
     guard bytes.count >= 8 else { return nil }
     let isLittleEndian: Bool

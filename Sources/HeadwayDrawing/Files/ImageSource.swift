@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-/// Where an image is read from.
+/// The source of an image: a file, or bytes in memory.
 enum ImageSource {
   case file(String)
   case bytes([UInt8])
@@ -19,9 +19,9 @@ enum ImageSource {
     if case .file(let path) = self { path } else { nil }
   }
 
-  /// Calls a closure with the first bytes, and with what a decoder reads from, which is at the beginning.
+  /// Calls a closure with the first bytes, and with the source for a decoder, positioned at the beginning.
   ///
-  /// - Throws: ``ImageFileError`` if there is no such file; what the closure throws.
+  /// - Throws: ``ImageFileError`` if the file can't be opened or read; errors of the closure.
   func withOpened<Result>(_ body: ([UInt8], headway_image_source) throws -> Result) throws -> Result {
     switch self {
     case .bytes(let bytes):
@@ -43,7 +43,7 @@ enum ImageSource {
 
   private static func open(_ path: String) throws(ImageFileError) -> Int32 {
     guard !path.utf8.contains(0) else { throw ImageFileError(errorNumber: ENOENT, path: path) }
-    // Nobody may be at the other end of a pipe: opening it would wait for ever.
+    // Nonblocking, because opening a pipe without a writer would wait forever.
     let descriptor = openForReading(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw ImageFileError(errorNumber: errno, path: path) }
     var status = stat()
@@ -56,7 +56,7 @@ enum ImageSource {
 }
 
 extension ImageFileError {
-  /// A call of the system has failed while a file was opened or read.
+  /// Creates an error from a failed system call that opened or read a file.
   init(errorNumber: Int32, path: String) {
     let code: Code =
       switch errorNumber {
@@ -69,6 +69,6 @@ extension ImageFileError {
   }
 }
 
-// Inside the type, the bare name means its own member.
+// Inside the type, the unqualified name `open` refers to its own member.
 private func openForReading(_ path: String, _ flags: Int32) -> Int32 { path.withPathBytes { open($0, flags) } }
 #endif

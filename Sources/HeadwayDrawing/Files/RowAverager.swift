@@ -1,25 +1,26 @@
 #if Drawing
-/// Makes rows smaller by the mean of what each pixel stands for, as they come.
+/// Scales rows down as they arrive, by averaging the pixels that each result pixel covers.
 ///
-/// Each pixel of the result is a rectangle of the source, in general with parts of pixels at its edges; its colour is
-/// the mean over that rectangle. Only one row of sums is in memory, however large the source is. Means of
-/// premultiplied pixels are right where transparent ones take part.
+/// Each pixel of the result covers a rectangle of the source, which generally contains fractions of pixels at its
+/// edges. The color of the result pixel is the average over that rectangle. Only one row of sums is in memory, however
+/// large the source is. Averages of premultiplied pixels are correct even if some are transparent.
 struct RowAverager: ~Copyable {
   private let result: PixelStorage
   private let sourceWidth: Int
   private let sourceHeight: Int
-  /// How many columns and rows of the source a pixel that comes represents; the last of a row or column, what is
-  /// left.
+  /// The number of source columns and rows that an incoming pixel represents; the last pixel of a row or column
+  /// represents the remainder.
   private let unit: Int
-  /// How many pixels a row has that comes.
+  /// The number of pixels in an incoming row.
   private let count: Int
-  /// The sums of the row of the result that is being made: of each pixel blue, green, red and alpha.
+  /// The sums for the current row of the result: blue, green, red, and alpha of each pixel.
   private let sums: UnsafeMutablePointer<SIMD4<Float>>
-  /// How much of a pixel that comes belongs to the pixel of the result in which its left edge is, in columns of the
-  /// source; and how much to the next.
+  /// The share of an incoming pixel that belongs to the result pixel at its left edge, in source columns.
+  ///
+  /// `rests` is the share of the next result pixel.
   private let shares: UnsafeMutablePointer<Float>
   private let rests: UnsafeMutablePointer<Float>
-  /// In which pixel of the result the left edge of a pixel that comes is.
+  /// The index of the result pixel at the left edge of each incoming pixel.
   private let columns: UnsafeMutablePointer<Int32>
   private var sourceY = 0
   private var resultY = 0
@@ -27,24 +28,24 @@ struct RowAverager: ~Copyable {
   /// Creates an averager.
   ///
   /// - Parameters:
-  ///   - result: Takes the rows; neither wider nor higher than the source.
+  ///   - result: Receives the rows; neither wider nor higher than the source.
   ///   - sourceWidth: The width of the source.
   ///   - sourceHeight: The height of the source.
-  ///   - unit: By how much a decoder has reduced the source: a pixel of its rows represents that many columns and
-  ///     rows, but at the right and at the bottom only those that are left.
+  ///   - unit: The factor of a reduction by the decoder. A pixel of the decoder's rows represents that many columns and
+  ///     rows, but at the right and the bottom only the remaining ones.
   init(into result: PixelStorage, sourceWidth: Int, sourceHeight: Int, unit: Int = 1) {
     precondition(result.width == 1 || result.width * unit <= sourceWidth)
     precondition(result.height == 1 || result.height * unit <= sourceHeight)
     (self.result, self.sourceWidth, self.sourceHeight, self.unit) = (result, sourceWidth, sourceHeight, unit)
     count = (sourceWidth + unit - 1) / unit
-    // One more pixel, for the rest of the last, which is nothing.
+    // One extra pixel, for the share beyond the last pixel, which is zero.
     sums = .allocate(capacity: result.width + 1)
     sums.initialize(repeating: .zero, count: result.width + 1)
     shares = .allocate(capacity: count)
     rests = .allocate(capacity: count)
     columns = .allocate(capacity: count)
     for x in 0..<count {
-      // In units of 1 / sourceWidth of a pixel of the result: exact.
+      // The unit is 1 / sourceWidth of a result pixel, so the calculation is exact.
       let (column, start) = (x * unit * result.width).quotientAndRemainder(dividingBy: sourceWidth)
       let extent = min(unit, sourceWidth - x * unit) * result.width
       let first = min(extent, sourceWidth - start)
@@ -63,7 +64,7 @@ struct RowAverager: ~Copyable {
 
   /// Adds the next row.
   mutating func add(_ row: UnsafePointer<UInt32>) {
-    // The part of the row that belongs to the row of the result in which its top edge is.
+    // The part of the row that belongs to the result row at its top edge.
     let start = sourceY * result.height - resultY * sourceHeight
     let extent = min(unit, sourceHeight - sourceY) * result.height
     let part = min(extent, sourceHeight - start)
@@ -89,7 +90,7 @@ struct RowAverager: ~Copyable {
     let row = result.row(resultY).assumingMemoryBound(to: UInt32.self)
     let factor = Float(result.width) * Float(result.height) / (Float(sourceWidth) * Float(sourceHeight))
     for x in 0..<result.width {
-      // Half for rounding; sums of floats may be a little too large.
+      // Adds 0.5 to round. Clamped, because sums of floats may be slightly too large.
       let mean = (sums[x] * factor + 0.5).clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
       let bytes = SIMD4<UInt32>(mean)
       row[x] = bytes.x | bytes.y << 8 | bytes.z << 16 | bytes.w << 24

@@ -3,20 +3,20 @@ import CHeadwayDrawing
 
 /// Decodes a file row by row.
 protocol RowDecoder: ~Copyable {
-  /// What the file declares.
+  /// The header of the file.
   var header: headway_image_header { get }
 
-  /// Begins, at a reduced size if the format has a fast way to it; gives the size of the rows.
+  /// Starts decoding, at a reduced size if the format can reduce efficiently; returns the size of the rows.
   mutating func start(reducedBy denominator: Int) throws(RowDecoderError) -> (width: Int, height: Int)
 
   /// Decodes the next row.
   mutating func readRow(into row: UnsafeMutableRawBufferPointer) throws(RowDecoderError)
 
-  /// Reads what follows the last row.
+  /// Reads the data after the last row.
   mutating func finish() throws(RowDecoderError)
 }
 
-/// What a file says of its pixels.
+/// The metadata of the pixels in a file.
 struct ImageMetadata {
   let width: Int
   let height: Int
@@ -25,7 +25,7 @@ struct ImageMetadata {
 }
 
 extension RowDecoder where Self: ~Copyable {
-  /// Copies what is in the header, which points into the decoder.
+  /// Copies the data in the header, which points into the decoder.
   borrowing func metadata() -> ImageMetadata {
     let header = header
     return ImageMetadata(
@@ -37,13 +37,13 @@ extension RowDecoder where Self: ~Copyable {
   }
 }
 
-/// What a decoder says that has failed.
+/// A failure that a decoder reports.
 struct RowDecoderError: Error {
   let result: headway_image_result
   let message: String
   let systemError: Int32
 
-  /// Nil if nothing failed.
+  /// Creates an error from a result; nil if nothing failed.
   init?(_ result: headway_image_result, _ failure: @autoclosure () -> UnsafePointer<headway_image_failure>?) {
     guard result != HEADWAY_IMAGE_OK else { return nil }
     self.result = result
@@ -54,7 +54,7 @@ struct RowDecoderError: Error {
 }
 
 extension ImageFileError {
-  /// - Returns: A cancellation, or why the file can't be decoded.
+  /// - Returns: A `CancellationError`, or the reason why the file can't be decoded.
   static func error(_ error: RowDecoderError, path: String?) -> any Error {
     if error.result == HEADWAY_IMAGE_CANCELLED { return CancellationError() }
     if error.result == HEADWAY_IMAGE_READ_FAILED {

@@ -12,17 +12,18 @@ import Darwin
 
 private let fileCount = Atomic<Int>(0)
 
-/// Writes a file beside its name, and gives it its name once it is complete and on the disk.
+/// Writes a file without its final name, and renames it once it is complete and on disk.
 ///
-/// Where that fails, nothing is left, and what has the name keeps it. A link is replaced by the file. On most file
-/// systems of Linux the file has no name at all until then: so nothing is left of a process that is killed either.
+/// If writing fails, nothing is left behind, and an existing file of that name is kept. A link is replaced by the file.
+/// On most Linux file systems, the file has no name at all until it is complete. Therefore a process that is killed
+/// leaves nothing behind either.
 ///
 /// - Parameters:
 ///   - path: The path of the file.
-///   - bytes: What it has.
-///   - modified: The time of modification that it gets; nil for now.
-///   - isCancelled: Asked before the file gets its name.
-/// - Returns: Whether there is a file now: not if `isCancelled` said so.
+///   - bytes: The content of the file.
+///   - modified: The modification date of the file; nil for now.
+///   - isCancelled: Called before the file gets its name; return true to discard the file.
+/// - Returns: Whether the file was written; false if `isCancelled` returned true.
 /// - Throws: ``ImageFileError``, with the code `cannotWrite`.
 @discardableResult
 func writeReplacing(
@@ -31,7 +32,7 @@ func writeReplacing(
   guard !path.isEmpty, !path.utf8.contains(0) else {
     throw ImageFileError(.cannotWrite, path: path, errorNumber: EINVAL)
   }
-  // A device in a folder that the process may write to would be replaced, for every process.
+  // Otherwise, a device in a folder that the process can write to would be replaced, for every process.
   var status = stat()
   if path.withPathBytes({ stat($0, &status) }) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
     throw ImageFileError(.cannotWrite, path: path, context: "it is no regular file")
@@ -46,7 +47,7 @@ func writeReplacing(
 
   var isComplete = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
   if isComplete, let modified { _ = futimens(descriptor, [modified, modified]) }
-  // The name must not come to stable storage before what it names does; some file systems can't say.
+  // The content must reach stable storage before the name does. Some file systems do not support `fsync`.
   if isComplete, fsync(descriptor) != 0, errno != EINVAL { isComplete = false }
   var error = errno
   if isComplete, isCancelled() {
@@ -59,11 +60,11 @@ func writeReplacing(
       close(descriptor)
       return true
     }
-    // Only renaming replaces what has the name.
+    // Only renaming can replace an existing file.
     isNamed = errno == EEXIST && give(descriptor, theName: temporary)
     if !isNamed { (isComplete, error) = (false, errno) }
   }
-  // After EINTR the descriptor is gone on Linux, and the data was written before.
+  // After EINTR, the descriptor is closed on Linux, and the data was written before.
   if close(descriptor) != 0, errno != EINTR, isComplete { (isComplete, error) = (false, errno) }
   if isComplete, temporary.withPathBytes({ from in path.withPathBytes { rename(from, $0) } }) == 0 { return true }
   if isComplete { error = errno }
@@ -72,13 +73,14 @@ func writeReplacing(
 }
 
 #if os(Linux)
-/// Opens a file that has no name yet, where the system can do that; else gives a negative number.
+/// Opens a file without a name, if the system supports it; otherwise returns a negative number.
 private func openUnnamed(inFolderOf path: String) -> Int32 {
-  // `O_TMPFILE`, which is a macro that Swift does not import: of every architecture that Swift has.
+  // The value of `O_TMPFILE`, a macro that Swift does not import. It is the same on every architecture that Swift
+  // supports.
   let unnamed = 0o20000000 | O_DIRECTORY
   let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
   let descriptor = folder.withPathBytes { open($0, O_WRONLY | unnamed | O_CLOEXEC, 0o666) }
-  // The way to a name, which is closed where there is no `/proc`.
+  // `/proc` is needed to name the file; without it, an unnamed file is useless.
   if descriptor >= 0, access("/proc/self/fd/\(descriptor)", F_OK) != 0 {
     close(descriptor)
     return -1

@@ -1,7 +1,7 @@
 #if Drawing
-/// Lines, curves and arcs, which a context fills, strokes or clips to.
+/// A path of lines, curves, and arcs that a context fills, strokes, or clips to.
 ///
-/// A value: it belongs to no context, and may be made once and drawn many times, on any thread.
+/// A path is a value that belongs to no context. You can create it once and draw it many times, on any thread.
 public struct Path: Sendable, Hashable {
   enum Element: Sendable, Hashable {
     case move(Point)
@@ -14,7 +14,9 @@ public struct Path: Sendable, Hashable {
   }
 
   private(set) var elements: [Element] = []
-  /// Whether all its numbers are finite: cairo's behaviour is undefined for others.
+  /// Whether all numbers are finite.
+  ///
+  /// For other numbers, cairo's behavior is undefined.
   private(set) var isFinite = true
 
   /// Creates an empty path.
@@ -25,7 +27,7 @@ public struct Path: Sendable, Hashable {
   /// - Parameter rectangle: The rectangle.
   public init(_ rectangle: Rectangle) { addRectangle(rectangle) }
 
-  /// Creates the path of a rectangle with round corners.
+  /// Creates the path of a rectangle with rounded corners.
   ///
   /// - Parameters:
   ///   - rectangle: The rectangle.
@@ -36,14 +38,14 @@ public struct Path: Sendable, Hashable {
 
   /// Creates the path of an ellipse.
   ///
-  /// - Parameter rectangle: The rectangle that it touches.
+  /// - Parameter rectangle: The bounding rectangle of the ellipse.
   public init(ellipseIn rectangle: Rectangle) { addEllipse(in: rectangle) }
 
   /// Creates the path of a straight line.
   ///
   /// - Parameters:
-  ///   - start: Where it begins.
-  ///   - end: Where it ends.
+  ///   - start: The start of the line.
+  ///   - end: The end point.
   public init(lineFrom start: Point, to end: Point) {
     move(to: start)
     addLine(to: end)
@@ -51,62 +53,62 @@ public struct Path: Sendable, Hashable {
 
   /// Creates a path in a closure.
   ///
-  /// - Parameter build: Adds to the path.
+  /// - Parameter build: A closure that adds elements to the path.
   public init(_ build: (inout Path) -> Void) { build(&self) }
 
-  /// Whether it has nothing.
+  /// Whether the path has no elements.
   public var isEmpty: Bool { elements.isEmpty }
 
   private mutating func append(_ element: Element, _ sum: Double) {
     elements.append(element)
-    // Of infinities and numbers that are none, no sum is finite.
+    // A sum with an infinity or NaN is never finite.
     if !sum.isFinite { isFinite = false }
   }
 }
 
 extension Path {
-  /// Begins another part of the path.
+  /// Starts a new subpath.
   ///
-  /// - Parameter point: Where it begins.
+  /// - Parameter point: The start of the subpath.
   public mutating func move(to point: Point) { append(.move(point), point.sum) }
 
-  /// Adds a straight line from where the path is.
+  /// Adds a straight line from the current point.
   ///
-  /// - Parameter point: Where it ends.
+  /// - Parameter point: The end of the line.
   public mutating func addLine(to point: Point) { append(.line(point), point.sum) }
 
-  /// Adds straight lines through points.
+  /// Adds a subpath of straight lines through points.
   ///
-  /// - Parameter points: The first is where the lines begin.
+  /// - Parameter points: The points. The lines start at the first one.
   public mutating func addLines(_ points: [Point]) {
     guard let first = points.first else { return }
     move(to: first)
     for point in points.dropFirst() { addLine(to: point) }
   }
 
-  /// Adds a cubic Bézier curve from where the path is.
+  /// Adds a cubic Bézier curve from the current point.
   ///
   /// - Parameters:
-  ///   - end: Where it ends.
+  ///   - end: The end point.
   ///   - control1: The first control point.
   ///   - control2: The second control point.
   public mutating func addCurve(to end: Point, control1: Point, control2: Point) {
     append(.curve(control1, control2, end), end.sum + control1.sum + control2.sum)
   }
 
-  /// Adds a part of a circle, and before it a line from where the path is.
+  /// Adds a circular arc, preceded by a line from the current point.
   ///
   /// - Parameters:
-  ///   - center: The middle of the circle.
-  ///   - radius: Its radius.
-  ///   - start: The angle at which the arc begins, in radians: 0 is to the right, π / 2 downwards.
-  ///   - end: The angle at which it ends.
-  ///   - isCounterclockwise: Whether it goes that way, as the picture is seen.
+  ///   - center: The center of the circle.
+  ///   - radius: The radius of the circle.
+  ///   - start: The start angle of the arc, in radians: 0 is to the right, π / 2 is down.
+  ///   - end: The end angle of the arc, in radians.
+  ///   - isCounterclockwise: Whether the arc runs counterclockwise on the screen.
   public mutating func addArc(
     center: Point, radius: Double, from start: Double, to end: Double, isCounterclockwise: Bool = false
   ) {
     let sweep = isCounterclockwise ? start - end : end - start
-    // cairo draws each turn. Pairs of them that are left out change nothing, by either rule of filling.
+    // cairo draws each full turn. Omitting pairs of turns changes nothing under either fill rule.
     let turns = sweep > 4 * .pi ? 4 * .pi + sweep.truncatingRemainder(dividingBy: 4 * .pi) : sweep
     append(
       .arc(
@@ -116,7 +118,7 @@ extension Path {
       center.sum + radius + start + end)
   }
 
-  /// Adds a line to where the current part began.
+  /// Adds a line to the start of the current subpath.
   public mutating func closeSubpath() { append(.close, 0) }
 
   /// Adds a rectangle.
@@ -126,7 +128,7 @@ extension Path {
     append(.rectangle(rectangle), rectangle.origin.sum + rectangle.size.width + rectangle.size.height)
   }
 
-  /// Adds a rectangle with round corners.
+  /// Adds a rectangle with rounded corners.
   ///
   /// - Parameters:
   ///   - rectangle: The rectangle.
@@ -147,9 +149,9 @@ extension Path {
 
   /// Adds an ellipse.
   ///
-  /// - Parameter rectangle: The rectangle that it touches.
+  /// - Parameter rectangle: The bounding rectangle of the ellipse.
   public mutating func addEllipse(in rectangle: Rectangle) {
-    // The distance of control points by which four curves come closest to a circle of radius 1.
+    // With this distance of control points, four curves approximate a circle of radius 1 best.
     let factor = 0.552_284_749_831
     let (center, x, y) = (rectangle.center, rectangle.size.width / 2, rectangle.size.height / 2)
     func at(_ horizontal: Double, _ vertical: Double) -> Point {
@@ -163,7 +165,7 @@ extension Path {
     closeSubpath()
   }
 
-  /// Adds another path, as a part of its own.
+  /// Adds another path as a separate subpath.
   ///
   /// - Parameter path: The other path.
   public mutating func addPath(_ path: Path) {

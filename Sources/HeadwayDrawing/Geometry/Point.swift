@@ -1,5 +1,5 @@
 #if Drawing
-/// A place, in points from the top left corner: x to the right, y downwards.
+/// A position, in points from the top left corner: x to the right, y down.
 public struct Point: Sendable, Hashable {
   /// The distance from the left edge.
   public var x: Double

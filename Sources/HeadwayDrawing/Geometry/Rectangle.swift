@@ -17,7 +17,7 @@ public struct Rectangle: Sendable, Hashable {
     self.init(origin: Point(x, y), size: Size(width, height))
   }
 
-  /// Creates a rectangle of a corner and a size.
+  /// Creates a rectangle with a corner and a size.
   ///
   /// - Parameters:
   ///   - origin: The top left corner.
@@ -32,21 +32,21 @@ public struct Rectangle: Sendable, Hashable {
   public var maximumX: Double { origin.x + size.width }
   /// The bottom edge.
   public var maximumY: Double { origin.y + size.height }
-  /// The middle.
+  /// The center.
   public var center: Point { Point(origin.x + size.width / 2, origin.y + size.height / 2) }
 
-  /// The rectangle with each edge moved inwards, or outwards by a negative distance.
+  /// Returns the rectangle with each edge moved inward, or outward if the distance is negative.
   ///
-  /// - Parameter distance: By how much.
-  /// - Returns: The smaller rectangle.
+  /// - Parameter distance: The distance, in points.
+  /// - Returns: The new rectangle.
   public func inset(by distance: Double) -> Rectangle {
     Rectangle(
       origin.x + distance, origin.y + distance, size.width - 2 * distance, size.height - 2 * distance)
   }
 
-  /// The largest rectangle of the proportions of `content` that fits into this one, in its middle.
+  /// Returns the largest rectangle with the proportions of `content` that fits into this one, centered.
   ///
-  /// - Parameter content: The size whose proportions to keep, of which neither side is zero.
+  /// - Parameter content: The size whose proportions to keep. Neither side may be zero.
   /// - Returns: The rectangle.
   public func fitting(_ content: Size) -> Rectangle {
     let factor = min(size.width / content.width, size.height / content.height)

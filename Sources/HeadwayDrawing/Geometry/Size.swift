@@ -6,7 +6,7 @@ public struct Size: Sendable, Hashable {
   /// The height.
   public var height: Double
 
-  /// No width and no height.
+  /// A size with zero width and height.
   public static let zero = Size(0, 0)
 
   /// Creates a size.

@@ -1,18 +1,18 @@
 #if Drawing
 extension Image {
-  /// The most pixels in each direction that can be drawn into.
-  public static let maximumDrawingDimension = 32_767  // cairo's: its coordinates have 16 bits and a sign.
+  /// The maximum width and height of an image that you can draw into, in pixels.
+  public static let maximumDrawingDimension = 32_767  // cairo's limit: its coordinates are signed 16-bit numbers.
 
-  /// Draws an image now, on the calling thread.
+  /// Draws an image immediately, on the calling thread.
   ///
   /// A ``DrawingOperation`` does the same on a thread of its queue.
   ///
   /// - Parameters:
   ///   - width: The width, in points.
   ///   - height: The height, in points.
-  ///   - scale: How many pixels make a point.
-  ///   - draw: Draws into the context, which can't be used after it has returned.
-  /// - Throws: What `draw` throws, or a ``DrawingError``.
+  ///   - scale: The number of pixels per point.
+  ///   - draw: Draws into the context, which can't be used after this closure returns.
+  /// - Throws: The error that `draw` throws, or a ``DrawingError``.
   /// - Precondition: The size in pixels is from 1 to ``maximumDrawingDimension`` in each direction.
   public init(
     width: Double, height: Double, scale: Double = 1, draw: (DrawingContext) throws -> Void
@@ -32,7 +32,7 @@ extension Image {
   }
 }
 
-/// The size of an image that is to be drawn.
+/// The size of an image to draw.
 struct PixelSize: Sendable {
   let width: Double
   let height: Double

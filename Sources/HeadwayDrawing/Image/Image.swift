@@ -1,21 +1,22 @@
 #if Drawing
-/// A finished picture: pixels that never change.
+/// A finished image, whose pixels never change.
 ///
-/// A value that any number of threads may read; copies share the pixels. Draw one with a ``DrawingOperation``, or
-/// read a file with ``init(contentsOf:limits:)`` or ``init(thumbnailOf:fitting:limits:isCancelled:)``.
+/// An image is a value that any number of threads can read. Copies share the pixels. Draw an image with a
+/// ``DrawingOperation``, or read a file with ``init(contentsOf:limits:)`` or
+/// ``init(thumbnailOf:fitting:limits:isCancelled:)``.
 ///
-/// Pixels are sRGB, unless ``colorProfile`` says something else.
+/// Pixels are in sRGB, unless ``colorProfile`` specifies another color space.
 public struct Image: Sendable {
   let storage: PixelStorage
 
-  /// How many pixels make a point, in each direction.
+  /// The number of pixels per point, in each direction.
   ///
-  /// 1 for an image of a file, and for a display of usual density; 2 or 3 for finer ones.
+  /// The scale is 1 for an image from a file, and for a display of standard density; 2 or 3 for denser displays.
   public let scale: Double
 
-  /// The ICC profile that says which colours the pixels are, as the file had it; nil for sRGB.
+  /// The ICC profile of the pixels, as read from the file; nil for sRGB.
   ///
-  /// Written to files with the pixels. Drawing into a context takes the pixels as they are.
+  /// The profile is written to files together with the pixels. Drawing the image into a context ignores it.
   public let colorProfile: [UInt8]?
 
   init(_ storage: PixelStorage, scale: Double = 1, colorProfile: [UInt8]? = nil) {
@@ -31,22 +32,22 @@ public struct Image: Sendable {
   /// The size in points: the pixels divided by the scale.
   public var size: Size { Size(Double(pixelWidth) / scale, Double(pixelHeight) / scale) }
 
-  /// How much memory the pixels take.
+  /// The number of bytes that the pixels take.
   public var byteCount: Int { storage.bytes.count }
 
-  /// Whether no pixel lets anything shine through.
+  /// Whether all pixels are fully opaque.
   ///
   /// - Complexity: O(*n*) in the number of pixels.
   public var isOpaque: Bool {
     withExtendedLifetime(storage) { storage.bytes.bindMemory(to: UInt32.self).allSatisfy { $0 >> 24 == 255 } }
   }
 
-  /// The colour of a pixel.
+  /// Returns the color of a pixel.
   ///
   /// - Parameters:
   ///   - x: The column, from 0 at the left.
   ///   - y: The row, from 0 at the top.
-  /// - Returns: The colour, not premultiplied.
+  /// - Returns: The color, not premultiplied.
   /// - Precondition: The pixel is in the image.
   public func color(x: Int, y: Int) -> Color {
     precondition(
@@ -60,15 +61,14 @@ public struct Image: Sendable {
     return Color(red: component(16), green: component(8), blue: component(0), opacity: alpha / 255)
   }
 
-  /// Calls a closure with the pixels, rows from the top without gaps.
+  /// Calls a closure with the pixels, in rows from the top without gaps.
   ///
-  /// Each pixel is a 32-bit word in the byte order of the machine: alpha in the highest byte, then red, green and
-  /// blue, which are premultiplied by it. On a machine with the lowest byte first, the bytes are blue, green, red,
-  /// alpha.
+  /// Each pixel is a 32-bit word in native byte order: alpha in the highest byte, then red, green, and blue,
+  /// premultiplied by alpha. On a little-endian machine, the bytes are blue, green, red, alpha.
   ///
-  /// - Parameter body: Reads the bytes; the pointer is not valid after it returns.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws.
+  /// - Parameter body: Reads the bytes. The pointer is not valid after the closure returns.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: The error that `body` throws.
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -7,9 +7,9 @@ import Musl
 import Darwin
 #endif
 
-/// Memory for pixels, rows without gaps: 32-bit words as cairo has them, premultiplied, alpha in the highest byte.
+/// Memory for pixels, in rows without gaps: 32-bit words in cairo's format, premultiplied, alpha in the highest byte.
 ///
-/// Sendable, since it is written by the thread that made it alone, and only before anybody else has it.
+/// Sendable, because only the creating thread writes to the memory, and only before it shares it.
 final class PixelStorage: @unchecked Sendable {
   let width: Int
   let height: Int
@@ -17,10 +17,10 @@ final class PixelStorage: @unchecked Sendable {
 
   var bytesPerRow: Int { width * 4 }
 
-  /// Takes memory, in which all is transparent; nil if there is none.
+  /// Allocates memory for transparent pixels; nil if there is not enough.
   init?(width: Int, height: Int) {
     let (count, overflows) = width.multipliedReportingOverflow(by: 4 * height)
-    // The system gives zeroed pages, which it takes from nowhere until they are written.
+    // The system returns zeroed pages, which use no physical memory until they are written.
     guard !overflows, count > 0, let memory = calloc(count, 1) else { return nil }
     (self.width, self.height) = (width, height)
     bytes = UnsafeMutableRawBufferPointer(start: memory, count: count)
@@ -28,7 +28,7 @@ final class PixelStorage: @unchecked Sendable {
 
   deinit { free(bytes.baseAddress) }
 
-  /// A row, to be written or read.
+  /// Returns a row, for writing or reading.
   func row(_ y: Int) -> UnsafeMutableRawBufferPointer {
     UnsafeMutableRawBufferPointer(rebasing: bytes[y * bytesPerRow..<(y + 1) * bytesPerRow])
   }

@@ -1,23 +1,23 @@
 #if Drawing
-/// Why a drawing could not be finished.
+/// The reason why a drawing could not be finished.
 public struct DrawingError: Error, Sendable, CustomStringConvertible {
   /// The kinds of failure.
   ///
-  /// Later versions may add some: keep a default case when you compare.
+  /// Later versions may add more, so include a default case when you compare.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: Hashable { case outOfMemory, invalidGeometry, library }
 
     private let kind: Kind
 
-    /// There is no memory for the image, or for what is drawn.
+    /// There is not enough memory for the image, or for the drawing.
     public static let outOfMemory = Code(kind: .outOfMemory)
-    /// A number can't be drawn with: it is infinite or none, a transformation makes an area a line, or text is too
-    /// large.
+    /// The geometry is invalid: a number is infinite or not a number, a transformation reduces areas to lines, or text
+    /// is too large.
     public static let invalidGeometry = Code(kind: .invalidGeometry)
-    /// cairo refused for another reason.
+    /// cairo reported another error.
     public static let library = Code(kind: .library)
 
-    /// The kind in words.
+    /// A description of the kind of failure.
     public var description: String {
       switch kind {
       case .outOfMemory: "there is not enough memory"
@@ -27,24 +27,24 @@ public struct DrawingError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What kind of thing went wrong.
+  /// The kind of failure.
   public let code: Code
-  /// What was being drawn, for a person.
+  /// A description, for users, of the drawing that failed.
   public let context: String
-  /// The error below, if there was one.
+  /// The error that caused this error, if any.
   public let underlyingError: (any Error)?
 
   /// Creates an error.
   ///
   /// - Parameters:
-  ///   - code: What kind of thing went wrong.
-  ///   - context: What was being drawn, for a person.
-  ///   - underlyingError: The error below.
+  ///   - code: The kind of failure.
+  ///   - context: A description, for users, of the drawing that failed.
+  ///   - underlyingError: The error that caused this error, if any.
   public init(_ code: Code, context: String, underlyingError: (any Error)? = nil) {
     (self.code, self.context, self.underlyingError) = (code, context, underlyingError)
   }
 
-  /// What happened, and what was being drawn.
+  /// The failure, and the drawing that failed.
   public var description: String {
     "\(code): \(context)" + (underlyingError.map { " (\($0))" } ?? "")
   }

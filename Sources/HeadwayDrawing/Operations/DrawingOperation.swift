@@ -2,7 +2,7 @@
 public import Headway
 import Synchronization
 
-/// Draws an image off the main thread, and hands it over when it is finished.
+/// Draws an image off the main thread, and delivers it when it is finished.
 ///
 /// ```swift
 /// import HeadwayDrawing
@@ -14,25 +14,26 @@ import Synchronization
 /// queue.addOperation(drawing)
 /// ```
 ///
-/// A task awaits ``value`` in place of that; an operation that depends on this one reads ``image``.
+/// Instead of registering a handler, a task can await ``value``. An operation that depends on this one can read
+/// ``image``.
 ///
-/// **Cancelling** an operation that draws has all further commands do nothing, see ``DrawingContext``; there is no
-/// image then, and nothing is handed over.
+/// **Cancellation.** If you cancel an operation that is drawing, all further commands do nothing (see
+/// ``DrawingContext``). The operation then has no image and delivers nothing.
 ///
-/// The operation fails with what the closure throws, or with a ``DrawingError``.
+/// The operation fails with the error that the closure throws, or with a ``DrawingError``.
 public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
-  // Sendable, since what changes is in a lock.
+  // Sendable, because a lock protects all mutable state.
   private struct State {
-    /// What draws, until it is begun or never will be.
+    /// The drawing closure, until drawing starts or can no longer start.
     var draw: (@Sendable (DrawingContext) throws -> Void)?
     var image: Image?
     var handlers: [@MainActor @Sendable (Image) -> Void] = []
-    /// Whether there never will be an image.
+    /// Whether the operation can no longer have an image.
     var hasNoImage = false
   }
 
   private let pixelSize: PixelSize
-  // Nothing of the user's is called or released under it.
+  // No user code is called or released under this lock.
   private let state: Mutex<State>
 
   /// Creates an operation.
@@ -40,9 +41,9 @@ public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
   /// - Parameters:
   ///   - width: The width, in points.
   ///   - height: The height, in points.
-  ///   - scale: How many pixels make a point.
-  ///   - draw: Draws, once, on a thread of the operation's queue. It is released after the operation has ended. The
-  ///     context can't be used after it has returned.
+  ///   - scale: The number of pixels per point.
+  ///   - draw: Draws, once, on a thread of the operation's queue. The context can't be used after the closure returns.
+  ///     The closure is released after the operation has ended.
   /// - Precondition: The size in pixels is from 1 to ``Image/maximumDrawingDimension`` in each direction.
   public init(
     width: Double, height: Double, scale: Double = 1, draw: @escaping @Sendable (DrawingContext) throws -> Void
@@ -54,7 +55,7 @@ public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
 
   /// The finished image.
   ///
-  /// Nil until the operation has finished, and for ever if it failed or was cancelled.
+  /// Nil until the operation has finished. Always nil if the operation failed or was cancelled.
   public var image: Image? {
     guard case .success? = outcome else { return nil }
     return state.withLock { $0.image }
@@ -62,10 +63,11 @@ public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
 
   /// The finished image, for a task that waits for it.
   ///
-  /// When it returns, the handlers given to ``onImage(_:)`` have been called: with handlers, the main queue must be
-  /// served meanwhile. When that task is cancelled the wait ends, and the operation goes on.
+  /// Before this property returns, the handlers registered with ``onImage(_:)`` have been called. If there are
+  /// handlers, the main queue must be served in the meantime. If the waiting task is cancelled, the wait ends and the
+  /// operation continues.
   ///
-  /// - Throws: What made the operation fail; `CancellationError` when it was cancelled, or the task that waits is.
+  /// - Throws: The error of the operation; `CancellationError` if the operation or the waiting task is cancelled.
   public var value: Image {
     get async throws {
       try await finishedSuccessfully()
@@ -76,14 +78,14 @@ public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
 
   /// Calls `handler` with the finished image, on the main thread.
   ///
-  /// The operation has finished then. If it fails or is cancelled, the handler is released without a call. Several
-  /// handlers are called in the order in which they were registered; one that is registered after the end is called
-  /// as well.
+  /// The operation has finished when the handler is called. If the operation fails or is cancelled, the handler is
+  /// released without a call. Handlers are called in the order of their registration. A handler that you register after
+  /// the operation has finished is called, too.
   ///
-  /// ``value``, `await finished()` and the `await finished()` of the queue include the call. Blocking waits do not,
-  /// since they may block the main thread.
+  /// ``value``, `await finished()`, and the queue's `await finished()` include the call. Blocking waits do not, because
+  /// they may block the main thread.
   ///
-  /// - Parameter handler: What to call.
+  /// - Parameter handler: Receives the image on the main thread.
   public func onImage(_ handler: @escaping @MainActor @Sendable (Image) -> Void) {
     let isDrawn = state.withLock { state in
       guard state.image == nil else { return true }
@@ -95,7 +97,7 @@ public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
 
   /// Draws.
   ///
-  /// - Throws: What the closure throws, or a ``DrawingError``.
+  /// - Throws: The error that the closure throws, or a ``DrawingError``.
   public override func main() throws {
     guard let draw = takeDrawing() else { return }
     keepUntilEnd(draw)
@@ -110,18 +112,18 @@ public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
       if !handlers.isEmpty { deliver(to: handlers) }
     } catch {
       dropHandlers()
-      // That is how a drawing leaves early; it is no failure.
+      // A drawing ends early in this way; this is not a failure.
       if isCancelled, error is CancellationError { return }
       throw error
     }
   }
 
-  /// Asks the drawing to end early.
+  /// Requests the drawing to end early.
   ///
-  /// The command that is being carried out is finished; commands after it do nothing.
+  /// The current command is completed; commands after it do nothing.
   public override func cancel() {
     super.cancel()
-    // If it has begun, it has been taken; else it never will.
+    // If drawing has started, the closure has been removed; otherwise drawing will never start.
     if isCancelled, takeDrawing() != nil { dropHandlers() }
   }
 
@@ -141,11 +143,11 @@ public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
     withExtendedLifetime(handlers) {}
   }
 
-  /// Has the main queue call handlers once this operation has finished.
+  /// Calls handlers on the main queue after this operation has finished.
   private func deliver(to handlers: [@MainActor @Sendable (Image) -> Void]) {
     let report = beginReport()
     let delivery = BlockOperation { [self] in
-      // It may have been cancelled at the very end.
+      // The operation may have been cancelled just before it finished.
       guard let image else { return }
       report.run { MainActor.assumeIsolated { for handler in handlers { handler(image) } } }
     }

@@ -2,7 +2,7 @@
 public import Headway
 import Synchronization
 
-/// Makes a thumbnail of a JPEG or PNG file, in the background; on request it writes that to a file.
+/// Creates a thumbnail of a JPEG or PNG file in the background, and optionally writes it to a file.
 ///
 /// ```swift
 /// import HeadwayDrawing
@@ -12,14 +12,14 @@ import Synchronization
 /// print(try await thumbnail.value.size)
 /// ```
 ///
-/// Cancelling ends the decoding at the next row. A file that does not have its name yet will never have it; what had
-/// the name keeps it. The operation fails with an ``ImageFileError``.
+/// Cancelling the operation ends the decoding at the next row. If the output file does not have its name yet, it is
+/// discarded, and an existing file of that name is kept. The operation fails with an ``ImageFileError``.
 public final class ThumbnailOperation: Headway.Operation, @unchecked Sendable {
   /// The file that is read.
   public let path: String
-  /// The longer side of the thumbnail, in pixels.
+  /// The maximum length of the longer side of the thumbnail, in pixels.
   public let side: Int
-  /// The file that is written, if one is.
+  /// The file that is written, if any.
   public let outputPath: String?
 
   private let limits: ImageLimits
@@ -31,10 +31,10 @@ public final class ThumbnailOperation: Headway.Operation, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - path: The file to read.
-  ///   - side: The longer side of the thumbnail, in pixels.
-  ///   - outputPath: The file to write, in the format that its name says; nil for none.
+  ///   - side: The maximum length of the longer side of the thumbnail, in pixels.
+  ///   - outputPath: The file to write, in the format of its file name extension; nil for none.
   ///   - quality: The quality of a JPEG that is written, from 1 to 100.
-  ///   - limits: How large the file may be.
+  ///   - limits: The limits for the file.
   /// - Precondition: `side` is above 0, and `quality` from 1 to 100.
   public init(
     of path: String, fitting side: Int, into outputPath: String? = nil, quality: Int = 85,
@@ -49,7 +49,7 @@ public final class ThumbnailOperation: Headway.Operation, @unchecked Sendable {
 
   /// The thumbnail.
   ///
-  /// Nil until the operation has finished, and for ever if it failed or was cancelled.
+  /// Nil until the operation has finished. Always nil if the operation failed or was cancelled.
   public var image: Image? {
     guard case .success? = outcome else { return nil }
     return made.withLock { $0 }
@@ -57,9 +57,9 @@ public final class ThumbnailOperation: Headway.Operation, @unchecked Sendable {
 
   /// The thumbnail, for a task that waits for it.
   ///
-  /// Where that task is cancelled the wait ends, and the operation goes on.
+  /// If the waiting task is cancelled, the wait ends and the operation continues.
   ///
-  /// - Throws: What made the operation fail; `CancellationError` when it was cancelled, or the task that waits is.
+  /// - Throws: The error of the operation; `CancellationError` if the operation or the waiting task is cancelled.
   public var value: Image {
     get async throws {
       try await finishedSuccessfully()
@@ -68,7 +68,7 @@ public final class ThumbnailOperation: Headway.Operation, @unchecked Sendable {
     }
   }
 
-  /// Makes the thumbnail.
+  /// Creates the thumbnail.
   ///
   /// - Throws: ``ImageFileError``.
   public override func main() throws {

@@ -1,5 +1,5 @@
 #if Drawing
-/// How what is drawn is combined with what is there.
+/// A rule that combines drawing with the existing pixels.
 public struct BlendMode: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
     case normal, copy, erase, atop, multiply, screen, overlay, darken, lighten, difference, add
@@ -7,27 +7,27 @@ public struct BlendMode: Sendable, Hashable {
 
   let kind: Kind
 
-  /// Over what is there.
+  /// Draws over the existing pixels.
   public static let normal = BlendMode(kind: .normal)
-  /// In place of what is there, transparency included.
+  /// Replaces the existing pixels, transparency included.
   public static let copy = BlendMode(kind: .copy)
-  /// Removes what is there, where something is drawn.
+  /// Removes the existing pixels in the drawn area.
   public static let erase = BlendMode(kind: .erase)
-  /// Over what is there, and nowhere else.
+  /// Draws only over existing pixels.
   public static let atop = BlendMode(kind: .atop)
-  /// The product of both: never lighter than either.
+  /// The product of the two colors: never lighter than either.
   public static let multiply = BlendMode(kind: .multiply)
   /// The inverse of the product of the inverses: never darker than either.
   public static let screen = BlendMode(kind: .screen)
-  /// Multiplies where it is dark, and screens where it is light.
+  /// Multiplies dark pixels, and screens light pixels.
   public static let overlay = BlendMode(kind: .overlay)
-  /// The darker of both.
+  /// The darker of the two colors.
   public static let darken = BlendMode(kind: .darken)
-  /// The lighter of both.
+  /// The lighter of the two colors.
   public static let lighten = BlendMode(kind: .lighten)
-  /// The difference of both.
+  /// The difference of the two colors.
   public static let difference = BlendMode(kind: .difference)
-  /// The sum of both.
+  /// The sum of the two colors.
   public static let add = BlendMode(kind: .add)
 }
 #endif

@@ -1,9 +1,9 @@
 #if Drawing
-/// What is inside of a path that crosses itself.
+/// The rule that determines the inside of a path that crosses itself.
 public enum FillRule: Sendable, Hashable {
-  /// What the path goes around, in one direction more often than in the other.
+  /// The inside consists of points that the path encircles more often in one direction than in the other.
   case winding
-  /// What the path goes around an odd number of times.
+  /// The inside consists of points that the path encircles an odd number of times.
   case evenOdd
 }
 #endif

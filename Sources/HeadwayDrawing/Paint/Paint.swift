@@ -1,5 +1,5 @@
 #if Drawing
-/// What a path is filled or stroked with.
+/// The paint of a fill or a stroke.
 public struct Paint: Sendable {
   enum Kind: Sendable {
     case color(Color)
@@ -10,30 +10,34 @@ public struct Paint: Sendable {
 
   let kind: Kind
 
-  /// One colour.
+  /// Returns a paint with a single color.
   ///
-  /// - Parameter color: The colour.
+  /// - Parameter color: The color.
   /// - Returns: The paint.
   public static func color(_ color: Color) -> Paint { Paint(kind: .color(color)) }
 
-  /// Colours along a line; before its start and after its end the first and the last.
+  /// Returns a gradient along a line.
+  ///
+  /// The first color continues before the start, and the last color continues after the end.
   ///
   /// - Parameters:
-  ///   - gradient: The colours.
-  ///   - start: Where the line begins.
-  ///   - end: Where the line ends.
+  ///   - gradient: The colors.
+  ///   - start: The start of the line.
+  ///   - end: The end of the line.
   /// - Returns: The paint.
   public static func linearGradient(_ gradient: Gradient, from start: Point, to end: Point) -> Paint {
     Paint(kind: .linear(gradient, start: start, end: end))
   }
 
-  /// Colours from a point outwards; inside the first circle and outside the second the first and the last.
+  /// Returns a gradient from a point outward.
+  ///
+  /// The first color fills the inner circle, and the last color continues outside the outer circle.
   ///
   /// - Parameters:
-  ///   - gradient: The colours.
-  ///   - center: The middle of both circles.
-  ///   - startRadius: The radius of the circle at which the gradient begins.
-  ///   - endRadius: The radius of the circle at which it ends.
+  ///   - gradient: The colors.
+  ///   - center: The center of both circles.
+  ///   - startRadius: The radius of the inner circle, where the gradient begins.
+  ///   - endRadius: The radius of the outer circle, where the gradient ends.
   /// - Returns: The paint.
   public static func radialGradient(
     _ gradient: Gradient, center: Point, startRadius: Double = 0, endRadius: Double
@@ -41,17 +45,17 @@ public struct Paint: Sendable {
     Paint(kind: .radial(gradient, center: center, startRadius: startRadius, endRadius: endRadius))
   }
 
-  /// An image, repeated in both directions.
+  /// Returns a paint that repeats an image in both directions.
   ///
   /// - Parameters:
   ///   - image: The image.
-  ///   - origin: Where the top left corner of one of them is.
+  ///   - origin: The top left corner of one of the repeated images.
   /// - Returns: The paint.
   public static func tiles(of image: Image, origin: Point = .zero) -> Paint {
     Paint(kind: .image(image, origin: origin))
   }
 
-  /// Whether cairo's behaviour is defined for its numbers.
+  /// Whether cairo's behavior is defined for its numbers.
   var isFinite: Bool {
     switch kind {
     case .color(let color): color.isDrawable

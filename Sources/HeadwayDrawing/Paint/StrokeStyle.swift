@@ -1,48 +1,50 @@
 #if Drawing
-/// How a line along a path looks.
+/// The appearance of a line along a path.
 public struct StrokeStyle: Sendable, Hashable {
-  /// How a line ends.
+  /// The shape of a line's ends.
   public enum Cap: Sendable, Hashable {
-    /// At its end.
+    /// The line ends exactly at its end point.
     case butt
-    /// With half a circle behind its end.
+    /// A half circle extends the line beyond its end point.
     case round
-    /// With half a square behind its end.
+    /// Half a square extends the line beyond its end point.
     case square
   }
 
-  /// How two lines meet.
+  /// The shape of the corner where two lines meet.
   public enum Join: Sendable, Hashable {
-    /// With a sharp corner, unless the miter limit cuts it.
+    /// A sharp corner, unless the miter limit cuts it.
     case miter
-    /// With a round corner.
+    /// A rounded corner.
     case round
-    /// With a cut corner.
+    /// A cut corner.
     case bevel
   }
 
   /// The width of the line, in points.
   public var width: Double
-  /// How it ends.
+  /// The shape of its ends.
   public var cap: Cap
-  /// How its parts meet.
+  /// The shape of its corners.
   public var join: Join
-  /// How many times longer than wide a sharp corner may be before it is cut.
+  /// The maximum ratio of a sharp corner's length to the line width.
+  ///
+  /// Beyond this ratio, the corner is cut.
   public var miterLimit: Double
-  /// The lengths of dashes and of the gaps between them, in turn; empty for a line without gaps.
+  /// The lengths of dashes and gaps, alternating; empty for a solid line.
   public var dashes: [Double]
-  /// How far into the dashes the line begins.
+  /// The offset into the dash pattern at the start of the line.
   public var dashPhase: Double
 
   /// Creates a style.
   ///
   /// - Parameters:
   ///   - width: The width of the line, in points.
-  ///   - cap: How it ends.
-  ///   - join: How its parts meet.
-  ///   - miterLimit: How many times longer than wide a sharp corner may be.
-  ///   - dashes: The lengths of dashes and gaps, in turn.
-  ///   - dashPhase: How far into the dashes the line begins.
+  ///   - cap: The shape of its ends.
+  ///   - join: The shape of its corners.
+  ///   - miterLimit: The maximum ratio of a sharp corner's length to the line width.
+  ///   - dashes: The lengths of dashes and gaps, alternating.
+  ///   - dashPhase: The offset into the dash pattern at the start of the line.
   public init(
     width: Double = 1, cap: Cap = .butt, join: Join = .miter, miterLimit: Double = 10, dashes: [Double] = [],
     dashPhase: Double = 0

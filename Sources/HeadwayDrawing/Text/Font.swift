@@ -1,16 +1,17 @@
 #if Drawing
-/// Which font to set text in.
+/// The font of a text.
 ///
-/// What the system lacks is replaced by what comes closest, for each character that the font does not have too.
+/// If the system does not have the font, the closest font is used instead. The same applies to each character that the
+/// font does not contain.
 public struct Font: Sendable, Hashable {
-  /// How heavy a font is.
+  /// The weight of a font.
   public struct Weight: Sendable, Hashable {
-    /// From 100, thin, to 1000; 400 is regular.
+    /// The weight, from 100 (thin) to 1000; 400 is regular.
     public var value: Int
 
     /// Creates a weight.
     ///
-    /// - Parameter value: From 100 to 1000.
+    /// - Parameter value: The weight, from 100 to 1000.
     public init(_ value: Int) { self.value = value }
 
     /// 300.
@@ -25,15 +26,17 @@ public struct Font: Sendable, Hashable {
     public static let bold = Weight(700)
   }
 
-  /// The name of the family, or several with commas, the best first; `Sans`, `Serif` and `Monospace` are always
-  /// known.
-  public var family: String
-  /// The size, in points: about the height of a line.
+  /// The name of the family, or several names separated by commas in order of preference.
   ///
-  /// A drawing ends with a ``DrawingError`` where it is above 60,000 pixels, or, where a point is more than a pixel,
-  /// above 60,000 divided by the square of the pixels a point: of text at 72 pixels a point, above 11 points.
+  /// `Sans`, `Serif` and `Monospace` always exist.
+  public var family: String
+  /// The size, in points: approximately the height of a line.
+  ///
+  /// A drawing ends with a ``DrawingError`` if the size exceeds 60,000 pixels. At more than one pixel per point, the
+  /// limit in points is 60,000 divided by the square of the pixels per point. For example, at 72 pixels per point, the
+  /// limit is 11 points.
   public var size: Double
-  /// How heavy it is.
+  /// The weight of the font.
   public var weight: Weight
   /// Whether it is italic.
   public var isItalic: Bool
@@ -41,9 +44,9 @@ public struct Font: Sendable, Hashable {
   /// Creates a font.
   ///
   /// - Parameters:
-  ///   - family: The name of the family, or several with commas.
+  ///   - family: The name of the family, or several names separated by commas.
   ///   - size: The size, in points.
-  ///   - weight: How heavy it is.
+  ///   - weight: The weight of the font.
   ///   - isItalic: Whether it is italic.
   public init(_ family: String = "Sans", size: Double, weight: Weight = .regular, isItalic: Bool = false) {
     (self.family, self.size, self.weight, self.isItalic) = (family, size, weight, isItalic)

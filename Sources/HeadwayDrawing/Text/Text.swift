@@ -1,22 +1,22 @@
 #if Drawing
-/// Text and how it looks: in one font and colour, of any number of lines, in any script.
+/// Text and its appearance: in one font and color, with any number of lines, in any script.
 ///
-/// Pango shapes it: ligatures, marks, scripts that run from right to left, also mixed with others, and emoji if there
-/// is a font that has them.
+/// Pango lays out the text: ligatures, marks, scripts that run from right to left, mixed scripts, and emoji if a font
+/// contains them.
 public struct Text: Sendable, Hashable {
-  /// Where lines begin.
+  /// The alignment of lines.
   public enum Alignment: Sendable, Hashable {
-    /// Where reading begins: left, or right in text that runs from right to left.
+    /// The side where reading begins: left, or right in text that runs from right to left.
     case leading
-    /// In the middle.
+    /// The center.
     case center
-    /// Where reading ends.
+    /// The side where reading ends.
     case trailing
   }
 
-  /// In which direction text runs as a whole.
+  /// The direction of the text as a whole.
   public enum Direction: Sendable, Hashable {
-    /// As the first letter of each paragraph that has a direction.
+    /// The direction of the first letter in each paragraph that has a direction.
     case natural
     /// From left to right.
     case leftToRight
@@ -24,21 +24,25 @@ public struct Text: Sendable, Hashable {
     case rightToLeft
   }
 
-  /// The characters; a line end begins another paragraph.
+  /// The characters.
+  ///
+  /// A line break begins a new paragraph.
   public var string: String
   /// The font.
   public var font: Font
-  /// The colour; emoji have their own.
+  /// The color; emoji have their own colors.
   public var color: Color
-  /// Where lines begin.
+  /// The alignment of lines.
   public var alignment: Alignment
-  /// In which direction it runs as a whole.
+  /// The direction of the text as a whole.
   public var direction: Direction
-  /// How many lines are shown at most; of more, the last ends with an ellipsis.
+  /// The maximum number of lines.
   ///
-  /// Nil for all.
+  /// If the text is longer, the last line ends with an ellipsis.
+  ///
+  /// Nil for no limit.
   public var maximumLineCount: Int?
-  /// How much larger the distance between lines is than the font's.
+  /// The extra distance between lines, in points, in addition to that of the font.
   public var lineSpacing: Double
 
   /// Creates text.
@@ -46,11 +50,11 @@ public struct Text: Sendable, Hashable {
   /// - Parameters:
   ///   - string: The characters.
   ///   - font: The font.
-  ///   - color: The colour.
-  ///   - alignment: Where lines begin.
-  ///   - direction: In which direction it runs as a whole.
-  ///   - maximumLineCount: How many lines are shown at most, one or more; nil for all.
-  ///   - lineSpacing: How much larger the distance between lines is than the font's, in points.
+  ///   - color: The color; emoji have their own colors.
+  ///   - alignment: The alignment of lines.
+  ///   - direction: The direction of the text as a whole.
+  ///   - maximumLineCount: The maximum number of lines, one or more; nil for no limit.
+  ///   - lineSpacing: The extra distance between lines, in points, in addition to that of the font.
   public init(
     _ string: String, font: Font, color: Color = .black, alignment: Alignment = .leading,
     direction: Direction = .natural, maximumLineCount: Int? = nil, lineSpacing: Double = 0
