@@ -2,15 +2,15 @@
 public import Dispatch
 import Headway
 
-// On Apple platforms, one dispatch queue is one object, and `==` compares objects. On Linux each reading of
-// `DispatchQueue.main` makes another one.
+// On Apple platforms, each dispatch queue is a single object, and `==` compares objects. On Linux, each read of
+// `DispatchQueue.main` creates another object.
 
-/// Whether two dispatch queues are the same: the same object, or both the main queue.
+/// Returns whether two dispatch queues are the same: the same object, or both the main queue.
 ///
 /// - Parameters:
-///   - left: A queue, for instance the `underlyingQueue` of an operation queue.
-///   - right: Another.
-/// - Returns: Whether they are the same.
+///   - left: A dispatch queue, for example the `underlyingQueue` of an operation queue.
+///   - right: Another dispatch queue.
+/// - Returns: True if they are the same.
 public func === (left: DispatchQueue?, right: DispatchQueue?) -> Bool {
   switch (left, right) {
   case (nil, nil): true
@@ -21,27 +21,29 @@ public func === (left: DispatchQueue?, right: DispatchQueue?) -> Bool {
   }
 }
 
-/// Whether two dispatch queues are different.
+/// Returns whether two dispatch queues are different.
 ///
 /// - Parameters:
-///   - left: A queue.
-///   - right: Another.
-/// - Returns: Whether they are different.
+///   - left: A dispatch queue.
+///   - right: Another dispatch queue.
+/// - Returns: True if they are different.
 public func !== (left: DispatchQueue?, right: DispatchQueue?) -> Bool { !(left === right) }
 
-/// Whether two dispatch queues are the same, as on Apple platforms, where they are equatable.
+/// Returns whether two dispatch queues are the same.
+///
+/// On Apple platforms, dispatch queues are equatable.
 ///
 /// - Parameters:
-///   - left: A queue, for instance the `underlyingQueue` of an operation queue.
-///   - right: Another.
-/// - Returns: Whether they are the same.
+///   - left: A dispatch queue, for example the `underlyingQueue` of an operation queue.
+///   - right: Another dispatch queue.
+/// - Returns: True if they are the same.
 public func == (left: DispatchQueue?, right: DispatchQueue?) -> Bool { left === right }
 
-/// Whether two dispatch queues are different.
+/// Returns whether two dispatch queues are different.
 ///
 /// - Parameters:
-///   - left: A queue.
-///   - right: Another.
-/// - Returns: Whether they are different.
+///   - left: A dispatch queue.
+///   - right: Another dispatch queue.
+/// - Returns: True if they are different.
 public func != (left: DispatchQueue?, right: DispatchQueue?) -> Bool { !(left === right) }
 #endif

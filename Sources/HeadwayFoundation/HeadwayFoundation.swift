@@ -1,10 +1,10 @@
-// `import HeadwayFoundation` in place of `import Foundation`: all of Foundation, with Headway's operations and queues
-// under the names of Foundation's.
+// Replace `import Foundation` with `import HeadwayFoundation` to get all of Foundation, with Headway's operations and
+// queues under the names of Foundation's.
 //
-// A name that is exported by itself wins over one that comes with its module. So these four are Headway's even in a
-// file that imports Foundation too, or XCTest, which exports it. Aliases of this module alone would be ambiguous there.
-// The aliases are for names that are qualified by this module, and for `import class HeadwayFoundation.Operation`: both
-// look into the module itself first.
+// A name that is exported individually wins over a name that is exported with its module. Therefore these four names
+// are Headway's even in a file that also imports Foundation, or XCTest, which exports Foundation. With only aliases in
+// this module, the names would be ambiguous there. The aliases serve names that are qualified by this module, and
+// `import class HeadwayFoundation.Operation`. Both look up the name in the module itself first.
 
 @_exported public import Foundation
 @_exported public import Headway
@@ -26,22 +26,22 @@ public typealias OperationQueue = Headway.OperationQueue
 /// Headway's quality of service, under the name of Foundation's.
 public typealias QualityOfService = Headway.QualityOfService
 
-/// What an observation by key path returns on Apple platforms.
+/// The token that an observation by key path returns, under its name on Apple platforms.
 public typealias NSKeyValueObservation = ObservationToken
 
-/// What an observer by key path wants to be told, by the name that it has on Apple platforms.
+/// The options of an observation by key path, under their name on Apple platforms.
 public typealias NSKeyValueObservingOptions = ObservationOptions
 
-/// What an observer by key path is told, by the name that it has on Apple platforms.
+/// The change that an observer by key path receives, under its name on Apple platforms.
 public typealias NSKeyValueObservedChange = ObservedValueChange
 
-/// In which way an observed property changes, by the name that it has on Apple platforms.
+/// The kind of change of an observed property, under its name on Apple platforms.
 public typealias NSKeyValueChange = ObservedChangeKind
 
 extension OperationExtensions {
-  /// Does the work, for callers that do not expect it to throw: an error is kept in `error`.
+  /// Runs `main()` for callers that do not expect it to throw: an error is kept in `error`.
   ///
-  /// Foundation's `main()` does not throw, and an override of `start()` may call it. As `super.main()` in a direct
-  /// subclass of `Operation`, it does nothing.
+  /// Foundation's `main()` does not throw, and an override of `start()` may call it. If a direct subclass of
+  /// `Operation` calls it as `super.main()`, it does nothing.
   public func main() { callMain(seenAs: Self.self) }
 }

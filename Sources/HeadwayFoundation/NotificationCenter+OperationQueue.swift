@@ -1,10 +1,10 @@
 public import Foundation
 public import Headway
 
-/// A queue, or nil: what `OperationQueue.current` is.
+/// A queue or nil, such as `OperationQueue.current`.
 ///
-/// Calls that take a queue of Foundation's or nil get a twin that takes one of these. It is a protocol so that `nil`
-/// alone goes on meaning Foundation's call, and `.current` means Headway's.
+/// Each Foundation method that takes an optional Foundation queue has an overload that takes this type. Because it is a
+/// protocol, a bare `nil` still selects Foundation's method, and `.current` selects Headway's.
 public protocol OperationQueueOrNone {
   /// The queue, if there is one.
   var operationQueueIfAny: Headway.OperationQueue? { get }
@@ -16,22 +16,24 @@ extension Optional: OperationQueueOrNone where Wrapped: Headway.OperationQueue {
 }
 
 extension OperationQueueOrNone where Self == Headway.OperationQueue? {
-  /// The queue that runs the operation from which this is called, as of Headway's queues.
+  /// The Headway queue that runs the calling operation.
   public static var current: Headway.OperationQueue? { Headway.OperationQueue.current }
 }
 
 extension NotificationCenter {
   /// Adds an observer whose block runs in a queue.
   ///
-  /// As in Foundation, the thread that posts waits until the block has run. From inside an operation of `queue`, the
-  /// block is called there and then. While the queue is suspended, or has no place, those who post wait.
+  /// As in Foundation, the thread that posts a notification waits until the block has run. If it posts from inside an
+  /// operation of `queue`, the block is called immediately on that thread. While the queue is suspended or full,
+  /// posting threads wait.
   ///
   /// - Parameters:
-  ///   - name: The notifications to hear of, or nil for all.
-  ///   - object: Whose notifications to hear of, or nil for everybody's.
+  ///   - name: The name of the notifications, or nil for all names.
+  ///   - object: The object that posts the notifications, or nil for all objects.
   ///   - queue: The queue in which the block runs.
-  ///   - block: What to run.
-  /// - Returns: The observer, for `removeObserver(_:)`. The notification center holds it, and the queue, until then.
+  ///   - block: The block, which receives the notification.
+  /// - Returns: The observer. The notification center retains it, and the queue, until you pass it to
+  ///   `removeObserver(_:)`.
   public func addObserver(
     forName name: NSNotification.Name?, object: Any?, queue: Headway.OperationQueue,
     using block: @escaping @Sendable (Notification) -> Void
@@ -43,14 +45,15 @@ extension NotificationCenter {
     }
   }
 
-  /// Adds an observer whose block runs in a queue, or, if there is none, on the thread that posts.
+  /// Adds an observer whose block runs in a queue or, without a queue, on the thread that posts.
   ///
   /// - Parameters:
-  ///   - name: The notifications to hear of, or nil for all.
-  ///   - object: Whose notifications to hear of, or nil for everybody's.
+  ///   - name: The name of the notifications, or nil for all names.
+  ///   - object: The object that posts the notifications, or nil for all objects.
   ///   - queue: The queue in which the block runs, or nil.
-  ///   - block: What to run.
-  /// - Returns: The observer, for `removeObserver(_:)`. The notification center holds it, and the queue, until then.
+  ///   - block: The block, which receives the notification.
+  /// - Returns: The observer. The notification center retains it, and the queue, until you pass it to
+  ///   `removeObserver(_:)`.
   public func addObserver<Queue: OperationQueueOrNone>(
     forName name: NSNotification.Name?, object: Any?, queue: Queue,
     using block: @escaping @Sendable (Notification) -> Void
@@ -62,7 +65,7 @@ extension NotificationCenter {
   }
 }
 
-/// A notification on its way to the queue; the thread that posted it waits meanwhile.
+/// A notification on its way to the queue, while the thread that posted it waits.
 private struct Delivery: @unchecked Sendable {
   let notification: Notification
   let block: @Sendable (Notification) -> Void

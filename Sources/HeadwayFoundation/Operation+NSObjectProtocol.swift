@@ -1,8 +1,8 @@
 public import Foundation
 public import Headway
 
-// What Foundation's classes have from NSObject, so that operations and queues can be delegates. Where Objective-C is,
-// only its own objects can conform.
+// Foundation's classes inherit these members from NSObject. With them, operations and queues can be delegates. Where
+// Objective-C is available, only Objective-C objects can conform.
 
 #if !canImport(ObjectiveC)
 extension Headway.Operation: NSObjectProtocol {}
@@ -10,49 +10,49 @@ extension Headway.Operation: NSObjectProtocol {}
 extension Headway.OperationQueue: NSObjectProtocol {}
 
 extension NSObjectProtocol where Self: Headway.Operation {
-  /// The operation.
+  /// Returns the operation.
   ///
   /// - Returns: The operation.
   public func `self`() -> Self { self }
 
-  /// Whether the object stands for another one; it never does.
+  /// Returns whether the object is a proxy for another one; always false.
   ///
-  /// - Returns: False.
+  /// - Returns: Always false.
   public func isProxy() -> Bool { false }
 
-  /// Whether the operation is of a class or of a subclass of it.
+  /// Returns whether the operation is an instance of a class or of one of its subclasses.
   ///
-  /// - Parameter class: The class.
+  /// - Parameter class: The class to compare with.
   /// - Returns: Whether it is.
   public func isKind(of class: AnyClass) -> Bool { HeadwayFoundation.isKind(type(of: self), of: `class`) }
 
-  /// Whether the operation is of a class, and of no subclass of it.
+  /// Returns whether the operation is an instance of a class, but not of one of its subclasses.
   ///
-  /// - Parameter class: The class.
+  /// - Parameter class: The class to compare with.
   /// - Returns: Whether it is.
   public func isMember(of class: AnyClass) -> Bool { type(of: self) == `class` }
 }
 
 extension NSObjectProtocol where Self: Headway.OperationQueue {
-  /// The queue.
+  /// Returns the queue.
   ///
   /// - Returns: The queue.
   public func `self`() -> Self { self }
 
-  /// Whether the object stands for another one; it never does.
+  /// Returns whether the object is a proxy for another one; always false.
   ///
-  /// - Returns: False.
+  /// - Returns: Always false.
   public func isProxy() -> Bool { false }
 
-  /// Whether the queue is of a class or of a subclass of it.
+  /// Returns whether the queue is an instance of a class or of one of its subclasses.
   ///
-  /// - Parameter class: The class.
+  /// - Parameter class: The class to compare with.
   /// - Returns: Whether it is.
   public func isKind(of class: AnyClass) -> Bool { HeadwayFoundation.isKind(type(of: self), of: `class`) }
 
-  /// Whether the queue is of a class, and of no subclass of it.
+  /// Returns whether the queue is an instance of a class, but not of one of its subclasses.
   ///
-  /// - Parameter class: The class.
+  /// - Parameter class: The class to compare with.
   /// - Returns: Whether it is.
   public func isMember(of class: AnyClass) -> Bool { type(of: self) == `class` }
 }
@@ -60,10 +60,10 @@ extension NSObjectProtocol where Self: Headway.OperationQueue {
 extension Headway.OperationQueue: ProgressReporting {}
 
 extension ProgressReporting where Self: Headway.OperationQueue {
-  /// A Foundation progress that shows that of the queue, made anew each time.
+  /// A new Foundation progress for each read, which shows the progress of the queue.
   ///
-  /// Where both types fit, the queue's own is preferred, on which `totalUnitCount` is set. This one is updated on the
-  /// main dispatch queue, and is to be used there.
+  /// If both types fit, the compiler prefers the queue's own `OperationProgress`, whose `totalUnitCount` you set. This
+  /// one is updated on the main dispatch queue, so use it only there.
   public var progress: Progress {
     let own: OperationProgress = progress
     return own.foundationProgress()

@@ -3,21 +3,22 @@ public import Headway
 import Synchronization
 
 extension Headway.OperationQueue {
-  /// Makes a Foundation queue that hands its blocks and barriers on to this one, for code that takes Foundation's.
+  /// Creates a Foundation queue that forwards its blocks and barriers to this one, for code that requires Foundation's.
   ///
-  /// Its settings are this queue's: limit, suspension, name, quality of service, underlying queue. Cancelling or
-  /// waiting for all does so to this one. Operations of Foundation's that are added to it run on threads of
-  /// Foundation's, since they can be in no queue of Headway's.
+  /// It shares the settings of this queue: limit, suspension, name, quality of service, and underlying queue.
+  /// Cancelling all operations, or waiting for them, does the same in this queue. Foundation operations that you add to
+  /// it run on Foundation's threads, because they can't be in a Headway queue.
   ///
-  /// - Returns: The Foundation queue, a new one at each call. It holds this one.
+  /// - Returns: The Foundation queue, a new one for each call. It retains this queue.
   public func foundationQueue() -> Foundation.OperationQueue { ForwardingQueue(to: self) }
 }
 
 extension Foundation.OperationQueue {
-  /// A Headway queue for this one: that to which it hands on, if `foundationQueue()` made it; else one that runs its
-  /// operations in this one.
+  /// A Headway queue for this one.
   ///
-  /// For the main queue it is the main queue. For others it is the same one as long as somebody holds it.
+  /// If `foundationQueue()` created this queue, it is the queue that this one forwards to. For the main queue, it is
+  /// the main queue. For other queues, it is a queue that runs its operations in this one; it is the same queue as long
+  /// as it is retained.
   public var headwayQueue: Headway.OperationQueue {
     if let forwarding = self as? ForwardingQueue { return forwarding.queue }
     if self === Foundation.OperationQueue.main { return .main }
@@ -25,47 +26,47 @@ extension Foundation.OperationQueue {
   }
 }
 
-/// Whether the Foundation queue, for instance that of a session, stands for the Headway one.
+/// Returns whether a Foundation queue, for example that of a session, represents a Headway queue.
 ///
 /// - Parameters:
 ///   - foundation: A Foundation queue.
 ///   - queue: A Headway queue.
-/// - Returns: Whether `queue` is the first one's `headwayQueue`.
+/// - Returns: True if `queue` is the `headwayQueue` of the first argument.
 public func === (foundation: Foundation.OperationQueue?, queue: Headway.OperationQueue?) -> Bool {
   foundation?.headwayQueue as AnyObject? === queue as AnyObject?
 }
 
-/// Whether the Foundation queue, for instance that of a session, stands for the Headway one.
+/// Returns whether a Foundation queue, for example that of a session, represents a Headway queue.
 ///
 /// - Parameters:
 ///   - queue: A Headway queue.
 ///   - foundation: A Foundation queue.
-/// - Returns: Whether `queue` is the second one's `headwayQueue`.
+/// - Returns: True if `queue` is the `headwayQueue` of the second argument.
 public func === (queue: Headway.OperationQueue?, foundation: Foundation.OperationQueue?) -> Bool {
   foundation === queue
 }
 
-/// Whether the Foundation queue stands for another one than the Headway one.
+/// Returns whether a Foundation queue represents a different queue than a Headway queue.
 ///
 /// - Parameters:
 ///   - foundation: A Foundation queue.
 ///   - queue: A Headway queue.
-/// - Returns: Whether `queue` is not the first one's `headwayQueue`.
+/// - Returns: True if `queue` is not the `headwayQueue` of the first argument.
 public func !== (foundation: Foundation.OperationQueue?, queue: Headway.OperationQueue?) -> Bool {
   !(foundation === queue)
 }
 
-/// Whether the Foundation queue stands for another one than the Headway one.
+/// Returns whether a Foundation queue represents a different queue than a Headway queue.
 ///
 /// - Parameters:
 ///   - queue: A Headway queue.
 ///   - foundation: A Foundation queue.
-/// - Returns: Whether `queue` is not the second one's `headwayQueue`.
+/// - Returns: True if `queue` is not the `headwayQueue` of the second argument.
 public func !== (queue: Headway.OperationQueue?, foundation: Foundation.OperationQueue?) -> Bool {
   !(foundation === queue)
 }
 
-/// A Foundation queue that hands on to a Headway one.
+/// A Foundation queue that forwards to a Headway queue.
 private final class ForwardingQueue: Foundation.OperationQueue, @unchecked Sendable {
   let queue: Headway.OperationQueue
 
@@ -126,12 +127,13 @@ private enum QueuesOnFoundation {
     weak var queue: Headway.OperationQueue?
   }
 
-  // By the Foundation queue, which lives as long as the Headway one, whose executor holds it.
+  // The key is the Foundation queue. It lives as long as the Headway queue, because the executor of the latter retains
+  // it.
   private static let state = Mutex(State())
 
   private struct State {
     var references: [ObjectIdentifier: Reference] = [:]
-    /// Those whose queue is gone are removed when there are so many.
+    /// When there are this many references, those without a queue are removed.
     var sweepCount = 16
 
     mutating func removeFormerIfMany() {

@@ -3,15 +3,15 @@ public import Foundation
 public import Headway
 
 extension OperationProgress {
-  /// Makes a Foundation progress that shows this one, for code that shows a `Progress` to people.
+  /// Creates a Foundation progress that shows this one, for code that displays a `Progress`.
   ///
-  /// Its units are hundredths of this one's. It is indeterminate as long as this one is. Cancelling, pausing and
-  /// resuming either does so to both.
+  /// Its units are hundredths of this progress. It is indeterminate while this progress is. Cancelling, pausing, or
+  /// resuming either progress does the same to the other.
   ///
-  /// Foundation's `Progress` on Linux has no lock, so it may be used on one queue only. It is updated there.
+  /// On Linux, Foundation's `Progress` has no lock, so it may be used on only one queue. It is updated on that queue.
   ///
-  /// - Parameter queue: The queue on which it is used; the main queue by default.
-  /// - Returns: The Foundation progress. It holds this one; this one does not hold it.
+  /// - Parameter queue: The queue that uses the Foundation progress; the main queue by default.
+  /// - Returns: The Foundation progress. It retains this one; this one does not retain it.
   public func foundationProgress(updatedOn queue: DispatchQueue = .main) -> Progress {
     let shown = ShownProgress(of: self)
     let reference = WeakProgress(shown)
@@ -19,20 +19,19 @@ extension OperationProgress {
     shown.token = observe { source in
       queue.async { reference.progress?.show(source) }
     }
-    // A part without units hears of cancelling, and leaves the handlers of this one to their owner.
+    // A part without units receives cancellations, and leaves this progress's handlers to their owner.
     OperationProgress(totalUnitCount: 0, parent: self, pendingUnitCount: 0).forward(to: reference, on: queue)
     return shown
   }
 
-  /// Makes a Foundation progress that stands for a part of this one, for code that reports what it does to a
-  /// `Progress`.
+  /// Creates a Foundation progress for a part of this one, for code that reports to a `Progress`.
   ///
-  /// What is set on it, by one thread at a time, counts here. Cancelling, pausing and resuming this one does so to the
-  /// part.
+  /// Values that one thread at a time sets on it count toward this progress. Cancelling, pausing, or resuming this
+  /// progress does the same to the part.
   ///
   /// - Parameters:
-  ///   - totalUnitCount: How many units there are to do; 0 or less when that is not known.
-  ///   - pendingUnitCount: How many of this progress's units the part completes.
+  ///   - totalUnitCount: The number of units of the part; 0 or less if unknown.
+  ///   - pendingUnitCount: The number of this progress's units that the part completes.
   /// - Returns: The Foundation progress.
   public func foundationPart(totalUnitCount: Int64, pendingUnitCount: Int64) -> Progress {
     let part = OperationProgress(totalUnitCount: 0)
@@ -43,7 +42,7 @@ extension OperationProgress {
     return progress
   }
 
-  /// Cancels, pauses and resumes `progress` with this one.
+  /// Cancels, pauses, and resumes `progress` together with this one.
   fileprivate func forward(to progress: WeakProgress, on queue: DispatchQueue?) {
     let on = { @Sendable (body: @escaping @Sendable () -> Void) in
       if let queue { queue.async(execute: body) } else { body() }
@@ -55,14 +54,14 @@ extension OperationProgress {
 }
 
 extension Progress {
-  /// Makes a Headway progress, for instance that of a queue, a part of this one.
+  /// Adds a Headway progress, for example that of a queue, as a part of this one.
   ///
-  /// Cancelling, pausing and resuming this progress does so to the part.
+  /// Cancelling, pausing, or resuming this progress does the same to the part.
   ///
   /// - Parameters:
   ///   - child: The progress of the part.
-  ///   - pendingUnitCount: How many of this progress's units it completes.
-  ///   - queue: The queue on which this progress is used; the main queue by default.
+  ///   - pendingUnitCount: The number of this progress's units that the part completes.
+  ///   - queue: The queue that uses this progress; the main queue by default.
   public func addChild(
     _ child: OperationProgress, withPendingUnitCount pendingUnitCount: Int64, updatedOn queue: DispatchQueue = .main
   ) {
@@ -70,7 +69,7 @@ extension Progress {
   }
 }
 
-/// A reference to a Foundation progress, to be used on one queue.
+/// A reference to a Foundation progress, for use on one queue.
 private struct WeakProgress: @unchecked Sendable {  // A weak reference, which the runtime protects.
   weak var progress: Progress?
 
@@ -79,9 +78,10 @@ private struct WeakProgress: @unchecked Sendable {  // A weak reference, which t
 
 /// A Foundation progress that shows a Headway one.
 ///
-/// It overrides what cancels: Foundation on Linux calls the handlers of a progress some time later.
+/// It overrides the methods that cancel, pause, and resume, because Foundation on Linux calls the handlers of a
+/// progress with a delay.
 private final class ShownProgress: Progress, @unchecked Sendable {
-  // Used on one queue, as its documentation says.
+  // Used on one queue, as documented.
   private let source: OperationProgress
   var token: ObservationToken?
 
@@ -107,7 +107,7 @@ private final class ShownProgress: Progress, @unchecked Sendable {
 }
 
 extension Progress {
-  /// Takes over how far a Headway progress has come, in hundredths.
+  /// Copies the state of a Headway progress, in hundredths.
   fileprivate func show(_ source: OperationProgress) {
     totalUnitCount = source.isIndeterminate ? -1 : 100
     completedUnitCount = Int64(source.fractionCompleted * 100)
@@ -116,9 +116,9 @@ extension Progress {
   }
 }
 
-/// A Foundation progress that reports what is set on it.
+/// A Foundation progress that reports the values that are set on it.
 private final class ReportedProgress: Progress, @unchecked Sendable {
-  // Used by one thread at a time, as its documentation says.
+  // Used by one thread at a time, as documented.
   private let part: OperationProgress
 
   init(to part: OperationProgress) {

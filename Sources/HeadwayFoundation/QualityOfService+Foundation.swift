@@ -3,9 +3,9 @@ public import Foundation
 public import Headway
 
 extension Headway.QualityOfService {
-  /// The same of Foundation's.
+  /// Creates a quality of service from Foundation's.
   ///
-  /// - Parameter quality: That of Foundation's.
+  /// - Parameter quality: Foundation's quality of service.
   public init(_ quality: Foundation.QualityOfService) {
     self =
       switch quality {
@@ -18,9 +18,9 @@ extension Headway.QualityOfService {
       }
   }
 
-  /// The same of Dispatch's; `.default` for what is not specified.
+  /// Creates a quality of service from a class of Dispatch's; `.default` if it is unspecified.
   ///
-  /// - Parameter qualityClass: That of Dispatch's.
+  /// - Parameter qualityClass: The quality-of-service class of Dispatch.
   public init(_ qualityClass: DispatchQoS.QoSClass) {
     self =
       switch qualityClass {
@@ -33,16 +33,16 @@ extension Headway.QualityOfService {
       }
   }
 
-  /// The same of Dispatch's, but for its relative priority.
+  /// Creates a quality of service from Dispatch's, without its relative priority.
   ///
-  /// - Parameter quality: That of Dispatch's.
+  /// - Parameter quality: The quality of service of Dispatch.
   public init(_ quality: DispatchQoS) { self.init(quality.qosClass) }
 }
 
 extension Foundation.QualityOfService {
-  /// The same of Headway's.
+  /// Creates a quality of service from Headway's.
   ///
-  /// - Parameter quality: That of Headway's.
+  /// - Parameter quality: Headway's quality of service.
   public init(_ quality: Headway.QualityOfService) {
     self =
       switch quality {
@@ -56,9 +56,9 @@ extension Foundation.QualityOfService {
 }
 
 extension DispatchQoS.QoSClass {
-  /// The same of Headway's.
+  /// Creates a quality of service from Headway's.
   ///
-  /// - Parameter quality: That of Headway's.
+  /// - Parameter quality: Headway's quality of service.
   public init(_ quality: Headway.QualityOfService) {
     self =
       switch quality {
@@ -72,27 +72,27 @@ extension DispatchQoS.QoSClass {
 }
 
 extension DispatchQoS {
-  /// The same of Headway's.
+  /// Creates a quality of service from Headway's.
   ///
   /// - Parameters:
-  ///   - quality: That of Headway's.
+  ///   - quality: Headway's quality of service.
   ///   - relativePriority: The priority within that class, from -15 to 0.
   public init(_ quality: Headway.QualityOfService, relativePriority: Int = 0) {
     self.init(qosClass: QoSClass(quality), relativePriority: relativePriority)
   }
 }
 
-/// What has a quality of service of Foundation's: `Thread` and `Process`.
+/// A type with a Foundation quality of service: `Thread` and `Process`.
 ///
-/// Nothing else need conform. With this, the property can be set to a quality of service of Headway's, and read as one;
-/// Foundation's is preferred wherever both fit, as for `.utility`.
+/// No other type needs to conform. With this protocol, you can set the property to a Headway quality of service, and
+/// read it as one. If both types fit, as for `.utility`, the compiler prefers Foundation's.
 public protocol FoundationQualityOfService: AnyObject {
-  /// That of Foundation's.
+  /// The quality of service as Foundation's type.
   var foundationQualityOfService: Foundation.QualityOfService { get set }
 }
 
 extension FoundationQualityOfService {
-  /// How important the work is to the user, as Headway's type.
+  /// The importance of the work to the user, as Headway's type.
   public var qualityOfService: Headway.QualityOfService {
     get { Headway.QualityOfService(foundationQualityOfService) }
     set { foundationQualityOfService = Foundation.QualityOfService(newValue) }
@@ -100,7 +100,7 @@ extension FoundationQualityOfService {
 }
 
 extension Thread: FoundationQualityOfService {
-  /// That of Foundation's.
+  /// The quality of service as Foundation's type.
   public var foundationQualityOfService: Foundation.QualityOfService {
     get { qualityOfService }
     set { qualityOfService = newValue }
@@ -109,7 +109,7 @@ extension Thread: FoundationQualityOfService {
 
 #if !(os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
 extension Process: FoundationQualityOfService {
-  /// That of Foundation's.
+  /// The quality of service as Foundation's type.
   public var foundationQualityOfService: Foundation.QualityOfService {
     get { qualityOfService }
     set { qualityOfService = newValue }

@@ -1,5 +1,6 @@
-// `import HeadwayFoundationNetworking` in place of `import FoundationNetworking`: all of that, and sessions that call
-// their delegates in a queue of Headway's. It is a module by itself since FoundationNetworking brings a network stack.
+// Replace `import FoundationNetworking` with `import HeadwayFoundationNetworking` to get all of that module, and
+// sessions that call their delegates in a Headway queue. This is a separate module, because FoundationNetworking links
+// a network stack.
 
 @_exported public import HeadwayFoundation
 
@@ -10,12 +11,12 @@
 extension URLSession {
   /// Creates a session that calls its delegate and completion handlers in a queue.
   ///
-  /// The queue should run one operation at a time, so that the calls come in order.
+  /// The queue should run one operation at a time, which keeps the calls in order.
   ///
   /// - Parameters:
-  ///   - configuration: How it loads.
-  ///   - delegate: What it calls.
-  ///   - queue: Where it calls it.
+  ///   - configuration: The configuration of the session.
+  ///   - delegate: The delegate of the session.
+  ///   - queue: The queue that runs the calls.
   public convenience init(
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
     delegateQueue queue: Headway.OperationQueue
@@ -24,13 +25,13 @@ extension URLSession {
     self.init(configuration: configuration, delegate: delegate, delegateQueue: forwarding)
   }
 
-  /// Creates a session that calls its delegate and completion handlers in a queue, or, if there is none, in one of its
-  /// own.
+  /// Creates a session that calls its delegate and completion handlers in a queue or, without one, in the session's own
+  /// queue.
   ///
   /// - Parameters:
-  ///   - configuration: How it loads.
-  ///   - delegate: What it calls.
-  ///   - queue: Where it calls it, or nil.
+  ///   - configuration: The configuration of the session.
+  ///   - delegate: The delegate of the session.
+  ///   - queue: The queue that runs the calls, or nil.
   public convenience init<Queue: OperationQueueOrNone>(
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: Queue
   ) {
@@ -39,23 +40,24 @@ extension URLSession {
   }
 }
 
-/// What has a queue of Foundation's for its delegate: `URLSession`.
+/// A type with a Foundation queue for its delegate: `URLSession`.
 ///
-/// Nothing else need conform. With this, the property can be read as a queue of Headway's.
+/// No other type needs to conform. With this protocol, you can read the property as a Headway queue.
 public protocol FoundationDelegateQueue: AnyObject {
-  /// That of Foundation's.
+  /// The delegate queue as Foundation's type.
   var foundationDelegateQueue: Foundation.OperationQueue { get }
 }
 
 extension FoundationDelegateQueue {
-  /// The queue in which the delegate is called, as one of Headway's: that with which the session was created.
+  /// The Headway queue in which the delegate is called.
   ///
-  /// Of a session that was created without one, it is a queue that runs operations in the session's own. Where both
-  /// types fit, Foundation's property is preferred: give the variable a type.
+  /// This is the queue that was passed when the session was created. For a session without one, it is a queue that runs
+  /// its operations in the session's own queue. If both types fit, the compiler prefers Foundation's property, so give
+  /// the variable a type.
   public var delegateQueue: Headway.OperationQueue { foundationDelegateQueue.headwayQueue }
 }
 
 extension URLSession: FoundationDelegateQueue {
-  /// That of Foundation's.
+  /// The delegate queue as Foundation's type.
   public var foundationDelegateQueue: Foundation.OperationQueue { delegateQueue }
 }

@@ -1,7 +1,7 @@
 #if canImport(FoundationNetworking)
-// Foundation has names for what moved to FoundationNetworking, which can't be used, and this module exports both. So
-// a name that is qualified by this module, or imported by itself from it, needs an alias. With the exports by name, a
-// name that is not qualified stands for one type, whatever else a file imports.
+// Foundation contains unusable names for the types that moved to FoundationNetworking, and this module exports both
+// modules. Therefore a name that is qualified by this module, or imported individually from it, needs an alias. Because
+// the types are also exported by name, an unqualified name refers to a single type, whatever else a file imports.
 
 @_exported public import class FoundationNetworking.CachedURLResponse
 @_exported public import class FoundationNetworking.HTTPCookie

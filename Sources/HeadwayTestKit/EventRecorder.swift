@@ -2,7 +2,7 @@ import Dispatch
 public import Headway
 import Synchronization
 
-/// Collects what happened, in order, from any thread.
+/// Records events in order, from any thread.
 ///
 /// ```swift
 /// import Testing
@@ -21,12 +21,14 @@ public final class EventRecorder<Event: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// Creates an empty recorder, to which the test adds with ``record(_:)``.
+  /// Creates an empty recorder.
+  ///
+  /// Add events to it with ``record(_:)``.
   public init() {}
 
   /// Adds an event, from any thread.
   ///
-  /// - Parameter event: What happened.
+  /// - Parameter event: The event to add.
   public func record(_ event: Event) {
     let waiters = state.withLock { state in
       state.events.append(event)
@@ -37,19 +39,19 @@ public final class EventRecorder<Event: Sendable>: Sendable {
     for waiter in waiters { waiter.semaphore.signal() }
   }
 
-  /// Suspends the task until everything is recorded that has happened in what is observed.
+  /// Suspends the task until all events of the observed object so far have been recorded.
   ///
-  /// Call it after a wait for an operation, or a blocking wait for a queue: the recorder is notified after the
-  /// operation has left its queue.
+  /// Call this method after waiting for an operation, or after a blocking wait for a queue, because the recorder is
+  /// notified after the operation has left its queue.
   public func delivered() async { await state.withLock { $0.token }?.delivered() }
 
-  /// Blocks the calling thread until everything is recorded that has happened in what is observed.
+  /// Blocks the calling thread until all events of the observed object so far have been recorded.
   @available(*, noasync, message: "This blocks the thread: await delivered() instead.")
   public func waitUntilDelivered() { state.withLock { $0.token }?.waitUntilDelivered() }
 
-  /// Blocks the calling thread until so much was recorded.
+  /// Blocks the calling thread until the recorder has a number of events.
   ///
-  /// - Parameter count: How many events.
+  /// - Parameter count: The number of events to wait for.
   @available(*, noasync, message: "This blocks the thread.")
   public func wait(forCount count: Int) {
     let semaphore = DispatchSemaphore(value: 0)
@@ -61,26 +63,26 @@ public final class EventRecorder<Event: Sendable>: Sendable {
     if waits { semaphore.wait() }
   }
 
-  /// What was recorded, in order.
+  /// The recorded events, in order.
   public var events: [Event] { state.withLock { $0.events } }
 
-  /// How much was recorded.
+  /// The number of recorded events.
   public var count: Int { state.withLock { $0.events.count } }
 
-  /// Forgets what was recorded.
+  /// Removes all recorded events.
   public func removeAll() { state.withLock { $0.events = [] } }
 
-  /// Keeps an observation alive for as long as the recorder lives.
+  /// Keeps an observation alive as long as the recorder exists.
   fileprivate func keep(_ token: ObservationToken) { state.withLock { $0.token = token } }
 }
 
 extension EventRecorder where Event == OperationQueueEvent {
-  /// Creates a recorder of what happens in a queue from now on.
+  /// Creates a recorder of a queue's events, starting now.
   ///
-  /// Events are recorded by the threads that cause them, before those go on. `try await queue.finished()` includes
-  /// that; after other waits, use ``delivered()`` or ``wait(forCount:)``.
+  /// The threads that cause events record them before they continue. `try await queue.finished()` includes this. After
+  /// other waits, use ``delivered()`` or ``wait(forCount:)``.
   ///
-  /// - Parameter queue: The queue to listen to.
+  /// - Parameter queue: The queue to observe.
   public convenience init(of queue: OperationQueue) {
     self.init()
     keep(queue.listen { [weak self] event in self?.record(event) })
@@ -88,11 +90,11 @@ extension EventRecorder where Event == OperationQueueEvent {
 }
 
 extension EventRecorder {
-  /// Creates a recorder of the values of a property of an operation, beginning with the one it has now.
+  /// Creates a recorder of the values of an operation's property, starting with the current value.
   ///
   /// - Parameters:
   ///   - operation: The operation to observe.
-  ///   - keyPath: The property.
+  ///   - keyPath: The property to record.
   public convenience init(of operation: Operation, _ keyPath: KeyPath<Operation, Event>) {
     self.init()
     keep(
@@ -101,12 +103,12 @@ extension EventRecorder {
       })
   }
 
-  /// Creates a recorder of the values of a property that a subclass of operation has added, beginning with the one it
-  /// has now.
+  /// Creates a recorder of the values of a property that a subclass of operation has added, starting with the current
+  /// value.
   ///
   /// - Parameters:
   ///   - operation: The operation to observe.
-  ///   - keyPath: The property.
+  ///   - keyPath: The property to record.
   @_disfavoredOverload
   public convenience init<Observed: Operation>(of operation: Observed, _ keyPath: KeyPath<Observed, Event>) {
     self.init()
@@ -116,11 +118,11 @@ extension EventRecorder {
       })
   }
 
-  /// Creates a recorder of the values of a property of a queue, beginning with the one it has now.
+  /// Creates a recorder of the values of a queue's property, starting with the current value.
   ///
   /// - Parameters:
   ///   - queue: The queue to observe.
-  ///   - keyPath: The property.
+  ///   - keyPath: The property to record.
   public convenience init<Observed: OperationQueue>(of queue: Observed, _ keyPath: KeyPath<Observed, Event>) {
     self.init()
     keep(

@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// A door that threads and tasks wait at until it is opened; it stays open.
+/// A gate at which threads and tasks wait until it is opened; it stays open.
 ///
-/// With gates a test forces the interleaving that it is about, in place of hoping for it with sleeps:
+/// With gates, a test forces the interleaving that it tests, instead of relying on sleeps:
 ///
 /// ```swift
 /// let (started, end) = (Gate(), Gate())
@@ -24,15 +24,15 @@ public final class Gate: Sendable {
   private let state = Mutex(State())
   private let semaphore = DispatchSemaphore(value: 0)
 
-  /// Creates a gate that is closed.
+  /// Creates a closed gate.
   public init() {}
 
   /// Whether the gate has been opened.
   public var isOpen: Bool { state.withLock { $0.isOpen } }
 
-  /// Opens the gate, for good.
+  /// Opens the gate permanently.
   ///
-  /// Doing it again changes nothing.
+  /// Calling this method again has no effect.
   public func open() {
     let tasks = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       defer { state.tasks = [] }
@@ -45,10 +45,10 @@ public final class Gate: Sendable {
 
   /// Blocks the calling thread until the gate is open.
   ///
-  /// To the pool it looks like any system call that blocks.
+  /// To the thread pool, this looks like any blocking system call.
   public func wait() {
     semaphore.wait()
-    semaphore.signal()  // For the next.
+    semaphore.signal()  // For the next waiting thread.
   }
 
   /// Suspends the task until the gate is open.

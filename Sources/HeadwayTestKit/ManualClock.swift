@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until a test moves it on.
+/// A clock that does not advance until a test advances it.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -20,24 +20,24 @@ public final class ManualClock: Clock, Sendable {
     /// - Parameter offset: The time since the clock was created.
     public init(offset: Duration) { self.offset = offset }
 
-    /// A later moment.
+    /// Returns a later moment.
     ///
-    /// - Parameter duration: How much later.
-    /// - Returns: That moment.
+    /// - Parameter duration: The time between the moments.
+    /// - Returns: The later moment.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-    /// The time from this moment to another.
+    /// Returns the time from this moment to another.
     ///
     /// - Parameter other: The other moment.
-    /// - Returns: The time, negative if the other was before.
+    /// - Returns: The time; negative if the other moment is earlier.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-    /// Compares by time.
+    /// Returns whether a moment is earlier than another.
     ///
     /// - Parameters:
     ///   - left: A moment.
-    ///   - right: Another.
-    /// - Returns: Whether `left` is before `right`.
+    ///   - right: Another moment.
+    /// - Returns: True if `left` is earlier than `right`.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
@@ -49,10 +49,10 @@ public final class ManualClock: Clock, Sendable {
 
   private struct State {
     var now = Instant(offset: .zero)
-    /// By their identifiers.
+    /// The sleeping tasks by their identifiers.
     var sleepers: [UInt64: Sleeper] = [:]
     var lastIdentifier: UInt64 = 0
-    /// Those who wait for so many sleepers.
+    /// Tasks that wait for a number of sleepers.
     var watchers: [(count: Int, continuation: UnsafeContinuation<Void, Never>)] = []
 
     mutating func takeWatchers() -> [UnsafeContinuation<Void, Never>] {
@@ -64,25 +64,25 @@ public final class ManualClock: Clock, Sendable {
 
   private let state = Mutex(State())
 
-  /// Creates a clock that shows zero.
+  /// Creates a clock that starts at zero.
   public init() {}
 
-  /// The moment that the clock shows.
+  /// The current moment of the clock.
   public var now: Instant { state.withLock { $0.now } }
 
   /// The smallest step of the clock.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// How many tasks sleep.
+  /// The number of sleeping tasks.
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-  /// Moves the clock on, and wakes the tasks whose time has come, the earliest first.
+  /// Advances the clock, and wakes the tasks whose deadlines have passed, the earliest first.
   ///
-  /// Returns when they have been woken; they go on where their own executors run them.
+  /// This method returns when they have been woken; they continue on their own executors.
   ///
-  /// - Parameter duration: By how much.
+  /// - Parameter duration: The time to add to the clock.
   /// - Precondition: `duration` is not negative.
-  /// - Complexity: O(*n*) in the number of tasks that sleep.
+  /// - Complexity: O(*n*) in the number of sleeping tasks.
   public func advance(by duration: Duration) {
     precondition(duration >= .zero, "A clock does not go back: advance it by zero or more.")
     let woken = state.withLock { state in
@@ -95,12 +95,12 @@ public final class ManualClock: Clock, Sendable {
     for sleeper in woken { sleeper.continuation.resume() }
   }
 
-  /// Suspends the task until the clock shows `deadline` or later.
+  /// Suspends the task until the clock reaches `deadline`.
   ///
   /// - Parameters:
-  ///   - deadline: The moment.
-  ///   - tolerance: Ignored: the clock is exact.
-  /// - Throws: `CancellationError` when the task is cancelled first.
+  ///   - deadline: The moment to wait for.
+  ///   - tolerance: Ignored, because the clock is exact.
+  /// - Throws: `CancellationError` if the task is cancelled before that.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     let identifier = state.withLock { state in
       state.lastIdentifier += 1
@@ -119,7 +119,7 @@ public final class ManualClock: Clock, Sendable {
         }
         for watcher in watchers { watcher.resume() }
         if !sleeps { return continuation.resume() }
-        // A cancellation before the sleeper was in the list found nothing to take out.
+        // A cancellation before the sleeper was in the list found nothing to remove.
         if Task.isCancelled { cancel() }
       }
     } onCancel: {
@@ -127,11 +127,11 @@ public final class ManualClock: Clock, Sendable {
     }
   }
 
-  /// Suspends the task until so many others sleep: then advancing the clock wakes them.
+  /// Suspends the task until a number of other tasks sleep, so that advancing the clock wakes them.
   ///
   /// Cancelling the task does not end the wait.
   ///
-  /// - Parameter count: How many.
+  /// - Parameter count: The number of sleeping tasks to wait for.
   public func sleeping(_ count: Int) async {
     await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
       let isReached = state.withLock { state in

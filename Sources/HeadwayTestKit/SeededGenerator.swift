@@ -1,17 +1,17 @@
-/// Pseudo-random numbers from a seed, for tests that can be repeated.
+/// A generator of pseudo-random numbers from a seed, for repeatable tests.
 ///
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+/// The algorithm is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// Creates a generator.
   ///
-  /// - Parameter seed: Determines the numbers.
+  /// - Parameter seed: Determines the numbers: the same seed results in the same numbers.
   public init(seed: UInt64) { state = seed }
 
-  /// The next number.
+  /// Returns the next number.
   ///
-  /// - Returns: 64 bits, each as likely 0 as 1.
+  /// - Returns: 64 bits, each of them equally likely 0 or 1.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

@@ -1,8 +1,9 @@
 public import Headway
 import Synchronization
 
-/// Runs what queues start on the calling thread, one step at a time: a test decides when, and can look at everything in
-/// between.
+/// Runs the work of queues on the calling thread, one step at a time.
+///
+/// The test decides when each step runs, and can inspect everything in between.
 ///
 /// ```swift
 /// import Testing
@@ -16,11 +17,11 @@ import Synchronization
 /// executor.run()
 /// ```
 ///
-/// The queue's rules stay its own: a step starts the operation that the queue chooses at that moment, by readiness,
-/// priority, limit, suspension and barriers. Where several queues, or a queue and a completion block, could go on, the
-/// executor chooses: the one that has waited longest, or with a seed any of them.
+/// The rules of the queue still apply: a step starts the operation that the queue chooses at that moment, by readiness,
+/// priority, limit, suspension, and barriers. If several queues, or a queue and a completion block, can run a step, the
+/// executor chooses: the one that has waited longest or, with a seed, any of them.
 ///
-/// Every member may be used from any thread.
+/// You can use every member from any thread.
 public final class StepExecutor: Sendable {
   private struct State {
     var work: [any PoolWork] = []
@@ -29,43 +30,44 @@ public final class StepExecutor: Sendable {
 
   private let state: Mutex<State>
 
-  /// Creates an executor that takes what has waited longest.
+  /// Creates an executor that runs the work that has waited longest.
   public init() { state = Mutex(State()) }
 
-  /// Creates an executor that chooses among what waits by pseudo-random numbers.
+  /// Creates an executor that chooses among waiting work by pseudo-random numbers.
   ///
-  /// - Parameter seed: Determines the choices: the same steps with the same seed give the same order.
+  /// - Parameter seed: Determines the choices: the same steps with the same seed result in the same order.
   public init(seed: UInt64) { state = Mutex(State(generator: SeededGenerator(seed: seed))) }
 
   /// Makes a queue run its operations, and their completion blocks, in steps of this executor.
   ///
-  /// The queue holds the executor from then on.
+  /// The queue retains the executor from then on.
   ///
-  /// - Parameter queue: The queue.
-  /// - Precondition: The queue holds nothing, has no underlying queue, and is not the main queue.
+  /// - Parameter queue: The queue to attach.
+  /// - Precondition: The queue is empty, has no underlying queue, and is not the main queue.
   public func attach(_ queue: OperationQueue) {
     precondition(queue.underlyingQueue == nil, "\(queue) has an underlying queue: set that to nil first.")
     queue.executor = self
   }
 
-  /// Starts the next operation, or calls the next completion block, on the calling thread, and returns when that does.
+  /// Starts the next operation, or calls the next completion block, on the calling thread, and returns when it returns.
   ///
-  /// An asynchronous operation may go on after the step. A step that waits for what only another step would run hangs.
+  /// An asynchronous operation may continue after the step. A step that waits for work that only another step would run
+  /// never returns.
   ///
   /// - Returns: False if there was nothing to do.
   @discardableResult
   public func step() -> Bool {
-    // A queue may have had to do when it sent for a step, and have none now.
+    // A queue that requested a step may have no work left.
     while let work = next() {
       if work.runOnWorker(of: nil, atMost: 1) { return true }
     }
     return false
   }
 
-  /// Takes steps until there is nothing to do, also what is added meanwhile.
+  /// Runs steps until there is nothing left to do, including work that is added in the meantime.
   ///
-  /// - Parameter limit: How many steps at most.
-  /// - Returns: How many steps were taken.
+  /// - Parameter limit: The maximum number of steps.
+  /// - Returns: The number of steps that ran.
   @discardableResult
   public func run(atMost limit: Int = .max) -> Int {
     var count = 0
@@ -84,22 +86,22 @@ public final class StepExecutor: Sendable {
 }
 
 extension StepExecutor: WorkExecutor {
-  /// True.
+  /// Always true for this executor.
   package var isStepwise: Bool { true }
 
-  /// Notes that work waits.
+  /// Records that work waits.
   package func submit(_ work: any PoolWork, count: Int, on workerClass: WorkerClass) {
     state.withLock { $0.work.append(contentsOf: repeatElement(work, count: count)) }
   }
 
-  /// Notes that work waits for helpers.
+  /// Records that work waits for helpers.
   package func summon(_ count: Int, for work: any HelpedWork, on workerClass: WorkerClass) {
     submit(work, count: count, on: workerClass)
   }
 
-  /// Forgets work that waits for helpers.
+  /// Removes work that waits for helpers.
   ///
-  /// - Returns: How many it waited for.
+  /// - Returns: The number of helpers that it waited for.
   package func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int {
     state.withLock { state in
       let count = state.work.count
