@@ -124,8 +124,8 @@ headway_image_result headway_png_open(
   // The number of pixels is limited below. libpng's own limit would be one million pixels per side.
   png_set_user_limits(decoder->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
   png_set_chunk_malloc_max(decoder->png, limits.memory < largest_chunk ? limits.memory : largest_chunk);
-  // Text and suggested palettes are skipped: a file can contain many of them, and they expand when they are
-  // decompressed.
+  // Text, suggested palettes, and histograms are skipped: a file can contain many of them, and they expand when they
+  // are decompressed.
   static const png_byte skipped[] = "tEXt\0zTXt\0iTXt\0sPLT\0hIST";
   png_set_keep_unknown_chunks(decoder->png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
   png_set_keep_unknown_chunks(decoder->png, PNG_HANDLE_CHUNK_NEVER, skipped, 5);

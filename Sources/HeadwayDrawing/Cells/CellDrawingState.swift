@@ -65,7 +65,7 @@ struct CellDrawingState<Key: Hashable, Content: Hashable, Value> {
 
   /// Requests a content for a key.
   ///
-  /// - Returns: The value and no request, if the value is cached; and the actions to perform.
+  /// - Returns: The value if it is cached (no request is kept then), and the actions to perform.
   mutating func request(_ content: Content, for key: Key) -> (value: Value?, actions: [Action]) {
     if requests[key]?.content == content { return (nil, []) }
     var actions: [Action] = []

@@ -4,7 +4,7 @@ public struct ImageLimits: Sendable, Hashable {
   /// The maximum number of pixels that a file may declare.
   ///
   /// The default is 268,435,456 (16,384 × 16,384), which is more than any camera produces. The time to decode a file is
-  /// proportional to this number.
+  /// proportional to its number of pixels.
   public var maximumPixelCount: Int
 
   /// The maximum number of bytes that decoding takes in addition to the result.

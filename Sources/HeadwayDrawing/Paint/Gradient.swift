@@ -32,7 +32,7 @@ public struct Gradient: Sendable, Hashable {
     stops = colors.enumerated().map { Stop($0.element, at: Double($0.offset) / last) }
   }
 
-  /// Whether none of its numbers is NaN.
+  /// Whether none of the numbers is NaN.
   var isDrawable: Bool { stops.allSatisfy { $0.color.isDrawable && !$0.location.isNaN } }
 }
 #endif

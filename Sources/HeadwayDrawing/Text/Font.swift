@@ -34,7 +34,7 @@ public struct Font: Sendable, Hashable {
   ///
   /// A drawing ends with a ``DrawingError`` if the size exceeds 60,000 pixels. At more than one pixel per point, the
   /// limit in points is 60,000 divided by the square of the pixels per point. For example, at 72 pixels per point, the
-  /// limit is 11 points.
+  /// limit is about 11 points.
   public var size: Double
   /// The weight of the font.
   public var weight: Weight

@@ -49,8 +49,8 @@ struct ContentRange {
     (self.start, self.end) = (start, end)
   }
 
-  /// Returns the length of the content from a response that does not have the requested part: `Content-Range: bytes
-  /// */1000`.
+  /// Returns the length of the content from a response that does not have the requested part:
+  /// `Content-Range: bytes */1000`.
   static func totalWithoutPart(_ headers: HTTPHeaders) -> Int? {
     guard let (range, total) = parts(headers), range == "*" else { return nil }
     return Int(total)

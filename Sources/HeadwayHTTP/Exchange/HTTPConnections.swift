@@ -51,8 +51,8 @@ public final class HTTPConnections: Sendable {
   /// Creates a pool of connections.
   ///
   /// - Parameter configuration: The settings of the pool.
-  /// - Throws: ``HTTPError`` with the code `cannotReadFile` if the certificates can't be read, or `invalidURL` if the
-  ///   URL of the proxy is invalid.
+  /// - Throws: ``HTTPError`` with the code `cannotReadFile` if the certificates are not in PEM format, or `invalidURL`
+  ///   if the URL of the proxy is invalid.
   public convenience init(_ configuration: Configuration = Configuration()) throws {
     let trusted = try configuration.trustedCertificates.map(TrustedCertificates.parsed)
     self.init(configuration, try configuration.clientConfiguration(trusted: trusted), trusted: trusted ?? [])

@@ -59,8 +59,8 @@ struct SecureConnectionError {
     }
   }
 
-  /// Extracts the reason, such as `CERTIFICATE_VERIFY_FAILED` from `Error: 268435581 error:1000007d:SSL
-  /// routines:OPENSSL_internal:` and so on.
+  /// Extracts the reason, such as `CERTIFICATE_VERIFY_FAILED` from
+  /// `Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:` and so on.
   private static func reason(_ error: BoringSSLInternalError) -> String {
     let text = error.description
     guard let start = text.range(of: ":OPENSSL_internal:")?.upperBound else { return "" }

@@ -15,8 +15,8 @@ import Synchronization
 /// The content is written to `PATH.headway-part` next to the file. When it is complete and on disk, the file is
 /// renamed, so a partial file never has the final name. Memory use does not depend on the size. If the path is a link,
 /// the operation replaces the file that the link leads to. The path `-` is standard output. Standard output, a pipe, or
-/// a device is written directly, as the content arrives. An operation that writes to a pipe finishes after the reader
-/// has read everything.
+/// a device is written directly, as the content arrives. An operation that writes to a pipe waits for the pipe's
+/// reader.
 ///
 /// After a broken connection, the operation requests the rest, if the server supports this and the content is still the
 /// same (`Range` with `If-Range`, RFC 9110, 13.1.5). With ``keepsPartialFile``, a download in a later process can do
@@ -204,7 +204,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   }
 
   private func note(completed: Int64, total: Int64?) {
-    // In this order, because the total of an earlier attempt may be smaller than the new count.
+    // In this order, because the count of an earlier attempt may exceed the new total.
     progress.completedUnitCount = completed
     progress.totalUnitCount = total ?? 0
   }

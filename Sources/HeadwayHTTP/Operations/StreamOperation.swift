@@ -18,8 +18,8 @@ import Synchronization
 /// waits at the server, so memory use does not depend on the size. The operation finishes when the closure returns. If
 /// the closure returns early, the connection is closed.
 ///
-/// Until the closure is called, a failed request is repeated as in a ``RequestOperation``. Later errors are thrown by
-/// the chunks. `progress` counts the bytes that the closure has received; its `totalUnitCount` is 0 if the length is
+/// Until the closure is called, a failed request is repeated as in a ``RequestOperation``. The chunks throw later
+/// errors. `progress` counts the bytes that the closure has received; its `totalUnitCount` is 0 if the length is
 /// unknown. The size is not limited, unless you set ``HTTPLimits/maximumBodyBytes``.
 public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked Sendable {
   private typealias Receive = @Sendable (HTTPStream) async throws -> Value

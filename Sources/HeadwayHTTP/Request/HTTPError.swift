@@ -54,7 +54,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public static let invalidChecksum = Code(.invalidChecksum)
     /// The content does not match the checksum.
     public static let checksumMismatch = Code(.checksumMismatch)
-    /// The file to send, or a file of certificates, can't be read.
+    /// The file to send can't be read, or the certificates to trust are not in PEM format.
     public static let cannotReadFile = Code(.cannotReadFile)
     /// The file can't be written.
     public static let cannotWriteFile = Code(.cannotWriteFile)
