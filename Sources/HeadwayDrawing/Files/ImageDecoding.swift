@@ -75,11 +75,10 @@ struct ImageDecoding {
 
   // MARK: Rows
 
-  /// The maximum memory per column: for a PNG with 16 bits, libpng keeps two rows of 8 bytes per pixel, Headway adds a
-  /// row of 4 bytes per pixel, and a ``RowAverager`` keeps the column and the shares of each pixel, 12 bytes.
+  /// The maximum memory per column: 32 bytes.
   ///
-  /// For a PNG with 16 bits, libpng keeps two pixels of 8 bytes. Headway adds a pixel of 4 bytes, the columns and
-  /// weights of a ``RowAverager``, and some reserve.
+  /// For a PNG with 16 bits, libpng keeps two rows of 8 bytes per pixel. Headway adds a row of 4 bytes per pixel. A
+  /// ``RowAverager`` keeps the column and the shares of each pixel, 12 bytes.
   private static let mostBytesPerColumn = 32
 
   private func decode(_ decoder: consuming some RowDecoder & ~Copyable) throws -> Image {

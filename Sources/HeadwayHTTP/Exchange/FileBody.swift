@@ -6,8 +6,8 @@ import NIOPosix
 
 /// The content of a file, read on threads that may block.
 ///
-/// Each pass sends the content that the file had when the request began. If another file gets its name in the meantime,
-/// the pass fails. Bytes that are appended in the meantime are not sent.
+/// Each pass sends the content that the file had when the request began. If another file gets its name before the pass
+/// opens it, the pass fails. A later replacement has no effect. Bytes that are appended in the meantime are not sent.
 struct FileBody: AsyncSequence, Sendable {
   typealias Element = ByteBuffer
 

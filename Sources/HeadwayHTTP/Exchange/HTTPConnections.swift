@@ -84,7 +84,7 @@ extension HTTPConnections.Configuration {
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, maximumConnectionsPerHost)
     // Headway repeats failed requests itself.
     configuration.connectionPool.retryConnectionEstablishment = false
-    // `ContentBody` decompressesinstead: AsyncHTTPClient fails if there is no content, and does not support all
+    // `ContentBody` decompresses instead: AsyncHTTPClient fails if there is no content, and does not support all
     // codings.
     configuration.decompression = .disabled
     return configuration
