@@ -1,24 +1,27 @@
 import Synchronization
 
-/// The one answer to one question, from whoever is first: the read, a cancellation, or nobody.
+/// The single answer to a request for a batch.
 ///
-/// A task asks for a batch and waits. The operation that reads may be blocked (a FIFO whose writer is silent) when the
-/// task is cancelled, and the task must not wait for it then. So both answer, and the second answer is dropped.
+/// The first caller provides it: the read, a cancellation, or the guard of a discarded operation.
+///
+/// A task requests a batch and waits. When the task is cancelled, the read operation may be blocked (for example, on a
+/// FIFO whose writer is silent), and the task must not wait for it. So both the read and the cancellation answer, and
+/// the second answer is dropped.
 final class Answer<Value: Sendable>: Sendable {
   private enum State {
-    /// Nobody waits yet, nobody has answered.
+    /// No task waits yet, and there is no answer.
     case open
     /// A task waits.
     case awaited(CheckedContinuation<Value, any Error>)
-    /// Answered before the task waited: a cancellation can be that early.
+    /// Answered before a task waited: a cancellation can be that early.
     case early(Result<Value, any Error>)
-    /// Over.
+    /// The answer has been delivered.
     case given
   }
 
   private let state = Mutex(State.open)
 
-  /// Has the continuation resumed with the answer, at once if there is one.
+  /// Resumes the continuation when there is an answer, or immediately if there is one already.
   func resumeWhenGiven(_ continuation: CheckedContinuation<Value, any Error>) {
     let early: Result<Value, any Error>? = state.withLock { state in
       if case .early(let result) = state {
@@ -31,7 +34,7 @@ final class Answer<Value: Sendable>: Sendable {
     if let early { continuation.resume(with: early) }
   }
 
-  /// Answers, unless that has been done.
+  /// Provides the answer, unless there is one already.
   func give(_ result: Result<Value, any Error>) {
     let waiting: CheckedContinuation<Value, any Error>? = state.withLock { state in
       switch state {
@@ -45,15 +48,17 @@ final class Answer<Value: Sendable>: Sendable {
         return nil
       }
     }
-    // Outside of the lock: resuming runs the executor's code.
+    // Outside the lock: resuming runs the executor's code.
     waiting?.resume(with: result)
   }
 }
 
-/// Answers for an operation that is thrown away without having run: a queue does that with all it holds when it is
-/// cancelled.
+/// Answers for an operation that is discarded before it runs.
 ///
-/// The operation's closure owns the only reference, and who waits learns of it when the closure goes.
+/// A queue discards all its waiting operations when it is cancelled.
+///
+/// The operation's closure owns the only reference. When the closure is released, the waiting task is resumed with an
+/// error.
 final class AnswerGuard<Value: Sendable>: Sendable {
   let answer: Answer<Value>
 

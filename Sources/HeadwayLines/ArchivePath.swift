@@ -1,15 +1,18 @@
-/// A path that goes on into an archive, as `feed.zip/stops.txt` does: the archive's own path, and a name in it.
+/// A path that continues into an archive, such as `feed.zip/stops.txt`: the archive's own path, and a name in the
+/// archive.
 package struct ArchivePath: Sendable, Hashable {
-  /// The path of the archive, as it was named.
+  /// The path of the archive, as the caller specified it.
   package let archive: String
-  /// What follows, without a slash at its ends: the name of an entry or of a folder; empty for the archive itself.
+  /// The rest of the path, without leading or trailing slashes: the name of an entry or a folder.
+  ///
+  /// Empty for the archive itself.
   package let entry: String
 
-  /// Divides a path.
+  /// Splits a path into an archive and an entry.
   ///
-  /// Nil if no part of it is a regular file that begins as a zip archive does.
+  /// Nil if no part of the path is a regular file that begins like a zip archive.
   ///
-  /// - Parameter path: The path.
+  /// - Parameter path: The path of an archive, of a file or a folder in it, or of anything else.
   package init?(_ path: String) {
     var archive = path[...]
     while archive.last == "/", archive.count > 1 { archive.removeLast() }
@@ -21,7 +24,7 @@ package struct ArchivePath: Sendable, Hashable {
         entry = String(whole[archive.endIndex...].drop { $0 == "/" })
         return
       case false?: return nil
-      // What is not there may be in what is above it.
+      // A path that does not exist might lead into an archive further up.
       case nil:
         guard let slash = archive.lastIndex(of: "/"), slash > archive.startIndex else { return nil }
         archive = archive[..<slash]

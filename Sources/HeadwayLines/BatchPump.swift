@@ -1,7 +1,7 @@
 package import Headway
 import Synchronization
 
-/// What is read in batches, one after the other.
+/// A source that is read in batches, one after the other.
 package protocol BatchSource: ~Copyable, SendableMetatype {
   associatedtype Batch: Sendable
 
@@ -11,26 +11,28 @@ package protocol BatchSource: ~Copyable, SendableMetatype {
   /// Whether all batches have been read, or reading one has failed.
   var isFinished: Bool { get }
 
-  /// Reads the next batch of a source that is not finished; opens the file first.
+  /// Opens the file if necessary, and reads the next batch.
   ///
-  /// - Parameter check: Called before each read that may take long. What it throws ends the reading.
-  /// - Returns: The batch, or nil when there are no more.
-  /// - Throws: What is wrong with the file, or what `check` throws.
+  /// The source must not be finished.
+  ///
+  /// - Parameter check: Called before each read that might take long. If it throws, reading ends.
+  /// - Returns: The batch, or nil at the end.
+  /// - Throws: An error that describes what is wrong with the file, or the error that `check` throws.
   mutating func nextBatch(_ check: () throws -> Void) throws -> Batch?
 
-  /// Closes the file and releases the memory, at the end and after an error.
+  /// Closes the file and releases the memory, after the last batch and after an error.
   mutating func finish()
 }
 
 extension BatchSource where Self: ~Copyable {
   /// Reads the next batch, which has at least one element.
   ///
-  /// Opens the file first. After an error or the end, the file is closed and the memory released.
+  /// Opens the file if necessary. After the last batch or an error, closes the file and releases the memory.
   ///
-  /// - Parameter check: Called before the file is opened and before each read that may take long. What it throws ends
-  ///   the reading.
-  /// - Returns: The batch; nil when there are no more, and forever after an error.
-  /// - Throws: What is wrong with the file, or what `check` throws.
+  /// - Parameter check: Called before the file is opened, and before each read that might take long. If it throws,
+  ///   reading ends.
+  /// - Returns: The batch. Nil at the end, and always after an error.
+  /// - Throws: An error that describes what is wrong with the file, or the error that `check` throws.
   package mutating func next(beforeReading check: () throws -> Void) throws -> Batch? {
     if isFinished { return nil }
     do {
@@ -44,29 +46,34 @@ extension BatchSource where Self: ~Copyable {
   }
 }
 
-/// Brings batches from a file to a task: each read is an operation on a queue, asked for by the task.
+/// Delivers batches from a file to a task.
 ///
-/// Neither the task's thread nor any other of Swift's pool ever waits for the file.
+/// The task requests each batch, and an operation on a queue reads it.
+///
+/// Neither the task's thread nor any other thread of Swift's pool waits for the file.
 package final class BatchPump<Source: BatchSource & ~Copyable>: Sendable {
   private let queue: OperationQueue
   /// Locked by the operation while it reads.
   ///
-  /// One read at a time is asked for, so nobody waits for the lock, unless a read was left behind by a cancellation;
-  /// and then nobody asks again.
+  /// The task requests one read at a time, so no thread waits for the lock. The exception is a read that a cancellation
+  /// left behind, and after a cancellation no more reads are requested.
   private let source: Mutex<Source>
   private let isCancelled = Atomic<Bool>(false)
 
-  /// Stored with release by whoever passes the batch's memory on, loaded with acquire by whoever gets it.
+  /// Stored with release ordering by the thread that passes the batch's memory on, and loaded with acquire ordering by
+  /// the thread that receives it.
   ///
-  /// The queue and the continuation order the two already, and so does `Mutex`. But the thread sanitizer sees none of
-  /// them on Linux, and would see a race in every line that is read; it sees this.
+  /// The queue, the continuation, and `Mutex` already order the two. But on Linux, the thread sanitizer sees none of
+  /// them and would report a race for every line that is read. It does see this variable.
   private let handover = Atomic<Bool>(false)
 
-  /// Prepares to read; nothing is read before the first batch is asked for.
+  /// Prepares to read.
+  ///
+  /// Nothing is read before the first batch is requested.
   ///
   /// - Parameters:
-  ///   - source: What is read.
-  ///   - queue: Where to read.
+  ///   - source: The source to read. The pump closes it after the last batch or an error.
+  ///   - queue: The queue that runs the read operations.
   package init(_ source: consuming sending Source, queue: OperationQueue) {
     self.queue = queue
     self.source = Mutex(source)
@@ -74,15 +81,15 @@ package final class BatchPump<Source: BatchSource & ~Copyable>: Sendable {
 
   /// How many bytes have been read from the file.
   ///
-  /// Waits for a read that goes on.
+  /// Waits for a read that is in progress.
   package var bytesRead: Int { source.withLock { $0.bytesRead } }
 
   /// Reads the next batch.
   ///
-  /// - Parameter isolation: Where the caller runs, and where it goes on.
-  /// - Returns: The batch, or nil when there are no more.
-  /// - Throws: What the source throws, or `CancellationError` when the task or the queue's operation is cancelled,
-  ///   without waiting for a read that goes on then.
+  /// - Parameter isolation: The actor that the caller runs on, where it also resumes.
+  /// - Returns: The batch, or nil at the end.
+  /// - Throws: The error that the source throws, or `CancellationError` if the task or the queue's operation is
+  ///   cancelled. After a cancellation, it does not wait for a read that is in progress.
   package func next(isolation: isolated (any Actor)? = #isolation) async throws -> Source.Batch? {
     try Task.checkCancellation()
     let answer = Answer<Source.Batch?>()
@@ -94,7 +101,7 @@ package final class BatchPump<Source: BatchSource & ~Copyable>: Sendable {
         queue.addOperation { [self, owner = AnswerGuard(answer)] in owner.answer.give(read()) }
       }
     } onCancel: {
-      // Relaxed: nothing else is read because of it, and a read that misses it ends with its chunk.
+      // Relaxed: no other memory depends on this flag, and a read that misses it ends after its chunk.
       isCancelled.store(true, ordering: .relaxed)
       answer.give(.failure(CancellationError()))
     }

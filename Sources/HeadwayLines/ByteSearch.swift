@@ -1,23 +1,24 @@
-/// Finds some bytes in a line.
+/// Finds a byte sequence in a line.
 ///
-/// Eight places at a time: those where both the first and the last of the bytes fit are looked at more closely, of
-/// which there are few in most texts. (Wojciech Muła, “SIMD-friendly algorithms for substring searching”, 2016; his
-/// “generic SIMD”, with words of eight bytes, for the reason that ``NewlineMask`` gives.) `memmem` of glibc was
-/// rejected: it prepares a table of 256 bytes for each call, which takes longer than a line of usual length.
+/// Tests eight positions at a time, and compares the whole pattern only at those where both its first and its last byte
+/// match. In most texts there are few of them. (Wojciech Muła, “SIMD-friendly algorithms for substring searching”,
+/// 2016: his “generic SIMD”, with words of eight bytes, for the reason that ``NewlineMask`` gives.) `memmem` of glibc
+/// was rejected: it prepares a table of 256 bytes for each call, which takes longer than searching a line of usual
+/// length.
 enum ByteSearch {
-  /// Where the bytes are first.
+  /// Returns the offset of the first match.
   ///
   /// - Parameters:
-  ///   - pattern: What to find.
-  ///   - text: Where to look. Behind it, ``LineStorage/slack`` bytes may be read.
-  /// - Returns: The offset; zero for an empty pattern; nil when the pattern is not there.
-  /// - Complexity: O(n) in the length of the text; O(n · m) where the text is made for it.
+  ///   - pattern: The bytes to find.
+  ///   - text: The bytes to search. Up to ``LineStorage/slack`` bytes after its end may be read.
+  /// - Returns: The offset. Zero for an empty pattern, and nil if the text does not contain the pattern.
+  /// - Complexity: O(n) in the length of the text. O(n · m) for texts constructed to be slow.
   @inline(__always)
   static func position(of pattern: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Int? {
     guard let pattern = Pattern(pattern), let start = text.baseAddress else {
       return pattern.isEmpty ? 0 : nil
     }
-    // One more than the last place.
+    // One past the last position where the pattern fits.
     let end = text.count &- pattern.lastOffset
     var position = 0
     while position < end {
@@ -35,11 +36,11 @@ enum ByteSearch {
     return nil
   }
 
-  /// Bytes to be found, at least one.
+  /// The bytes to find, at least one.
   private struct Pattern {
     private let start: UnsafeRawPointer
     let lastOffset: Int
-    /// The first and the last byte, eight times each.
+    /// The first and the last byte, repeated eight times each.
     private let firsts: UInt64
     private let lasts: UInt64
 
@@ -52,7 +53,7 @@ enum ByteSearch {
       lasts = UInt64(start.load(fromByteOffset: lastOffset, as: UInt8.self)) &* 0x0101_0101_0101_0101
     }
 
-    /// The high bits of those of eight places where the first and the last byte fit.
+    /// The high bits of those of eight positions where both the first and the last byte match.
     @inline(__always)
     func candidates(at place: UnsafeRawPointer) -> UInt64 {
       let first = UInt64(littleEndian: place.loadUnaligned(as: UInt64.self)) ^ firsts
@@ -63,7 +64,7 @@ enum ByteSearch {
       return ~(((difference & sevenBits) &+ sevenBits) | difference) & ~sevenBits
     }
 
-    /// Whether all bytes between the first and the last fit too.
+    /// Whether all bytes between the first and the last also match.
     @inline(__always)
     func fits(at place: UnsafeRawPointer) -> Bool {
       lastOffset < 2 || Platform.areEqual(place + 1, start + 1, count: lastOffset &- 1)

@@ -1,11 +1,11 @@
 #if Compression
-/// The bytes of a compressed file, for the library that unpacks it: those that were read to find out what it is, and
-/// then the rest.
+/// Supplies the bytes of a compressed file to the library that unpacks it: first the bytes that were read to detect the
+/// format, then the rest.
 ///
-/// Used by the one that owns the file.
+/// Used only by the object that owns the file.
 final class CompressedBytes {
   private let descriptor: Int32
-  /// Bytes that were read before this was made, and were not handed out yet.
+  /// Bytes that were read before this object was created and that have not been handed out.
   private var head: [UInt8]
   private let buffer: UnsafeMutableRawBufferPointer
   /// How many bytes of the file have been read.
@@ -14,8 +14,8 @@ final class CompressedBytes {
   private static let bufferSize = 128 << 10
 
   /// - Parameters:
-  ///   - head: What has been read of the file.
-  ///   - descriptor: The file, which is not closed.
+  ///   - head: The bytes that have already been read from the file.
+  ///   - descriptor: The open file. This object does not close it.
   init(head: [UInt8], descriptor: Int32) {
     (self.head, self.descriptor, bytesRead) = (head, descriptor, head.count)
     buffer = .allocate(byteCount: max(Self.bufferSize, head.count), alignment: 16)
@@ -23,7 +23,9 @@ final class CompressedBytes {
 
   deinit { buffer.deallocate() }
 
-  /// The bytes that come next, which stay until the next call; none at the end.
+  /// Returns the next bytes, which stay valid until the next call.
+  ///
+  /// Empty at the end of the file.
   ///
   /// - Throws: `Platform.Failure`.
   func next() throws(Platform.Failure) -> UnsafeMutableRawBufferPointer {

@@ -1,20 +1,20 @@
 #if Compression
 import CArchive
 
-/// Unpacks what is read of a compressed file that is not of gzip, by libarchive, in constant memory.
+/// Unpacks a compressed file in any format except gzip while the file is read, with libarchive, in constant memory.
 ///
-/// Used by the one that owns the file.
+/// Used only by the object that owns the file.
 final class Decompressor: Unpacker, @unchecked Sendable {
   private let archive: OpaquePointer
   private let input: CompressedBytes
-  /// Why reading the file has failed.
+  /// The reason why reading the file failed.
   private var failure: Platform.Failure?
-  /// Nothing was compressed.
+  /// Whether the unpacked content is empty.
   private var isEmpty = false
 
   /// - Parameters:
-  ///   - head: What has been read of the file.
-  ///   - descriptor: The file, which is not closed.
+  ///   - head: The bytes that have already been read from the file.
+  ///   - descriptor: The open file. This object does not close it.
   /// - Throws: ``UnpackingProblem``.
   init(head: [UInt8], descriptor: Int32) throws(UnpackingProblem) {
     guard let archive = archive_read_new() else { fatalError("Out of memory: unpacking a file.") }
@@ -22,7 +22,7 @@ final class Decompressor: Unpacker, @unchecked Sendable {
     input = CompressedBytes(head: head, descriptor: descriptor)
     archive_read_support_filter_all(archive)
     archive_read_support_format_raw(archive)
-    // One without content has no entry, which is no failure here.
+    // A file without content has no entry, which is not a failure here.
     archive_read_support_format_empty(archive)
     let client = Unmanaged.passUnretained(self).toOpaque()
     let isOpen =
@@ -34,7 +34,8 @@ final class Decompressor: Unpacker, @unchecked Sendable {
     var entry: OpaquePointer?
     let result = isOpen ? archive_read_next_header(archive, &entry) : ARCHIVE_FATAL
     isEmpty = result == ARCHIVE_EOF
-    // Without a filter beside that for the file itself, it is not what it seemed to be.
+    // If there is no filter other than the one for the file itself, the file is not in the format that its first bytes
+    // suggested.
     guard [ARCHIVE_OK, ARCHIVE_WARN, ARCHIVE_EOF].contains(result), archive_filter_count(archive) > 1 else {
       throw problem
     }
@@ -57,7 +58,9 @@ final class Decompressor: Unpacker, @unchecked Sendable {
 
   private var problem: UnpackingProblem { failure.map { .unreadable($0) } ?? .damaged }
 
-  /// Hands libarchive bytes of the file, which stay until it asks again.
+  /// Passes bytes of the file to libarchive.
+  ///
+  /// They stay valid until libarchive requests more.
   private func fill(_ bytes: UnsafeMutablePointer<UnsafeRawPointer?>) -> Int {
     do {
       let next = try input.next()

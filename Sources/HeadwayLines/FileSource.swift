@@ -5,38 +5,43 @@
 /// while case let count = try source.read(into: buffer), count > 0 { consume(buffer[..<count]) }
 /// ```
 ///
-/// Regular files, pipes, terminals and devices alike: a path such as `/dev/stdin` or that of a FIFO needs nothing
-/// special. Opening a FIFO waits until it has a writer, and reading from it until there is something to read, so
-/// neither belongs on a thread that must not block. A file that this has opened is closed when the value goes out of
-/// existence.
+/// Reads regular files, pipes, terminals and devices in the same way: a path such as `/dev/stdin` or the path of a FIFO
+/// needs no special treatment. Opening a FIFO waits until it has a writer, and reading from it waits until there is
+/// something to read, so do neither on a thread that must not block. The file is closed when the value that opened it
+/// is destroyed.
 ///
-/// With the trait `Compression`, a file that is compressed is unpacked while it is read, and a path may go on into a
-/// zip archive: `feed.zip/stops.txt`.
+/// With the trait `Compression`, compressed files are unpacked while they are read, and a path can continue into a zip
+/// archive: `feed.zip/stops.txt`.
 package struct FileSource: ~Copyable, Sendable {
-  /// The file, as it was named.
+  /// The path of the file, as the caller specified it.
   package let path: String
 
-  /// The size in bytes, of a compressed file as it is compressed, when the file was opened, or nil when it is not a
-  /// regular file.
+  /// The size in bytes when the file was opened, or nil if it is not a regular file.
   ///
-  /// A regular file may hold more than its size: it grew since, or it is one of those in `/proc`, which are all said to
-  /// be empty.
+  /// For a compressed file, this is the compressed size.
+  ///
+  /// A regular file can contain more bytes than its size: it might have grown, or it might be in `/proc`, where all
+  /// files have the size zero.
   package let size: Int?
 
-  /// How many bytes have been read, of a compressed file as it is compressed: the place in the file.
+  /// The number of bytes that have been read, which is the position in the file.
+  ///
+  /// For a compressed file, this counts compressed bytes.
   package private(set) var bytesRead = 0
 
   private let descriptor: Int32
-  /// Whether the descriptor is this value's own.
+  /// Whether this value closes the descriptor.
   private let closesDescriptor: Bool
   private var reachedEnd = false
   #if Compression
   private var unpacker: (any Unpacker)?
   #endif
 
-  /// Whether ``size`` and ``bytesRead`` count compressed bytes, which are unpacked; known once something was read.
+  /// Whether ``size`` and ``bytesRead`` count compressed bytes.
   ///
-  /// Of a file in an archive it is known how many bytes come out of it, and these are counted.
+  /// Known after the first read.
+  ///
+  /// For a file in an archive, the unpacked size is known, and unpacked bytes are counted.
   package var countsCompressedBytes: Bool {
     #if Compression
     unpacker?.countsCompressedBytes == true
@@ -47,11 +52,11 @@ package struct FileSource: ~Copyable, Sendable {
 
   /// Opens a file.
   ///
-  /// It is not inherited by child processes that execute another program.
+  /// Child processes that execute another program do not inherit the file.
   ///
-  /// - Parameter path: Its name, absolute or relative to the working directory.
+  /// - Parameter path: The path of the file, absolute or relative to the working directory.
   /// - Throws: ``LineReaderError`` with the code `fileNotFound`, `isDirectory`, `permissionDenied`, `inputOutput` or
-  ///   `cannotOpen`; of a file in an archive, also `damaged`, `encrypted` or `expandsTooFar`.
+  ///   `cannotOpen`. For a file in an archive, also with `damaged`, `encrypted` or `expandsTooFar`.
   package init(path: String) throws(LineReaderError) {
     self.path = path
     closesDescriptor = true
@@ -72,13 +77,13 @@ package struct FileSource: ~Copyable, Sendable {
     #endif
   }
 
-  /// Takes a descriptor that is open for reading, and reads from the place where it is.
+  /// Reads from a descriptor that is open for reading, starting at its current position.
   ///
-  /// It is not closed. Its size is not asked for, since it may be anywhere in its file.
+  /// The descriptor is not closed. The size is not determined, because the descriptor may be anywhere in its file.
   ///
   /// - Parameters:
-  ///   - descriptor: The descriptor, which must stay open while this is used.
-  ///   - path: What errors call it.
+  ///   - descriptor: The descriptor, which must stay open while this value is used.
+  ///   - path: The name of the file in errors.
   package init(descriptor: Int32, path: String) {
     (self.path, self.descriptor, size, closesDescriptor) = (path, descriptor, nil, false)
     #if Compression
@@ -104,18 +109,18 @@ package struct FileSource: ~Copyable, Sendable {
 
   deinit { if closesDescriptor { Platform.close(descriptor) } }
 
-  /// Reads the bytes that come next.
+  /// Reads the next bytes.
   ///
-  /// Blocks until there are some.
+  /// Blocks until there is at least one.
   ///
-  /// - Parameter buffer: Where to put them. Not empty.
-  /// - Returns: How many were read, which may be fewer than there is room for. Zero at the end of the file, and again
-  ///   whenever it is called after that.
-  /// - Throws: ``LineReaderError`` with the code `inputOutput`, `damaged`, or `truncated` when a regular file ends
-  ///   before the size it had when it was opened.
+  /// - Parameter buffer: The destination. It must not be empty.
+  /// - Returns: The number of bytes that were read, which can be less than the size of the buffer. Zero at the end of
+  ///   the file, and in every call after that.
+  /// - Throws: ``LineReaderError`` with the code `inputOutput` or `damaged`, or with `truncated` if a regular file ends
+  ///   before the size that it had when it was opened.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     precondition(!buffer.isEmpty, "FileSource.read(into:) for \(path): the buffer is empty. Give it room for a byte.")
-    // Without this, a terminal would be asked again after its end.
+    // Without this check, a terminal would be read again after its end.
     if reachedEnd { return 0 }
     #if Compression
     if unpacker != nil { return try unpack(into: buffer) }
@@ -127,8 +132,9 @@ package struct FileSource: ~Copyable, Sendable {
   private mutating func readPlain(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     var count = try readOnce(into: buffer)
     if count == 0, let size, bytesRead < size {
-      // Truncated, unless the size was never true: files in /sys say 4096 and hold less, and go on saying so. If it has
-      // the promised size now, it either grew back since the read above, or is one of those; a second read tells.
+      // The file is truncated, unless its size was never correct: files in /sys always report 4096 and contain less. If
+      // the file has the reported size now, it either grew back since the read above or is one of those files. A second
+      // read distinguishes the two.
       guard try sizeNow() >= size else { throw LineReaderError(.truncated, path: path, byteOffset: bytesRead) }
       count = try readOnce(into: buffer)
     }
@@ -138,12 +144,12 @@ package struct FileSource: ~Copyable, Sendable {
   }
 
   #if Compression
-  /// Reads the first bytes; if they are those of a compressed file, unpacks them.
+  /// Reads the first bytes, and unpacks them if they are those of a compressed file.
   private mutating func readStart(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     var count = 0
     repeat {
       count += try readPlain(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-      // A pipe may give less than tells.
+      // A pipe can deliver too few bytes to decide.
     } while !reachedEnd && count < buffer.count && Compression.isOpen(buffer[..<count])
     guard let compression = Compression(of: buffer[..<count]) else { return count }
     let head = Array(buffer[..<count])

@@ -1,28 +1,28 @@
 #if Compression
 import CArchive
 
-/// Unpacks a file of gzip while it is read, by zlib, one member after the other, in constant memory.
+/// Unpacks a gzip file while it is read, with zlib, one member after the other, in constant memory.
 ///
-/// Not by libarchive, which reads over gzip's checksums: a single wrong bit is mostly found by these alone, and other
-/// bytes would come out of the file without an error.
+/// Does not use libarchive, because it ignores gzip's checksums. In most cases only the checksums reveal a single wrong
+/// bit; without them, reading would return wrong bytes without an error.
 ///
-/// Used by the one that owns the file.
+/// Used only by the object that owns the file.
 final class GzipDecompressor: Unpacker, @unchecked Sendable {
-  // Where it is must not change, since zlib refers to it.
+  // Its address must not change, because zlib refers to it.
   private let stream: UnsafeMutablePointer<z_stream>
   private let input: CompressedBytes
-  /// A member has ended, and no other has begun.
+  /// Whether a member has ended and no other has begun.
   private var isBetweenMembers = false
   private var isAtEnd = false
-  /// Found behind bytes that were handed out first.
+  /// A problem found after bytes that had to be handed out first.
   private var problem: UnpackingProblem?
 
-  /// With a header and checksums as gzip has them, and a window of 32 KB.
+  /// Specifies gzip headers and checksums, and a window of 32 KB.
   private static let windowBits = Int32(MAX_WBITS + 16)
 
   /// - Parameters:
-  ///   - head: What has been read of the file.
-  ///   - descriptor: The file, which is not closed.
+  ///   - head: The bytes that have already been read from the file.
+  ///   - descriptor: The open file. This object does not close it.
   init(head: [UInt8], descriptor: Int32) {
     input = CompressedBytes(head: head, descriptor: descriptor)
     stream = .allocate(capacity: 1)
@@ -66,9 +66,9 @@ final class GzipDecompressor: Unpacker, @unchecked Sendable {
     } catch { throw .unreadable(error) }
   }
 
-  /// Passes over zeros, with which files are filled up to whole blocks, and begins another member behind them.
+  /// Skips zeros, which pad some files to whole blocks, and begins the next member after them.
   ///
-  /// - Returns: False if no more bytes are there.
+  /// - Returns: False at the end of the available bytes.
   private func beginMember() -> Bool {
     while stream.pointee.avail_in > 0, stream.pointee.next_in?.pointee == 0 {
       stream.pointee.next_in += 1
@@ -80,9 +80,9 @@ final class GzipDecompressor: Unpacker, @unchecked Sendable {
     return true
   }
 
-  /// Unpacks what is there, and notes how that ended.
+  /// Unpacks the available input, and records the result.
   ///
-  /// - Returns: How many bytes came of it.
+  /// - Returns: The number of unpacked bytes.
   private func unpack(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let room = min(buffer.count, Int(uInt.max))
     stream.pointee.next_out = buffer.baseAddress?.assumingMemoryBound(to: Bytef.self)

@@ -1,43 +1,45 @@
 extension LineReader.Line {
-  /// A part of a line, to be looked at where the line is.
+  /// A part of a line that refers to the bytes of the line.
   ///
-  /// It is valid while the line is: do not keep it, copy what you need.
+  /// It is valid as long as the line is. Do not store it; copy the values that you need.
   public struct Field {
     /// The bytes.
     ///
-    /// The pointer is valid while the line is.
+    /// The pointer is valid as long as the line is.
     public let bytes: UnsafeRawBufferPointer
 
-    /// Makes a field of bytes.
+    /// Creates a field from bytes.
     ///
-    /// - Parameter bytes: The bytes, which must stay where they are while the field is used.
+    /// - Parameter bytes: The bytes, which must stay valid and in place while the field is used.
     public init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// The bytes as a string; what is not UTF-8 becomes U+FFFD.
+    /// The bytes as a string.
+    ///
+    /// Bytes that are not UTF-8 become U+FFFD.
     ///
     /// - Complexity: O(n) in the number of bytes.
     public var string: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The whole number that the bytes are in decimal notation, or nil.
+    /// The integer that the bytes represent in decimal notation, or nil.
     ///
-    /// A sign and blanks around it are allowed, nothing else. Nil if it does not fit.
+    /// A sign, and blanks before and after the number, are allowed; nothing else is. Nil if the number does not fit.
     ///
     /// - Complexity: O(n) in the number of bytes. No allocation.
     public var integer: Int? { NumberParsing.integer(bytes).flatMap { Int(exactly: $0) } }
 
-    /// The number that the bytes are in decimal notation, with or without an exponent, or nil.
+    /// The number that the bytes represent in decimal notation, with or without an exponent, or nil.
     ///
-    /// It is the nearest there is, and finite. A sign and blanks around it are allowed; names such as `nan` and
-    /// hexadecimal digits are not.
+    /// The value is the nearest finite `Double`. A sign, and blanks before and after the number, are allowed. Names
+    /// such as `nan` and hexadecimal digits are not.
     ///
     /// - Complexity: O(n) in the number of bytes.
     public var double: Double? { NumberParsing.real(bytes) }
   }
 
-  /// The whole line as a field, for its numbers.
+  /// The whole line as a field, for reading numbers.
   public var field: Field { Field(bytes) }
 
-  /// Divides the line at each of certain bytes, without a copy.
+  /// Splits the line at each occurrence of a byte, without copying.
   ///
   /// ```swift
   /// try reader.forEachLine { line in
@@ -45,11 +47,11 @@ extension LineReader.Line {
   /// }
   /// ```
   ///
-  /// Between two separators that follow each other is an empty field, and so there is one more field than there are
-  /// separators. Quotes mean nothing here: for CSV there is `HeadwayCSV`.
+  /// There is an empty field between two adjacent separators, so there is one more field than there are separators.
+  /// Quotes have no special meaning here; for CSV, use `HeadwayCSV`.
   ///
   /// - Parameter separator: The byte between two fields.
-  /// - Returns: The fields, in order, found one by one as they are asked for. They are valid while the line is.
+  /// - Returns: The fields, in order. Each is found when you request it, and is valid as long as the line is.
   /// - Complexity: O(1); O(n) in the length of the line for all fields. No allocation.
   public func split(separator: UInt8) -> Fields { Fields(bytes, separator: separator) }
 
@@ -59,7 +61,9 @@ extension LineReader.Line {
   public struct Fields: Sequence, IteratorProtocol {
     private let bytes: UnsafeRawBufferPointer
     private let separator: UInt8
-    /// Where the next field starts; nil when there is none.
+    /// The start of the next field.
+    ///
+    /// Nil if there is none.
     private var start: Int? = 0
 
     init(_ bytes: UnsafeRawBufferPointer, separator: UInt8) {
@@ -68,7 +72,7 @@ extension LineReader.Line {
 
     /// Finds the next field.
     ///
-    /// - Returns: The field, or nil behind the last.
+    /// - Returns: The field, or nil after the last one.
     /// - Complexity: O(n) in the length of the field.
     public mutating func next() -> Field? {
       guard let start else { return nil }

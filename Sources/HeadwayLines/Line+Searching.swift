@@ -1,5 +1,5 @@
 extension LineReader.Line {
-  /// Whether a text is in the line, byte for byte.
+  /// Returns whether the line contains a text, compared byte by byte.
   ///
   /// ```swift
   /// try reader.forEachLine { line in
@@ -7,40 +7,40 @@ extension LineReader.Line {
   /// }
   /// ```
   ///
-  /// Many times as fast as making a string of the line and searching that. Letters are compared as they are encoded:
-  /// neither case nor Unicode equivalence is considered.
+  /// This is many times faster than creating a string from the line and searching that. Letters are compared as they
+  /// are encoded: neither case nor Unicode equivalence is considered.
   ///
-  /// - Parameter text: What to find. An empty text is in each line.
-  /// - Returns: True if it is there.
-  /// - Complexity: O(n) in the length of the line, about. No allocation.
+  /// - Parameter text: The text to find. Every line contains the empty text.
+  /// - Returns: True if the line contains the text.
+  /// - Complexity: About O(n) in the length of the line. No allocation.
   public func contains(_ text: String) -> Bool {
     firstOffset(of: text) != nil
   }
 
-  /// Whether some bytes are in the line.
+  /// Returns whether the line contains a byte sequence.
   ///
-  /// - Parameter bytes: What to find. No bytes at all are in each line.
-  /// - Returns: True if they are there, one behind the other.
-  /// - Complexity: O(n) in the length of the line, about. No allocation.
+  /// - Parameter bytes: The bytes to find. Every line contains the empty sequence.
+  /// - Returns: True if the line contains all the bytes, one after the other.
+  /// - Complexity: About O(n) in the length of the line. No allocation.
   public func contains(_ bytes: [UInt8]) -> Bool {
     firstOffset(of: bytes) != nil
   }
 
-  /// Where a text is first in the line.
+  /// Returns the position of the first occurrence of a text in the line.
   ///
-  /// - Parameter text: What to find, byte for byte.
-  /// - Returns: The number of bytes before it, or nil if it is not there.
-  /// - Complexity: O(n) in the length of the line, about. No allocation.
+  /// - Parameter text: The text to find, compared byte by byte.
+  /// - Returns: The number of bytes before it, or nil if the line does not contain it.
+  /// - Complexity: About O(n) in the length of the line. No allocation.
   public func firstOffset(of text: String) -> Int? {
     var text = text
     return text.withUTF8 { ByteSearch.position(of: UnsafeRawBufferPointer($0), in: bytes) }
   }
 
-  /// Where some bytes are first in the line.
+  /// Returns the position of the first occurrence of a byte sequence in the line.
   ///
-  /// - Parameter bytes: What to find.
-  /// - Returns: The number of bytes before them, or nil if they are not there.
-  /// - Complexity: O(n) in the length of the line, about. No allocation.
+  /// - Parameter bytes: The bytes to find.
+  /// - Returns: The number of bytes before them, or nil if the line does not contain them.
+  /// - Complexity: About O(n) in the length of the line. No allocation.
   public func firstOffset(of bytes: [UInt8]) -> Int? {
     bytes.withUnsafeBytes { ByteSearch.position(of: $0, in: self.bytes) }
   }

@@ -1,5 +1,5 @@
 extension LineReader {
-  /// One line of a file, to be looked at where it was read.
+  /// One line of a file, which refers to the buffer that it was read into.
   ///
   /// ```swift
   /// try reader.forEachLine { line in
@@ -7,23 +7,25 @@ extension LineReader {
   /// }
   /// ```
   ///
-  /// It cannot be copied, so it cannot outlive the memory it lies in. Its line end is not part of it. NUL bytes are
-  /// bytes like all others.
+  /// It can't be copied, so it can't outlive that buffer. Its line end is not part of it. NUL bytes are bytes like all
+  /// others.
   public struct Line: ~Copyable {
     /// The bytes of the line, without its line end.
     ///
-    /// The pointer is valid while the line is: do not keep it, copy what you need.
+    /// The pointer is valid as long as the line is. Do not store it; copy the values that you need.
     public let bytes: UnsafeRawBufferPointer
 
-    /// The number of the line, counted from one.
+    /// The number of the line, starting at one.
     public let number: Int
 
-    /// The place in the file where the line starts, in bytes from the file's start.
+    /// The offset of the line in the file, in bytes.
     ///
-    /// A byte order mark counts, though it is not part of the first line.
+    /// A byte order mark counts, although it is not part of the first line.
     public let byteOffset: Int
 
-    /// Not retained: whoever makes a line keeps the storage while the line exists, and so a line costs no reference
+    /// Not retained.
+    ///
+    /// The code that creates a line keeps the storage alive while the line exists, so a line costs no reference
     /// counting.
     private let storage: Unmanaged<LineStorage>
 
@@ -37,17 +39,19 @@ extension LineReader {
 
     /// The line as a string.
     ///
-    /// Made anew whenever it is asked for.
+    /// A new string is created each time you read this property.
     ///
-    /// Bytes that are not UTF-8 are reported or replaced by U+FFFD, as ``LineReader/Options/invalidUTF8`` says.
+    /// ``LineReader/Options/invalidUTF8`` specifies whether bytes that are not UTF-8 are reported or replaced by
+    /// U+FFFD.
     ///
-    /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, the line's number and the place of the first wrong
-    ///   byte.
+    /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, the number of the line, and the position of the first
+    ///   wrong byte.
     /// - Complexity: O(n) in the length of the line.
     public var string: String {
       get throws(LineReaderError) {
         let text = bytes.assumingMemoryBound(to: UInt8.self)
-        // Repairs, and takes half the time of `String(validating:as:)` on 6.3, even with what follows.
+        // Repairs invalid UTF-8. On Swift 6.3 this takes half the time of `String(validating:as:)`, even with the check
+        // below.
         var string = String(decoding: text, as: UTF8.self)
         if text.isEmpty || text.isASCII { return string }
         let isReported = storage._withUnsafeGuaranteedRef { $0.invalidUTF8 == .report }
@@ -61,9 +65,9 @@ extension LineReader {
 }
 
 extension String {
-  /// Whether these are the string's bytes.
+  /// Returns whether these are the bytes of the string.
   ///
-  /// A repaired string never has the bytes it was made from.
+  /// A repaired string never has the bytes that it was created from.
   @inline(__always)
   fileprivate mutating func hasUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     withUTF8 { utf8 in
@@ -78,8 +82,8 @@ extension String {
 extension UnsafeBufferPointer<UInt8> {
   /// Whether all bytes are below 128.
   ///
-  /// Spares the comparison with the string for most lines of most files. Only for lines of a storage: it reads up to
-  /// eight bytes too many, and throws them away.
+  /// In most files, this avoids the comparison with the string for most lines. Use it only for lines in a storage: it
+  /// reads up to eight bytes after the line, and ignores them.
   @inline(__always)
   fileprivate var isASCII: Bool {
     guard let start = UnsafeRawPointer(baseAddress) else { return true }
@@ -90,15 +94,16 @@ extension UnsafeBufferPointer<UInt8> {
       found |= start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
       offset &+= 8
     }
-    // The last one to eight bytes, and what lies behind the line, which is shifted out: the storage's slack is there.
+    // The last one to eight bytes, and bytes after the line, which are shifted out. The storage's slack makes them
+    // readable.
     let last = UInt64(littleEndian: start.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     found |= last &<< UInt64(truncatingIfNeeded: 64 &- (count &- offset) &* 8)
     return found & highBits == 0
   }
 
-  /// How many bytes come before the first that is not part of a well-formed character.
+  /// The number of bytes before the first one that is not part of a well-formed character.
   ///
-  /// Slow; for errors.
+  /// Slow; used only for errors.
   fileprivate var countOfValidUTF8: Int {
     var parser = Unicode.UTF8.ForwardParser()
     var iterator = makeIterator()

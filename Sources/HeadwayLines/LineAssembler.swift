@@ -1,23 +1,26 @@
-/// Reads a file chunk by chunk and hands out the whole lines as batches: the one engine behind every form of
-/// ``LineReader``.
+/// Reads a file in chunks and hands out the complete lines as batches.
 ///
-/// It holds one ``LineStorage``. What is left of a chunk when its whole lines are handed out, the start of the next
-/// line, moves to the front of the storage, and the next chunk is read behind it. A batch refers to the storage itself;
-/// if it still exists when the next one is wanted, the assembler takes a new storage, and otherwise the same again.
+/// Every form of ``LineReader`` uses this engine.
 ///
-/// So that nothing read is lost, it reads, and therefore fails, only when all whole lines it has are handed out.
+/// It owns one ``LineStorage``. After the complete lines of a chunk have been handed out, the rest, which is the start
+/// of the next line, moves to the front of the storage, and the next chunk is read after it. A batch refers to the
+/// storage itself. If the batch still exists when the next one is requested, the assembler uses a new storage;
+/// otherwise it reuses the same one.
+///
+/// The assembler reads, and therefore can fail, only after it has handed out all complete lines. So an error loses no
+/// line that has been read.
 struct LineAssembler: BatchSource, ~Copyable, Sendable {
   private let path: String
   private let options: LineReader.Options
   private let scanner: LineScanner
 
-  /// Nil before the file is opened, and when all is done.
+  /// Nil before the file is opened, and after the last batch or an error.
   private var source: FileSource?
-  /// Nil at the same times.
+  /// Nil at the same times as `source`.
   private var storage: LineStorage?
   private var window = LineScanner.Window()
 
-  /// The place in the file of the storage's first byte.
+  /// The offset of the storage's first byte in the file.
   private var storageOffset = 0
   private var nextLineNumber = 1
   private var isPastByteOrderMark: Bool
@@ -40,7 +43,7 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
     storage = nil
   }
 
-  /// Reads one chunk, or more while no line ends.
+  /// Reads one chunk, or more until a line ends.
   mutating func nextBatch(_ check: () throws -> Void) throws -> LineBatch? {
     if source == nil {
       try check()
@@ -72,11 +75,11 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
       firstLineNumber: nextLineNumber, endByteOffset: storageOffset + window.start)
   }
 
-  /// The bytes behind the last line end, if there are any: a last line without an end counts.
+  /// The bytes after the last line end, if there are any: a last line counts even if it has no line end.
   private mutating func lastLine(in storage: LineStorage) -> LineBatch? {
     guard window.count > 0 else { return nil }
     storage.starts[0] = UInt32(window.start)
-    // As if there were a line end of one byte. A CR before it would be part of the line, since no LF follows.
+    // As if there were a line end of one byte. A CR before it would be part of the line, because no LF follows.
     storage.starts[1] = UInt32(window.end) + 1
     window.start = window.end
     window.scanned = window.end
@@ -95,7 +98,8 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
     if window.end == storage.capacity {
       storage.grow(to: min(storage.capacity * 2, largestCapacity))
     }
-    // A buffer that has grown for a long line is still filled by chunks: cancelling must not wait for more than one.
+    // A buffer that has grown for a long line is still filled in chunks, because a cancellation must not wait for more
+    // than one.
     let room = min(storage.capacity - window.end, options.chunkSize)
     do throws(LineReaderError) {
       let count = try source!.read(into: UnsafeMutableRawBufferPointer(start: storage.bytes + window.end, count: room))
@@ -112,7 +116,7 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
     window = LineScanner.Window(start: 0, scanned: window.scanned - window.start, end: window.count)
   }
 
-  /// Decides whether the file starts with a byte order mark, once there are enough bytes to tell, and steps over it.
+  /// Determines whether the file starts with a byte order mark, once there are enough bytes, and skips it.
   private mutating func skipByteOrderMark(in storage: LineStorage) {
     guard !isPastByteOrderMark else { return }
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -131,21 +135,22 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
 // MARK: Storage
 
 extension LineAssembler {
-  /// The size of the buffer while lines are short: room for a chunk behind the start of a line that the one before
+  /// The size of the buffer while lines are short: room for a chunk after the incomplete line that the previous chunk
   /// left.
   private var usualCapacity: Int { options.chunkSize + options.chunkSize / 8 }
 
-  /// The longest line and its CRLF fit, and a byte order mark.
+  /// Room for the longest line with its CRLF, or for a byte order mark.
   private var largestCapacity: Int { max(usualCapacity, options.maximumLineLength + 2, 3) }
 
-  /// A storage that no batch refers to, with the rest of the last chunk in it.
+  /// Returns a storage that no batch refers to, with the rest of the last chunk in it.
   private mutating func writableStorage() -> LineStorage {
-    // A buffer that grew for a long line is given back when little is left in it.
+    // A buffer that has grown for a long line is released when little is left in it.
     let isOversized = (storage?.capacity ?? 0) > usualCapacity && window.count <= usualCapacity / 2
     if isKnownUniquelyReferenced(&storage), !isOversized, let storage { return storage }
     let fresh = LineStorage(
       capacity: max(usualCapacity, window.count),
-      // Lines of fewer than 8 bytes come in smaller batches, and the table is not larger than half a chunk.
+      // Lines of fewer than 8 bytes are delivered in smaller batches, so that the table is not larger than half a
+      // chunk.
       lineCapacity: max(1, options.chunkSize / 8),
       path: path, invalidUTF8: options.invalidUTF8)
     if let storage, window.count > 0 {

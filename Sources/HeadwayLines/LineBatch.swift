@@ -1,4 +1,4 @@
-/// Some whole lines that lie one behind the other in a file, as bytes.
+/// Consecutive complete lines of a file, as bytes.
 ///
 /// ```swift
 /// for try await batch in reader.batches {
@@ -6,29 +6,29 @@
 /// }
 /// ```
 ///
-/// A batch has at least one line. Nothing is copied to make it: it refers to the memory the file was read into, and
-/// keeps that for as long as it exists. Let go of a batch before asking for the next, and the same memory is used
-/// again; keep many, and they take as much memory as the part of the file they hold.
+/// A batch has at least one line. Creating it copies nothing: it refers to the memory that the file was read into, and
+/// keeps that memory as long as it exists. If you release a batch before you request the next one, the same memory is
+/// used again. If you keep many batches, they need as much memory as the part of the file that they contain.
 ///
-/// A batch never changes, and may be sent to other threads and tasks.
+/// A batch never changes, and you can send it to other threads and tasks.
 public struct LineBatch: Sendable {
   let storage: LineStorage
   private let storageOffset: Int
   private let stripsCarriageReturn: Bool
 
-  /// How many lines there are.
+  /// The number of lines.
   ///
   /// Never zero.
   public let count: Int
 
-  /// The number of the first line, counted from one.
+  /// The number of the first line, starting at one.
   public let firstLineNumber: Int
 
-  /// The place in the file where the first line starts, in bytes.
+  /// The offset of the first line in the file, in bytes.
   public var byteOffset: Int { storageOffset + Int(storage.starts[0]) }
 
-  /// The place in the file behind the last line and its line end, in bytes: how much of the file has been consumed when
-  /// this batch has been.
+  /// The offset after the last line and its line end, in bytes: how much of the file has been consumed after this
+  /// batch.
   public let endByteOffset: Int
 
   init(
@@ -46,30 +46,30 @@ public struct LineBatch: Sendable {
   /// The positions of the lines: `0 ..< count`.
   public var indices: Range<Int> { 0..<count }
 
-  /// One of the lines, without a copy.
+  /// Accesses one of the lines, without a copy.
   ///
   /// ```swift
   /// let isComment = batch[0].bytes.first == UInt8(ascii: "#")
   /// ```
   ///
-  /// - Parameter position: Which one, from 0.
-  /// - Returns: The line, which can be looked at and not kept.
+  /// - Parameter position: The position of the line, starting at 0.
+  /// - Returns: The line, which you can read but not store.
   /// - Precondition: `position` is in `indices`.
   /// - Complexity: O(1). No allocation.
   public subscript(position: Int) -> LineReader.Line {
     _read {
       precondition(indices.contains(position), "LineBatch: there is no line \(position) in a batch of \(count).")
       yield line(at: position)
-      // The line points into the storage, which must not go before it.
+      // The line points into the storage, which must not be released before it.
       withExtendedLifetime(storage) {}
     }
   }
 
-  /// One of the lines as a string.
+  /// Returns one of the lines as a string.
   ///
-  /// - Parameter position: Which one, from 0.
+  /// - Parameter position: The position of the line, starting at 0.
   /// - Returns: The line.
-  /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, when that is to be reported.
+  /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, if the options specify that invalid UTF-8 is reported.
   /// - Precondition: `position` is in `indices`.
   /// - Complexity: O(n) in the length of the line.
   public func string(at position: Int) throws(LineReaderError) -> String {
@@ -80,9 +80,10 @@ public struct LineBatch: Sendable {
 
   /// Calls a closure with each line, in order.
   ///
-  /// - Parameter body: What to do with a line. It runs on the calling thread. The line can be looked at and not kept.
-  /// - Throws: What `body` throws, at once.
-  /// - Complexity: O(n) in the number of lines. No allocation and no reference counting for a line.
+  /// - Parameter body: A closure that receives a line. It runs on the calling thread. It can read the line but not
+  ///   store it.
+  /// - Throws: The error that `body` throws, immediately.
+  /// - Complexity: O(n) in the number of lines. No allocation and no reference counting per line.
   public func forEach<Failure>(_ body: (borrowing LineReader.Line) throws(Failure) -> Void) throws(Failure) {
     defer { withExtendedLifetime(storage) {} }
     for position in 0..<count { try body(line(at: position)) }

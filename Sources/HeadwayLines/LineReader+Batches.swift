@@ -1,5 +1,5 @@
 extension LineReader {
-  /// The lines of the file, many at a time, as bytes.
+  /// The lines of the file as bytes, many at a time.
   ///
   /// ```swift
   /// for try await batch in reader.batches {
@@ -7,12 +7,13 @@ extension LineReader {
   /// }
   /// ```
   ///
-  /// The loop runs where your task does. When it asks for the next batch, one chunk is read in an operation on the
-  /// reader's queue while the task is suspended; nothing is read before. See ``LineBatch`` for the memory it uses.
+  /// The loop runs in your task. When it requests the next batch, an operation on the reader's queue reads one chunk
+  /// while the task is suspended. Nothing is read before that. See ``LineBatch`` for the memory that it uses.
   ///
-  /// Cancelling the task ends the loop with `CancellationError`, at once when it waits for a batch, and otherwise when
-  /// it asks for the next. A read that is blocked then, on a FIFO say, is left alone: its file is closed when it
-  /// returns. The same error ends the loop when the queue's operations are cancelled. Leaving the loop closes the file.
+  /// Cancelling the task ends the loop with `CancellationError`: immediately if it waits for a batch, otherwise when it
+  /// requests the next one. A read that is blocked at that time, for example on a FIFO, is abandoned; its file is
+  /// closed when the read returns. The same error ends the loop when the queue's operations are cancelled. Leaving the
+  /// loop closes the file.
   public var batches: Batches { Batches(reader: self) }
 
   /// The lines of a file, many at a time.
@@ -21,12 +22,12 @@ extension LineReader {
   public struct Batches: AsyncSequence, Sendable {
     let reader: LineReader
 
-    /// Starts from the beginning of the file.
+    /// Creates an iterator that starts at the beginning of the file.
     ///
-    /// - Returns: The batches, of which none has been read.
+    /// - Returns: The iterator, which has not read anything.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pump: reader.makePump()) }
 
-    /// A place in the file.
+    /// A position in the file.
     public struct AsyncIterator: AsyncIteratorProtocol {
       private let pump: BatchPump<LineAssembler>
 
@@ -39,8 +40,8 @@ extension LineReader {
 
       /// Reads the next lines.
       ///
-      /// - Parameter actor: Where the caller runs, and where it goes on.
-      /// - Returns: At least one line, or nil at the end of the file and after an error.
+      /// - Parameter actor: The actor that the caller runs on, where it also resumes.
+      /// - Returns: At least one line. Nil at the end of the file and after an error.
       /// - Throws: ``LineReaderError``, or `CancellationError`.
       public mutating func next(isolation actor: isolated (any Actor)?) async throws -> LineBatch? {
         try await pump.next(isolation: actor)
@@ -48,7 +49,7 @@ extension LineReader {
 
       /// Reads the next lines.
       ///
-      /// - Returns: At least one line, or nil at the end of the file and after an error.
+      /// - Returns: At least one line. Nil at the end of the file and after an error.
       /// - Throws: ``LineReaderError``, or `CancellationError`.
       public mutating func next() async throws -> LineBatch? { try await pump.next() }
     }

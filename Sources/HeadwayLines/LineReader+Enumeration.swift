@@ -2,7 +2,7 @@ public import Headway
 import Synchronization
 
 extension LineReader {
-  /// Calls a closure with each line of the file, and another when all is done, in an operation on a queue.
+  /// Calls a closure with each line of the file, and another closure at the end, in an operation on a queue.
   ///
   /// ```swift
   /// let reading = reader.enumerateLines { line in
@@ -12,21 +12,23 @@ extension LineReader {
   /// }
   /// ```
   ///
-  /// Both closures run on a thread of the queue, `eachLine` for one line after the other. The caller waits for nothing.
+  /// Both closures run on a thread of the queue. `eachLine` is called for one line after the other. The caller does not
+  /// wait.
   ///
-  /// Cancelling the operation, or all operations of the queue, ends the reading within one chunk: `eachLine` is not
-  /// called again after the line it has in hand, and the completion gets `CancellationError`.
+  /// Cancelling the operation, or all operations of the queue, ends the reading within one chunk. `eachLine` is not
+  /// called again after the current line, and the completion receives `CancellationError`.
   ///
   /// - Parameters:
-  ///   - queue: Where to read. When nil, the queue of the reader. The operation occupies one of its places until the
-  ///     file is read.
-  ///   - eachLine: What to do with a line, which can be looked at and not kept. When it throws, the reading ends with
-  ///     that error.
-  ///   - completion: Called once, after the last line: with the number of lines, or with a ``LineReaderError``, a
-  ///     `CancellationError`, or what `eachLine` threw. It is called before the operation finishes, and so before what
-  ///     depends on it starts; only when the operation was cancelled before it ran is it called soon after instead.
-  /// - Returns: The operation that reads, already in the queue: to be cancelled, waited for, depended on. Its
-  ///   completion block is taken: do not set another.
+  ///   - queue: The queue that runs the operation. If nil, the queue of the reader. The operation occupies a
+  ///     concurrency slot of the queue until the file has been read.
+  ///   - eachLine: A closure that receives a line. It can read the line but not store it. If it throws, the reading
+  ///     ends with that error.
+  ///   - completion: Called once, after the last line, with the number of lines, or with a ``LineReaderError``, a
+  ///     `CancellationError`, or the error that `eachLine` threw. It is called before the operation finishes, and
+  ///     therefore before operations that depend on it start. Only if the operation was cancelled before it ran, the
+  ///     completion is called shortly after the operation finishes.
+  /// - Returns: The operation that reads, already in the queue. You can cancel it, wait for it, or make other
+  ///   operations depend on it. Its completion block is in use: do not set another.
   @discardableResult
   public func enumerateLines(
     on queue: OperationQueue? = nil,
@@ -39,9 +41,10 @@ extension LineReader {
   }
 }
 
-/// What ``LineReader/enumerateLines(on:eachLine:completion:)`` puts into the queue.
+/// The operation that ``LineReader/enumerateLines(on:eachLine:completion:)`` adds to the queue.
 ///
-/// `@unchecked Sendable` only as any subclass of an operation must say so: all it adds is constant and Sendable.
+/// `@unchecked Sendable` only because every subclass of an operation must declare it: all added properties are constant
+/// and Sendable.
 private final class EnumerateLinesOperation: Operation, @unchecked Sendable {
   private let reader: LineReader
   private let eachLine: @Sendable (borrowing LineReader.Line) throws -> Void
@@ -56,7 +59,7 @@ private final class EnumerateLinesOperation: Operation, @unchecked Sendable {
     let once = CompleteOnce(completion)
     complete = { once($0) }
     super.init()
-    // Whatever becomes of the operation, this is called; it counts only when `main` was not.
+    // Called however the operation ends. It has an effect only if `main` did not run.
     completionBlock = { once(.failure(CancellationError())) }
   }
 
@@ -84,7 +87,7 @@ private final class EnumerateLinesOperation: Operation, @unchecked Sendable {
   }
 }
 
-/// A completion that is called by the first who comes.
+/// A completion that only the first call invokes.
 private final class CompleteOnce: Sendable {
   private let completion: @Sendable (Result<Int, any Error>) -> Void
   private let isDone = Atomic<Bool>(false)
@@ -92,7 +95,7 @@ private final class CompleteOnce: Sendable {
   init(_ completion: @escaping @Sendable (Result<Int, any Error>) -> Void) { self.completion = completion }
 
   func callAsFunction(_ result: Result<Int, any Error>) {
-    // Relaxed: only who is first matters; what the completion needs is in its arguments.
+    // Relaxed: only the order of the calls matters. The completion's arguments contain everything that it needs.
     if !isDone.exchange(true, ordering: .relaxed) { completion(result) }
   }
 }

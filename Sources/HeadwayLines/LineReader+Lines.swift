@@ -1,5 +1,5 @@
 extension LineReader {
-  /// The lines of the file, one by one, as strings.
+  /// The lines of the file as strings, one at a time.
   ///
   /// ```swift
   /// for try await line in reader.lines {
@@ -7,14 +7,14 @@ extension LineReader {
   /// }
   /// ```
   ///
-  /// The loop runs where your task does, and strings are made there, each when it is asked for. When a chunk's lines
-  /// are used up, the next is read in an operation on the reader's queue while the task is suspended; nothing is read
-  /// before.
+  /// The loop runs in your task, and each string is created there when you request it. When the lines of a chunk are
+  /// used up, an operation on the reader's queue reads the next chunk while the task is suspended. Nothing is read
+  /// before that.
   ///
-  /// Cancelling the task ends the loop with `CancellationError` when it asks for the next line, though lines may have
-  /// been read that it has not seen. A read that is blocked then, on a FIFO say, is left alone: its file is closed when
-  /// it returns. The same error ends the loop when the queue's operations are cancelled. Leaving the loop closes the
-  /// file.
+  /// Cancelling the task ends the loop with `CancellationError` when it requests the next line, even if lines have been
+  /// read that it has not received. A read that is blocked at that time, for example on a FIFO, is abandoned; its file
+  /// is closed when the read returns. The same error ends the loop when the queue's operations are cancelled. Leaving
+  /// the loop closes the file.
   public var lines: Lines { Lines(reader: self) }
 
   /// The lines of a file.
@@ -23,20 +23,20 @@ extension LineReader {
   public struct Lines: AsyncSequence, Sendable {
     let reader: LineReader
 
-    /// Starts from the beginning of the file.
+    /// Creates an iterator that starts at the beginning of the file.
     ///
-    /// - Returns: The lines, of which none has been read.
+    /// - Returns: The iterator, which has not read anything.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pump: reader.makePump()) }
 
-    /// A place in the file.
+    /// A position in the file.
     public struct AsyncIterator: AsyncIteratorProtocol {
       /// Nil at the end of the file and after an error.
       private var pump: BatchPump<LineAssembler>?
       private var batch: LineBatch?
       private var position = 0
-      /// How many lines of the batch are left.
+      /// The number of lines that are left in the batch.
       ///
-      /// Where `next` is inlined, it looks at nothing else.
+      /// Where `next` is inlined, it reads only this property.
       @usableFromInline var remaining = 0
 
       init(pump: BatchPump<LineAssembler>) { self.pump = pump }
@@ -46,11 +46,11 @@ extension LineReader {
       /// For tests.
       package var bytesRead: Int { pump?.bytesRead ?? 0 }
 
-      /// Gives the next line, and reads a chunk if there is none.
+      /// Returns the next line, and reads a chunk if necessary.
       ///
-      /// - Parameter actor: Where the caller runs, and where it goes on.
-      /// - Returns: A line, or nil at the end of the file and after an error.
-      /// - Throws: ``LineReaderError``, also for a line that is not UTF-8; or `CancellationError`.
+      /// - Parameter actor: The actor that the caller runs on, where it also resumes.
+      /// - Returns: A line. Nil at the end of the file and after an error.
+      /// - Throws: ``LineReaderError``, including for a line that is not UTF-8, or `CancellationError`.
       @inlinable
       public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
         // Inlined, so that lines that have been read cost no asynchronous call, which would be most of their cost.
@@ -58,10 +58,10 @@ extension LineReader {
         return try await firstOfNextBatch(isolation: actor)
       }
 
-      /// Gives the next line, and reads a chunk if there is none.
+      /// Returns the next line, and reads a chunk if necessary.
       ///
-      /// - Returns: A line, or nil at the end of the file and after an error.
-      /// - Throws: ``LineReaderError``, also for a line that is not UTF-8; or `CancellationError`.
+      /// - Returns: A line. Nil at the end of the file and after an error.
+      /// - Throws: ``LineReaderError``, including for a line that is not UTF-8, or `CancellationError`.
       @inlinable
       public mutating func next() async throws -> String? { try await next(isolation: #isolation) }
 
@@ -80,7 +80,7 @@ extension LineReader {
 
       @usableFromInline
       mutating func firstOfNextBatch(isolation actor: isolated (any Actor)?) async throws -> String? {
-        // Let go of first, so that its memory can take the next chunk.
+        // Released first, so that its memory can be used for the next chunk.
         batch = nil
         do {
           if let next = try await pump?.next(isolation: actor) {

@@ -5,11 +5,11 @@ extension LineReader {
   /// LineReader(path: path, options: .init(lineEnds: .any, invalidUTF8: .repair))
   /// ```
   public struct Options: Hashable, Sendable {
-    /// What ends a line.
+    /// The byte sequences that end a line.
     public enum LineEnds: Hashable, Sendable {
       /// LF, or CR followed by LF.
       ///
-      /// A CR elsewhere is part of the line.
+      /// Any other CR is part of the line.
       case lfOrCRLF
       /// LF, CR, or CR followed by LF, in any mixture.
       case any
@@ -19,52 +19,52 @@ extension LineReader {
       case lf
     }
 
-    /// What to do when a line that is wanted as a `String` is not UTF-8.
+    /// How a line that is requested as a `String` is treated if it is not UTF-8.
     ///
-    /// Lines as bytes are not looked at.
+    /// Lines that are read as bytes are not checked.
     public enum InvalidUTF8: Hashable, Sendable {
-      /// Throw a ``LineReaderError`` that has the line's number and the place of the first wrong byte.
+      /// Throw a ``LineReaderError`` that has the number of the line and the position of the first wrong byte.
       case report
-      /// Put U+FFFD in the place of what is wrong.
+      /// Replace invalid bytes with U+FFFD.
       case repair
     }
 
-    /// What ends a line.
+    /// The byte sequences that end a line.
     ///
-    /// `lfOrCRLF` by default.
+    /// The default is `lfOrCRLF`.
     public var lineEnds: LineEnds
 
-    /// The number of bytes a line may have, its end not counted.
+    /// The maximum length of a line in bytes, without its line end.
     ///
-    /// 16 MiB by default, 1 GiB at most.
+    /// The default is 16 MiB, and the maximum is 1 GiB.
     ///
-    /// A longer line is an error. The memory for a line grows with it up to this size.
+    /// A longer line is an error. The memory for a line grows up to this size.
     public var maximumLineLength: Int
 
-    /// How many bytes are read at a time.
+    /// The number of bytes that are read at a time.
     ///
-    /// 128 KiB by default, 4 KiB at least.
+    /// The default is 128 KiB, and the minimum is 4 KiB.
     public var chunkSize: Int
 
-    /// What to do about invalid UTF-8.
+    /// How invalid UTF-8 is treated.
     ///
-    /// Reported by default.
+    /// By default, it is reported.
     public var invalidUTF8: InvalidUTF8
 
     /// Whether a UTF-8 byte order mark at the start of the file is part of the first line.
     ///
-    /// False by default: it is left out.
+    /// The default is false: the mark is omitted.
     public var keepsByteOrderMark: Bool
 
     /// Creates options.
     ///
-    /// What is not said is as each property's documentation tells.
+    /// Omitted options keep their defaults.
     ///
     /// - Parameters:
-    ///   - lineEnds: What ends a line.
-    ///   - maximumLineLength: The number of bytes a line may have.
-    ///   - chunkSize: How many bytes are read at a time.
-    ///   - invalidUTF8: What to do about invalid UTF-8.
+    ///   - lineEnds: The byte sequences that end a line.
+    ///   - maximumLineLength: The maximum length of a line in bytes, up to 1 GiB.
+    ///   - chunkSize: The number of bytes that are read at a time, at least 4 KiB.
+    ///   - invalidUTF8: How invalid UTF-8 is treated.
     ///   - keepsByteOrderMark: Whether a byte order mark is part of the first line.
     public init(
       lineEnds: LineEnds = .lfOrCRLF, maximumLineLength: Int = 16 << 20, chunkSize: Int = 128 << 10,
@@ -77,7 +77,7 @@ extension LineReader {
       self.keepsByteOrderMark = keepsByteOrderMark
     }
 
-    /// What positions of 32 bits reach safely, a chunk's slack included.
+    /// The largest size that positions of 32 bits can address safely, including a chunk's slack.
     static var largest: Int { 1 << 30 }
   }
 }

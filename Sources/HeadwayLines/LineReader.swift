@@ -18,38 +18,40 @@ public import Headway
 /// | ``enumerateLines(on:eachLine:completion:)`` | bytes or `String` | all on a queue |
 /// | ``forEachLine(_:)-((LineReader.Line)->Void)``, ``forEachBatch(_:)`` | bytes or `String` | all on your thread |
 ///
-/// **Memory.** About 215 KB with the default chunk size, and as much again while you hold a batch, whatever the size of
-/// the file. Only a line longer than a chunk makes the buffer grow, and never beyond ``Options/maximumLineLength``.
-/// Nothing is read ahead: a chunk is read when its lines are asked for, so a slow consumer slows the reading down.
+/// **Memory.** A reader uses about 215 KB with the default chunk size, whatever the size of the file, and as much again
+/// while you hold a batch. The buffer grows only for a line longer than a chunk, and never beyond
+/// ``Options/maximumLineLength``. Nothing is read ahead: a chunk is read when its lines are requested, so a slow
+/// consumer slows down the reading.
 ///
-/// **Lines.** A line end is not part of the line. The last line counts with or without one; an empty file has no lines.
-/// NUL bytes are part of the line like all others. A UTF-8 byte order mark at the start of the file is left out unless
-/// ``Options/keepsByteOrderMark`` is set.
+/// **Lines.** A line end is not part of the line. The last line counts with or without a line end; an empty file has no
+/// lines. NUL bytes are part of the line like all others. A UTF-8 byte order mark at the start of the file is omitted
+/// unless ``Options/keepsByteOrderMark`` is set.
 ///
-/// **Files.** Also pipes, terminals and devices, by path. A reader can be used many times and by many threads at once;
-/// each use opens the file and reads it from its start. Nothing is opened before. With the trait `Compression`, a file
-/// that begins as one of gzip, bzip2, xz, Zstandard or LZ4 is unpacked while it is read, whatever its name is.
+/// **Files.** The path can also be that of a pipe, a terminal or a device. A reader can be used many times and by many
+/// threads at the same time. Each use opens the file and reads it from its start; nothing is opened before. With the
+/// trait `Compression`, a file that begins like a gzip, bzip2, xz, Zstandard or LZ4 file is unpacked while it is read,
+/// whatever its name is.
 ///
-/// **Errors** are of type ``LineReaderError``. Lines before the place of an error are delivered first.
+/// **Errors** are of type ``LineReaderError``. Lines before the position of an error are delivered first.
 public struct LineReader: Sendable {
   /// The file to read.
   public let path: String
 
-  /// How to read it.
+  /// How to read the file.
   public let options: Options
 
-  /// Where the asynchronous forms read.
+  /// The queue that runs the reads of the asynchronous forms.
   let queue: OperationQueue
 
   /// Prepares to read a file.
   ///
-  /// Does not open it.
+  /// The file is not opened.
   ///
   /// - Parameters:
-  ///   - path: The file's name, absolute or relative to the working directory.
-  ///   - options: What ends a line, how long one may be, and so on.
-  ///   - queue: Where ``lines`` and ``batches`` do their blocking reads, one short operation a chunk. When nil, a queue
-  ///     that all readers share.
+  ///   - path: The path of the file, absolute or relative to the working directory.
+  ///   - options: Line ends, the maximum length of a line, and other settings.
+  ///   - queue: The queue on which ``lines`` and ``batches`` do their blocking reads, in one short operation per chunk.
+  ///     If nil, a queue that all readers share.
   /// - Precondition: The chunk size is 4 KiB to 1 GiB, the maximum line length 1 byte to 1 GiB.
   public init(path: String, options: Options = Options(), queue: OperationQueue? = nil) {
     precondition(
@@ -58,12 +60,13 @@ public struct LineReader: Sendable {
     self.init(path: path, anyChunkSize: options, queue: queue)
   }
 
-  /// Like the public initialiser, for chunks as small as one byte: for tests of what happens at their edges.
+  /// Same as the public initializer, but accepts chunk sizes down to one byte, to test what happens at the edges of
+  /// chunks.
   ///
   /// - Parameters:
-  ///   - path: The file's name.
-  ///   - options: With a chunk size of at least one.
-  ///   - queue: Where to read.
+  ///   - path: The path of the file.
+  ///   - options: Options with a chunk size of at least one.
+  ///   - queue: The queue that runs the reads.
   package init(path: String, anyChunkSize options: Options, queue: OperationQueue? = nil) {
     precondition(
       (1...Options.largest).contains(options.maximumLineLength),
@@ -74,12 +77,13 @@ public struct LineReader: Sendable {
     self.queue = queue ?? Self.sharedQueue
   }
 
-  /// Where readers read that were given no queue.
+  /// The queue for readers that were created without one.
   ///
-  /// Unlimited: a read may block for long (a FIFO, a network file system), and one reader must not wait for another.
+  /// It is unlimited: a read can block for long (a FIFO, a network file system), and one reader must not wait for
+  /// another.
   package static let sharedQueue = OperationQueue()
 
-  /// Brings the lines to a task, from the beginning of the file.
+  /// Creates a pump that delivers the lines to a task, from the beginning of the file.
   func makePump() -> BatchPump<LineAssembler> {
     BatchPump(LineAssembler(path: path, options: options), queue: queue)
   }

@@ -1,7 +1,7 @@
 extension LineReaderError {
   /// The kinds of failure.
   ///
-  /// A later version may add some: keep a default case when you compare.
+  /// A later version might add kinds, so include a default case when you compare.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: Hashable {
       case fileNotFound, isDirectory, permissionDenied, cannotOpen
@@ -11,13 +11,13 @@ extension LineReaderError {
 
     private let value: Value
 
-    /// There is no file of this name.
+    /// There is no file with this name.
     public static var fileNotFound: Code { Code(value: .fileNotFound) }
 
     /// The path names a directory.
     public static var isDirectory: Code { Code(value: .isDirectory) }
 
-    /// The process may not read the file.
+    /// The process does not have permission to read the file.
     public static var permissionDenied: Code { Code(value: .permissionDenied) }
 
     /// The file could not be opened for another reason, such as too many open files.
@@ -27,29 +27,31 @@ extension LineReaderError {
 
     /// The file became shorter while it was being read.
     ///
-    /// What it still contained has been delivered, except for a last line without an end, which is what is left of a
-    /// line that was cut.
+    /// Its remaining content has been delivered. The exception is a last line without a line end, because it is the
+    /// rest of a line that was cut off.
     public static var truncated: Code { Code(value: .truncated) }
 
     /// The system could not read from the file.
     public static var inputOutput: Code { Code(value: .inputOutput) }
 
-    /// The file is compressed, and what is in it can't be unpacked, for instance since its end is missing.
+    /// The file is compressed, and its content can't be unpacked, for example because its end is missing.
     public static var damaged: Code { Code(value: .damaged) }
 
-    /// The file is in an archive, and encrypted.
+    /// The file is in an archive and is encrypted.
     public static var encrypted: Code { Code(value: .encrypted) }
 
-    /// The file is in an archive, of which more than 64 MiB and 200 times its size would come: no text does.
+    /// The file is in an archive that would expand to more than 64 MiB and more than 200 times its size.
+    ///
+    /// No text does.
     public static var expandsTooFar: Code { Code(value: .expandsTooFar) }
 
-    /// An archive has a file whose name leads out of it, or two files of one name.
+    /// An archive contains a file whose name leads out of the archive's folder, or two files with the same name.
     public static var unsafeName: Code { Code(value: .unsafeName) }
 
     /// A line is longer than ``LineReader/Options/maximumLineLength``.
     public static var lineTooLong: Code { Code(value: .lineTooLong) }
 
-    /// A line was asked for as a `String` and is not valid UTF-8.
+    /// A line was requested as a `String`, but is not valid UTF-8.
     public static var invalidUTF8: Code { Code(value: .invalidUTF8) }
 
     /// The kind in words.

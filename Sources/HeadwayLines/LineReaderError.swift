@@ -1,4 +1,4 @@
-/// Why a file could not be read by line.
+/// An error that describes why a file could not be read line by line.
 ///
 /// ```swift
 /// do {
@@ -8,32 +8,32 @@
 /// }
 /// ```
 ///
-/// Every line before the place that the error names has been delivered. Stopping early and cancelling are not errors of
-/// this type: a cancelled reading throws `CancellationError`.
+/// Every line before the position in the error has been delivered. Stopping early and cancelling are not errors of this
+/// type: when reading is cancelled, `CancellationError` is thrown.
 public struct LineReaderError: Error, Hashable, Sendable {
-  /// What went wrong, for a program to decide on.
+  /// The kind of failure, for decisions in code.
   public let code: Code
 
-  /// The file, as it was named.
+  /// The path of the file, as the caller specified it.
   public let path: String
 
-  /// The number of the line that was being read, counted from one.
+  /// The number of the line that was being read, starting at one.
   ///
-  /// Nil when the file could not be opened.
+  /// Nil if the file could not be opened.
   public let lineNumber: Int?
 
   /// A position in the file, in bytes from its start.
   ///
-  /// Nil when the file could not be opened.
+  /// Nil if the file could not be opened.
   ///
-  /// For ``Code/invalidUTF8`` the first byte that is not UTF-8, for ``Code/lineTooLong`` the start of the line, for all
-  /// others the place up to which the file was read.
+  /// For ``Code/invalidUTF8``, the first byte that is not UTF-8. For ``Code/lineTooLong``, the start of the line. For
+  /// all other codes, the position up to which the file was read.
   public let byteOffset: Int?
 
-  /// The `errno` of the system call that failed, or nil when none did.
+  /// The `errno` of the system call that failed, or nil if none failed.
   public let errorNumber: Int32?
 
-  /// The system's words for ``errorNumber``.
+  /// The system's description of ``errorNumber``.
   public var errorText: String? { errorNumber.map(Platform.text(of:)) }
 
   package init(
@@ -46,14 +46,14 @@ public struct LineReaderError: Error, Hashable, Sendable {
     self.errorNumber = errorNumber
   }
 
-  /// The same error, met while a certain line was being read.
+  /// Returns the same error with the number of the line that was being read.
   package func atLine(_ number: Int) -> LineReaderError {
     LineReaderError(code, path: path, lineNumber: number, byteOffset: byteOffset, errorNumber: errorNumber)
   }
 }
 
 extension LineReaderError: CustomStringConvertible {
-  /// One line for a person: what happened, where, and the system's reason.
+  /// One line for people: what happened, where, and the system's reason.
   public var description: String {
     var text = "\(path): \(code)"
     if let lineNumber { text += " at line \(lineNumber)" }

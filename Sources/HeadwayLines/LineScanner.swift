@@ -1,6 +1,6 @@
 /// Finds the ends of lines.
 ///
-/// Knows nothing of files, and keeps nothing between calls.
+/// It has no access to files, and keeps no state between calls.
 struct LineScanner: Sendable {
   static let lineFeed: UInt8 = 0x0A
   static let carriageReturn: UInt8 = 0x0D
@@ -8,21 +8,23 @@ struct LineScanner: Sendable {
   let lineEnds: LineReader.Options.LineEnds
   let maximumLineLength: Int
 
-  /// The part of a buffer that holds bytes not yet handed out.
+  /// The part of a buffer that contains bytes that have not been handed out.
   struct Window: Sendable {
-    /// The start of the first line not handed out.
+    /// The start of the first line that has not been handed out.
     var start = 0
-    /// No line ends between `start` and here, so that a line spread over many chunks is looked through once.
+    /// There is no line end between `start` and this position.
+    ///
+    /// So a line that spans many chunks is scanned only once.
     var scanned = 0
     /// The end of the bytes.
     var end = 0
 
-    /// The number of bytes not handed out.
+    /// The number of bytes that have not been handed out.
     var count: Int { end - start }
   }
 
   struct Finding {
-    /// How many lines were put into the table.
+    /// The number of lines that were added to the table.
     var lineCount: Int
     /// Whether the line after these has an end and is longer than allowed.
     ///
@@ -33,13 +35,13 @@ struct LineScanner: Sendable {
   /// Whether a CR before the last byte of a line belongs to the line end.
   var stripsCarriageReturn: Bool { lineEnds != .lf }
 
-  /// Takes whole lines from the window and puts them into the table, until one of the two is exhausted.
+  /// Moves complete lines from the window to the table, until the window has no more of them or the table is full.
   ///
   /// - Parameters:
-  ///   - window: The bytes to look at. Afterwards without the lines found.
-  ///   - storage: Where the bytes are, and the table.
+  ///   - window: The bytes to scan. The lines found are removed from it.
+  ///   - storage: The storage that contains the bytes and the table.
   ///   - isLast: Whether no bytes will follow those in the window.
-  /// - Returns: How many lines were found, and whether the next is too long.
+  /// - Returns: The number of lines found, and whether the next line is too long.
   func takeLines(from window: inout Window, in storage: LineStorage, isLast: Bool) -> Finding {
     let before = window
     storage.starts[0] = UInt32(window.start)
@@ -48,15 +50,15 @@ struct LineScanner: Sendable {
       case .lf, .lfOrCRLF: takeLinesWithLineFeed(from: &window, in: storage)
       case .any: takeLinesWithAnyEnd(from: &window, in: storage, isLast: isLast)
       }
-    // Most often the limit is larger than the buffer, and no line need be measured.
+    // Usually the limit is larger than the buffer, so no line has to be measured.
     guard before.count > maximumLineLength else { return Finding(lineCount: count) }
     return measuring(count, of: &window, in: storage)
   }
 
-  /// Whether the bytes of the window, in which no line ends, are the start of a line longer than allowed.
+  /// Returns whether the window, which contains no line end, is the start of a line longer than allowed.
   ///
-  /// One byte more than the limit is let pass while bytes may follow: it may be the CR of a CRLF, which is not part of
-  /// the line.
+  /// While more bytes may follow, one byte more than the limit is accepted: it might be the CR of a CRLF, which is not
+  /// part of the line.
   func isTooLong(unfinished window: Window, isLast: Bool) -> Bool {
     window.count > maximumLineLength + (isLast ? 0 : 1)
   }
@@ -76,8 +78,9 @@ struct LineScanner: Sendable {
   }
 
   private func takeLinesWithLineFeed(from window: inout Window, in storage: LineStorage) -> Int {
-    // Lines of one file are alike. Those of the first blocks tell how to find the others: in blocks, which costs the
-    // same however many there are, or by `memchr`, which is quicker from about 96 bytes a line on.
+    // The lines of one file are similar. The lines in the first blocks determine how to find the others: in blocks,
+    // which costs the same however many lines there are, or with `memchr`, which is faster from about 96 bytes per
+    // line.
     let sampleEnd = min(window.end, window.scanned + 16 * NewlineMask.blockSize)
     let sampleSize = sampleEnd - window.scanned
     var count = takeLinesInBlocks(upTo: sampleEnd, from: &window, in: storage, count: 0)
@@ -113,13 +116,14 @@ struct LineScanner: Sendable {
     let (starts, room) = (storage.starts + 1, storage.lineCapacity)
     var (scanned, count) = (window.scanned, found)
     while scanned < end, count < room {
-      // Past the end the block reaches into bytes that are not asked for, or the storage's slack.
+      // At the end, the block extends into bytes that are not to be scanned, or into the storage's slack.
       var bits = NewlineMask.bits(of: bytes + scanned)
       let remaining = end &- scanned
       if remaining < NewlineMask.blockSize { bits &= (1 &<< UInt64(truncatingIfNeeded: remaining)) &- 1 }
       let base = UInt32(truncatingIfNeeded: scanned) &+ 1
       let next = count &+ bits.nonzeroBitCount
-      // Four at a time, needed or not: the table has slack, and a branch that is rarely guessed wrong is what counts.
+      // Writes four entries at a time, whether needed or not. The table has slack, and the goal is a branch that is
+      // rarely mispredicted.
       while count < next {
         for step in 0..<4 {
           starts[count &+ step] = base &+ UInt32(truncatingIfNeeded: bits.trailingZeroBitCount)
@@ -138,8 +142,8 @@ struct LineScanner: Sendable {
     let bytes = UnsafeRawPointer(storage.bytes)
     let end = window.end
     var count = 0
-    // The next of each kind is kept until it is passed. Looking for both from every line's start would look through the
-    // whole rest of the buffer for each line of a file that has only one of them.
+    // Keeps the position of the next byte of each kind until it has been passed. In a file that has only one of the two
+    // kinds, searching for both from the start of every line would scan the whole rest of the buffer for each line.
     var nextLineFeed = Platform.position(of: Self.lineFeed, in: bytes, from: window.scanned, to: end)
     var nextReturn = Platform.position(of: Self.carriageReturn, in: bytes, from: window.scanned, to: end)
     while count < storage.lineCapacity {
@@ -148,9 +152,9 @@ struct LineScanner: Sendable {
       guard hit < end else { break }
       var next = hit + 1
       if hit == nextReturn {
-        // At the edge, only the byte that comes next tells whether this is a CR or a CRLF.
+        // At the end of the bytes, only the next byte determines whether this is a CR or a CRLF.
         if next == end, !isLast { break }
-        // `end` stands for "none", so it is not a place to find one at.
+        // `end` means "none", so there is nothing to find at this position.
         if next < end, next == nextLineFeed { next += 1 }
       }
       count += 1

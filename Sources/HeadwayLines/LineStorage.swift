@@ -1,29 +1,31 @@
-/// The bytes of one chunk and the table of the lines found in it: what a ``LineBatch`` refers to.
+/// The bytes of one chunk, and the table of the lines in it.
 ///
-/// `@unchecked Sendable`, protected by its reference count: ``LineAssembler`` writes to a storage only after
-/// `isKnownUniquelyReferenced` has told that no batch refers to it. While a batch does, wherever that batch has been
-/// sent, nobody writes.
+/// A ``LineBatch`` refers to a storage.
+///
+/// `@unchecked Sendable`, because its reference count protects it: ``LineAssembler`` writes to a storage only after
+/// `isKnownUniquelyReferenced` has returned that no batch refers to it. While a batch refers to it, no thread writes,
+/// wherever that batch has been sent.
 final class LineStorage: @unchecked Sendable {
-  /// How far behind the bytes a scan may look, and behind the table write: what it finds in one block.
+  /// How far a scan may read after the bytes, and write after the table: the size of one block.
   static let slack = NewlineMask.blockSize
 
   private(set) var bytes: UnsafeMutableRawPointer
   private(set) var capacity: Int
 
-  /// Where lines start.
+  /// The positions where lines start.
   ///
-  /// Line `i` of the table reaches from entry `i` to entry `i + 1`, its line end included.
+  /// Line `i` of the table extends from entry `i` to entry `i + 1`, including its line end.
   ///
-  /// 32 bits are enough, since no buffer is larger than the largest maximum line length, 1 GiB, and a chunk.
+  /// 32 bits are enough, because no buffer is larger than the largest maximum line length, 1 GiB, plus a chunk.
   let starts: UnsafeMutablePointer<UInt32>
 
-  /// How many lines the table has room for, not counting the slack.
+  /// The number of lines that the table has room for, not counting the slack.
   let lineCapacity: Int
 
-  /// For the errors of lines in here.
+  /// The path for errors in these lines.
   let path: String
 
-  /// What to do about such errors.
+  /// How invalid UTF-8 in these lines is treated.
   let invalidUTF8: LineReader.Options.InvalidUTF8
 
   init(capacity: Int, lineCapacity: Int, path: String, invalidUTF8: LineReader.Options.InvalidUTF8) {
@@ -40,7 +42,7 @@ final class LineStorage: @unchecked Sendable {
     starts.deallocate()
   }
 
-  /// Makes room for a longer line.
+  /// Grows the buffer for a longer line.
   ///
   /// The bytes keep their positions.
   func grow(to newCapacity: Int) {
@@ -48,7 +50,7 @@ final class LineStorage: @unchecked Sendable {
     capacity = newCapacity
   }
 
-  /// The bytes of a line of the table.
+  /// Returns the bytes of a line of the table.
   ///
   /// - Parameters:
   ///   - start: The line's entry in the table.
@@ -58,7 +60,7 @@ final class LineStorage: @unchecked Sendable {
   @inline(__always)
   func line(from start: UInt32, to next: UInt32, strippingCarriageReturn strips: Bool) -> UnsafeRawBufferPointer {
     let first = UnsafeRawPointer(bytes) + Int(start)
-    // The table holds only what was found by looking, so `next` is at least `start + 1`.
+    // Each entry in the table is the position after a line end that was found, so `next` is at least `start + 1`.
     var count = Int(next &- start) &- 1
     if strips, count > 0, first.load(fromByteOffset: count &- 1, as: UInt8.self) == LineScanner.carriageReturn {
       count &-= 1

@@ -8,11 +8,11 @@ import Musl
 import Android
 #endif
 
-/// Numbers in the bytes of a field.
+/// Parses numbers in the bytes of a field.
 ///
-/// Blanks around them are allowed, nothing else is.
+/// Blanks before and after a number are allowed; nothing else is.
 package enum NumberParsing {
-  /// A whole number of 64 bits, or nil.
+  /// Returns an integer of 64 bits, or nil.
   package static func integer(_ field: UnsafeRawBufferPointer) -> Int64? {
     let bytes = trimmed(field)
     var position = 0
@@ -38,11 +38,11 @@ package enum NumberParsing {
     1e21, 1e22,
   ]
 
-  /// A decimal number, or nil.
+  /// Returns a decimal number, or nil.
   ///
-  /// Up to 15 digits with up to 22 behind the point are exact as integers, and so is the power of ten; one division
-  /// then rounds correctly (Clinger, “How to read floating point numbers accurately”, 1990). Everything else is left to
-  /// `strtod`.
+  /// Up to 15 digits, with up to 22 of them after the decimal point, are exact as an integer, and so is the power of
+  /// ten. A single division then rounds correctly (Clinger, “How to read floating point numbers accurately”, 1990). All
+  /// other numbers are passed to `strtod`.
   package static func real(_ field: UnsafeRawBufferPointer) -> Double? {
     let bytes = trimmed(field)
     guard !bytes.isEmpty else { return nil }
@@ -71,7 +71,9 @@ package enum NumberParsing {
     return isNegative ? -number : number
   }
 
-  /// `strtod` on a copy, for which only decimal notation is let through: it would take hexadecimal and names as well.
+  /// Calls `strtod` on a copy.
+  ///
+  /// Only decimal notation is passed to it, because it would also accept hexadecimal numbers and names.
   private static func slowReal(_ bytes: UnsafeRawBufferPointer) -> Double? {
     let isDecimal = bytes.allSatisfy { byte in
       switch byte {
@@ -93,7 +95,7 @@ package enum NumberParsing {
   }
 
   private static func trimmed(_ field: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    // What SQLite passes over where it looks for a number: tab to carriage return, and the space.
+    // The characters that SQLite skips when it reads a number: tab through carriage return, and the space.
     func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (9...13).contains(byte) }
     var (start, end) = (0, field.count)
     while start < end, isBlank(field[start]) { start += 1 }

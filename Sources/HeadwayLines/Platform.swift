@@ -10,16 +10,16 @@ import Musl
 #error("HeadwayLines needs a POSIX C library.")
 #endif
 
-/// Everything this module takes from the C library.
+/// Everything that this module uses from the C library.
 ///
-/// No other file of it imports one.
+/// No other file of this module imports a C library.
 package enum Platform {
-  /// What is known of a file when it has been opened.
+  /// Properties of a file that are known after opening it.
   struct OpenFile {
     let descriptor: Int32
     /// The size of a regular file.
     ///
-    /// Nil for anything else: a pipe or a terminal has no size.
+    /// Nil for any other kind of file: a pipe or a terminal has no size.
     let size: Int?
   }
 
@@ -31,9 +31,9 @@ package enum Platform {
   // MARK: Files
 
   static func open(_ path: String) throws(Failure) -> OpenFile {
-    // The C string would end at a NUL, and another file would be opened than the one that was asked for.
+    // The C string would end at a NUL, and a different file than the requested one would be opened.
     guard !path.utf8.contains(0) else { throw Failure(errorNumber: EINVAL) }
-    // A terminal opened by path must not become the terminal that controls the process: O_NOCTTY.
+    // O_NOCTTY: a terminal that is opened by path must not become the controlling terminal of the process.
     let descriptor = try retryingInterrupted { Int(openForReading(path)) }
     var status = stat()
     guard fstat(Int32(descriptor), &status) == 0 else {
@@ -47,7 +47,8 @@ package enum Platform {
       throw Failure(errorNumber: EISDIR)
     }
     #if !canImport(Darwin)
-    // Doubles the kernel's read-ahead on Linux. Advice only: a file system that knows none changes nothing.
+    // Doubles the kernel's read-ahead on Linux. This is only advice: it has no effect in a file system without
+    // read-ahead.
     _ = posix_fadvise(Int32(descriptor), 0, 0, Int32(POSIX_FADV_SEQUENTIAL))
     #endif
     return OpenFile(descriptor: Int32(descriptor), size: kind == S_IFREG ? Int(status.st_size) : nil)
@@ -59,17 +60,17 @@ package enum Platform {
     return Int(status.st_size)
   }
 
-  /// Reads what is there, at most the buffer's size.
+  /// Reads the available bytes, at most the buffer's size.
   ///
-  /// Zero at the end of the file.
+  /// Returns zero at the end of the file.
   static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
-    // Linux transfers at most 2 GiB less a page in one call; Darwin refuses more than 2 GiB - 1.
+    // Linux transfers at most 2 GiB minus one page per call; Darwin rejects more than 2 GiB - 1.
     let count = min(buffer.count, 1 << 30)
     return try retryingInterrupted { readBytes(descriptor, buffer.baseAddress, count) }
   }
 
   static func close(_ descriptor: Int32) {
-    // Not repeated after EINTR: Linux has released the number by then, and another thread may own it.
+    // Not repeated after EINTR: by then Linux has released the number, and another thread may own it.
     _ = closeDescriptor(descriptor)
   }
 
@@ -84,9 +85,9 @@ package enum Platform {
 
   // MARK: Archives
 
-  /// Whether a file begins as a zip archive with a file in it does.
+  /// Returns whether a file begins like a zip archive that contains a file.
   ///
-  /// Nil if there is no such file; false of a folder, and of what is no regular file, which is not read.
+  /// Nil if there is no such file. False for folders and for all other files that are not regular, which are not read.
   static func isZip(_ path: String) -> Bool? {
     var status = stat()
     guard path.withPathBytes({ stat($0, &status) }) == 0 else { return nil }
@@ -98,10 +99,10 @@ package enum Platform {
     }
   }
 
-  /// Whether a path goes on behind what is no folder.
+  /// Returns whether a path continues after a component that is not a folder.
   static func isNoFolder(_ failure: Failure) -> Bool { failure.errorNumber == ENOTDIR }
 
-  /// Runs `body` with the calling thread's characters in UTF-8.
+  /// Runs `body` with UTF-8 as the character encoding of the calling thread.
   static func withUnicodeLocale<Answer>(_ body: () -> Answer) -> Answer {
     guard let locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else { return body() }
     let old = uselocale(locale)
@@ -114,7 +115,7 @@ package enum Platform {
 
   // MARK: Errors
 
-  /// What a failure to open a file means to the caller.
+  /// The kind of error for a failure to open a file.
   static func openingCode(_ errorNumber: Int32) -> LineReaderError.Code {
     switch errorNumber {
     case ENOENT, ENOTDIR: .fileNotFound
@@ -125,15 +126,15 @@ package enum Platform {
     }
   }
 
-  /// What a failure to read from an open file means to the caller.
+  /// The kind of error for a failure to read from an open file.
   static func readingCode(_ errorNumber: Int32) -> LineReaderError.Code {
     errorNumber == EISDIR ? .isDirectory : .inputOutput
   }
 
-  /// The system's words for an error number.
+  /// The system's description of an error number.
   package static func text(of errorNumber: Int32) -> String {
-    // strerror itself is not safe on several threads everywhere, and strerror_r differs between C libraries in its
-    // result, not in what is left in the buffer except with glibc; glibc's strerror is safe since 2.32.
+    // strerror itself is not thread-safe on every platform. The C libraries differ in the result of strerror_r, but all
+    // except glibc leave the text in the buffer. glibc's strerror is thread-safe since 2.32.
     #if canImport(Darwin)
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
       guard let start = buffer.baseAddress, strerror_r(errorNumber, start, buffer.count) == 0 else {
@@ -154,10 +155,10 @@ package enum Platform {
     return memory
   }
 
-  /// Makes a block larger.
+  /// Grows a block of memory.
   ///
-  /// The C library moves pages instead of copying large blocks where it can, so that a long line does not exist twice
-  /// while the buffer grows.
+  /// Where it can, the C library moves pages instead of copying large blocks, so a long line does not exist twice while
+  /// the buffer grows.
   static func reallocate(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) -> UnsafeMutableRawPointer {
     guard let memory = realloc(memory, byteCount) else { fatalError("Out of memory: \(byteCount) bytes for lines.") }
     return memory
@@ -165,21 +166,21 @@ package enum Platform {
 
   static func deallocate(_ memory: UnsafeMutableRawPointer) { free(memory) }
 
-  /// The position of a byte in `start ..< end`, or `end`.
+  /// Returns the position of a byte in `start ..< end`, or `end`.
   @inline(__always)
   static func position(of byte: UInt8, in bytes: UnsafeRawPointer, from start: Int, to end: Int) -> Int {
     guard start < end, let hit = memchr(bytes + start, Int32(byte), end - start) else { return end }
     return bytes.distance(to: UnsafeRawPointer(hit))
   }
 
-  /// Whether two stretches of bytes are the same.
+  /// Returns whether two byte ranges are equal.
   @inline(__always)
   static func areEqual(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer, count: Int) -> Bool {
     memcmp(first, second, count) == 0
   }
 }
 
-// Inside `Platform`, the bare names mean its own functions.
+// Inside `Platform`, the bare names refer to its own functions.
 
 private func openForReading(_ path: String) -> Int32 {
   path.withPathBytes { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY) }

@@ -1,26 +1,28 @@
 #if Compression
-/// Unpacks a compressed file, or one in an archive, while it is read.
+/// Unpacks a compressed file, or a file in an archive, while it is read.
 protocol Unpacker: AnyObject, Sendable {
-  /// How many bytes have been read: compressed ones or, where it is known how many come out of them, those.
+  /// The number of bytes that have been read.
+  ///
+  /// Counts unpacked bytes if the unpacked size is known, otherwise compressed bytes.
   var bytesRead: Int { get }
   /// Whether ``bytesRead`` counts compressed bytes.
   var countsCompressedBytes: Bool { get }
 
-  /// Unpacks what comes next.
+  /// Unpacks the next bytes.
   ///
-  /// - Parameter buffer: Where to put it.
-  /// - Returns: How many bytes; zero at the end.
+  /// - Parameter buffer: The destination for the unpacked bytes.
+  /// - Returns: The number of bytes. Zero at the end.
   /// - Throws: ``UnpackingProblem``.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(UnpackingProblem) -> Int
 }
 
-/// What is wrong with compressed bytes.
+/// A problem with compressed bytes.
 enum UnpackingProblem: Error {
   case damaged, encrypted, expandsTooFar, notThere
   case unsafeName(String)
   case unreadable(Platform.Failure)
 
-  /// The problem as an error about a file.
+  /// Returns the problem as an error about a file.
   func error(path: String, byteOffset: Int? = nil) -> LineReaderError {
     switch self {
     case .damaged: LineReaderError(.damaged, path: path, byteOffset: byteOffset)

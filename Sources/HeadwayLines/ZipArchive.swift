@@ -1,31 +1,33 @@
 #if Compression
-/// What is in a zip archive.
+/// The table of contents of a zip archive.
 package struct ZipArchive: Sendable {
   /// A file in an archive.
   package struct Entry: Sendable, Hashable {
-    /// Its path in the archive, with slashes.
+    /// The path in the archive, with slashes.
     package let name: String
-    /// How many bytes it has when it is unpacked, by the archive's directory.
+    /// The unpacked size in bytes, according to the archive's directory.
     package let size: Int
   }
 
-  /// The files in the archive, by their place in it; folders and links are left out.
+  /// The files in the archive, in the order of the archive.
+  ///
+  /// Folders and links are omitted.
   package let entries: [Entry]
 
-  /// How much may come out of an archive in any case.
+  /// The number of bytes that an archive may always expand to.
   private static let allowance = 64 << 20
-  /// How many times its size may come out of a larger one.
+  /// The maximum expansion factor of a larger archive.
   ///
-  /// Feeds come to 5 to 20 times; deflate can reach 1,032 times with bytes that are all the same, and archives made
-  /// to do harm come to that and more (<https://www.bamsoftware.com/hacks/zipbomb/>).
+  /// Feeds expand 5 to 20 times. Deflate can reach 1,032 times if all bytes are the same, and malicious archives reach
+  /// that and more (<https://www.bamsoftware.com/hacks/zipbomb/>).
   private static let mostExpansion = 200
 
   /// Reads an archive's directory.
   ///
-  /// - Parameter path: The archive, a regular file.
+  /// - Parameter path: The path of the archive, a regular file.
   /// - Throws: ``LineReaderError`` with the code `fileNotFound`, `permissionDenied`, `inputOutput`, `cannotOpen`, or
-  ///   `damaged`; `unsafeName`, if an entry leads out of the archive's folder or two have one name; `encrypted`;
-  ///   `expandsTooFar`.
+  ///   `damaged`; with `unsafeName` if an entry leads out of the archive's folder, or if two entries have the same
+  ///   name; with `encrypted`; or with `expandsTooFar`.
   package init(path: String) throws(LineReaderError) {
     let size = try FileSource(path: path).size ?? 0
     do { entries = try Self.entries(path, archiveSize: size) } catch { throw error.error(path: path) }
@@ -42,7 +44,7 @@ package struct ZipArchive: Sendable {
       }
       guard entry.isFile else { continue }
       guard !entry.isEncrypted else { throw .encrypted }
-      // A directory may say what it likes.
+      // The directory can contain any sizes.
       let (sum, isTooMuch) = total.addingReportingOverflow(entry.size)
       guard entry.size >= 0 else { throw .damaged }
       guard !isTooMuch, isBounded(sum, archiveSize: archiveSize) else { throw .expandsTooFar }
@@ -52,7 +54,7 @@ package struct ZipArchive: Sendable {
     return entries
   }
 
-  /// Whether a name leads to something in the archive's own folder.
+  /// Returns whether a name leads to a file inside the archive's folder.
   private static func isSafe(_ name: String) -> Bool {
     !name.isEmpty && !name.hasPrefix("/") && !name.utf8.contains(0)
       && !name.split(separator: "/").contains { $0 == ".." }

@@ -1,9 +1,9 @@
 #if Compression
-/// Unpacks one file of a zip archive.
+/// Unpacks one file from a zip archive.
 ///
-/// Used by the one that owns the file.
+/// Used only by the object that owns the file.
 final class ZipEntryReader: Unpacker, @unchecked Sendable {
-  /// How many bytes the file has when it is unpacked, by the archive's directory.
+  /// The unpacked size of the file in bytes, according to the archive's directory.
   let size: Int
   private(set) var bytesRead = 0
   let countsCompressedBytes = false
@@ -13,8 +13,8 @@ final class ZipEntryReader: Unpacker, @unchecked Sendable {
   /// Finds a file in an archive.
   ///
   /// - Parameters:
-  ///   - path: The archive and the file in it.
-  ///   - archiveSize: The size of the archive.
+  ///   - path: The path of the archive and the name of the file in it.
+  ///   - archiveSize: The size of the archive in bytes.
   /// - Throws: ``UnpackingProblem``.
   init(_ path: ArchivePath, archiveSize: Int) throws(UnpackingProblem) {
     reader = try ZipReader(path: path.archive)
@@ -31,7 +31,7 @@ final class ZipEntryReader: Unpacker, @unchecked Sendable {
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(UnpackingProblem) -> Int {
     let count = try reader.read(into: buffer)
     bytesRead += count
-    // More comes out of it than its archive says, and than was looked at.
+    // The file has more bytes than the archive's directory specifies, and than were checked.
     guard bytesRead <= size else { throw .damaged }
     return count
   }

@@ -2,14 +2,14 @@
 import CArchive
 import Headway
 
-/// Goes through the entries of a zip archive, by libarchive, and unpacks one where it stops.
+/// Iterates over the entries of a zip archive with libarchive, and unpacks the current one on request.
 ///
-/// The archive is read by its directory, which is at its end: what is passed over is not read.
+/// libarchive uses the archive's directory, which is at its end: entries that are skipped are not read.
 final class ZipReader {
-  /// An entry, as the archive's directory has it.
+  /// An entry, as listed in the archive's directory.
   struct Entry {
     let name: String
-    /// How many bytes it has when it is unpacked.
+    /// The unpacked size in bytes.
     let size: Int
     let isFile: Bool
     let isEncrypted: Bool
@@ -21,7 +21,7 @@ final class ZipReader {
 
   /// Opens an archive.
   ///
-  /// - Parameter path: The archive, a regular file.
+  /// - Parameter path: The path of the archive, a regular file.
   /// - Throws: ``UnpackingProblem``.
   init(path: String) throws(UnpackingProblem) {
     guard let archive = archive_read_new() else { fatalError("Out of memory: reading an archive.") }
@@ -33,12 +33,14 @@ final class ZipReader {
 
   deinit { archive_read_free(archive) }
 
-  /// The next entry; nil at the end.
+  /// Returns the next entry.
+  ///
+  /// Nil at the end.
   ///
   /// - Throws: ``UnpackingProblem``.
   func next() throws(UnpackingProblem) -> Entry? {
     var entry: OpaquePointer?
-    // In the C locale libarchive can't give names beyond ASCII.
+    // In the C locale, libarchive can't return names that are not ASCII.
     let result = Platform.withUnicodeLocale { archive_read_next_header(archive, &entry) }
     guard result != ARCHIVE_EOF else { return nil }
     guard result == ARCHIVE_OK || result == ARCHIVE_WARN, let entry, let name = archive_entry_pathname(entry) else {
@@ -51,9 +53,9 @@ final class ZipReader {
       isEncrypted: archive_entry_is_data_encrypted(entry) != 0)
   }
 
-  /// Unpacks what comes next in the entry.
+  /// Unpacks the next bytes of the entry.
   ///
-  /// - Returns: How many bytes; zero at the end.
+  /// - Returns: The number of bytes. Zero at the end.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(UnpackingProblem) -> Int {
     while true {
       let count = archive_read_data(archive, buffer.baseAddress, buffer.count)
