@@ -1,30 +1,32 @@
 extension CSVDialect {
-  /// Guesses from the start of a file how it is written.
+  /// Detects the dialect of a file from its first bytes.
   ///
-  /// - **The delimiter** is the comma, semicolon, tab or bar that divides most of the first records into one number of
-  ///   fields, more than one; the first record, mostly the header, counts as an eighth of the others more. Of those
-  ///   that do so alike, it is the one that makes more fields; then the one named first. A space counts where none of
-  ///   these divides the first record, if some fields are in quotes and it divides all records into as many fields; or
-  ///   if all rows have a field in quotes behind another, and most records have as many fields as the first one. A
-  ///   sample that nothing divides gives the comma.
-  /// - **The quote** is `'` where no field is in `"`, no record is malformed then, by itself or with a backslash as the
-  ///   escape, and either it keeps delimiters or line ends inside fields, or all values of one column are in such
-  ///   quotes; and, with an apostrophe here and there
-  ///   in such fields, where at least twice as many records then have as many fields.
-  /// - **The escape** is a backslash where that makes malformed records well-formed, and no other malformed.
-  /// - **Spaces behind delimiters** are no data where each delimiter, outside quotes, is followed by one.
-  /// - **A lone CR** ends a record where there are more of these than of LF.
+  /// - **The delimiter** is the comma, semicolon, tab or bar that divides the largest share of the first records into
+  ///   the same number of fields, more than one. The first record, which is usually the header, has the extra weight of
+  ///   an eighth of the records. If several delimiters do equally well, the one that produces more fields is chosen,
+  ///   and then the one named first here. If none of these divides the first record, a space is considered in two
+  ///   cases: some fields are in quotes and the space divides all records into the same number of fields; or every row
+  ///   has a quoted field after another field, and most records have as many fields as the first one. If nothing
+  ///   divides the sample, the delimiter is the comma.
+  /// - **The quote** is `'` only if no field is in `"`. In addition, no record may then be malformed, with or without a
+  ///   backslash as the escape, and either the apostrophes enclose delimiters or line ends inside fields, or all values
+  ///   of one column are in apostrophes. If such fields contain single apostrophes, so that records are malformed, at
+  ///   least twice as many records must then have the same number of fields.
+  /// - **The escape** is a backslash if that makes malformed records well-formed, and makes no other record malformed.
+  /// - **Spaces after delimiters** are not data if every delimiter outside quotes is followed by one.
+  /// - **A lone CR** ends a record if there are more lone CRs than LFs.
   ///
-  /// Comments are not looked for.
+  /// Comments are not detected.
   ///
   /// - Parameters:
-  ///   - bytes: The first bytes of the file; some kilobytes are plenty. The sample may end anywhere: a record cut by
-  ///     its end is looked at only when there is no complete one.
-  ///   - delimiter: The delimiter, if it is known.
-  ///   - quote: The quote, if it is known.
-  ///   - escape: The escape, if it is known; the quote means none, since a doubled one is read in any case.
-  ///   - comment: The first byte of lines that are comments; nil if there are none.
-  ///   - skippedLines: How many physical lines at the start are no records.
+  ///   - bytes: The first bytes of the file; a few kilobytes are enough. The sample can end anywhere: a record that the
+  ///     end of the sample cuts off is examined only if there is no complete one.
+  ///   - delimiter: The delimiter, or nil to detect it.
+  ///   - quote: The quote, or nil to detect it.
+  ///   - escape: The escape, or nil to detect it. Passing the quote has no effect, because a doubled quote is
+  ///     recognized in any case.
+  ///   - comment: The first byte of comment lines. Nil if there are none.
+  ///   - skippedLines: The number of physical lines at the start that are not records.
   /// - Returns: The dialect.
   /// - Complexity: O(*n*) in the length of the sample's first 500 records.
   public static func sniffed(
@@ -32,7 +34,7 @@ extension CSVDialect {
     comment: UInt8? = nil, skippedLines: Int = 0
   ) -> CSVDialect {
     let delimiters = [",", ";", "\t", "|"].map { UInt8(ascii: $0 as Unicode.Scalar) }
-    // A doubled quote is read without that.
+    // A doubled quote is recognized without an escape.
     let escape = escape == quote ?? UInt8(ascii: "\"") ? nil : escape
     var known = CSVDialect(
       quote: quote ?? UInt8(ascii: "\""), escape: escape, comment: comment,
@@ -79,7 +81,7 @@ extension CSVDialect {
 
   private static func endsRecordsAtLoneCarriageReturn(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
-    // The last byte may be the first of a CRLF.
+    // The last byte might be the first of a CRLF.
     let loneCarriageReturns = bytes.indices.dropLast().count {
       bytes[$0] == carriageReturn && bytes[$0 + 1] != lineFeed
     }

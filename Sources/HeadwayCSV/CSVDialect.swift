@@ -1,6 +1,6 @@
-/// How a CSV file is written: its delimiter, its quote, and what counts as a record.
+/// The format of a CSV file: its delimiter, its quote, and the rules for records.
 ///
-/// The default is RFC 4180: `,` between fields, `"` around them, LF or CRLF at the end of a record.
+/// The default is RFC 4180: `,` between fields, `"` around them, and LF or CRLF at the end of a record.
 ///
 /// ```swift
 /// let german = CSVDialect(delimiter: UInt8(ascii: ";"))
@@ -9,45 +9,53 @@ public struct CSVDialect: Sendable, Hashable {
   /// The byte between two fields.
   public var delimiter: UInt8
 
-  /// The byte around a quoted field; doubled inside one, it stands for itself.
+  /// The byte around a quoted field.
   ///
-  /// A quote opens a field only as the field's first byte. Anywhere else in a field that is not quoted it is data, as
-  /// in Python's `csv`, SQLite's shell and most other readers. If the quote is an apostrophe, one between two letters
-  /// inside a quoted field is data, too, with a space behind it or not: `'won't'`, `'kids' shoes'`.
+  /// Doubled inside one, it represents itself.
+  ///
+  /// A quote opens a field only as the field's first byte. Anywhere else in a field that is not quoted, it is data, as
+  /// in Python's `csv`, SQLite's shell and most other readers. If the quote is an apostrophe, an apostrophe between two
+  /// letters inside a quoted field is also data, whether or not a space follows it: `'won't'`, `'kids' shoes'`.
   public var quote: UInt8
 
-  /// The byte that makes a quote, or itself, a part of a quoted field: `"a \"b\" c"` with a backslash; nil for none.
+  /// The byte that makes a quote, or itself, part of a quoted field: `"a \"b\" c"` with a backslash.
   ///
-  /// Before any other byte, and outside quotes, it is data. A doubled quote still means one.
+  /// Nil for none.
+  ///
+  /// Before any other byte, and outside quotes, it is data. A doubled quote still represents one quote.
   public var escape: UInt8?
 
-  /// Whether spaces between a delimiter and a field are no part of the field, as in `a, "b"`.
+  /// Whether spaces between a delimiter and a field are not part of the field, as in `a, "b"`.
   public var skipsSpacesAfterDelimiter: Bool
 
-  /// The first byte of lines that are comments, which are skipped and take no ordinal; nil if there are none.
+  /// The first byte of comment lines, which are skipped and do not count as records.
+  ///
+  /// Nil if there are none.
   public var comment: UInt8?
 
-  /// Whether a CR that no LF follows ends a record, as in files of the classic Mac OS.
+  /// Whether a CR without a following LF ends a record, as in files of the classic Mac OS.
   ///
-  /// When false, such a CR is data. LF and CRLF always end a record.
+  /// If false, such a CR is data. LF and CRLF always end a record.
   public var endsRecordsAtLoneCarriageReturn: Bool
 
-  /// Whether a line without any byte is a record of one empty field; when false it is skipped and takes no ordinal.
+  /// Whether an empty line is a record of one empty field.
+  ///
+  /// If false, it is skipped and does not count as a record.
   public var keepsBlankLines: Bool
 
-  /// Describes a dialect.
+  /// Creates a dialect.
   ///
-  /// The delimiter, the quote and the escape must differ, and none of them, nor the comment, may be CR or LF: anything
-  /// else is a programming error and stops the program when a parser is made from the dialect.
+  /// The delimiter, the quote and the escape must differ, and neither they nor the comment can be CR or LF. A dialect
+  /// that violates this is a programming error: the program stops when a parser is created from it.
   ///
   /// - Parameters:
   ///   - delimiter: The byte between two fields.
   ///   - quote: The byte around a quoted field.
-  ///   - escape: The byte that makes a quote a part of a quoted field.
-  ///   - skipsSpacesAfterDelimiter: Whether spaces between a delimiter and a field are no part of the field.
-  ///   - comment: The first byte of lines that are comments.
-  ///   - endsRecordsAtLoneCarriageReturn: Whether a CR that no LF follows ends a record.
-  ///   - keepsBlankLines: Whether a blank line is a record of one empty field.
+  ///   - escape: The byte that makes a quote part of a quoted field.
+  ///   - skipsSpacesAfterDelimiter: Whether spaces between a delimiter and a field are not part of the field.
+  ///   - comment: The first byte of comment lines.
+  ///   - endsRecordsAtLoneCarriageReturn: Whether a CR without a following LF ends a record.
+  ///   - keepsBlankLines: Whether an empty line is a record of one empty field.
   public init(
     delimiter: UInt8 = UInt8(ascii: ","),
     quote: UInt8 = UInt8(ascii: "\""),
@@ -66,7 +74,7 @@ public struct CSVDialect: Sendable, Hashable {
     self.keepsBlankLines = keepsBlankLines
   }
 
-  /// Whether a parser can tell the dialect's bytes apart.
+  /// Whether the bytes of the dialect are distinct and none of them is a line end.
   var isUsable: Bool {
     let lineEnds = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
     return delimiter != quote && escape != delimiter && escape != quote

@@ -1,41 +1,43 @@
-/// Why a record is malformed, and where.
+/// A defect in a malformed record, and its position.
 ///
-/// The parser throws no errors of its own: it delivers a malformed record as a ``CSVMalformedRecord`` that carries one
-/// of these, and goes on. Throw it yourself where the first malformed record shall end the work.
+/// The parser does not throw errors. It delivers a malformed record as a ``CSVMalformedRecord``, which contains one of
+/// these errors, and continues. Throw the error yourself if you want to stop at the first malformed record.
 public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kind of defect.
   public let code: Code
 
-  /// The 1-based physical line of the defect.
+  /// The physical line of the defect, starting at one.
   ///
-  /// For `unclosedQuote` the line on which the quote opened, for `textAfterClosingQuote` the line of that text, for
-  /// `recordTooLong` the line on which the record starts.
+  /// For `unclosedQuote`, the line of the opening quote. For `textAfterClosingQuote`, the line of that text. For
+  /// `recordTooLong`, the line on which the record starts.
   public let line: Int
 
-  /// The offset of the defect's first byte from the start of the stream, a byte order mark included.
+  /// The offset of the defect's first byte from the start of the stream, including a byte order mark.
   ///
-  /// For `unclosedQuote` the opening quote, for `textAfterClosingQuote` the first byte behind the closing quote, for
-  /// `recordTooLong` the record's first byte.
+  /// For `unclosedQuote`, the opening quote. For `textAfterClosingQuote`, the first byte after the closing quote. For
+  /// `recordTooLong`, the first byte of the record.
   public let byteOffset: Int
 
-  /// The first bytes of the defect, at most 32 and no further than the end of its line, repaired to valid Unicode.
+  /// The first bytes of the defect, at most 32 and not beyond the end of its line, repaired to valid Unicode.
   public let context: String
 
-  /// A more exact reason than that of the code; nil if there is none.
+  /// A more precise reason than that of the code.
+  ///
+  /// Nil if there is none.
   private let detail: String?
 
-  /// Describes a defect.
+  /// Creates a description of a defect.
   ///
   /// - Parameters:
-  ///   - code: What is wrong.
-  ///   - line: The 1-based physical line of the defect.
+  ///   - code: The kind of defect.
+  ///   - line: The physical line of the defect, starting at one.
   ///   - byteOffset: The offset of the defect from the start of the stream.
   ///   - context: The text at the defect.
   public init(code: Code, line: Int, byteOffset: Int, context: String) {
     self.init(code: code, line: line, byteOffset: byteOffset, context: context, detail: nil)
   }
 
-  /// Describes a defect in more words than its code has.
+  /// Creates a description of a defect with a more precise reason than its code has.
   init(code: Code, line: Int, byteOffset: Int, context: String, detail: String?) {
     self.code = code
     self.line = line
@@ -44,7 +46,7 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
     self.detail = detail
   }
 
-  /// One line for a person: the place, what is wrong, and the text there, unless that is the rest of the record.
+  /// One line for people: the position, the reason, and the text at the defect, unless that is the rest of the record.
   public var description: String {
     let text = context.isEmpty || code == .unclosedQuote ? "" : ": \(context.debugDescription)"
     return "line \(line), byte \(byteOffset): \(detail ?? code.explanation)\(text)"
@@ -54,7 +56,7 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
 extension CSVError {
   /// The kinds of defect.
   ///
-  /// Later versions may add some, so a `switch` over codes needs a `default`.
+  /// Later versions might add kinds, so a `switch` over codes needs a `default`.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case textAfterClosingQuote
@@ -69,24 +71,24 @@ extension CSVError {
       self.kind = kind
     }
 
-    /// A quoted field goes on behind its closing quote: `"a"b`.
+    /// A quoted field continues after its closing quote: `"a"b`.
     public static let textAfterClosingQuote = Code(.textAfterClosingQuote)
 
-    /// A quoted field is still open at the end of the input, or where its record passes the maximum length.
+    /// A quoted field is still open at the end of the input, or when its record exceeds the maximum length.
     public static let unclosedQuote = Code(.unclosedQuote)
 
-    /// A record is longer than the parser's maximum.
+    /// A record is longer than the parser's maximum length.
     public static let recordTooLong = Code(.recordTooLong)
 
-    /// A line of JSON Lines is not one object, or has a member twice, or one that is not a column.
+    /// A line of JSON Lines is not a single object, contains a member twice, or contains a member that is not a column.
     public static let invalidJSON = Code(.invalidJSON)
 
-    /// The code's name, stable enough to be written to a rejects file: `unclosedQuote`.
+    /// The name of the code, which is stable enough to be written to a rejects file: `unclosedQuote`.
     public var description: String {
       kind.rawValue
     }
 
-    /// What is wrong, in words.
+    /// The reason as text.
     var explanation: String {
       switch kind {
       case .textAfterClosingQuote: "text after a closing quote"

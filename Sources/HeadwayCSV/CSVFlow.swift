@@ -1,8 +1,10 @@
-/// What a parser does after it has handed out a record.
+/// How a parser proceeds after it has delivered a record.
 public enum CSVFlow: Sendable, Hashable {
-  /// Goes on with the next record.
+  /// Continues with the next record.
   case `continue`
 
-  /// Returns from `parse`. The record just handed out counts as consumed.
+  /// Returns from `parse`.
+  ///
+  /// The record that was just delivered counts as consumed.
   case stop
 }

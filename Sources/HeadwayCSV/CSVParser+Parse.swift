@@ -1,24 +1,25 @@
 extension CSVParser {
-  /// Hands out every record that is complete in some bytes, in the order of the file.
+  /// Delivers every complete record in some bytes, in the order of the file.
   ///
-  /// `bytes` starts with the first byte that the last call did not consume: the start of the record that was
-  /// incomplete, with more bytes appended. Scanning resumes where it stopped, so even single bytes cost linear time.
+  /// `bytes` starts with the first byte that the last call did not consume: the start of the incomplete record,
+  /// followed by more bytes. Scanning resumes where it stopped, so the cost is linear even if you pass single bytes.
   ///
-  /// A closure ends the call early by returning ``CSVFlow/stop`` or by throwing. The record that it was given counts as
-  /// consumed either way; after a throw ``byteOffset`` tells how far the parser came. Parsing can be taken up again
-  /// with the bytes behind that record.
+  /// A closure ends the call early by returning ``CSVFlow/stop`` or by throwing. In both cases the record that it
+  /// received counts as consumed. After a throw, ``byteOffset`` is the position that the parser has reached. You can
+  /// resume parsing with the bytes after that record.
   ///
   /// - Parameters:
-  ///   - bytes: The bytes not consumed so far, and more.
-  ///   - isFinal: Whether the stream ends with these bytes. Then all are consumed, unless a closure stopped the call:
-  ///     call again with the rest, and `isFinal` again, to go on.
+  ///   - bytes: The bytes that have not been consumed, followed by more.
+  ///   - isFinal: Whether the stream ends with these bytes. If true, all of them are consumed unless a closure stops
+  ///     the call. To continue after that, call this method again with the rest, and with `isFinal` set again.
   ///   - record: Receives each well-formed record.
   ///   - malformed: Receives each malformed record.
-  /// - Returns: How many bytes are consumed: those of all records handed out, their line ends, and whatever was
+  /// - Returns: The number of consumed bytes: those of all delivered records, their line ends, and everything that was
   ///   skipped.
-  /// - Throws: What a closure throws. The parser has no errors of its own: defects are delivered.
-  /// - Complexity: O(*n*) in the number of bytes not seen before; at worst each is scanned twice, behind an unclosed
-  ///   quote. No allocation, except to grow the parser's buffers to the largest record and to describe a defect.
+  /// - Throws: The error that a closure throws. The parser itself does not throw: it delivers defects.
+  /// - Complexity: O(*n*) in the number of new bytes. In the worst case, each is scanned twice, after an unclosed
+  ///   quote. No allocation, except to grow the parser's buffers to the size of the largest record, and to describe a
+  ///   defect.
   @inlinable
   public mutating func parse<Failure: Error>(
     _ bytes: UnsafeRawBufferPointer,
@@ -40,10 +41,11 @@ extension CSVParser {
   }
 }
 
-// What the loop above needs when it is inlined into a caller. The scanner stays out of the module's interface (and
-// must: Swift 6.3.1 crashes on the setter of a `@usableFromInline` property that owns memory and cannot be copied).
+// The parts that the loop above needs when it is inlined into a caller. The scanner stays out of the module's
+// interface. It must: Swift 6.3.1 crashes on the setter of a `@usableFromInline` property that owns memory and can't be
+// copied.
 extension CSVParser {
-  /// What the scanner found.
+  /// The result of a step of the scanner.
   @usableFromInline
   enum Step {
     case needsInput
@@ -51,7 +53,7 @@ extension CSVParser {
     case malformed
   }
 
-  /// Stops the program when the bytes cannot be the rest of the last call and more.
+  /// Stops the program if the bytes can't be the rest of the last call followed by more.
   @usableFromInline
   func checkStart(of bytes: UnsafeRawBufferPointer) {
     precondition(

@@ -1,8 +1,8 @@
-/// A streaming CSV parser on bytes (RFC 4180, and what real files need beyond it).
+/// A streaming CSV parser for bytes (RFC 4180, and extensions that real files need).
 ///
-/// Bytes are pushed in, as many as there are; every complete record is handed to a closure as a view of these bytes,
-/// without a copy and without an allocation. Malformed records are handed out too, in their place among the others, and
-/// parsing goes on behind them: nothing is dropped in silence.
+/// You pass the available bytes to the parser. It passes every complete record to a closure as a view of these bytes,
+/// without a copy and without an allocation. It also delivers malformed records, in their position among the others,
+/// and continues after them: nothing is dropped silently.
 ///
 /// ```swift
 /// var parser = CSVParser()
@@ -18,47 +18,48 @@
 /// }
 /// ```
 ///
-/// ## What is a record
-/// - Fields are separated by the dialect's delimiter; a field may be empty. Rows of different lengths are delivered as
-///   they are. The first record is one like any other: whether it is a header is the caller's to know.
-/// - A field whose first byte is a quote extends to the closing quote, over delimiters and line ends, and a doubled
-///   quote in it stands for one. A quote anywhere else in a field is data.
-/// - LF and CRLF end a record; a lone CR by option (``CSVDialect/endsRecordsAtLoneCarriageReturn``), else it is data.
-///   The last record needs no line end.
-/// - A blank line is skipped, or by option a record of one empty field (``CSVDialect/keepsBlankLines``).
-/// - A UTF-8 byte order mark at the start of the stream is removed. All other bytes are data, NUL and invalid UTF-8
-///   among them.
+/// ## Records
+/// - Fields are separated by the dialect's delimiter. A field can be empty. Rows with different numbers of fields are
+///   delivered unchanged. The first record is treated like any other: the caller knows whether it is a header.
+/// - A field whose first byte is a quote extends to the closing quote, including delimiters and line ends, and a
+///   doubled quote in it represents one quote. A quote anywhere else in a field is data.
+/// - LF and CRLF end a record. A lone CR is data, unless ``CSVDialect/endsRecordsAtLoneCarriageReturn`` is set. The
+///   last record does not need a line end.
+/// - A blank line is skipped, unless ``CSVDialect/keepsBlankLines`` makes it a record of one empty field.
+/// - A UTF-8 byte order mark at the start of the stream is removed. All other bytes are data, including NUL and invalid
+///   UTF-8.
 ///
-/// ## What is a malformed record
-/// - `textAfterClosingQuote`: the record extends to the next line end behind the defect.
-/// - `unclosedQuote`, found at the end of the stream or where the record passes the maximum length: the record ends
-///   with the line on which the quote opened, and parsing resumes with the next line. So one stray quote does not take
-///   the rest of the file with it.
-/// - `recordTooLong`: its first ``maximumRecordLength`` bytes are delivered, the rest of the line is skipped without
+/// ## Malformed records
+/// - `textAfterClosingQuote`: The record extends to the next line end after the defect.
+/// - `unclosedQuote`, which is detected at the end of the stream, or when the record exceeds the maximum length: The
+///   record ends with the line of the opening quote, and parsing resumes with the next line. So one stray quote does
+///   not swallow the rest of the file.
+/// - `recordTooLong`: The first ``maximumRecordLength`` bytes are delivered. The rest of the line is skipped without
 ///   being buffered.
 ///
 /// ## The caller's buffer
-/// What a call does not consume must come first in the next call, with more bytes behind it. At most
-/// ``maximumRecordLength`` + 1 bytes are ever left over, so a buffer of ``maximumRecordLength`` + 2 bytes
-/// (``requiredCapacity``) always has room to go on, and none larger is needed; one that grows to it on demand serves
-/// best.
+/// Bytes that a call does not consume must be passed first in the next call, followed by more bytes. At most
+/// ``maximumRecordLength`` + 1 bytes are ever left over. So a buffer of ``maximumRecordLength`` + 2 bytes
+/// (``requiredCapacity``) always has room for one more byte, and no larger buffer is needed. A buffer that grows to
+/// this size on demand is the best choice.
 ///
-/// A parser reads one stream. It runs on the caller's thread, holds no lock and may be sent to another thread.
+/// A parser reads one stream. It runs on the caller's thread, holds no lock, and can be sent to another thread.
 public struct CSVParser: ~Copyable {
   /// The dialect that the parser reads.
   public let dialect: CSVDialect
 
-  /// The largest number of bytes in a record, quotes and delimiters included, its line end not.
+  /// The maximum number of bytes in a record, including quotes and delimiters, but not its line end.
   public let maximumRecordLength: Int
 
   var scanner: RecordScanner
 
-  /// Makes a parser for one stream.
+  /// Creates a parser for one stream.
   ///
   /// - Parameters:
-  ///   - dialect: How the file is written.
-  ///   - maximumRecordLength: The largest number of bytes in a record, from 1 to 2³⁰ − 1.
-  ///   - skippedLines: How many physical lines at the start of the stream are no records; they count as lines.
+  ///   - dialect: The format of the file.
+  ///   - maximumRecordLength: The maximum number of bytes in a record, from 1 to 2³⁰ − 1.
+  ///   - skippedLines: The number of physical lines at the start of the stream that are not records. They count as
+  ///     lines.
   public init(dialect: CSVDialect = CSVDialect(), maximumRecordLength: Int = 16 << 20, skippedLines: Int = 0) {
     precondition(dialect.isUsable, "A dialect's delimiter, quote and escape must differ and be neither CR nor LF")
     precondition((1..<(1 << 30)).contains(maximumRecordLength), "A record's maximum length must be in 1..<(1 << 30)")
@@ -67,27 +68,28 @@ public struct CSVParser: ~Copyable {
     scanner = RecordScanner(dialect: dialect, maximumLength: maximumRecordLength, skippedLines: skippedLines)
   }
 
-  /// The buffer that suffices for every stream: the bytes that can be left over, and one more.
+  /// The buffer size that is sufficient for every stream: the bytes that can be left over, and one more.
   public var requiredCapacity: Int {
     maximumRecordLength + 2
   }
 
-  /// The offset of the first byte not consumed from the start of the stream.
+  /// The offset of the first unconsumed byte from the start of the stream.
   public var byteOffset: Int {
     scanner.byteOffset
   }
 
-  /// The 1-based physical line of the first byte not consumed.
+  /// The physical line of the first unconsumed byte, starting at one.
   public var line: Int {
     scanner.line
   }
 
-  /// The number of records handed out, malformed ones included.
+  /// The number of delivered records, including malformed ones.
   public var recordCount: Int {
     scanner.recordCount
   }
 }
 
-// A parser owns its buffers alone (it cannot be copied, and frees them when it ends), and the pointers to them leave it
-// only inside records, which cannot outlive a call of `parse`. So nothing is shared between threads when it is sent.
+// A parser is the only owner of its buffers: it can't be copied, and frees them when it is destroyed. Pointers to the
+// buffers leave it only inside records, which can't outlive a call of `parse`. So no memory is shared between threads
+// when a parser is sent.
 extension CSVParser: @unchecked Sendable {}

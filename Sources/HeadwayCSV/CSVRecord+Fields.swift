@@ -1,12 +1,12 @@
 extension CSVRecord {
-  /// A field's bytes, without the quotes around it and with doubled quotes undone.
+  /// Returns a field's bytes, without the quotes around it and with each doubled quote replaced by one.
   ///
-  /// They point into the caller's buffer, or, for a field with doubled or escaped quotes, into one of the parser's. The
-  /// bytes of all fields are valid at the same time, until the closure that received the record returns, and no longer.
+  /// They point into the caller's buffer, or, for a field with doubled or escaped quotes, into a buffer of the parser.
+  /// The bytes of all fields are valid at the same time, but only until the closure that received the record returns.
   ///
-  /// - Parameter index: The field's index from 0; it must be less than ``count``.
-  /// - Returns: The bytes, not terminated.
-  /// - Complexity: O(1), nothing is copied.
+  /// - Parameter index: The field's index, starting at 0 and less than ``count``.
+  /// - Returns: The bytes, without a terminator.
+  /// - Complexity: O(1). Nothing is copied.
   @inlinable
   public func unsafeBytes(at index: Int) -> UnsafeRawBufferPointer {
     precondition(index >= 0 && index < count, "A field index is out of range")
@@ -21,14 +21,14 @@ extension CSVRecord {
     return unescaped.bytes(ofField: index, at: fieldStart)
   }
 
-  /// Calls a closure with a field's bytes, without the quotes around it and with doubled quotes undone.
+  /// Calls a closure with a field's bytes, without the quotes around it and with each doubled quote replaced by one.
   ///
   /// - Parameters:
-  ///   - index: The field's index from 0; it must be less than ``count``.
-  ///   - body: Receives the bytes; they are valid until it returns.
-  /// - Returns: What the closure returns.
-  /// - Throws: What the closure throws.
-  /// - Complexity: O(1), nothing is copied.
+  ///   - index: The field's index, starting at 0 and less than ``count``.
+  ///   - body: A closure that receives the bytes, which are valid until it returns.
+  /// - Returns: The value that the closure returns.
+  /// - Throws: The error that the closure throws.
+  /// - Complexity: O(1). Nothing is copied.
   @inlinable
   public func withUnsafeBytes<Result, Failure: Error>(
     ofField index: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -36,16 +36,16 @@ extension CSVRecord {
     try body(unsafeBytes(at: index))
   }
 
-  /// A field as a string; bytes that are not valid UTF-8 become U+FFFD.
+  /// Returns a field as a string, with U+FFFD for bytes that are not valid UTF-8.
   ///
-  /// - Parameter index: The field's index from 0; it must be less than ``count``.
+  /// - Parameter index: The field's index, starting at 0 and less than ``count``.
   /// - Returns: The field's text.
   /// - Complexity: O(*n*) in the field's length.
   public func string(at index: Int) -> String {
     String(decoding: unsafeBytes(at: index), as: UTF8.self)
   }
 
-  /// All fields as strings; bytes that are not valid UTF-8 become U+FFFD.
+  /// All fields as strings, with U+FFFD for bytes that are not valid UTF-8.
   ///
   /// - Complexity: O(*n*) in the record's length.
   public var fields: [String] {
@@ -57,10 +57,10 @@ extension CSVRecord {
     return strings
   }
 
-  /// Whether a field is in quotes in the file: how an importer tells `""` from nothing.
+  /// Returns whether a field is in quotes in the file, so that an importer can distinguish `""` from nothing.
   ///
-  /// - Parameter index: The field's index from 0; it must be less than ``count``.
-  /// - Returns: True when the field is quoted.
+  /// - Parameter index: The field's index, starting at 0 and less than ``count``.
+  /// - Returns: True if the field is quoted.
   /// - Complexity: O(1)
   @inlinable
   public func wasQuoted(at index: Int) -> Bool {

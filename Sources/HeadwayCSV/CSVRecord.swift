@@ -1,8 +1,8 @@
-/// A well-formed record, seen while the parser hands it out.
+/// A well-formed record, as the parser delivers it.
 ///
-/// A record is a view of the caller's bytes. It cannot be copied and is only ever borrowed, so it cannot outlive the
-/// closure that receives it; the pointers that it gives out are valid until that closure returns. Keep what you need as
-/// strings or as copied bytes. Bytes are bytes: NUL and invalid UTF-8 are handed out as they stand in the file.
+/// A record is a view of the caller's bytes. It can't be copied and is only borrowed, so it can't outlive the closure
+/// that receives it. Its pointers are valid until that closure returns. Keep the data that you need as strings or as
+/// copied bytes. Bytes are not interpreted: NUL and invalid UTF-8 are delivered as they are in the file.
 public struct CSVRecord: ~Copyable {
   @usableFromInline let start: UnsafeRawPointer
   @usableFromInline let length: Int
@@ -11,24 +11,27 @@ public struct CSVRecord: ~Copyable {
 
   /// The number of fields, at least one.
   ///
-  /// The parser takes ragged rows as they are.
+  /// The parser delivers ragged rows unchanged.
   public let count: Int
 
-  /// The 1-based physical line on which the record starts.
+  /// The physical line on which the record starts, starting at one.
   ///
-  /// Every LF ends a physical line, inside quotes too, and CRLF counts once. A CR without LF ends one only in a dialect
-  /// that ends records there (``CSVDialect/endsRecordsAtLoneCarriageReturn``).
+  /// Every LF ends a physical line, even inside quotes, and CRLF counts once. A CR without LF ends a line only if it
+  /// ends a record in the dialect (``CSVDialect/endsRecordsAtLoneCarriageReturn``).
   public let line: Int
 
-  /// The 1-based number of the record: a header counts, a malformed record counts, a skipped blank line does not.
+  /// The number of the record, starting at one.
+  ///
+  /// A header and malformed records count; skipped blank lines do not.
   public let ordinal: Int
 
-  /// The offset of the record's first byte from the start of the stream, a byte order mark included.
+  /// The offset of the record's first byte from the start of the stream, including a byte order mark.
   public let byteOffset: Int
 
-  /// Whether a field that is not quoted has a quote in it, as `12" screen`.
+  /// Whether a field that is not quoted contains a quote, such as `12" screen`.
   ///
-  /// It is data; but where a delimiter has been lost before a quoted field, the delimiters inside that divide it.
+  /// Such a quote is data. But if the delimiter before a quoted field has been lost, the delimiters inside that field
+  /// divide it.
   public let hasStrayQuotes: Bool
 
   init(
@@ -46,7 +49,9 @@ public struct CSVRecord: ~Copyable {
     self.hasStrayQuotes = hasStrayQuotes
   }
 
-  /// The record as it is in the file, without its line end; valid until the closure returns.
+  /// The record as it is in the file, without its line end.
+  ///
+  /// The bytes are valid until the closure returns.
   @inlinable
   public var rawBytes: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: start, count: length)

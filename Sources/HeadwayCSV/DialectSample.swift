@@ -1,8 +1,8 @@
-/// What a dialect makes of the first records of a file.
+/// The result of parsing the first records of a file with a dialect.
 struct DialectSample {
   /// How well the dialect divides the records.
   struct Score: Comparable {
-    /// The share of the records with the most common number of fields.
+    /// The share of the records that have the most common number of fields.
     var agreement: Double
     /// The most common number of fields.
     var fieldCount: Int
@@ -14,21 +14,23 @@ struct DialectSample {
 
   let dialect: CSVDialect
   private(set) var malformedCount = 0
-  /// How many fields are in quotes.
+  /// The number of fields in quotes.
   private(set) var quotedCount = 0
-  /// The number of fields of each record, 0 for a malformed one.
+  /// The number of fields of each record.
+  ///
+  /// 0 for a malformed record.
   private var fieldCounts: [Int] = []
-  /// By column, whether it has values and all of them, but in the first record, are in quotes.
+  /// For each column that has values: whether all of them, except in the first record, are in quotes.
   private var areQuoted: [Int: Bool] = [:]
-  /// How many records behind the first have a field in quotes that is not their first.
+  /// The number of records after the first that have a quoted field other than their first field.
   private var innerQuotedRows = 0
-  /// Of the fields behind a delimiter that are in no quotes: how many there are, and how many begin with a space.
+  /// The unquoted fields after a delimiter: how many there are, and how many begin with a space.
   private var innerFields = (count: 0, spaced: 0)
 
-  /// Enough to tell a delimiter from a comma in a text, and quick on a large sample.
+  /// Enough records to distinguish a delimiter from a comma in text, but few enough to be fast on a large sample.
   private static let mostRecords = 500
 
-  /// Parses the sample's first complete records, or the one incomplete record that it is.
+  /// Parses the complete records at the start of the sample, or its only record if that is incomplete.
   init(_ bytes: UnsafeRawBufferPointer, _ dialect: CSVDialect, skippedLines: Int) {
     self.dialect = dialect
     parse(bytes, isFinal: false, skippedLines)
@@ -61,7 +63,8 @@ struct DialectSample {
     }
   }
 
-  /// The first record, mostly the header, has some weight more than others: a text may have commas in each row.
+  /// The first record, which is usually the header, has more weight than others, because text can have commas in each
+  /// row.
   var score: Score {
     var counts: [Int: Int] = [:]
     for count in fieldCounts where count > 0 { counts[count, default: 0] += 1 }
@@ -72,14 +75,14 @@ struct DialectSample {
     return Score(agreement: Double(agreeing) / Double(fieldCounts.count + weight), fieldCount: mostCommon.key)
   }
 
-  /// How many fields the first record has.
+  /// The number of fields in the first record.
   var firstFieldCount: Int { fieldCounts.first ?? 0 }
 
-  /// Whether all of several records have as many fields.
+  /// Whether there are several records and all have the same number of fields.
   var dividesAll: Bool { fieldCounts.count > 2 && fieldCounts[0] > 1 && Set(fieldCounts).count == 1 }
 
-  /// Whether the records are divided into as many fields as the first one more often than into any other number, and
-  /// all rows have a field in quotes behind another.
+  /// Whether more records have as many fields as the first one than any other number, and every row has a quoted field
+  /// after another field.
   var dividesRows: Bool {
     guard malformedCount == 0, fieldCounts.count > 3, fieldCounts[0] > 2, score.fieldCount == fieldCounts[0] else {
       return false
@@ -87,9 +90,9 @@ struct DialectSample {
     return innerQuotedRows == fieldCounts.count - 1
   }
 
-  /// Whether all values of a column of several rows are in quotes.
+  /// Whether there are several rows and all values of a column are in quotes.
   var hasQuotedColumn: Bool { fieldCounts.count > 3 && areQuoted.values.contains(true) }
 
-  /// Whether each field behind a delimiter that is in no quotes begins with a space.
+  /// Whether every unquoted field after a delimiter begins with a space.
   var beginsFieldsWithSpaces: Bool { innerFields.count > 1 && innerFields.spaced == innerFields.count }
 }

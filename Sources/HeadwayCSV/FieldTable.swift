@@ -1,8 +1,8 @@
-/// Where a field ends, relative to its record's start, and how it is written.
+/// The end of a field, relative to the start of its record, and the form of the field.
 ///
-/// One word of 32 bits suffices: a field starts one byte behind the end of the field before it, and its content follows
-/// from whether it is quoted. Two bits are for that, 30 for the position, which is why a record's maximum is below 1
-/// GiB.
+/// A word of 32 bits is enough: a field starts one byte after the end of the previous field, and its content follows
+/// from whether it is quoted. Two bits store the form, and 30 the position. For this reason, a record's maximum length
+/// is below 1 GiB.
 @usableFromInline
 struct FieldEnd {
   @usableFromInline static let quoted: UInt32 = 1 << 31
@@ -11,14 +11,14 @@ struct FieldEnd {
 
   @usableFromInline let word: UInt32
 
-  /// An end at a position, with the flags of the field's form.
+  /// Creates an end at a position, with flags for the form of the field.
   @inlinable
   @inline(__always)
   init(position: Int, flags: UInt32) {
     word = UInt32(truncatingIfNeeded: position) | flags
   }
 
-  /// The offset of the delimiter or line end behind the field from the record's start.
+  /// The offset of the delimiter or line end after the field, from the start of the record.
   @inlinable
   @inline(__always)
   var position: Int {
@@ -31,14 +31,15 @@ struct FieldEnd {
     word & Self.quoted != 0
   }
 
-  /// Whether the content is not a stretch of the record: quotes are doubled or escaped, or spaces come before it.
+  /// Whether the content is not a contiguous part of the record, because quotes are doubled or escaped, or because
+  /// spaces precede it.
   @inlinable
   @inline(__always)
   var isRewritten: Bool {
     word & Self.rewritten != 0
   }
 
-  /// Whether the content is all that is between the delimiters.
+  /// Whether the content is everything between the delimiters.
   @inlinable
   @inline(__always)
   var isPlain: Bool {
@@ -46,10 +47,10 @@ struct FieldEnd {
   }
 }
 
-/// The ends of the current record's fields: memory that is reused from record to record and only ever grows.
+/// The ends of the current record's fields, in memory that is reused from record to record and only grows.
 ///
-/// It is not an `Array`, because the scan writes to it in its inner loop, where a uniqueness check per field would
-/// show.
+/// This is not an `Array`, because the scan writes to it in its inner loop, where a uniqueness check per field would be
+/// measurable.
 struct FieldTable: ~Copyable {
   private(set) var ends: UnsafeMutablePointer<FieldEnd>
   private(set) var capacity: Int
@@ -63,7 +64,7 @@ struct FieldTable: ~Copyable {
     ends.deallocate()
   }
 
-  /// Doubles the capacity and keeps the first ends.
+  /// Doubles the capacity and keeps the first `count` ends.
   @inline(never)
   mutating func grow(keeping count: Int) {
     let larger = UnsafeMutablePointer<FieldEnd>.allocate(capacity: capacity * 2)

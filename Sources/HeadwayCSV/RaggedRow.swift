@@ -1,4 +1,4 @@
-/// What is wrong with a row that has another number of fields than there are columns.
+/// The error message for a row whose number of fields differs from the number of columns.
 enum RaggedRow {
   static func message(fields count: Int, columns: Int) -> String {
     let fields = count == 1 ? "1 field" : "\(count) fields"

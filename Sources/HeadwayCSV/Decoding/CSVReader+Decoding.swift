@@ -1,5 +1,5 @@
 extension CSVReader {
-  /// The rows of the file, each as a value of a type.
+  /// The rows of the file, each decoded as a value.
   ///
   /// ```swift
   /// struct Station: Decodable {
@@ -13,12 +13,12 @@ extension CSVReader {
   /// }
   /// ```
   ///
-  /// Values are made where the loop runs, as ``CSVRow/decode(_:)`` does it. A row of which none can be made ends the
-  /// loop with an error; to go on behind it, decode the rows of ``rows`` yourself. What is said of reading and
-  /// cancelling there holds here too.
+  /// Values are decoded where the loop runs, like in ``CSVRow/decode(_:)``. A row that can't be decoded ends the loop
+  /// with an error. To continue after it, decode the rows of ``rows`` yourself. Reading and cancelling work as
+  /// described there.
   ///
   /// - Parameter type: The type of the values.
-  /// - Returns: The values; nothing is read before they are asked for.
+  /// - Returns: The values. Nothing is read before you request them.
   public func rows<Value: Decodable>(of type: Value.Type) -> Values<Value> { Values(rows: rows) }
 
   /// The rows of a file as values of a type.
@@ -29,22 +29,22 @@ extension CSVReader {
 
     init(rows: Rows) { self.rows = rows }
 
-    /// Starts from the beginning of the file.
+    /// Creates an iterator that starts at the beginning of the file.
     ///
-    /// - Returns: The values, of which none has been read.
+    /// - Returns: The iterator, which has not read anything.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rows: rows.makeAsyncIterator()) }
 
-    /// A place in the file.
+    /// A position in the file.
     public struct AsyncIterator: AsyncIteratorProtocol {
       @usableFromInline var rows: Rows.AsyncIterator
       private var positions: KeyPositions?
 
       init(rows: Rows.AsyncIterator) { self.rows = rows }
 
-      /// Gives the value of the next row, and reads a chunk if there is none.
+      /// Returns the value of the next row, and reads a chunk if necessary.
       ///
-      /// - Parameter actor: Where the caller runs, and where it goes on.
-      /// - Returns: A value, or nil at the end of the file and after an error of reading.
+      /// - Parameter actor: The actor that the caller runs on, where it also resumes.
+      /// - Returns: A value. Nil at the end of the file and after a read error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
@@ -52,9 +52,9 @@ extension CSVReader {
         return try decode(row)
       }
 
-      /// Gives the value of the next row, and reads a chunk if there is none.
+      /// Returns the value of the next row, and reads a chunk if necessary.
       ///
-      /// - Returns: A value, or nil at the end of the file and after an error of reading.
+      /// - Returns: A value. Nil at the end of the file and after a read error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next() async throws -> Value? { try await next(isolation: #isolation) }
@@ -68,19 +68,20 @@ extension CSVReader {
     }
   }
 
-  /// Calls a closure with each row of the file as a value of a type, on the calling thread.
+  /// Calls a closure with each row of the file, decoded as a value, on the calling thread.
   ///
   /// ```swift
   /// struct Station: Decodable { var name: String }
   /// try CSVReader(path: path).forEachRow(of: Station.self) { print($0.name) }
   /// ```
   ///
-  /// It blocks the thread while it reads.
+  /// This method blocks the thread while it reads.
   ///
   /// - Parameters:
   ///   - type: The type of the values.
-  ///   - body: What to do with a value.
-  /// - Throws: ``CSVReaderError`` when the file or a row cannot be read or decoded, and what `body` throws, at once.
+  ///   - body: A closure that receives a value.
+  /// - Throws: ``CSVReaderError`` if the file or a row can't be read or decoded. The error that `body` throws,
+  ///   immediately.
   /// - Complexity: O(*n*) in the size of the file.
   public func forEachRow<Value: Decodable>(of type: Value.Type, _ body: (Value) throws -> Void) throws {
     var positions: KeyPositions?
@@ -95,7 +96,7 @@ extension CSVReader {
   ///
   /// - Parameter type: The type of the values.
   /// - Returns: The value of each row, in the order of the file.
-  /// - Throws: ``CSVReaderError`` when the file or a row cannot be read or decoded.
+  /// - Throws: ``CSVReaderError`` if the file or a row can't be read or decoded.
   /// - Complexity: O(*n*) in the size of the file.
   public func decodeAll<Value: Decodable>(_ type: Value.Type) throws -> [Value] {
     var values: [Value] = []

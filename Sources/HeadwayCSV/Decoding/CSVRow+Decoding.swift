@@ -1,5 +1,5 @@
 extension CSVRow {
-  /// Makes a value of the row, property by property.
+  /// Decodes a value from the row, property by property.
   ///
   /// ```swift
   /// struct Station: Decodable {
@@ -13,24 +13,24 @@ extension CSVRow {
   /// }
   /// ```
   ///
-  /// The keys are the names of columns; `CodingKeys` says which where they differ. Other columns are left out. A
-  /// property is read as ``value(_:as:)`` does it if its type is ``CSVFieldConvertible``, and otherwise as what the
-  /// type decodes from a single value: `UUID` is read from text. An optional property is nil if its field is empty or
-  /// its column is not there. A structure inside the structure is an error, since a field holds one value.
+  /// The keys are the names of columns; where they differ, `CodingKeys` maps them. Other columns are ignored. A
+  /// property whose type is ``CSVFieldConvertible`` is read like in ``value(_:as:)``. Any other type decodes itself
+  /// from a single value: for example, `UUID` is read from text. An optional property is nil if its field is empty or
+  /// its column does not exist. A structure inside the structure is an error, because a field contains one value.
   ///
-  /// An array is made of all fields by position: `row.decode([Double].self)`. A dictionary has the names of columns as
+  /// An array contains all fields in order: `row.decode([Double].self)`. A dictionary has the names of the columns as
   /// keys.
   ///
   /// - Parameter type: The type of the value.
   /// - Returns: The value.
   /// - Throws: ``CSVReaderError`` with the code `noSuchColumn`, `missingField`, `invalidValue`, `invalidUTF8` or
-  ///   `unsupportedType`; what the type itself throws is in ``CSVReaderError/underlyingError``.
-  /// - Complexity: O(*n*) in the length of the fields that the type asks for.
+  ///   `unsupportedType`. If the type itself throws an error, it is in ``CSVReaderError/underlyingError``.
+  /// - Complexity: O(*n*) in the length of the fields that the type decodes.
   public func decode<Value: Decodable>(_ type: Value.Type) throws(CSVReaderError) -> Value {
     try decode(type, KeyPositions(header))
   }
 
-  /// Makes a value, as for the row before.
+  /// Decodes a value, with the positions that were found for the previous row.
   func decode<Value: Decodable>(
     _ type: Value.Type, _ positions: KeyPositions
   ) throws(CSVReaderError) -> Value {
@@ -44,7 +44,7 @@ extension CSVRow {
 }
 
 extension CSVReaderError {
-  /// What a type has thrown that was to be decoded.
+  /// Creates an error from the error that a type threw while it was decoded.
   init(_ error: any Error, decoding type: Any.Type, from row: CSVRow, columnName: String?, field: String?) {
     let context: DecodingError.Context? =
       switch error as? DecodingError {

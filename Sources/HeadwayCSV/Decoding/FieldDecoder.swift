@@ -1,6 +1,8 @@
 /// Decodes a value from one field.
 struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   let row: CSVRow
+  /// The position of the field.
+  ///
   /// Nil if the file has no such column.
   let position: Int?
   /// The name of the column.
@@ -66,7 +68,7 @@ struct FieldDecoder: Decoder, SingleValueDecodingContainer {
     return try row.value(at: position, name)
   }
 
-  /// What the field holds, for an error.
+  /// The content of the field, for an error.
   private var text: String? {
     defer { withExtendedLifetime(row) {} }
     return position.flatMap { row.unsafeBytes(at: $0) }?.shortenedText
@@ -74,7 +76,7 @@ struct FieldDecoder: Decoder, SingleValueDecodingContainer {
 }
 
 extension CSVReaderError {
-  /// The same error, met while a type was decoded from a value that the field does not hold.
+  /// Returns the same error for a type that was decoded from a value that the field does not contain.
   fileprivate func decoding(_ type: Any.Type) -> CSVReaderError {
     guard underlyingError == nil, !(type is any ExpressibleByNilLiteral.Type) else { return self }
     return CSVReaderError(

@@ -1,7 +1,7 @@
-/// Where the columns are that a type asks for, in the order in which it asks.
+/// The positions of the columns that a type decodes, in the order of its requests.
 ///
-/// A type asks for the same keys in the same order for each row, so one comparison of names is enough in place of a
-/// look into the header's dictionary.
+/// A type requests the same keys in the same order for each row. So one comparison of names is enough, instead of a
+/// lookup in the header's dictionary.
 final class KeyPositions {
   private let header: CSVHeader
   private var known: [(name: String, position: Int?)] = []
@@ -9,17 +9,19 @@ final class KeyPositions {
 
   init(_ header: CSVHeader) { self.header = header }
 
-  /// Begins with a row.
+  /// Prepares for the next row.
   func restart() { next = 0 }
 
-  /// The position of the column; nil if there is none.
+  /// Returns the position of the column.
+  ///
+  /// Nil if there is none.
   func position(of name: String) -> Int? {
     if next < known.count, known[next].name == name {
       next += 1
       return known[next - 1].position
     }
     let position = header.position(of: name)
-    // A key may be asked for more than once, and others left out: what follows is looked for again.
+    // A type might request a key more than once or omit keys, so the positions after this one are looked up again.
     known.removeSubrange(min(next, known.count)...)
     known.append((name, position))
     next = known.count

@@ -29,7 +29,7 @@ struct KeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try FieldDecoder(row: row, position: position(of: key), name: key.stringValue).decode(type)
   }
 
-  // The most frequent ones with one look at the field in place of three.
+  // The most frequent types, with one access to the field instead of three.
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try valueIfPresent(key) }
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try valueIfPresent(key) }
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try valueIfPresent(key) }
@@ -45,7 +45,7 @@ struct KeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try superDecoder(forKey: key).unkeyedContainer()
   }
 
-  /// A superclass has its properties in the same row.
+  /// The properties of a superclass are in the same row.
   func superDecoder() -> any Decoder { RowDecoder(row: row, positions: positions) }
 
   func superDecoder(forKey key: Key) -> any Decoder {
@@ -60,7 +60,7 @@ struct KeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     position(of: key).flatMap { row.unsafeBytes(at: $0) }?.isEmpty ?? true
   }
 
-  // Inlined, so that they are compiled for the types above.
+  // Inlined, so that these functions are specialized for the types above.
 
   @inline(__always)
   private func value<Value: CSVFieldConvertible>(_ key: Key) throws(CSVReaderError) -> Value {

@@ -13,16 +13,16 @@ extension CSVWriter {
   /// print(writer.text)
   /// ```
   ///
-  /// Where the columns were not given, they are the keys of the first value, even those of properties that are nil, in
-  /// the order in which it encodes them: mostly that of its `CodingKeys`. Keys are columns by their names; a column
-  /// without a key, and a property that is nil, is an empty field. A property is written as
-  /// ``CSVFieldConvertible/csvField`` if its type has that, and otherwise as the single value that the type encodes. A
-  /// structure inside the structure is an error, since a field holds one value. The elements of an array are fields by
-  /// position.
+  /// If you did not specify columns, they are the keys of the first value in the order in which it encodes them, which
+  /// is usually the order of its `CodingKeys`. This includes the keys of properties that are nil. A key names its
+  /// column. A column without a key and a property that is nil produce an empty field. A property whose type has
+  /// ``CSVFieldConvertible/csvField`` is written that way. Any other type encodes itself as a single value. A structure
+  /// inside the structure is an error, because a field contains one value. The elements of an array are written as
+  /// fields in order.
   ///
-  /// - Parameter value: The value.
-  /// - Throws: ``CSVWriterError`` with the code `noSuchColumn`, `raggedRow`, `invalidValue` or `unsupportedType`, or
-  ///   one about the file; what the type itself throws is in ``CSVWriterError/underlyingError``.
+  /// - Parameter value: The value to write.
+  /// - Throws: ``CSVWriterError`` with the code `noSuchColumn`, `raggedRow`, `invalidValue` or `unsupportedType`, or an
+  ///   error about the file. If the type itself throws an error, it is in ``CSVWriterError/underlyingError``.
   /// - Complexity: O(*n*) in the length of the fields and the number of columns.
   public func encode<Value: Encodable>(_ value: Value) throws(CSVWriterError) {
     let row = EncodedRow(columns: columns, path: path, rowNumber: rowCount + 1)
@@ -31,7 +31,7 @@ extension CSVWriter {
         .invalidValue, path: path, rowNumber: rowCount + 1,
         message: "A \(Value.self) can't be encoded: \(error)", underlyingError: error)
     }
-    // With names that came by this value, or without any if it has no keys.
+    // The names are those that this value encoded. If it has no keys, there are none.
     if columns == nil, rowCount == 0, !row.names.isEmpty { begin(row.names) }
     try write(row.fields)
   }
@@ -39,7 +39,7 @@ extension CSVWriter {
   /// Writes each of several values as a row.
   ///
   /// - Parameter values: The values.
-  /// - Throws: What ``encode(_:)`` throws, at the first value that can't be written.
+  /// - Throws: The error that ``encode(_:)`` throws for the first value that can't be written.
   /// - Complexity: O(*n*) in the length of the fields.
   public func encode<Value: Encodable>(contentsOf values: some Sequence<Value>) throws(CSVWriterError) {
     for value in values { try encode(value) }

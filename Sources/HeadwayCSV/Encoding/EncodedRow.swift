@@ -1,18 +1,20 @@
-/// A row that is put together while a value is encoded.
+/// A row that is assembled while a value is encoded.
 final class EncodedRow {
-  /// The names of the columns: those that are known, or those that the value has.
+  /// The names of the columns: the known ones, or those of the value.
   private(set) var names: [String]
   private(set) var fields: [String]
   private let mayAddNames: Bool
   private let path: String
   private let rowNumber: Int
-  /// The column behind the last that was set, mostly that of the next key.
+  /// The column after the one that was set last, which is usually the column of the next key.
   private var next = 0
 
-  /// That a type asked for a container that a field can't hold; it need not put anything into it.
+  /// The error for a type that requested a container that a field can't contain.
+  ///
+  /// The type might not encode anything into it.
   private var refusal: CSVWriterError?
 
-  /// How many fields have been appended without a name.
+  /// The number of fields that were appended without a name.
   var appendedCount: Int { next }
 
   init(columns: [String]?, path: String, rowNumber: Int) {
@@ -31,7 +33,7 @@ final class EncodedRow {
     if let refusal { throw refusal }
   }
 
-  /// Says that a type encodes several values where a field holds one.
+  /// Records that a type encodes several values although a field contains one.
   func refuse(_ name: String?, _ type: Any.Type) -> CSVWriterError {
     let error = error(
       .unsupportedType, name,
@@ -88,7 +90,9 @@ final class EncodedRow {
 }
 
 extension CSVFieldConvertible {
-  /// The field of the value; nil of a number that is not finite, since it could not be read.
+  /// The field for the value.
+  ///
+  /// Nil for a number that is not finite, because it could not be read.
   @inline(__always)
   var writableField: String? {
     let isFinite = (self as? Double)?.isFinite ?? (self as? Float)?.isFinite ?? true

@@ -25,7 +25,7 @@ struct KeyedRow<Key: CodingKey>: KeyedEncodingContainerProtocol {
     try FieldEncoder(row: row, name: key.stringValue).encode(value)
   }
 
-  // Nothing is a field too, so that the columns of the first row are those of all.
+  // Nil also produces a field, so that the columns of the first row are those of all rows.
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try row.set(value, key.stringValue) }
   func encodeIfPresent(_ value: String?, forKey key: Key) throws { try row.set(value, key.stringValue) }
   func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try row.set(value, key.stringValue) }
@@ -55,7 +55,7 @@ struct KeyedRow<Key: CodingKey>: KeyedEncodingContainerProtocol {
     FieldEncoder(row: row, name: key.stringValue).unkeyedContainer()
   }
 
-  /// A superclass has its properties in the same row.
+  /// The properties of a superclass are in the same row.
   func superEncoder() -> any Encoder { RowEncoder(row: row) }
 
   func superEncoder(forKey key: Key) -> any Encoder { FieldEncoder(row: row, name: key.stringValue) }

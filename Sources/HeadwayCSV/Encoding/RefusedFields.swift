@@ -1,4 +1,4 @@
-/// What a field has in place of containers, which it can't hold: each use is an error.
+/// Replaces the containers that a field can't contain: each use is an error.
 struct RefusedFields<Key: CodingKey>: KeyedEncodingContainerProtocol, UnkeyedEncodingContainer {
   let error: CSVWriterError
 
@@ -28,7 +28,7 @@ struct RefusedFields<Key: CodingKey>: KeyedEncodingContainerProtocol, UnkeyedEnc
   func superEncoder() -> any Encoder { RefusingEncoder(error: error) }
 }
 
-/// An encoder that takes nothing.
+/// An encoder that rejects everything.
 private struct RefusingEncoder: Encoder {
   let error: CSVWriterError
 
@@ -43,7 +43,7 @@ private struct RefusingEncoder: Encoder {
   func singleValueContainer() -> any SingleValueEncodingContainer { RefusedValue(error: error) }
 }
 
-/// A single value that is not taken.
+/// A single-value container that rejects its value.
 private struct RefusedValue: SingleValueEncodingContainer {
   let error: CSVWriterError
 

@@ -14,7 +14,7 @@ struct RowEncoder: Encoder {
   func singleValueContainer() -> any SingleValueEncodingContainer { FieldEncoder(row: row, name: nil) }
 }
 
-/// The elements of a value, as fields of a row by position.
+/// The elements of a value, encoded as fields of a row in order.
 struct UnkeyedRow: UnkeyedEncodingContainer {
   let row: EncodedRow
 

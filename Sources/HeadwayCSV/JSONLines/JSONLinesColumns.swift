@@ -1,8 +1,8 @@
-/// The names of the members of all objects in JSON Lines, in the order in which they first come.
+/// The names of the members of all objects in JSON Lines, in the order of their first occurrence.
 struct JSONLinesColumns {
   private(set) var names: [String] = []
   private var known: Set<String> = []
-  /// The beginning of a line, whose end is to come.
+  /// The beginning of a line whose end has not been added.
   private var rest: [UInt8] = []
   private var isSkippingLine = false
   private var isFirstLine = true
@@ -10,11 +10,11 @@ struct JSONLinesColumns {
 
   init(maximumRecordLength: Int) { self.maximumRecordLength = maximumRecordLength }
 
-  /// Adds the names that some bytes have.
+  /// Adds the names in some bytes.
   ///
   /// - Parameters:
-  ///   - bytes: The bytes that come next.
-  ///   - isFinal: Whether they are the last.
+  ///   - bytes: The next bytes.
+  ///   - isFinal: Whether these are the last bytes.
   mutating func add(_ bytes: UnsafeRawBufferPointer, isFinal: Bool) {
     var start = 0
     while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -30,7 +30,7 @@ struct JSONLinesColumns {
     if !isSkippingLine { rest.append(contentsOf: bytes) }
   }
 
-  /// Adds the names of a line, which begins with what was kept.
+  /// Adds the names in a line, which begins with the bytes that were kept.
   private mutating func addLine(_ line: UnsafeRawBufferPointer) {
     defer { (rest, isSkippingLine, isFirstLine) = ([], false, false) }
     guard !isSkippingLine else { return }
@@ -40,7 +40,9 @@ struct JSONLinesColumns {
     whole.withUnsafeBytes { addNames(in: $0) }
   }
 
-  /// Adds the names of an object; a line that is malformed adds nothing.
+  /// Adds the names of an object.
+  ///
+  /// A malformed line adds nothing.
   private mutating func addNames(in line: UnsafeRawBufferPointer) {
     let line = isFirstLine ? JSONLinesParser.withoutMark(line) : line
     var scanner = JSONScanner(line)

@@ -1,17 +1,22 @@
-/// Reads JSON Lines, one object per line, as records: the names of members are the columns.
+/// Reads JSON Lines, one object per line, as records.
 ///
-/// Handles bytes as ``CSVParser`` does: what a call does not consume comes first in the next one. Records are handed
-/// out as ``CSVRecord``, with the line as its raw bytes. The names count as the first record, as the header of a CSV
-/// file does, so the first line with an object is record 2.
+/// The names of members are the columns.
 ///
-/// A number, and an object or array inside of the object, is its text; a string is its content, and counts as quoted;
-/// `true` is 1 and `false` is 0, as SQLite's own JSON functions have it; `null`, and a member that is missing, is an
-/// empty field without quotes.
+/// Handles bytes like ``CSVParser``: bytes that a call does not consume must be passed first in the next call. Records
+/// are delivered as ``CSVRecord``, with the line as the raw bytes. The names count as the first record, like the header
+/// of a CSV file, so the first line with an object is record 2.
 ///
-/// A line that is not one JSON object, that has a member twice, or a member that is not a column, is malformed.
+/// The field of a number, or of an object or array inside the object, is its text. The field of a string is its
+/// content, and counts as quoted. `true` is 1 and `false` is 0, as in SQLite's own JSON functions. `null` and a missing
+/// member are an empty field without quotes.
+///
+/// A line is malformed if it is not a single JSON object, or if the object contains a member twice or a member that is
+/// not a column.
 struct JSONLinesParser: ~Copyable {
   private let maximumRecordLength: Int
-  /// The names of the columns, by position, and the other way round.
+  /// The names of the columns by position.
+  ///
+  /// `positions` maps the names to the positions.
   let columns: [String]
   private let positions: [String: Int]
 
@@ -19,7 +24,7 @@ struct JSONLinesParser: ~Copyable {
   private var fields = FieldTable()
   private var contents = UnescapedFields()
   private var isSkippingLine = false
-  /// How many of the bytes not consumed are known to have no line end.
+  /// The number of unconsumed bytes that are known to contain no line end.
   private var searched = 0
 
   private(set) var line = 1
@@ -34,15 +39,15 @@ struct JSONLinesParser: ~Copyable {
     while fields.capacity < columns.count { fields.grow(keeping: 0) }
   }
 
-  /// Hands out every record that is complete in some bytes.
+  /// Delivers every complete record in some bytes.
   ///
   /// - Parameters:
-  ///   - bytes: The bytes not consumed so far, and more.
+  ///   - bytes: The bytes that have not been consumed, followed by more.
   ///   - isFinal: Whether the stream ends with these bytes.
   ///   - record: Receives each well-formed record.
   ///   - malformed: Receives each malformed record.
-  /// - Returns: How many bytes are consumed.
-  /// - Throws: What a closure throws.
+  /// - Returns: The number of consumed bytes.
+  /// - Throws: The error that a closure throws.
   mutating func parse(
     _ bytes: UnsafeRawBufferPointer, isFinal: Bool, _ record: (borrowing CSVRecord) throws -> CSVFlow,
     malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
@@ -98,13 +103,13 @@ struct JSONLinesParser: ~Copyable {
     return consumed
   }
 
-  /// The first line of a file without a byte order mark.
+  /// Returns the first line of a file without a byte order mark.
   static func withoutMark(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     let mark = FileContent.byteOrderMark
     return line.starts(with: mark) ? UnsafeRawBufferPointer(rebasing: line.dropFirst(mark.count)) : line
   }
 
-  /// The line without blanks around it.
+  /// Returns the line without blanks around it.
   private static func trimmed(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D }
     guard let last = line.lastIndex(where: { !isBlank($0) }) else {
@@ -113,7 +118,7 @@ struct JSONLinesParser: ~Copyable {
     return UnsafeRawBufferPointer(rebasing: line[...last].drop(while: isBlank))
   }
 
-  /// Hands out the beginning of a line that is too long, and passes over the rest of it.
+  /// Delivers the beginning of a line that is too long, and skips the rest of it.
   private mutating func passOverLongLine(
     _ rest: UnsafeRawBufferPointer, end: Int?, consumed: inout Int,
     _ malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
@@ -135,7 +140,7 @@ struct JSONLinesParser: ~Copyable {
         ordinal: recordCount, byteOffset: offset, rawBytes: start, isTruncated: true))
   }
 
-  /// Finds the members of an object; returns what is wrong with it.
+  /// Finds the members of an object, and returns the reason if it is malformed.
   private mutating func scan(_ text: UnsafeRawBufferPointer) -> JSONScanner.Failure? {
     for column in slots.indices { slots[column] = nil }
     var scanner = JSONScanner(text)
@@ -155,7 +160,7 @@ struct JSONLinesParser: ~Copyable {
     return nil
   }
 
-  /// Puts the values of the members, in the order of the columns, where the record finds them.
+  /// Writes the values of the members, in the order of the columns, to the tables that the record reads.
   private mutating func fillFields(from text: UnsafeRawBufferPointer) {
     contents.reserve(bytes: text.count + columns.count, fields: columns.count)
     var start = 0

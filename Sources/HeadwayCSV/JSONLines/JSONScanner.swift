@@ -1,16 +1,16 @@
-/// Reads the members of one JSON object, without decoding them: RFC 8259, strictly.
+/// Reads the members of one JSON object without decoding them, strictly according to RFC 8259.
 ///
-/// Foundation's decoders make numbers of numbers, and `1.10` or `12345678901234567890` would come out as others. An
-/// import keeps the text of each value, so this scanner only finds where values are.
+/// Foundation's decoders convert numbers, which would change `1.10` or `12345678901234567890`. An import keeps the text
+/// of each value, so this scanner only finds the positions of values.
 struct JSONScanner {
-  /// What a member's value is.
+  /// The kind of a member's value.
   enum Kind {
     case null, `true`, `false`, number, string
     /// An object or an array.
     case nested
   }
 
-  /// A member of the object: where its name and its value are, without quotes.
+  /// A member of the object: the positions of its name and its value, without quotes.
   struct Member {
     let name: Range<Int>
     let nameHasEscapes: Bool
@@ -19,15 +19,15 @@ struct JSONScanner {
     let valueHasEscapes: Bool
   }
 
-  /// The position and the reason where bytes are not what JSON requires.
+  /// The position and the reason of a violation of the JSON syntax.
   struct Failure: Error, Equatable {
     let position: Int
     let reason: String
   }
 
-  /// The reason of a failure that concerns the rest of the line.
+  /// The reason for a failure that concerns the rest of the line.
   static let unclosedString = "a string that is never closed"
-  /// Objects and arrays may be nested this deep, as in Foundation.
+  /// The maximum nesting depth of objects and arrays, as in Foundation.
   private static let deepest = 512
 
   private let bytes: UnsafeRawBufferPointer
@@ -35,7 +35,7 @@ struct JSONScanner {
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// Reads one object, which must be all there is.
+  /// Reads one object, which must be the whole text.
   ///
   /// - Parameter member: Called for each member, in the order of the text.
   /// - Throws: ``Failure``.
@@ -127,7 +127,7 @@ struct JSONScanner {
     }
   }
 
-  /// Reads a string, and returns where its content is.
+  /// Reads a string, and returns the position of its content.
   private mutating func string() throws(Failure) -> (content: Range<Int>, hasEscapes: Bool) {
     let opening = position
     guard take("\"") else { throw failure("not a string") }

@@ -1,11 +1,11 @@
 /// The content of a JSON string that a ``JSONScanner`` has found.
 enum JSONText {
-  /// Undoes the escapes.
+  /// Replaces the escapes by the characters that they represent.
   ///
   /// - Parameters:
   ///   - source: The content, which the scanner has checked.
-  ///   - target: Where the text goes, in UTF-8; as many bytes as the content has are enough.
-  /// - Returns: How many bytes were written.
+  ///   - target: The destination for the text in UTF-8. It needs at most as many bytes as the content has.
+  /// - Returns: The number of bytes that were written.
   static func unescape(_ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) -> Int {
     var (position, written) = (0, 0)
     func write(_ byte: UInt8) {
@@ -35,7 +35,7 @@ enum JSONText {
     return written
   }
 
-  /// The content as a string.
+  /// Returns the content as a string.
   static func string(_ source: UnsafeRawBufferPointer, hasEscapes: Bool) -> String {
     guard hasEscapes else { return String(decoding: source, as: UTF8.self) }
     return String(unsafeUninitializedCapacity: source.count) { target in
@@ -43,7 +43,9 @@ enum JSONText {
     }
   }
 
-  /// Four hexadecimal digits; nil if there are others, or fewer.
+  /// Returns the value of four hexadecimal digits.
+  ///
+  /// Nil if there are other characters, or fewer.
   static func hexadecimal(_ bytes: UnsafeRawBufferPointer, at position: Int) -> UInt16? {
     guard position + 4 <= bytes.count else { return nil }
     var unit: UInt16 = 0
@@ -54,12 +56,12 @@ enum JSONText {
     return unit
   }
 
-  /// The character behind `\u`, of one unit of UTF-16 or of two.
+  /// Returns the character after `\u`, which consists of one or two UTF-16 units.
   private static func scalar(in source: UnsafeRawBufferPointer, at position: inout Int) -> Unicode.Scalar {
     let lead = hexadecimal(source, at: position) ?? 0
     position += 4
     guard UTF16.isLeadSurrogate(lead) else { return Unicode.Scalar(lead) ?? "\u{FFFD}" }
-    // Behind the backslash and the u.
+    // Skip the backslash and the u.
     let trail = hexadecimal(source, at: position + 2) ?? 0
     position += 6
     return Unicode.Scalar(0x10000 + (UInt32(lead & 0x3FF) << 10 | UInt32(trail & 0x3FF))) ?? "\u{FFFD}"
