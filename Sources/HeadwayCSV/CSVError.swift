@@ -9,7 +9,7 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The physical line of the defect, starting at one.
   ///
   /// For `unclosedQuote`, the line of the opening quote. For `textAfterClosingQuote`, the line of that text. For
-  /// `recordTooLong`, the line on which the record starts.
+  /// `recordTooLong`, the line where the record starts.
   public let line: Int
 
   /// The offset of the defect's first byte from the start of the stream, including a byte order mark.

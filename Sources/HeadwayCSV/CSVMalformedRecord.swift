@@ -5,7 +5,7 @@ public struct CSVMalformedRecord: ~Copyable {
   /// The defect and its position.
   public let error: CSVError
 
-  /// The physical line on which the record starts, starting at one and counted as in ``CSVRecord/line``.
+  /// The physical line where the record starts, starting at one and counted as in ``CSVRecord/line``.
   public let line: Int
 
   /// The number of the record, starting at one and counted together with the well-formed records.

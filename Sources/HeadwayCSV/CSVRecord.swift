@@ -14,7 +14,7 @@ public struct CSVRecord: ~Copyable {
   /// The parser delivers ragged rows unchanged.
   public let count: Int
 
-  /// The physical line on which the record starts, starting at one.
+  /// The physical line where the record starts, starting at one.
   ///
   /// Every LF ends a physical line, even inside quotes, and CRLF counts once. A CR without LF ends a line only if it
   /// ends a record in the dialect (``CSVDialect/endsRecordsAtLoneCarriageReturn``).

@@ -1,5 +1,5 @@
 extension RecordScanner {
-  /// Keeps what is wrong with the current record.
+  /// Stores the defect of the current record.
   mutating func setDefect(_ code: CSVError.Code, in input: UnsafeRawBufferPointer, detail: String? = nil) {
     let position: Int
     let lines: Int
@@ -14,14 +14,14 @@ extension RecordScanner {
       position = 0
       lines = 0
     }
-    // Long enough to recognise the place, short enough for a line of a log.
+    // Long enough to identify the position, and short enough for a line of a log.
     let text = input[position...].prefix(32).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     defect = CSVError(
       code: code, line: line + lines, byteOffset: byteOffset + position, context: String(decoding: text, as: UTF8.self),
       detail: detail)
   }
 
-  /// The first end of a physical line at or behind a position.
+  /// Returns the first end of a physical line at or after a position.
   func firstLineEnd(in input: UnsafeRawBufferPointer, from position: Int) -> Ending? {
     for index in position..<input.count {
       let byte = input[index]

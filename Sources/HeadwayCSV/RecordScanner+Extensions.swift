@@ -1,9 +1,8 @@
-// What dialects with an escape, with spaces behind delimiters, or with apostrophes as quotes need beside the scan's own
-// rules.
+// Additional rules of dialects that have an escape, spaces after delimiters, or an apostrophe as the quote.
 extension RecordScanner.Progress {
-  /// Takes in an escape, what follows it, a quote behind spaces, and an apostrophe in a word.
+  /// Processes an escape and the byte after it, a quote after spaces, and an apostrophe in a word.
   ///
-  /// - Returns: Whether that is all that is to be done with the byte.
+  /// - Returns: Whether the byte needs no further processing.
   @inline(__always)
   mutating func passExtension(
     _ byte: UInt8, at index: Int, in start: UnsafeRawPointer, _ dialect: CSVDialect
@@ -33,7 +32,7 @@ extension RecordScanner.Progress {
     return true
   }
 
-  /// Notes that an unquoted field, which ends at an index, begins with spaces that are no part of it.
+  /// Records that an unquoted field that ends at an index begins with spaces that are not part of it.
   @inline(__always)
   mutating func markSpaces(before end: Int, in start: UnsafeRawPointer, _ dialect: CSVDialect) {
     guard dialect.skipsSpacesAfterDelimiter, fieldFlags == 0, fieldStart > 0, fieldStart < end,
@@ -45,8 +44,10 @@ extension RecordScanner.Progress {
 
   private var apostrophe: UInt8 { UInt8(ascii: "'") }
 
-  /// Whether an apostrophe is behind a letter and before another, with a space before that or not, as in `kids' shoes`:
-  /// then it does not close a quoted field.
+  /// Whether an apostrophe follows a letter and precedes another, with or without a space in between, as in `kids'
+  /// shoes`.
+  ///
+  /// Such an apostrophe does not close a quoted field.
   @inline(__always)
   private func isInText(_ index: Int, in start: UnsafeRawPointer, before end: Int) -> Bool {
     guard index &+ 1 < end, isLetter(index &- 1, in: start) else { return false }
@@ -54,7 +55,7 @@ extension RecordScanner.Progress {
     return index &+ 2 < end && isSpace(index &+ 1..<index &+ 2, in: start) && isLetter(index &+ 2, in: start)
   }
 
-  /// Whether a byte is a letter of ASCII, or a part of another character.
+  /// Whether a byte is an ASCII letter, or part of a non-ASCII character.
   @inline(__always)
   private func isLetter(_ index: Int, in start: UnsafeRawPointer) -> Bool {
     let byte = start.load(fromByteOffset: index, as: UInt8.self)

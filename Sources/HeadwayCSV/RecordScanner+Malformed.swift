@@ -1,8 +1,8 @@
-// The rare ways on: the start and the end of the stream, and records that are malformed.
+// The less common cases: the start and the end of the stream, and malformed records.
 extension RecordScanner {
-  /// Passes over a byte order mark or a line that is no record.
+  /// Skips a byte order mark or a line that is not a record.
   ///
-  /// - Returns: How many bytes are consumed. The phase is `records` when what follows is a record.
+  /// - Returns: The number of consumed bytes. The phase is `records` if a record follows.
   mutating func passOver(_ input: UnsafeRawBufferPointer, isFinal: Bool) -> Int {
     let passed: Int
     if phase == .streamStart {
@@ -35,7 +35,7 @@ extension RecordScanner {
     return passed
   }
 
-  /// Decides about a record without a line end in its window so far.
+  /// Determines how to continue if the window of a record contains no line end so far.
   mutating func result(
     withoutEndingIn input: UnsafeRawBufferPointer, at consumed: inout Int, isFinal: Bool
   ) -> CSVParser.Step {
@@ -43,7 +43,7 @@ extension RecordScanner {
     guard isPastWindow || (isFinal && !input.isEmpty) else { return .needsInput }
     let window = UnsafeRawBufferPointer(rebasing: input.prefix(maximumLength + 2))
 
-    // What the window's last byte is may depend on the byte behind it, which is not to be asked for.
+    // The meaning of the window's last byte might depend on the byte after it, which must not be examined.
     let undecided = isPastWindow && progress.region == .closingQuote ? window.count - progress.closingQuote : 0
     if progress.region == .quoted || undecided == 1 {
       if isPastWindow, decidesLongQuotes {
@@ -57,11 +57,12 @@ extension RecordScanner {
         case .stray: longQuote = .unknown
         }
       }
-      // A quote that may be one of two: taken as that, for then the lines behind it are read as records.
+      // A quote that might be the first of two is treated as a closing quote, because then the lines after it are read
+      // as records.
       return resultForUnclosedQuote(in: window, at: &consumed)
     }
     if undecided == 2 && window.last == UInt8(ascii: "\r") {
-      // A CR that may be half a line end: no text behind the quote.
+      // A CR that might be the first half of a line end, and therefore not text after the closing quote.
       return resultForTruncated(.recordTooLong, in: input, at: &consumed)
     }
     let ending = Ending(length: window.count, consumed: window.count)
@@ -76,7 +77,7 @@ extension RecordScanner {
     return result(forBadRecordEndingAt: ending, in: input, at: &consumed)
   }
 
-  /// Hands out a record that ended malformed, or well-formed and too long.
+  /// Delivers a record that ended malformed, or that is well-formed but too long.
   mutating func result(
     forBadRecordEndingAt ending: Ending, in input: UnsafeRawBufferPointer, at consumed: inout Int
   ) -> CSVParser.Step {
@@ -91,7 +92,9 @@ extension RecordScanner {
     return .malformed
   }
 
-  /// Hands out a record up to the end of the line on which its last quote opened; scanning goes on behind that line.
+  /// Delivers a record up to the end of the line on which its last quote opened.
+  ///
+  /// Scanning continues after that line.
   private mutating func resultForUnclosedQuote(
     in window: UnsafeRawBufferPointer, at consumed: inout Int
   ) -> CSVParser.Step {
@@ -107,7 +110,9 @@ extension RecordScanner {
     return .malformed
   }
 
-  /// Hands out the longest start of a record that is well-formed; its rest is passed over.
+  /// Delivers the start of a record that is too long but well-formed, up to the maximum length.
+  ///
+  /// The rest of the record is skipped.
   private mutating func resultForLongRecord(
     _ extent: LongRecord.Extent, in input: UnsafeRawBufferPointer, at consumed: inout Int
   ) -> CSVParser.Step {
@@ -120,7 +125,9 @@ extension RecordScanner {
     return .malformed
   }
 
-  /// Hands out the longest start of a record over whose rest the caller has passed.
+  /// Delivers the start of a record, up to the maximum length.
+  ///
+  /// The caller has already skipped the rest.
   private mutating func resultForPassedRecord(
     _ extent: LongRecord.Extent, isOpen: Bool, in window: UnsafeRawBufferPointer, at consumed: inout Int
   ) -> CSVParser.Step {
@@ -138,13 +145,15 @@ extension RecordScanner {
     return .malformed
   }
 
-  /// Hands out the longest start of a record that is allowed; the rest of the line is passed over.
+  /// Delivers the start of a record, up to the maximum length.
+  ///
+  /// The rest of the line is skipped.
   private mutating func resultForTruncated(
     _ code: CSVError.Code, in input: UnsafeRawBufferPointer, at consumed: inout Int
   ) -> CSVParser.Step {
     setDefect(code, in: input)
     describeDelivery(length: maximumLength, isTruncated: true)
-    // Counted anew: the scan may have counted a line end behind the part that is consumed here.
+    // Counted again, because the scan may have counted a line end after the part that is consumed here.
     var lines = 0
     var position = 0
     let part = UnsafeRawBufferPointer(rebasing: input[..<maximumLength])
@@ -159,6 +168,6 @@ extension RecordScanner {
 }
 
 extension LongRecord.Extent {
-  /// What is wrong with the record.
+  /// The reason why the record is malformed.
   fileprivate var tooLong: String { "a record of \(length) bytes, which is longer than the maximum" }
 }

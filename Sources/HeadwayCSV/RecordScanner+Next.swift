@@ -1,11 +1,13 @@
 extension RecordScanner {
-  /// Moves on to the next record and says what it is; its particulars are then in `delivery`, `table` and `defect`.
+  /// Advances to the next record and returns its kind.
+  ///
+  /// Its details are then in `delivery`, `table` and `defect`.
   ///
   /// - Parameters:
   ///   - bytes: The caller's bytes.
-  ///   - consumed: How many of them are consumed; moved behind the record and its line end.
+  ///   - consumed: The number of consumed bytes. It is advanced to the end of the record's line end.
   ///   - isFinal: Whether the stream ends with these bytes.
-  /// - Returns: What there is to hand out, if anything.
+  /// - Returns: The kind of record to deliver, if there is one.
   mutating func next(in bytes: UnsafeRawBufferPointer, at consumed: inout Int, isFinal: Bool) -> CSVParser.Step {
     guard let base = bytes.baseAddress else { return .needsInput }
     while true {
@@ -14,7 +16,7 @@ extension RecordScanner {
         let isStart = phase == .streamStart
         let passed = passOver(input, isFinal: isFinal)
         consumed += passed
-        // Behind a skipped line there may be another one.
+        // Another line to skip might follow a skipped line.
         let mayGoOn = phase == .skippingLine && consumed < bytes.count && (passed > 0 || isStart)
         guard phase == .records || mayGoOn else { return .needsInput }
         continue
@@ -38,7 +40,7 @@ extension RecordScanner {
     }
   }
 
-  /// Scans with the line ends of the dialect, each kind in a loop of its own.
+  /// Scans with the line ends of the dialect, with a separate loop for each kind.
   @inline(__always)
   private mutating func findEnding(in input: UnsafeRawBufferPointer, isFinal: Bool) -> Ending? {
     if dialect.hasExtensions {
@@ -51,7 +53,7 @@ extension RecordScanner {
     return scan(input, isFinal: isFinal, carriageReturnEnds: false, hasExtensions: false)
   }
 
-  /// Hands out a well-formed record whose fields are all in the table.
+  /// Delivers a well-formed record whose fields are all in the table.
   @inline(__always)
   mutating func deliver(
     _ ending: Ending, in input: UnsafeRawBufferPointer, lines: Int, at consumed: inout Int
@@ -65,7 +67,7 @@ extension RecordScanner {
     return .record
   }
 
-  /// Fills in the delivery from where the record starts, and counts it.
+  /// Sets the delivery's properties from the start of the record, and counts the record.
   @inline(__always)
   mutating func describeDelivery(length: Int, isTruncated: Bool) {
     recordCount &+= 1
@@ -78,7 +80,7 @@ extension RecordScanner {
     delivery.hasStrayQuotes = progress.hasStrayQuotes
   }
 
-  /// Leaves a record behind.
+  /// Advances to the position after a record.
   @inline(__always)
   mutating func finish(consuming length: Int, lines: Int, at consumed: inout Int) {
     consumed &+= length

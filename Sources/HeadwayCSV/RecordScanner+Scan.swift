@@ -1,19 +1,19 @@
 extension RecordScanner {
-  /// Where a record ends.
+  /// The position where a record ends.
   struct Ending {
-    /// The bytes before the line end.
+    /// The number of bytes before the line end.
     var length: Int
-    /// The bytes including the line end.
+    /// The number of bytes including the line end.
     var consumed: Int
   }
 
-  /// Scans on to the line end that ends the current record, entering its fields in the table.
+  /// Scans to the line end that ends the current record, and adds the record's fields to the table.
   ///
-  /// This is the inner loop of the parser. It runs with the progress in a local copy, and touches only structural
+  /// This is the inner loop of the parser. It runs with the progress in a local copy, and examines only structural
   /// bytes.
   ///
-  /// - Returns: The ending, with `progress.region` telling whether the record is well-formed (`unquoted`); or nothing
-  ///   when there is no line end in the window so far, with everything up to the window's end scanned.
+  /// - Returns: The ending; `progress.region` is then `unquoted` if the record is well-formed. Nil if the window
+  ///   contains no line end so far; everything up to the window's end has then been scanned.
   @inline(__always)
   mutating func scan(
     _ input: UnsafeRawBufferPointer, isFinal: Bool, carriageReturnEnds: Bool, hasExtensions: Bool
@@ -25,7 +25,7 @@ extension RecordScanner {
     let quote = dialect.quote
     var scan = progress
     var ends = table.ends
-    // One entry stays free, for the field that the line end ends.
+    // One entry stays free for the field before the line end.
     var room = table.capacity &- 1
 
     while scan.position < window {
@@ -53,7 +53,7 @@ extension RecordScanner {
         } else if byte == quote {
           scan.passQuote(at: index)
         } else if scan.region == .quoted {
-          // The LF of a CRLF was counted with its CR where a CR counts.
+          // If a CR ends a line, the LF of a CRLF was counted with its CR.
           let ended = carriageReturnEnds && byte == UInt8(ascii: "\n")
           if !(ended && start.load(fromByteOffset: index &- 1, as: UInt8.self) == UInt8(ascii: "\r")) {
             scan.innerLines &+= 1
@@ -65,7 +65,7 @@ extension RecordScanner {
               let isPair = start.load(fromByteOffset: index &+ 1, as: UInt8.self) == UInt8(ascii: "\n")
               ending.consumed &+= isPair ? 1 : 0
             } else if !isFinal && index <= maximumLength {
-              // The next byte tells whether the line end is one byte or two.
+              // The next byte determines whether the line end is one byte or two.
               scan.position = index
               progress = scan
               return nil
@@ -93,7 +93,9 @@ extension RecordScanner {
 }
 
 extension RecordScanner.Progress {
-  /// Whether a delimiter or line end at an index ends a field, which it does outside quotes and right behind them.
+  /// Returns whether a delimiter or line end at an index ends a field.
+  ///
+  /// It does outside quotes and directly after a closing quote.
   @inline(__always)
   mutating func endsField(at index: Int) -> Bool {
     if region == .unquoted { return true }
@@ -102,12 +104,12 @@ extension RecordScanner.Progress {
     return region == .unquoted
   }
 
-  /// Takes in a quote.
+  /// Processes a quote.
   @inline(__always)
   mutating func passQuote(at index: Int) {
     switch region {
     case .unquoted:
-      // Elsewhere than at the start of a field it is data.
+      // Anywhere except at the start of a field, a quote is data.
       if index == fieldStart {
         region = .quoted
         fieldFlags = FieldEnd.quoted

@@ -1,78 +1,90 @@
-/// The parser's state machine: finds one record after another in the caller's bytes.
+/// The state machine of the parser, which finds one record after another in the caller's bytes.
 ///
 /// Positions are relative to the start of the current record, which is also where the caller's bytes start in the next
-/// call. So a record that is not complete yet keeps what was learnt about it, and scanning resumes behind the last byte
-/// seen: each byte is looked at once, however small the pieces in which the input comes.
+/// call. So the state of an incomplete record stays valid, and scanning resumes after the last scanned byte: each byte
+/// is scanned once, however small the pieces of the input are.
 ///
 /// ## The limit on a record's length
-/// A decision never depends on how the input is cut, only on the record's *window*: its first `maximumLength` bytes,
-/// and two more for a CRLF. A record without a line end in there is too long. No byte behind the window is needed to
-/// say so.
+/// A decision never depends on how the input is divided into pieces. It depends only on the record's *window*: its
+/// first `maximumLength` bytes, and two more for a CRLF. A record without a line end in its window is too long. This
+/// requires no byte after the window.
 ///
 /// ## Going back after an unclosed quote
-/// The bytes behind the line of the opening quote are scanned a second time, as records of their own. That costs at
-/// most one more pass over the input: no quote in the window closed the field, so every run of quotes behind the
-/// opening one is of even length, and such a run never leaves a field open when it is read as the start of one. The
-/// second pass therefore finds no further unclosed quote before the end of the window. (Going back to the line on which
-/// the *record* starts has no such bound: a file of lines `b","` would be read again from every line.)
+/// The bytes after the line of the opening quote are scanned a second time, as separate records. This costs at most one
+/// more pass over the input. No quote in the window closed the field, so every run of quotes after the opening one has
+/// an even length, and such a run never leaves a field open if it is read as the start of one. The second pass
+/// therefore finds no further unclosed quote before the end of the window. (Going back to the line on which the
+/// *record* starts has no such bound: a file of lines `b","` would be read again from every line.)
 ///
 /// ## Long quoted fields
-/// The window does not show whether a quote that is open at its end is closed later, or is a stray one. A caller that
-/// can read the file once more reads ahead (``LongRecord``): a record that is well-formed is handed out as too long,
-/// and passed over whole; otherwise the quote counts as unclosed. A caller that reads a pipe passes over the record
-/// itself. Without such a caller, the quote counts as unclosed.
+/// If a quote is open at the end of the window, the window does not show whether it is closed later or is a stray
+/// quote. A caller that can read the file again reads ahead (``LongRecord``). If the record is well-formed, it is
+/// delivered as too long, and skipped completely; otherwise the quote counts as unclosed. A caller that reads a pipe
+/// skips the record itself. Without such a caller, the quote counts as unclosed.
 struct RecordScanner: ~Copyable {
-  /// Which part of the stream is being read.
+  /// The part of the stream that is being read.
   enum Phase {
-    /// Nothing was consumed: a byte order mark may come. Left when there are bytes to tell.
+    /// Nothing has been consumed, and a byte order mark might follow.
+    ///
+    /// This phase ends when there are enough bytes to decide.
     case streamStart
     /// A record is being read, or about to be.
     case records
-    /// A line is passed over: a comment, one before the first record, or the rest of a truncated record. Left behind
-    /// its line end.
+    /// A line is being skipped: a comment, a line before the first record, or the rest of a truncated record.
+    ///
+    /// This phase ends after the line end.
     case skippingLine
-    /// The rest of a record that is longer than the maximum is passed over; its length is known.
+    /// The rest of a record that is longer than the maximum is being skipped.
+    ///
+    /// Its length is known.
     case skippingRecord
   }
 
-  /// What the last bytes of a record belong to.
+  /// The region that the last bytes of a record belong to.
   enum Region {
-    /// The start of a field, or a field without quotes. Delimiters and line ends are structure.
+    /// The start of a field, or a field without quotes.
+    ///
+    /// Delimiters and line ends are structure.
     case unquoted
-    /// Inside quotes. Only a quote leads out.
+    /// Inside quotes.
+    ///
+    /// Only a quote ends this region.
     case quoted
-    /// Behind a quote in a quoted field: another one doubles it, a delimiter or a line end closes the field, all else
-    /// is malformed.
+    /// After a quote in a quoted field.
+    ///
+    /// Another quote doubles it, a delimiter or a line end closes the field, and anything else is malformed.
     case closingQuote
-    /// Behind a defect. Only a line end leads out.
+    /// After a defect.
+    ///
+    /// Only a line end ends this region.
     case malformed
   }
 
-  /// What is known about a record that is not complete.
+  /// The state of an incomplete record.
   struct Progress {
-    /// Where scanning resumes.
+    /// The position where scanning resumes.
     var position = 0
     var region = Region.unquoted
     var fieldStart = 0
     var fieldFlags: UInt32 = 0
     var fieldCount = 0
     var hasRewrittenFields = false
-    /// A field that is not quoted has a quote in it.
+    /// Whether a field that is not quoted contains a quote.
     var hasStrayQuotes = false
-    /// The physical lines that ended inside the record's quotes.
+    /// The number of physical lines that ended inside the record's quotes.
     var innerLines = 0
-    /// The last quote that opened a field, and the inner lines before it.
+    /// The last quote that opened a field, and the number of inner lines before it.
     var openingQuote = 0
     var linesBeforeOpeningQuote = 0
-    /// The last quote that may have closed a field.
+    /// The last quote that might have closed a field.
     var closingQuote = 0
-    /// The byte behind the last escape.
+    /// The position after the last escape.
     var escaped = -1
   }
 
-  /// The record to be handed out.
+  /// The record to be delivered.
   struct Delivery {
-    /// The record's start in the caller's bytes.
+    /// The start of the record in the caller's bytes.
     var start = 0
     var length = 0
     var fieldCount = 0
@@ -91,33 +103,34 @@ struct RecordScanner: ~Copyable {
     case stray
     /// The record is well-formed.
     case closed(LongRecord.Extent)
-    /// The caller has passed over the record: behind its window comes what follows it. Its quotes may be open at the
-    /// end of the text.
+    /// The caller has skipped the record: the bytes after its window are those that follow the record.
+    ///
+    /// Its quotes may be open at the end of the text.
     case passedOver(LongRecord.Extent, isOpen: Bool)
   }
 
   let dialect: CSVDialect
   let structural: StructuralBytes
   let maximumLength: Int
-  /// How many lines are still to be skipped before the first record.
+  /// The number of lines that still have to be skipped before the first record.
   var skippedLines: Int
 
   var table = FieldTable()
   var unescaped = UnescapedFields()
   var delivery = Delivery()
-  /// The defect of the malformed record to be handed out.
+  /// The defect of the malformed record to be delivered.
   var defect: CSVError?
 
   /// Whether the caller sets ``longQuote`` when the scanner ``awaitsLongQuote``.
   var decidesLongQuotes = false
   var longQuote = LongQuote.unknown
   var awaitsLongQuote = false
-  /// The rest of a long record that is passed over.
+  /// The rest of a long record that is being skipped.
   var skipped = LongRecord.Extent()
 
   var phase = Phase.streamStart
   var progress = Progress()
-  /// The line and the stream offset of the first byte not consumed, and the number of records handed out.
+  /// The line and the stream offset of the first unconsumed byte, and the number of delivered records.
   var line = 1
   var byteOffset = 0
   var recordCount = 0

@@ -1,9 +1,9 @@
-/// The content of the current record's fields that is not a stretch of the record: with doubled or escaped quotes
-/// undone, and without the spaces before it.
+/// The content of the current record's fields that is not a contiguous part of the record: with doubled or escaped
+/// quotes replaced, and without the spaces before the field.
 ///
-/// A field's content is kept at the offset that the field has in its record, so the fields of one record never overlap
-/// and all can be used at the same time; only their lengths need a table. Both grow to the largest record that needs
-/// them and are then reused: no allocation per record.
+/// A field's content is stored at the offset that the field has in its record. So the fields of one record never
+/// overlap, all can be used at the same time, and only their lengths need a table. Both buffers grow to the largest
+/// record that needs them and are then reused: no allocation per record.
 struct UnescapedFields: ~Copyable {
   private(set) var view: UnescapedFieldsView
   private var contentCapacity: Int
@@ -41,7 +41,7 @@ struct UnescapedFields: ~Copyable {
     }
   }
 
-  /// A field without the spaces before it and the quotes around it.
+  /// Returns a field without the spaces before it and the quotes around it.
   private static func content(
     of field: Slice<UnsafeRawBufferPointer>, isQuoted: Bool, _ dialect: CSVDialect
   ) -> UnsafeRawBufferPointer {
@@ -55,7 +55,8 @@ struct UnescapedFields: ~Copyable {
     return source.count
   }
 
-  /// Copies bytes in which quotes are doubled or escaped, each pair as one, and returns how many were written.
+  /// Copies bytes, with each doubled or escaped quote replaced by one, and returns the number of bytes that were
+  /// written.
   private static func unescape(
     _ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer, _ dialect: CSVDialect
   ) -> Int {
@@ -90,7 +91,7 @@ struct UnescapedFields: ~Copyable {
   }
 }
 
-/// What a record needs to find its unescaped fields.
+/// The data that a record needs to find its unescaped fields.
 @usableFromInline
 struct UnescapedFieldsView {
   @usableFromInline var contents: UnsafeMutableRawPointer
@@ -101,7 +102,7 @@ struct UnescapedFieldsView {
     self.lengths = lengths
   }
 
-  /// The content of a field that was rewritten and starts at an offset from its record's start.
+  /// Returns the content of a rewritten field that starts at an offset from the start of its record.
   @inlinable
   func bytes(ofField index: Int, at fieldStart: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: contents + fieldStart, count: Int(lengths[index]))

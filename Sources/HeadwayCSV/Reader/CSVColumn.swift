@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What says which column of a row is meant: a name, a position, or a ``CSVColumn``.
+/// Identifies a column of a row: a name, a position, or a ``CSVColumn``.
 ///
-/// An enumeration with names as raw values can be one:
+/// An enumeration whose raw values are names can conform:
 ///
 /// ```swift
 /// enum StationColumn: String, CSVColumnSelector { case id, name, height }
@@ -14,7 +14,7 @@ public protocol CSVColumnSelector {
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
   func csvPosition(in header: CSVHeader) -> Int?
 
-  /// What errors call the column where the file does not have it.
+  /// The name of the column in errors, for a file that does not have it.
   var csvColumnName: String { get }
 }
 
@@ -27,27 +27,28 @@ public protocol CSVColumnSelector {
 /// }
 /// ```
 ///
-/// A string does the same, and is looked up for each row. One value may be used by any thread, and for any number of
+/// A string works as well, but is looked up for each row. Any thread can use a `CSVColumn`, and for any number of
 /// files, one after the other.
 public final class CSVColumn: CSVColumnSelector, Sendable {
-  /// The name.
+  /// The name of the column.
   public let csvColumnName: String
 
-  /// The header that was seen last and the position in it, in one word; so they fit together without a lock, and
-  /// neither orders anything else.
+  /// The header that was used last and the position in it, combined in one word.
+  ///
+  /// So the two are always consistent without a lock, and no other memory access has to be ordered.
   private let known = Atomic<Int>(0)
   private static let positionBits = 24
 
-  /// Names a column.
+  /// Creates a column with a name.
   ///
-  /// - Parameter name: The column's name, as the header has it.
+  /// - Parameter name: The column's name, as in the header.
   public init(_ name: String) { csvColumnName = name }
 
   /// Finds the column.
   ///
   /// - Parameter header: The names of the file's columns.
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
-  /// - Complexity: O(1), in a few instructions for the header that was seen last.
+  /// - Complexity: O(1), a few instructions for the header that was used last.
   public func csvPosition(in header: CSVHeader) -> Int? {
     let word = known.load(ordering: .relaxed)
     if word >> Self.positionBits == header.identity { return word & (1 << Self.positionBits - 1) }
@@ -60,7 +61,7 @@ public final class CSVColumn: CSVColumnSelector, Sendable {
 }
 
 extension String: CSVColumnSelector {
-  /// Finds the column of this name.
+  /// Finds the column with this name.
   ///
   /// - Parameter header: The names of the file's columns.
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
@@ -75,7 +76,8 @@ extension Int: CSVColumnSelector {
   /// The number itself, unless it is negative.
   ///
   /// - Parameter header: The names of the file's columns.
-  /// - Returns: The position of the field in a row, from 0, even beyond the header: a longer row may have it.
+  /// - Returns: The position of the field in a row, starting at 0. It can be beyond the header, because a longer row
+  ///   may have such a field.
   @inlinable
   public func csvPosition(in header: CSVHeader) -> Int? { self < 0 ? nil : self }
 

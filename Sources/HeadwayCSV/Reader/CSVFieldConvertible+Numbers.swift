@@ -1,16 +1,18 @@
 internal import HeadwayLines
 
 extension FixedWidthInteger where Self: CSVFieldConvertible {
-  /// The whole number that a field is in decimal notation; nil if it is none, or does not fit.
+  /// The integer that a field represents in decimal notation.
   ///
-  /// A sign and blanks around it are allowed, nothing else.
+  /// Nil if it does not represent one, or if the integer does not fit.
+  ///
+  /// A sign, and blanks before and after the number, are allowed; nothing else is.
   ///
   /// - Parameter bytes: The field.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
     if let number = NumberParsing.integer(bytes) {
       self.init(exactly: number)
     } else if Self.max > Int64.max {
-      // Of the types that hold more than 64 bits with a sign.
+      // For the types that are larger than a signed integer of 64 bits.
       self.init(String(decoding: bytes, as: UTF8.self))
     } else {
       return nil
@@ -35,10 +37,12 @@ extension UInt64: CSVFieldConvertible {}
 extension UInt128: CSVFieldConvertible {}
 
 extension Double: CSVFieldConvertible {
-  /// The number that a field is in decimal notation, with or without an exponent; nil if it is none.
+  /// The number that a field represents in decimal notation, with or without an exponent.
   ///
-  /// It is the nearest there is, and finite. A sign and blanks around it are allowed; names such as `nan` and
-  /// hexadecimal digits are not.
+  /// Nil if it does not represent one.
+  ///
+  /// The value is the nearest finite number of this type. A sign, and blanks before and after the number, are allowed.
+  /// Names such as `nan` and hexadecimal digits are not.
   ///
   /// - Parameter bytes: The field.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
@@ -46,12 +50,14 @@ extension Double: CSVFieldConvertible {
     self = number
   }
 
-  /// The shortest decimal notation that gives the same number.
+  /// The shortest decimal notation that represents the same number.
   public var csvField: String { description }
 }
 
 extension Float: CSVFieldConvertible {
-  /// The number that a field is in decimal notation, with or without an exponent; nil if it is none or too large.
+  /// The number that a field represents in decimal notation, with or without an exponent.
+  ///
+  /// Nil if it does not represent one, or if the number is too large.
   ///
   /// - Parameter bytes: The field.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
@@ -60,6 +66,6 @@ extension Float: CSVFieldConvertible {
     if !isFinite { return nil }
   }
 
-  /// The shortest decimal notation that gives the same number.
+  /// The shortest decimal notation that represents the same number.
   public var csvField: String { description }
 }

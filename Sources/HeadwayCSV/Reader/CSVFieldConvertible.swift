@@ -1,7 +1,7 @@
-/// A type of which one field of a CSV file can hold a value.
+/// A type whose values can be represented by one field of a CSV file.
 ///
-/// `String`, the integers, `Double`, `Float`, `Bool` and their optionals are, and so are enumerations with one of these
-/// as raw value that say so. Conform types of your own, and of others, that a field can hold:
+/// `String`, the integers, `Double`, `Float`, `Bool` and their optionals conform. An enumeration whose raw value has
+/// one of these types can declare conformance. Conform your own types, and others that a field can represent:
 ///
 /// ```swift
 /// struct Time: CSVFieldConvertible {
@@ -17,21 +17,24 @@
 /// }
 /// ```
 ///
-/// A type that is `Decodable` or `Encodable` too is read and written by this conformance where it is part of a row.
+/// A type that is also `Decodable` or `Encodable` uses this conformance when it is part of a row that is read or
+/// written.
 public protocol CSVFieldConvertible {
-  /// Makes a value of a field.
+  /// Creates a value from a field.
   ///
-  /// Nil if the field holds none.
+  /// Nil if the field does not represent a value.
   ///
-  /// - Parameter bytes: The field, without quotes around it; valid until the initialiser returns.
+  /// - Parameter bytes: The field, without the quotes around it. Valid until the initializer returns.
   init?(csvField bytes: UnsafeRawBufferPointer)
 
-  /// The field that holds the value, without quotes around it.
+  /// The field that represents the value, without quotes around it.
   var csvField: String { get }
 }
 
 extension String: CSVFieldConvertible {
-  /// The text of a field; nil if it is not valid UTF-8.
+  /// The text of a field.
+  ///
+  /// Nil if it is not valid UTF-8.
   ///
   /// - Parameter bytes: The field.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
@@ -47,7 +50,9 @@ extension String: CSVFieldConvertible {
 }
 
 extension Bool: CSVFieldConvertible {
-  /// What a field says: `true`, `yes` or `1`, `false`, `no` or `0`, in either case; nil for anything else.
+  /// The value of a field: `true`, `yes` or `1`, or `false`, `no` or `0`, in any case.
+  ///
+  /// Nil for anything else.
   ///
   /// - Parameter bytes: The field.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
@@ -64,7 +69,9 @@ extension Bool: CSVFieldConvertible {
 }
 
 extension Optional: CSVFieldConvertible where Wrapped: CSVFieldConvertible {
-  /// The value of a field, or nothing if the field is empty; nil if it holds something else.
+  /// The value of a field, or no value if the field is empty.
+  ///
+  /// Nil if the field does not represent a value.
   ///
   /// - Parameter bytes: The field.
   @inlinable
@@ -77,12 +84,16 @@ extension Optional: CSVFieldConvertible where Wrapped: CSVFieldConvertible {
     self = .some(value)
   }
 
-  /// The field of the value; empty if there is none.
+  /// The field that represents the value.
+  ///
+  /// Empty if there is no value.
   public var csvField: String { self?.csvField ?? "" }
 }
 
 extension RawRepresentable where Self: CSVFieldConvertible, RawValue: CSVFieldConvertible {
-  /// The case whose raw value a field holds; nil if there is none.
+  /// The case whose raw value a field represents.
+  ///
+  /// Nil if there is none.
   ///
   /// - Parameter bytes: The field.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
@@ -90,6 +101,6 @@ extension RawRepresentable where Self: CSVFieldConvertible, RawValue: CSVFieldCo
     self.init(rawValue: rawValue)
   }
 
-  /// The field of the raw value.
+  /// The field that represents the raw value.
   public var csvField: String { rawValue.csvField }
 }

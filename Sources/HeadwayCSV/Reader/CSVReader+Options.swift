@@ -5,78 +5,93 @@ extension CSVReader {
   /// CSVReader(path: path, options: .init(header: .names(["id", "name"]), delimiter: UInt8(ascii: ";")))
   /// ```
   public struct Options: Sendable, Hashable {
-    /// Where the names of the columns come from.
+    /// The source of the names of the columns.
     public enum Header: Sendable, Hashable {
-      /// The first record has them.
+      /// The first record contains the names.
       case firstRecord
-      /// The file has none: the first record is a row.
+      /// The file does not contain names: the first record is a row.
       ///
-      /// The columns are called `column_1`, `column_2` and so on.
+      /// The columns are named `column_1`, `column_2` and so on.
       case absent
-      /// The file has none: the first record is a row, and these are the names.
+      /// The file does not contain names: the first record is a row, and these are the names.
       case names([String])
-      /// Found in the beginning of the file, as an import does.
+      /// The header is detected from the beginning of the file, as an import does.
       ///
-      /// What comes before the table, such as a title, is skipped. A header may have several records, or be missing:
-      /// then the columns are called `column_1`, `column_2` and so on. In case of doubt the first record is the header.
+      /// Records before the table, such as a title, are skipped. A header can have several records, or be missing; if
+      /// it is missing, the columns are named `column_1`, `column_2` and so on. In case of doubt, the first record is
+      /// the header.
       case found
     }
 
-    /// What becomes of a row that has more or fewer fields than there are columns.
+    /// How a row is treated that has more or fewer fields than there are columns.
     public enum RaggedRows: Sendable, Hashable {
-      /// It is an error with the code `raggedRow`.
+      /// The row is an error with the code `raggedRow`.
       case report
-      /// It is returned or written as it is.
+      /// The row is returned or written unchanged.
       ///
-      /// In a row that is read, optional values of missing fields are nil; surplus fields are found by their position.
+      /// When you read such a row, optional values of missing fields are nil, and you can access surplus fields by
+      /// their position.
       case keep
     }
 
-    /// Where the names of the columns come from.
+    /// The source of the names of the columns.
     public var header: Header
 
-    /// How the file is written; nil to find that in its beginning.
+    /// The dialect of the file.
+    ///
+    /// Nil to detect it from the beginning of the file.
     public var dialect: CSVDialect?
 
-    /// The delimiter, where the rest of the dialect is to be found.
+    /// The delimiter, if the rest of the dialect should be detected.
     public var delimiter: UInt8?
 
-    /// The first byte of lines that are comments, which are skipped; nil if there are none, or ``dialect`` says it.
+    /// The first byte of comment lines, which are skipped.
+    ///
+    /// Nil if there are none, or if ``dialect`` specifies it.
     public var comment: UInt8?
 
-    /// The encoding of the file; nil to find it in its beginning.
+    /// The encoding of the file.
     ///
-    /// A byte order mark or zeros show UTF-16 or UTF-32. Other text is read as UTF-8, unless nearly all of its
-    /// non-ASCII lines are invalid UTF-8, in the whole file, or in the part of a pipe that has been read. In that case,
-    /// the encoding is detected from the characters if the package has the trait `Encodings`: for example Shift JIS,
-    /// GB18030, EUC-JP or KOI8-R. Otherwise, and for the languages of Western Europe, it is Windows-1252.
+    /// Nil to detect it from the beginning of the file.
+    ///
+    /// A byte order mark or zeros identify UTF-16 or UTF-32. Other text is read as UTF-8, unless nearly all of its
+    /// non-ASCII lines are invalid UTF-8. The whole file is examined, or the part of a pipe that has been read. If the
+    /// text is not UTF-8, and if the package has the trait `Encodings`, the encoding is detected from the characters:
+    /// for example Shift JIS, GB18030, EUC-JP or KOI8-R. Without the trait, and for the languages of Western Europe, it
+    /// is Windows-1252.
     public var encoding: TextEncoding?
 
-    /// How many lines come before the header, or before the first row if there is no header.
+    /// The number of lines before the header, or before the first row if there is no header.
     ///
-    /// When nil, none, but a line `sep=;` as Excel writes it; with ``Header/found``, those that are found.
+    /// If nil, no lines are skipped except a line such as `sep=;`, which Excel writes. With ``Header/found``, the
+    /// detected lines are skipped.
     public var skippedLines: Int?
 
-    /// What becomes of a row that has more or fewer fields than there are columns.
+    /// How a row is treated that has more or fewer fields than there are columns.
     public var raggedRows: RaggedRows
 
-    /// The largest number of bytes in a record, from 1 to 2³⁰ − 1: a longer one is malformed.
+    /// The maximum number of bytes in a record, from 1 to 2³⁰ − 1.
+    ///
+    /// A longer record is malformed.
     public var maximumRecordLength: Int
 
-    /// Creates options; the defaults suit most files.
+    /// Creates options.
     ///
-    /// Where both the dialect and the encoding are given, and the header is not to be found, rows of a pipe are handed
-    /// out as soon as they come. Otherwise the reader waits for 64 KB, or the end, to see what the file is like.
+    /// The defaults suit most files.
+    ///
+    /// If you specify both the dialect and the encoding, and the header does not have to be detected, rows of a pipe
+    /// are delivered as soon as they arrive. Otherwise, the reader waits for 64 KB or the end of the file, to detect
+    /// its format.
     ///
     /// - Parameters:
-    ///   - header: Where the names of the columns come from.
-    ///   - dialect: How the file is written; nil to find that.
-    ///   - delimiter: The delimiter, where the rest of the dialect is to be found.
-    ///   - comment: The first byte of lines that are comments.
-    ///   - encoding: The encoding of the file; nil to find it.
-    ///   - skippedLines: How many lines come before the header.
-    ///   - raggedRows: What becomes of a row that has more or fewer fields than there are columns.
-    ///   - maximumRecordLength: The largest number of bytes in a record.
+    ///   - header: The source of the names of the columns.
+    ///   - dialect: The dialect of the file. Nil to detect it.
+    ///   - delimiter: The delimiter, if the rest of the dialect should be detected.
+    ///   - comment: The first byte of comment lines.
+    ///   - encoding: The encoding of the file. Nil to detect it.
+    ///   - skippedLines: The number of lines before the header.
+    ///   - raggedRows: How a row is treated that has more or fewer fields than there are columns.
+    ///   - maximumRecordLength: The maximum number of bytes in a record, from 1 to 2³⁰ − 1.
     /// - Precondition: When the file is opened, the dialect's delimiter, quote and escape differ and are neither CR nor
     ///   LF, and the maximum length is in its range.
     public init(
@@ -97,7 +112,7 @@ extension CSVReader {
 }
 
 extension RecordSource.Options {
-  /// What a reader's options say of a file.
+  /// Creates the options for the records of a file from the options of a reader.
   init(_ options: CSVReader.Options) {
     self.init()
     dialect = options.dialect

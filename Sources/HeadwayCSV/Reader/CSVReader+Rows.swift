@@ -1,7 +1,7 @@
 internal import HeadwayLines
 
 extension CSVReader {
-  /// The rows of the file, one by one.
+  /// The rows of the file, one at a time.
   ///
   /// ```swift
   /// for try await row in CSVReader(path: path).rows {
@@ -9,13 +9,13 @@ extension CSVReader {
   /// }
   /// ```
   ///
-  /// The loop runs where your task does. When the rows that have been read are used up, a chunk is read in an operation
-  /// on the reader's queue while the task is suspended; nothing is read before.
+  /// The loop runs in your task. When all rows that have been read are used up, an operation on the reader's queue
+  /// reads a chunk while the task is suspended. Nothing is read before that.
   ///
-  /// Cancelling the task ends the loop with `CancellationError` when it asks for the next row, though rows may have
-  /// been read that it has not seen. A read that is blocked then, on a FIFO say, is left alone: its file is closed when
-  /// it returns. The same error ends the loop when the queue's operations are cancelled. Leaving the loop closes the
-  /// file.
+  /// Cancelling the task ends the loop with `CancellationError` when it requests the next row, even if rows have been
+  /// read that it has not received. A read that is blocked at that time, for example on a FIFO, is abandoned; its file
+  /// is closed when the read returns. The same error ends the loop when the queue's operations are cancelled. Leaving
+  /// the loop closes the file.
   public var rows: Rows { Rows(reader: self) }
 
   /// The rows of a file.
@@ -24,22 +24,22 @@ extension CSVReader {
   public struct Rows: AsyncSequence, Sendable {
     let reader: CSVReader
 
-    /// Starts from the beginning of the file.
+    /// Creates an iterator that starts at the beginning of the file.
     ///
-    /// - Returns: The rows, of which none has been read.
+    /// - Returns: The iterator, which has not read anything.
     public func makeAsyncIterator() -> AsyncIterator {
       AsyncIterator(pump: BatchPump(RowSource(reader), queue: reader.queue))
     }
 
-    /// A place in the file.
+    /// A position in the file.
     public struct AsyncIterator: AsyncIteratorProtocol {
       /// Nil at the end of the file and after an error.
       private var pump: BatchPump<RowSource>?
       private var batch: RowBatch?
       private var position = 0
-      /// How many rows of the batch are left.
+      /// The number of rows that are left in the batch.
       ///
-      /// Where `next` is inlined, it looks at nothing else.
+      /// Where `next` is inlined, it reads only this property.
       @usableFromInline var remaining = 0
 
       init(pump: BatchPump<RowSource>) { self.pump = pump }
@@ -49,10 +49,10 @@ extension CSVReader {
       /// For tests.
       package var bytesRead: Int { pump?.bytesRead ?? 0 }
 
-      /// Gives the next row, and reads a chunk if there is none.
+      /// Returns the next row, and reads a chunk if necessary.
       ///
-      /// - Parameter actor: Where the caller runs, and where it goes on.
-      /// - Returns: A row, or nil at the end of the file and after an error.
+      /// - Parameter actor: The actor that the caller runs on, where it also resumes.
+      /// - Returns: A row. Nil at the end of the file and after an error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next(isolation actor: isolated (any Actor)?) async throws -> CSVRow? {
@@ -61,9 +61,9 @@ extension CSVReader {
         return try await firstOfNextBatch(isolation: actor)
       }
 
-      /// Gives the next row, and reads a chunk if there is none.
+      /// Returns the next row, and reads a chunk if necessary.
       ///
-      /// - Returns: A row, or nil at the end of the file and after an error.
+      /// - Returns: A row. Nil at the end of the file and after an error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next() async throws -> CSVRow? { try await next(isolation: #isolation) }
@@ -81,7 +81,7 @@ extension CSVReader {
 
       @usableFromInline
       mutating func firstOfNextBatch(isolation actor: isolated (any Actor)?) async throws -> CSVRow? {
-        // Released first, so that its memory can take the next rows.
+        // Released first, so that its memory can be used for the next rows.
         batch = nil
         do {
           if let next = try await pump?.next(isolation: actor) {

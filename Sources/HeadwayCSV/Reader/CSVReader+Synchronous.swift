@@ -1,7 +1,7 @@
 internal import HeadwayLines
 
 extension CSVReader {
-  /// Calls a closure with each row of the file, on the calling thread, and returns when there are no more.
+  /// Calls a closure with each row of the file, on the calling thread, and returns after the last row.
   ///
   /// ```swift
   /// let height = CSVColumn("height")
@@ -11,11 +11,11 @@ extension CSVReader {
   /// }
   /// ```
   ///
-  /// It blocks the thread while it reads, so it belongs in an operation or on a thread of your own, not in a task.
+  /// This method blocks the thread while it reads, so call it in an operation or on your own thread, not in a task.
   ///
-  /// - Parameter body: What to do with a row.
-  /// - Throws: ``CSVReaderError`` when the file or a row cannot be read, and what `body` throws, at once.
-  /// - Complexity: O(*n*) in the size of the file. No allocation for a row.
+  /// - Parameter body: A closure that receives a row.
+  /// - Throws: ``CSVReaderError`` if the file or a row can't be read. The error that `body` throws, immediately.
+  /// - Complexity: O(*n*) in the size of the file. No allocation per row.
   public func forEachRow(_ body: (CSVRow) throws -> Void) throws {
     var source = RowSource(self)
     while let batch = try source.next(beforeReading: {}) {
@@ -23,7 +23,8 @@ extension CSVReader {
     }
   }
 
-  /// Calls a closure with each row of the file, on the calling thread, until there are no more or it says to stop.
+  /// Calls a closure with each row of the file, on the calling thread, until the end or until the closure stops the
+  /// reading.
   ///
   /// ```swift
   /// try CSVReader(path: path).forEachRow { row, stop in
@@ -32,11 +33,12 @@ extension CSVReader {
   /// }
   /// ```
   ///
-  /// Stopping is not an error. An operation that should end when it is cancelled says `stop = isCancelled`.
+  /// Stopping is not an error. In an operation that should end when it is cancelled, set `stop = isCancelled`.
   ///
-  /// - Parameter body: What to do with a row. It is not called again after it has set its second argument to true.
-  /// - Throws: ``CSVReaderError`` when the file or a row cannot be read, and what `body` throws, at once.
-  /// - Complexity: O(*n*) in the number of bytes up to where it stops, and a chunk.
+  /// - Parameter body: A closure that receives a row. It is not called again after it has set its second argument to
+  ///   true.
+  /// - Throws: ``CSVReaderError`` if the file or a row can't be read. The error that `body` throws, immediately.
+  /// - Complexity: O(*n*) in the number of bytes up to the position where it stops, plus a chunk.
   public func forEachRow(_ body: (CSVRow, _ stop: inout Bool) throws -> Void) throws {
     var source = RowSource(self)
     var stop = false
@@ -48,21 +50,21 @@ extension CSVReader {
     }
   }
 
-  /// What a file is like: what was said of it, and what was found in its beginning.
+  /// The format of a file: the specified properties, and those that were detected from its beginning.
   public struct Form: Sendable, Hashable {
     /// The names of the columns.
     public let columns: [String]
 
-    /// How it is written: the delimiter, the quote and so on.
+    /// The dialect: the delimiter, the quote and so on.
     public let dialect: CSVDialect
 
     /// The encoding.
     public let encoding: TextEncoding
   }
 
-  /// Opens the file and looks at its beginning, on the calling thread.
+  /// Opens the file and reads its beginning, on the calling thread.
   ///
-  /// What is read of a pipe, a descriptor or standard input for this is not read again.
+  /// The bytes that are read from a pipe, a descriptor or standard input for this purpose are not read again.
   ///
   /// - Returns: The names of the columns, the dialect and the encoding.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead`, `foreignContent` or `badHeader`.

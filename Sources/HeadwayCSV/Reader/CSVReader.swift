@@ -9,7 +9,7 @@ internal import HeadwayLines
 /// }
 /// ```
 ///
-/// The rows are there in several forms, all of which deliver the same:
+/// There are several forms, which deliver the same rows:
 ///
 /// | form | rows as | runs |
 /// |---|---|---|
@@ -18,39 +18,39 @@ internal import HeadwayLines
 /// | ``forEachRow(_:)-((CSVRow)->Void)`` | ``CSVRow`` | all on your thread |
 /// | ``forEachRow(of:_:)``, ``decodeAll(_:)`` | a `Decodable` type | all on your thread |
 ///
-/// **What a file is.** The first record names the columns, unless ``Options/header`` says otherwise. The delimiter, the
-/// quote and the encoding are found in the beginning of the file, or given. A byte order mark is left out. Quoted
-/// fields may hold delimiters, line ends and doubled quotes; blank lines are skipped; see ``CSVParser`` for the rules.
-/// A file without any byte has no columns and no rows.
+/// **Format.** The first record names the columns, unless ``Options/header`` specifies otherwise. The delimiter, the
+/// quote and the encoding are detected from the beginning of the file, unless you specify them. A byte order mark is
+/// removed. Quoted fields can contain delimiters, line ends and doubled quotes. Blank lines are skipped. See
+/// ``CSVParser`` for the rules. A file without any byte has no columns and no rows.
 ///
-/// **Memory.** About 900 KB whatever the size of the file, and as much as one record where that is longer. Nothing is
-/// read ahead: a chunk is read when its rows are asked for. A row that you keep keeps the rows around it, up to 64 KB
-/// of the file: keep the values that you need.
+/// **Memory.** A reader uses about 900 KB whatever the size of the file, or as much as one record needs if that is
+/// more. Nothing is read ahead: a chunk is read when its rows are requested. A row that you keep also keeps the rows
+/// around it, up to 64 KB of the file, so keep the values that you need instead.
 ///
-/// **Files.** Also pipes, terminals and devices, by path; `-` is standard input. With the trait `Compression`, files of
-/// gzip, bzip2, xz, Zstandard and LZ4 are unpacked while they are read, and a path may go on into a zip archive. A
-/// reader can be used many times and by many threads at once; each use opens the file and reads it from its start.
-/// Nothing is opened before. Of a descriptor and of standard input each use goes on behind the last chunk that was
-/// read.
+/// **Files.** The path can also be that of a pipe, a terminal or a device; `-` is standard input. With the trait
+/// `Compression`, gzip, bzip2, xz, Zstandard and LZ4 files are unpacked while they are read, and a path can continue
+/// into a zip archive. A reader can be used many times and by many threads at the same time. Each use opens the file
+/// and reads it from its start; nothing is opened before. For a descriptor and for standard input, each use continues
+/// after the last chunk that was read.
 ///
-/// **Errors** are of type ``CSVReaderError``. Rows before the place of an error are delivered first.
+/// **Errors** are of type ``CSVReaderError``. Rows before the position of an error are delivered first.
 public struct CSVReader: Sendable {
-  /// Where the bytes come from.
+  /// The source of the bytes.
   enum Source: Sendable {
     case path(String)
     case descriptor(Int32)
     case bytes([UInt8])
   }
 
-  /// What errors call the file: its path, or another name for bytes that have none.
+  /// The name of the file in errors: its path, or another name for bytes that have no path.
   public let path: String
 
-  /// How to read it.
+  /// How to read the file.
   public let options: Options
 
   private let source: Source
 
-  /// Where the asynchronous forms read.
+  /// The queue that runs the reads of the asynchronous forms.
   let queue: OperationQueue
 
   private init(_ source: Source, path: String, options: Options, queue: OperationQueue?) {
@@ -60,23 +60,24 @@ public struct CSVReader: Sendable {
 
   /// Prepares to read a file.
   ///
-  /// Does not open it.
+  /// The file is not opened.
   ///
   /// - Parameters:
-  ///   - path: The file's name, absolute or relative to the working directory; `-` for standard input.
-  ///   - options: How the file is written, and what becomes of rows of another length.
-  ///   - queue: Where ``rows`` and ``rows(of:)`` do their blocking reads, one short operation a chunk. When nil, a
-  ///     queue that all readers share.
+  ///   - path: The path of the file, absolute or relative to the working directory. `-` is standard input.
+  ///   - options: The format of the file, and how ragged rows are treated.
+  ///   - queue: The queue that runs the blocking reads of ``rows`` and ``rows(of:)``, in one short operation per chunk.
+  ///     If nil, a queue that all readers share.
   public init(path: String, options: Options = Options(), queue: OperationQueue? = nil) {
     self.init(path == "-" ? .descriptor(0) : .path(path), path: path, options: options, queue: queue)
   }
 
-  /// Prepares to read from a descriptor, from the place where that is.
+  /// Prepares to read from a descriptor, starting at its current position.
   ///
   /// - Parameters:
   ///   - fileDescriptor: The descriptor, open for reading. It is not closed, and must stay open while it is read.
-  ///   - options: How the file is written, and what becomes of rows of another length.
-  ///   - queue: Where the asynchronous forms do their blocking reads. When nil, a queue that all readers share.
+  ///   - options: The format of the file, and how ragged rows are treated.
+  ///   - queue: The queue that runs the blocking reads of the asynchronous forms. If nil, a queue that all readers
+  ///     share.
   public init(fileDescriptor: Int32, options: Options = Options(), queue: OperationQueue? = nil) {
     self.init(.descriptor(fileDescriptor), path: "/dev/fd/\(fileDescriptor)", options: options, queue: queue)
   }
@@ -84,21 +85,21 @@ public struct CSVReader: Sendable {
   /// Prepares to read bytes in memory.
   ///
   /// - Parameters:
-  ///   - bytes: What a file would hold, in any encoding; not compressed.
-  ///   - name: What errors call it.
-  ///   - options: How the bytes are written, and what becomes of rows of another length.
-  ///   - queue: Where the asynchronous forms parse. When nil, a queue that all readers share.
+  ///   - bytes: The content of a file, in any encoding. It must not be compressed.
+  ///   - name: The name of the bytes in errors.
+  ///   - options: The format of the bytes, and how ragged rows are treated.
+  ///   - queue: The queue that the asynchronous forms parse on. If nil, a queue that all readers share.
   public init(bytes: [UInt8], name: String = "bytes", options: Options = Options(), queue: OperationQueue? = nil) {
     self.init(.bytes(bytes), path: name, options: options, queue: queue)
   }
 
-  /// Prepares to read a text.
+  /// Prepares to read a string.
   ///
   /// - Parameters:
-  ///   - text: What a file would hold.
-  ///   - name: What errors call it.
-  ///   - options: How the text is written, and what becomes of rows of another length. The encoding does not count.
-  ///   - queue: Where the asynchronous forms parse. When nil, a queue that all readers share.
+  ///   - text: The content of a file.
+  ///   - name: The name of the text in errors.
+  ///   - options: The format of the text, and how ragged rows are treated. The encoding is ignored.
+  ///   - queue: The queue that the asynchronous forms parse on. If nil, a queue that all readers share.
   /// - Complexity: O(*n*) in the length of the text.
   public init(text: String, name: String = "text", options: Options = Options(), queue: OperationQueue? = nil) {
     var options = options

@@ -1,6 +1,6 @@
 internal import HeadwayLines
 
-/// Why a CSV file, or a row of it, could not be read.
+/// An error that describes why a CSV file, or a row of it, could not be read.
 ///
 /// ```swift
 /// do {
@@ -12,34 +12,42 @@ internal import HeadwayLines
 /// }
 /// ```
 ///
-/// Every row before the place that the error names has been handed out. A reading that is cancelled throws
-/// `CancellationError`.
+/// Every row before the position in the error has been delivered. When reading is cancelled, `CancellationError` is
+/// thrown.
 public struct CSVReaderError: Error, Sendable {
-  /// What went wrong, for a program to decide on.
+  /// The kind of failure, for decisions in code.
   public let code: Code
 
-  /// The file, as it was named.
+  /// The path of the file, as the caller specified it.
   public let path: String
 
-  /// The physical line, counted from one, on which the record starts; of a malformed record, that of the defect.
+  /// The physical line where the record starts, starting at one.
   ///
-  /// Nil when the file could not be read.
+  /// For a malformed record, the line of the defect.
+  ///
+  /// Nil if the file could not be read.
   public let lineNumber: Int?
 
-  /// The number of the row, counted from one, the header not included; nil when no row is concerned.
+  /// The number of the row, starting at one and not counting the header.
+  ///
+  /// Nil if the error does not concern a row.
   public let rowNumber: Int?
 
-  /// The name of the column, where one is concerned.
+  /// The name of the column.
+  ///
+  /// Nil if the error does not concern a column.
   public let columnName: String?
 
-  /// What the field holds, repaired to valid Unicode and cut after 80 characters; nil where no field is concerned.
+  /// The content of the field, repaired to valid Unicode and cut off after 80 characters.
+  ///
+  /// Nil if the error does not concern a field.
   public let field: String?
 
-  /// What is wrong, as a sentence for a person.
+  /// The reason, as a sentence for people.
   public let message: String
 
-  /// The error below: of the file a `LineReaderError`, of a malformed record a ``CSVError``, or what a type threw that
-  /// was decoded.
+  /// The cause of the error: a `LineReaderError` for the file, a ``CSVError`` for a malformed record, or the error that
+  /// a type threw while it was decoded.
   public let underlyingError: (any Error)?
 
   init(
@@ -62,9 +70,9 @@ public struct CSVReaderError: Error, Sendable {
 }
 
 extension CSVReaderError: CustomStringConvertible {
-  /// One line for a person: the file, the line, the row, the column, and what is wrong.
+  /// One line for people: the file, the line, the row, the column, and the reason.
   public var description: String {
-    // It names the file and the place itself.
+    // The underlying error already contains the file and the position.
     if let error = underlyingError as? LineReaderError { return "\(error)" }
     var place = path
     if let lineNumber { place += ", line \(lineNumber)" }

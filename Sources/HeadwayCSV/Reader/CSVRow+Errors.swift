@@ -1,6 +1,8 @@
-// The rare ways of asking for a value.
+// The less common cases of requesting a value.
 extension CSVRow {
-  /// The value of a field that the row lacks, if that can be nil; otherwise says what is wrong.
+  /// Returns the value of a field that the row lacks, if the type can be nil.
+  ///
+  /// Otherwise throws an error with the reason.
   @usableFromInline
   func valueOfUnusualField<Value: CSVFieldConvertible>(
     at position: Int, _ name: String
@@ -37,7 +39,7 @@ extension CSVRow {
     return error(.invalidValue, name, text, "\(held) is no \(Self.name(of: type)).")
   }
 
-  /// An error about this row.
+  /// Creates an error about this row.
   func error(
     _ code: CSVReaderError.Code, _ columnName: String, _ field: String?, _ message: String,
     underlyingError: (any Error)? = nil
@@ -47,7 +49,7 @@ extension CSVRow {
       message: message, underlyingError: underlyingError)
   }
 
-  /// What a person calls a type: `Int`, of an optional one too.
+  /// The name of a type for people: `Int`, also for an optional `Int`.
   static func name(of type: Any.Type) -> String {
     let name = "\(type)"
     return name.hasPrefix("Optional<") ? String(name.dropFirst(9).dropLast()) : name
@@ -55,9 +57,9 @@ extension CSVRow {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The text, repaired where it must be, and not too long for a message.
+  /// The text, repaired if necessary, and short enough for a message.
   var shortenedText: String {
-    // A character has four bytes at most.
+    // A character has at most four bytes.
     let text = String(decoding: prefix(80 * 4), as: UTF8.self)
     return text.count <= 80 ? text : text.prefix(80) + "…"
   }

@@ -7,13 +7,14 @@
 /// }
 /// ```
 ///
-/// Nothing is made of its fields before you ask. Columns are meant by name, by position from 0, or by a ``CSVColumn``,
-/// which is the fastest of the names.
+/// Its fields are not converted before you request them. You select a column by name, by its position starting at 0, or
+/// with a ``CSVColumn``, which is the fastest way to select by name.
 ///
-/// A row never changes, and may be kept and sent to other threads and tasks. It keeps the memory of the rows around it,
-/// up to 64 KB: keep values rather than rows.
+/// A row never changes. You can keep it, and send it to other threads and tasks. It keeps the memory of the rows around
+/// it, up to 64 KB, so keep values rather than rows.
 ///
-/// `@unchecked Sendable`: what its pointers refer to is the batch's, which does not change while a row refers to it.
+/// `@unchecked Sendable`, because its pointers refer to memory of the batch, which does not change while a row refers
+/// to it.
 public struct CSVRow: @unchecked Sendable {
   @usableFromInline let bytes: UnsafeRawPointer
   @usableFromInline let fieldTable: UnsafePointer<RowBatch.Field>
@@ -21,10 +22,12 @@ public struct CSVRow: @unchecked Sendable {
   /// The number of fields, at least one.
   public let count: Int
 
-  /// The physical line of the file, counted from one, on which the row starts.
+  /// The physical line of the file where the row starts, starting at one.
   public let lineNumber: Int
 
-  /// The number of the row, counted from one; the header does not count, and neither do blank lines and comments.
+  /// The number of the row, starting at one.
+  ///
+  /// The header, blank lines and comments do not count.
   public let number: Int
 
   @usableFromInline let batch: RowBatch
@@ -40,10 +43,10 @@ public struct CSVRow: @unchecked Sendable {
   /// The names of the columns.
   @inlinable public var header: CSVHeader { batch.header }
 
-  /// A field as text.
+  /// Returns a field as text.
   ///
-  /// - Parameter column: The name of the column, its position from 0, or a ``CSVColumn``.
-  /// - Returns: The text, without quotes around it; empty for an empty field.
+  /// - Parameter column: The name of the column, its position starting at 0, or a ``CSVColumn``.
+  /// - Returns: The text, without the quotes around it. Empty for an empty field.
   /// - Throws: ``CSVReaderError`` with the code `noSuchColumn`, `missingField` or `invalidUTF8`.
   /// - Complexity: O(*n*) in the length of the field.
   @inlinable
@@ -51,7 +54,7 @@ public struct CSVRow: @unchecked Sendable {
     get throws(CSVReaderError) { try value(column) }
   }
 
-  /// A field as a value.
+  /// Returns a field as a value.
   ///
   /// ```swift
   /// let rows = CSVReader(path: path)
@@ -63,9 +66,9 @@ public struct CSVRow: @unchecked Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - column: The name of the column, its position from 0, or a ``CSVColumn``.
-  ///   - type: What to make of the field. An optional type is nil for an empty field, and for one that a short row
-  ///     lacks.
+  ///   - column: The name of the column, its position starting at 0, or a ``CSVColumn``.
+  ///   - type: The type of the value. The value of an optional type is nil for an empty field, and for a field that a
+  ///     short row lacks.
   /// - Returns: The value.
   /// - Throws: ``CSVReaderError`` with the code `noSuchColumn`, `missingField`, `invalidUTF8` or `invalidValue`.
   /// - Complexity: O(*n*) in the length of the field. No allocation for numbers and `Bool`.
@@ -79,15 +82,15 @@ public struct CSVRow: @unchecked Sendable {
     return try value(at: position, column.csvColumnName)
   }
 
-  /// Calls a closure with the bytes of a field, where they are.
+  /// Calls a closure with the bytes of a field, without copying them.
   ///
   /// - Parameters:
-  ///   - column: The name of the column, its position from 0, or a ``CSVColumn``.
-  ///   - body: Receives the bytes, without quotes around them, in UTF-8 where the file is valid; they are there until
-  ///     it returns.
-  /// - Returns: What the closure returns.
-  /// - Throws: ``CSVReaderError`` with the code `noSuchColumn` or `missingField`, and what the closure throws.
-  /// - Complexity: O(1), nothing is copied.
+  ///   - column: The name of the column, its position starting at 0, or a ``CSVColumn``.
+  ///   - body: A closure that receives the bytes, without the quotes around them, in UTF-8 if the file is valid. They
+  ///     are valid until it returns.
+  /// - Returns: The value that the closure returns.
+  /// - Throws: ``CSVReaderError`` with the code `noSuchColumn` or `missingField`, or the error that the closure throws.
+  /// - Complexity: O(1). Nothing is copied.
   @inlinable
   public func withUnsafeBytes<Result>(
     of column: some CSVColumnSelector, _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -113,9 +116,11 @@ public struct CSVRow: @unchecked Sendable {
     }
   }
 
-  /// The bytes of a field; nil if the row is too short.
+  /// Returns the bytes of a field.
   ///
-  /// They are valid while the batch is.
+  /// Nil if the row is too short.
+  ///
+  /// They are valid as long as the batch is.
   @inlinable
   func unsafeBytes(at position: Int) -> UnsafeRawBufferPointer? {
     guard position < count else { return nil }

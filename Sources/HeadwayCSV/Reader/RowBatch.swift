@@ -1,17 +1,17 @@
-/// Some rows of a file that lie one behind the other, with the memory of their fields.
+/// Consecutive rows of a file, with the memory of their fields.
 ///
-/// `@unchecked Sendable`, protected by its reference count: it is written to only while nobody else refers to it (no
-/// row and no iterator), and read only afterwards.
+/// `@unchecked Sendable`, because its reference count protects it: it is written to only while no row and no iterator
+/// refers to it, and only read after that.
 @usableFromInline
 final class RowBatch: @unchecked Sendable {
-  /// Where a field's content is in the batch's bytes.
+  /// The position of a field's content in the batch's bytes.
   @usableFromInline
   struct Field {
     @usableFromInline let start: UInt32
     @usableFromInline let end: UInt32
   }
 
-  /// Where a row's fields are, and which row of the file it is.
+  /// The position of a row's fields, and the number of the row in the file.
   struct Row {
     let firstField: Int
     let fieldCount: Int
@@ -19,12 +19,13 @@ final class RowBatch: @unchecked Sendable {
     let rowNumber: Int
   }
 
-  /// A batch is full when its records have so many bytes, or so many fields: of short ones the tables are larger.
+  /// A batch is full when its records have this many bytes or this many fields: for short records, the tables are
+  /// larger than the bytes.
   private static let usualSize = 64 << 10
   private static let usualFieldCount = 8 << 10
 
   @usableFromInline let header: CSVHeader
-  /// What errors call the file.
+  /// The name of the file in errors.
   let path: String
   private var bytes: UnsafeMutableRawPointer
   private var byteCapacity = RowBatch.usualSize + RowBatch.usualSize / 8
@@ -45,7 +46,7 @@ final class RowBatch: @unchecked Sendable {
     fields.deallocate()
   }
 
-  /// How many rows there are.
+  /// The number of rows.
   var count: Int { rows.count }
 
   var isFull: Bool { byteCount >= Self.usualSize || fieldCount >= Self.usualFieldCount }
@@ -58,12 +59,12 @@ final class RowBatch: @unchecked Sendable {
     rows.removeAll(keepingCapacity: true)
   }
 
-  /// Takes in a record.
+  /// Appends a record.
   ///
   /// - Parameters:
   ///   - record: The record.
-  ///   - count: How many of its fields count.
-  ///   - rowNumber: Which row it is.
+  ///   - count: The number of its fields to append.
+  ///   - rowNumber: The number of the row in the file, starting at one.
   func append(_ record: borrowing CSVRecord, count: Int, rowNumber: Int) {
     let raw = record.rawBytes
     reserve(bytes: raw.count, fields: count)
@@ -78,7 +79,7 @@ final class RowBatch: @unchecked Sendable {
         let content = record.unsafeBytes(at: index)
         length = content.count
         if end.isRewritten {
-          // Never longer than the field as it is written, whose place nobody else needs.
+          // The content is never longer than the field as it is in the file, and no other field needs that space.
           if let source = content.baseAddress { (base + start).copyMemory(from: source, byteCount: length) }
         } else {
           start &+= 1
@@ -92,7 +93,7 @@ final class RowBatch: @unchecked Sendable {
     fieldCount += count
   }
 
-  /// One of the rows.
+  /// Returns one of the rows.
   func row(at position: Int) -> CSVRow {
     let row = rows[position]
     return CSVRow(

@@ -1,19 +1,22 @@
 internal import HeadwayLines
 
-/// Reads a file chunk by chunk and hands out its rows as batches: the one engine behind every form of ``CSVReader``.
+/// Reads a file in chunks and delivers its rows as batches.
 ///
-/// It holds one ``RowBatch``, which is filled again if nobody else refers to it when the next is wanted. So that
-/// nothing read is lost, it fails only when all rows before the failure are handed out.
+/// Every form of ``CSVReader`` uses this engine.
+///
+/// It owns one ``RowBatch``. If no other object refers to the batch when the next one is requested, it is filled again.
+/// The source fails only after it has delivered all rows before the failure, so an error loses no row that has been
+/// read.
 struct RowSource: BatchSource, ~Copyable {
   private let reader: CSVReader
-  /// Nil before the file is opened, and when all is done.
+  /// Nil before the file is opened, and after the last batch or an error.
   private var records: RecordSource?
   private var header: CSVHeader?
   private var batch: RowBatch?
-  /// What ends the reading behind the rows that have been handed out.
+  /// The error to throw after the rows that have been delivered.
   private var failure: CSVReaderError?
   private(set) var isFinished = false
-  /// How many records the header has.
+  /// The number of records in the header.
   private var headerRecords = 0
 
   /// How many bytes have been read from the file.
@@ -21,7 +24,7 @@ struct RowSource: BatchSource, ~Copyable {
 
   init(_ reader: CSVReader) { self.reader = reader }
 
-  /// The names of the columns, what the file is like, and nothing else of it.
+  /// Returns the names of the columns and the format of the file, and reads no rows.
   mutating func readForm() throws(CSVReaderError) -> CSVReader.Form {
     let (records, header) = try open()
     return CSVReader.Form(columns: header.names, dialect: records.dialect, encoding: records.encoding)
@@ -78,7 +81,7 @@ struct RowSource: BatchSource, ~Copyable {
         } malformed: { record in
           throw CSVReaderError(record.error, path: path, rowNumber: record.ordinal - first)
         }
-        // What has been read is handed out before more is waited for.
+        // Deliver the rows that have been read before waiting for more.
         guard case .needsInput = parsed, batch.count == 0 else { return batch.count > 0 ? batch : nil }
         try check()
         try records.fill()
@@ -90,7 +93,7 @@ struct RowSource: BatchSource, ~Copyable {
     }
   }
 
-  /// A batch that nobody refers to.
+  /// Returns a batch that no other object refers to.
   private mutating func writableBatch(_ header: CSVHeader) -> RowBatch {
     if isKnownUniquelyReferenced(&batch), let batch, !batch.isOversized {
       batch.removeAll()

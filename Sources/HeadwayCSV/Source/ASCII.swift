@@ -1,7 +1,7 @@
 extension UnsafeRawBufferPointer {
-  /// How many bytes there are before the first that is not below 128.
+  /// The number of bytes before the first one that is not below 128.
   ///
-  /// Looks at eight bytes at a time.
+  /// Reads eight bytes at a time.
   var asciiCount: Int {
     var position = 0
     while position + 8 <= count, loadUnaligned(fromByteOffset: position, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
@@ -13,7 +13,7 @@ extension UnsafeRawBufferPointer {
 
   /// Whether all bytes are below 128.
   ///
-  /// Looks at eight bytes at a time.
+  /// Reads eight bytes at a time.
   package var isASCII: Bool {
     var position = 0
     while position + 8 <= count {

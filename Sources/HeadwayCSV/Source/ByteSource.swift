@@ -1,23 +1,29 @@
 import HeadwayLines
 
-/// Bytes that are read from their start to their end.
+/// A source of bytes that is read from its start to its end.
 package protocol ByteSource: AnyObject {
-  /// What errors call it: the path of a file.
+  /// The name of the source in errors: the path of a file.
   var path: String { get }
-  /// How many there are, of a compressed file as it is compressed; nil if that is not known.
+  /// The number of bytes, or nil if it is not known.
+  ///
+  /// For a compressed file, this is the compressed size.
   var size: Int? { get }
-  /// How many have been read, of a compressed file as it is compressed.
+  /// The number of bytes that have been read.
+  ///
+  /// For a compressed file, this counts compressed bytes.
   var bytesRead: Int { get }
   /// Whether ``size`` and ``bytesRead`` count compressed bytes.
   var countsCompressedBytes: Bool { get }
 
-  /// The same bytes once more from their start; nil where they can be read only once.
+  /// Returns a source that reads the same bytes again from their start.
+  ///
+  /// Nil if they can be read only once.
   func reopened() throws(CSVReaderError) -> (any ByteSource)?
 
-  /// Reads the bytes that come next.
+  /// Reads the next bytes.
   ///
-  /// - Parameter target: Where to put them; not empty.
-  /// - Returns: How many were read; zero at the end.
+  /// - Parameter target: The destination. It must not be empty.
+  /// - Returns: The number of bytes that were read. Zero at the end.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead`.
   func read(into target: UnsafeMutableRawBufferPointer) throws(CSVReaderError) -> Int
 }
@@ -28,13 +34,13 @@ package final class FileBytes: ByteSource {
 
   /// Opens a file.
   ///
-  /// - Parameter path: Its name.
+  /// - Parameter path: The path of the file.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead`.
   package init(path: String) throws(CSVReaderError) {
     do { file = try FileSource(path: path) } catch { throw CSVReaderError(reading: error) }
   }
 
-  /// Takes an open descriptor, which is not closed.
+  /// Reads from an open descriptor, which is not closed.
   init(descriptor: Int32, path: String) { file = FileSource(descriptor: descriptor, path: path) }
 
   package var path: String { file.path }

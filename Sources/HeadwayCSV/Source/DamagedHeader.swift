@@ -1,18 +1,18 @@
 /// A header in which a quote or a delimiter is damaged.
 enum DamagedHeader {
-  /// The names of the columns, if they are clear.
+  /// Returns the names of the columns, if they are clear.
   ///
-  /// Each delimiter ends a name, and stray quotes are left out. If that gives too few names, each stretch between
-  /// quotes is a name as well, because a delimiter was lost there. A header that the dialect's delimiter does not
-  /// divide may have another one. No name may look like a value, and there must be as many names as the rows have
+  /// Each delimiter ends a name, and stray quotes are removed. If that produces too few names, each stretch between
+  /// quotes is also a name, because a delimiter was lost there. A header that the dialect's delimiter does not divide
+  /// might have a different delimiter. No name may look like a value, and there must be as many names as the rows have
   /// fields.
   ///
   /// - Parameters:
   ///   - line: The line of the header.
-  ///   - dialect: How the file is written.
+  ///   - dialect: The dialect of the file.
   ///   - count: The number of fields that the rows have.
-  ///   - mayHaveSpaces: Spaces may be the delimiters, because the record behind the header is surely a row.
-  /// - Returns: The names without quotes and blanks around them; nil if they are not clear.
+  ///   - mayHaveSpaces: Whether spaces can be the delimiters, because the record after the header is certainly a row.
+  /// - Returns: The names without quotes and blanks around them. Nil if they are not clear.
   static func names(of line: [UInt8], _ dialect: CSVDialect, count: Int, mayHaveSpaces: Bool) -> [String]? {
     guard count > 1 else { return nil }
     let others = [";", "\t", "|", ","].map { UInt8(ascii: $0 as Unicode.Scalar) } + (mayHaveSpaces ? [0x20] : [])
@@ -37,7 +37,7 @@ enum DamagedHeader {
         parts.append(piece.filter { $0 != quote })
         continue
       }
-      // Each stretch between quotes is a name, because the quotes have no delimiter between them.
+      // Each stretch between quotes is a name, because there is no delimiter between the quotes.
       parts += piece.split(separator: quote).map { Array($0) }
     }
     return parts

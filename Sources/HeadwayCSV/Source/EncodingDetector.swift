@@ -2,17 +2,20 @@
 import CUchardet
 #endif
 
-/// Finds the encoding of text that is not UTF-8.
+/// Detects the encoding of text that is not UTF-8.
 enum EncodingDetector {
-  /// The encoding of some lines; Windows-1252 if nothing else is likely.
+  /// Returns the encoding of some lines.
   ///
-  /// uchardet names an encoding by how often characters follow each other. In a short text it often names one of
-  /// another language. Two checks refuse such a guess: letters of another script form words of their own, and are not
-  /// among letters of ASCII; and an encoding of Latin letters other than Windows-1252 needs some text.
+  /// Windows-1252 if no other encoding is likely.
+  ///
+  /// uchardet identifies an encoding by how often characters follow each other. For a short text, it often returns the
+  /// encoding of another language. Two checks reject such a guess: letters of another script must form words of their
+  /// own, and not occur among ASCII letters; and an encoding of Latin letters other than Windows-1252 requires a
+  /// minimum of text.
   ///
   /// Without the trait `Encodings`, always Windows-1252.
   ///
-  /// - Parameter lines: Lines that have other characters than ASCII.
+  /// - Parameter lines: Lines that contain non-ASCII characters.
   /// - Returns: The encoding.
   static func encoding(of lines: [UInt8]) -> TextEncoding {
     #if Encodings
@@ -20,7 +23,7 @@ enum EncodingDetector {
     if scripts.contains(name), let encoding = TextEncoding(otherNames[name] ?? name), hasWords(lines, encoding) {
       return encoding
     }
-    // uchardet knows Japanese by its syllables, which names may lack.
+    // uchardet recognizes Japanese by its syllabic characters, which names might lack.
     for encoding in ["CP932", "EUC-JP"].compactMap({ TextEncoding($0) })
     where hasWords(lines, encoding, isWithin: japanese) { return encoding }
     guard let latin = latinEncodings[name], lines.count(where: { $0 >= 0x80 }) >= leastLatin else {
@@ -34,28 +37,30 @@ enum EncodingDetector {
   }
 
   #if Encodings
-  /// In fewer characters, a Latin encoding is a guess.
+  /// With fewer characters, a Latin encoding is a guess.
   private static let leastLatin = 16
-  /// uchardet needs so many bytes; fewer are repeated.
+  /// uchardet needs this many bytes; fewer bytes are repeated.
   private static let leastBytes = 512
 
-  /// Pairs of encodings that have most letters at the same place; only those of Windows have some below 0xA0.
+  /// Pairs of encodings that have most letters at the same code.
+  ///
+  /// Only the Windows encodings have some letters below 0xA0.
   private static let latinEncodings: [String: (iso: String, windows: String)] = [
     "ISO-8859-2": ("ISO-8859-2", "WINDOWS-1250"), "WINDOWS-1250": ("ISO-8859-2", "WINDOWS-1250"),
     "ISO-8859-9": ("ISO-8859-9", "WINDOWS-1254"), "ISO-8859-13": ("ISO-8859-13", "WINDOWS-1257"),
   ]
 
-  /// Encodings of other scripts than the Latin one.
+  /// Encodings of scripts other than Latin.
   private static let scripts: Set<String> = [
     "SHIFT_JIS", "EUC-JP", "GB18030", "BIG5", "EUC-TW", "EUC-KR", "UHC", "KOI8-R", "WINDOWS-1251", "ISO-8859-5",
     "IBM855", "IBM866", "MAC-CYRILLIC", "ISO-8859-7", "WINDOWS-1253", "ISO-8859-8", "WINDOWS-1255", "ISO-8859-6",
     "WINDOWS-1256", "TIS-620", "ISO-8859-11",
   ]
 
-  /// The names that `iconv` has for the variants in use, which have the backslash of ASCII and Windows' characters.
+  /// The `iconv` names of the variants in use, which have ASCII's backslash and Windows' characters.
   private static let otherNames = ["SHIFT_JIS": "CP932", "BIG5": "BIG5-HKSCS", "EUC-KR": "UHC"]
 
-  /// Ideographs, syllables, and the forms of ASCII that are as wide.
+  /// Ideographs, syllabic characters, and the full-width forms of ASCII.
   private static let japanese: [ClosedRange<UInt32>] = [0x3000...0x30FF, 0x4E00...0x9FFF, 0xFF01...0xFF60]
 
   private static func detected(_ lines: [UInt8]) -> String {
@@ -71,13 +76,13 @@ enum EncodingDetector {
     return uchardet_get_charset(detector).map { String(cString: $0) } ?? ""
   }
 
-  /// Whether nearly all lines are text in an encoding, and its characters are seldom next to letters of ASCII.
+  /// Returns whether nearly all lines are text in an encoding whose characters are rarely next to ASCII letters.
   ///
   /// - Parameters:
   ///   - lines: The lines.
   ///   - encoding: The encoding.
-  ///   - ranges: The characters that the text may have in addition to ASCII; nil for all.
-  /// - Returns: Whether the lines are likely to be in that encoding.
+  ///   - ranges: The characters that the text can contain in addition to ASCII. Nil for all.
+  /// - Returns: Whether the lines are probably in that encoding.
   private static func hasWords(
     _ lines: [UInt8], _ encoding: TextEncoding, isWithin ranges: [ClosedRange<UInt32>]? = nil
   ) -> Bool {

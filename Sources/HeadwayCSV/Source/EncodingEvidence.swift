@@ -1,30 +1,31 @@
-/// The lines of a text that are not ASCII, which show its encoding.
+/// The non-ASCII lines of a text, which indicate its encoding.
 struct EncodingEvidence {
-  /// How many of these lines are UTF-8.
+  /// The number of these lines that are UTF-8.
   private var validCount = 0
-  /// How many are not.
+  /// The number of these lines that are not UTF-8.
   private var invalidCount = 0
-  /// The first of those, one after the other.
+  /// The first lines that are not UTF-8, one after the other.
   private var lines: [UInt8] = []
   /// The beginning of a line whose end has not been added.
   private var rest: [UInt8] = []
 
-  /// More bytes of lines show nothing new.
+  /// After this many bytes of lines, more bytes add nothing.
   private static let mostBytes = 64 * 1024
-  /// A longer line is looked at in pieces.
+  /// A longer line is examined in pieces.
   private static let longestLine = 64 * 1024
-  /// So many lines of UTF-8 are no chance.
+  /// This many lines of UTF-8 can't be a coincidence.
   private static let enoughValid = 8
 
   /// Whether more lines would not change the result.
   var isEnough: Bool { lines.count >= Self.mostBytes || (validCount >= Self.enoughValid && isUTF8) }
 
-  /// Whether the text is UTF-8, and other lines are damaged.
+  /// Whether the text is UTF-8 with some damaged lines.
   ///
-  /// In other encodings a line is UTF-8 by chance only if it has hardly any other characters than ASCII, and few are.
+  /// In other encodings, a line is valid UTF-8 by coincidence only if it contains very few non-ASCII characters, and
+  /// there are few such lines.
   private var isUTF8: Bool { validCount * 4 >= invalidCount }
 
-  /// Adds the bytes that come next.
+  /// Adds the next bytes.
   ///
   /// - Complexity: O(*n*) in the number of bytes.
   mutating func add(_ bytes: UnsafeRawBufferPointer) {
@@ -57,9 +58,9 @@ struct EncodingEvidence {
     lines.append(UInt8(ascii: "\n"))
   }
 
-  /// The encoding, when all has been added.
+  /// Returns the encoding, after all bytes have been added.
   ///
-  /// - Parameter isWhole: The last line is complete, although it has no end.
+  /// - Parameter isWhole: Whether the last line is complete, although it has no line end.
   /// - Returns: The encoding.
   mutating func encoding(isWhole: Bool) -> TextEncoding {
     if isWhole || validCount + invalidCount == 0, !rest.isEmpty {

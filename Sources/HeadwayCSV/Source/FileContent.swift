@@ -1,28 +1,30 @@
 import HeadwayLines
 
-/// What a file seems to be, by its first bytes.
+/// The kind of content that the first bytes of a file indicate.
 enum FileContent {
-  /// Text in this encoding; nil if that is UTF-8, or what the characters show that are not ASCII.
+  /// Text in this encoding.
+  ///
+  /// Nil if the encoding is UTF-8, or if the non-ASCII characters must determine it.
   case text(TextEncoding?)
   /// JSON Lines, in UTF-8.
   case jsonLines
-  /// Something else: what it seems to be, and what to do.
+  /// Something else: a description of it and of what to do.
   case foreign(String)
 
-  /// How many bytes are enough.
+  /// The number of bytes that are enough.
   static let sampleSize = 16 * 1024
 
   /// The byte order mark of UTF-8.
   static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// Looks at the first bytes of a file.
+  /// Examines the first bytes of a file.
   ///
-  /// A byte order mark, or zeros in every other byte, show UTF-16 or UTF-32.
+  /// A byte order mark, or zeros in every other byte, identify UTF-16 or UTF-32.
   ///
   /// - Parameters:
   ///   - bytes: The first bytes.
-  ///   - isWhole: They are all that the file has.
-  ///   - isNamedJSONLines: The name of the file is one of JSON Lines.
+  ///   - isWhole: Whether these are all bytes of the file.
+  ///   - isNamedJSONLines: Whether the name of the file is one of JSON Lines.
   /// - Complexity: O(*n*) in the number of bytes.
   init(of bytes: UnsafeRawBufferPointer, isWhole: Bool, isNamedJSONLines: Bool = false) {
     if Self.isJSONLines(bytes, isWhole: isWhole, isNamed: isNamedJSONLines) {
@@ -63,7 +65,7 @@ enum FileContent {
     ([0x7F, 0x45, 0x4C, 0x46], "This is a program."),
   ]
 
-  /// Text whose beginning is that of another format, such as the error page of a server.
+  /// Returns a description of text that begins like another format, such as the error page of a server.
   private static func textFormat(_ bytes: UnsafeRawBufferPointer) -> String? {
     let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
     let text = bytes.dropFirst(bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0).drop(while: isSpace)
@@ -71,7 +73,7 @@ enum FileContent {
     if beginning.hasPrefix("<!doctype") || beginning.hasPrefix("<html") { return "HTML" }
     if beginning.hasPrefix("<?xml") { return "XML" }
     let json = "JSON, but not one object per line: convert it, for instance by `jq -c '.[]'`"
-    // A brace or a bracket alone may begin the name of a column.
+    // A brace or a bracket alone might begin the name of a column.
     let next = text.dropFirst().drop(while: isSpace).first
     switch text.first {
     case UInt8(ascii: "{") where next == UInt8(ascii: "\"") || next == UInt8(ascii: "}"): return json
@@ -80,17 +82,17 @@ enum FileContent {
     }
   }
 
-  /// Whether the name of a file is one of JSON Lines, compressed or not.
+  /// Returns whether the name of a file is one of JSON Lines, compressed or not.
   static func isNamedJSONLines(_ path: String) -> Bool {
     var name = path.lowercased()
     if let ending = Compression.endings.first(where: name.hasSuffix) { name.removeLast(ending.count) }
     return [".jsonl", ".ndjson"].contains(where: name.hasSuffix)
   }
 
-  /// Whether lines are JSON objects: the first one, or half of those of a text that begins like an object.
+  /// Returns whether lines are JSON objects: the first one, or half of those of a text that begins like an object.
   ///
-  /// If the name of the file says so, one is enough. A damaged line does not make the others something else. The lines
-  /// of one object over several lines are none.
+  /// If the name of the file is one of JSON Lines, one line is enough. A damaged line does not change the format of the
+  /// others. The lines of a single object that spans several lines do not count.
   private static func isJSONLines(_ bytes: UnsafeRawBufferPointer, isWhole: Bool, isNamed: Bool) -> Bool {
     let isBlank = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
     var text = bytes.dropFirst(bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0).drop(while: isBlank)
@@ -109,14 +111,16 @@ enum FileContent {
     return objects > 0 && objects * 2 >= count
   }
 
-  /// Whether a text begins like an object with a member, or without any, in its first line.
+  /// Returns whether a text begins like an object that has a member, or no members, in its first line.
   private static func beginsLikeObject(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
     let next = text.dropFirst().drop { $0 == 0x20 || $0 == 0x09 }.first
     return text.first == UInt8(ascii: "{") && (next == UInt8(ascii: "\"") || next == UInt8(ascii: "}"))
   }
 
-  /// More than a tenth of the bytes, and more than a few, are control characters, as in no text; or half as many, if
-  /// NUL is one of them and others are not ASCII.
+  /// Returns whether more than a tenth of the bytes, and more than a few, are control characters, which occurs in no
+  /// text.
+  ///
+  /// Half as many are enough if one of them is NUL and other bytes are not ASCII.
   private static func isBinary(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let controls = bytes.count { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B || $0 == 0x7F }
     guard controls > 8 else { return false }
@@ -129,7 +133,7 @@ enum FileContent {
     if bytes.starts(with: byteOrderMark) { return .utf8 }
     if bytes.starts(with: [0xFF, 0xFE, 0, 0]) || bytes.starts(with: [0, 0, 0xFE, 0xFF]) { return .utf32 }
     if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { return .utf16 }
-    // The zeros of ASCII characters, mostly, and only there.
+    // The zeros of mostly ASCII characters, in these positions only.
     guard bytes.count >= 4 else { return nil }
     let (evenZeros, oddZeros) = zeros(in: bytes)
     if bytes[1] == 0, oddZeros >= 10 * evenZeros, oddZeros * 10 > bytes.count * 4 { return .utf16LittleEndian }

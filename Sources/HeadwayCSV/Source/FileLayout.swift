@@ -1,6 +1,6 @@
-/// Where the header and the rows of a file are.
+/// The positions of the header and the rows in a file.
 package struct FileLayout: Sendable {
-  /// A record at the beginning of a file that is no row and names no columns.
+  /// A record at the beginning of a file that is neither a row nor a header.
   package struct SkippedRecord: Sendable {
     package let line: Int
     package let reason: String
@@ -13,57 +13,61 @@ package struct FileLayout: Sendable {
     let names: [String]
   }
 
-  /// The physical lines before the first record.
+  /// The number of physical lines before the first record.
   package private(set) var skippedLines = 0
-  /// A record names the columns.
+  /// Whether a record names the columns.
   package private(set) var hasHeader = true
-  /// How many records together name them.
+  /// The number of records that name them together.
   package private(set) var headerRecords = 1
-  /// The header has empty names that are surplus, for example behind a delimiter at its end.
+  /// Whether the header has surplus empty names, for example after a delimiter at its end.
   package private(set) var hasSurplusNames = false
-  /// A delimiter ends the rows, which thus have one field more than there are names.
+  /// Whether a delimiter ends the rows, which therefore have one field more than there are names.
   package private(set) var endsRowsWithDelimiter = false
-  /// Fields of the rows that have no name get one from their number.
+  /// Whether fields of the rows that have no name get a name from their number.
   package private(set) var namesSurplusFields = false
   /// The names of a header that had to be repaired.
   ///
   /// ``skippedLines`` counts its line.
   private(set) var repairedHeader: RepairedHeader?
-  /// Why the columns have no names.
+  /// The reason why the columns have no names.
   package private(set) var unusableHeader: SkippedRecord?
-  /// The records at the beginning that were found to be no part of the table, in the order of the file.
+  /// The records at the beginning that are not part of the table, in the order of the file.
   package private(set) var skippedRecords: [SkippedRecord] = []
-  /// The lines of rows that are in the file twice, with the header before them.
+  /// The lines of rows that occur in the file a second time, after a repeated header.
   package private(set) var repeatedLines: Set<Int> = []
-  /// Fields are in quotes.
+  /// Whether fields are in quotes.
   package private(set) var quotesFields = false
-  /// How many fields most records have; 0 if that was not asked for.
+  /// The number of fields that most records have.
+  ///
+  /// 0 if it was not requested.
   package private(set) var columnCount = 0
-  /// The records of the file's beginning, from the header on; nil if they were not asked for.
+  /// The records at the beginning of the file, starting with the header.
+  ///
+  /// Nil if they were not requested.
   var sample: LayoutRecords?
 
-  /// Uses the options alone, and finds nothing.
+  /// Creates a layout from the options alone, and detects nothing.
   init(_ options: RecordSource.Options, skippedLines: Int) {
     self.skippedLines = skippedLines
     hasHeader = options.hasHeader ?? true
   }
 
-  /// JSON Lines: the names of members are the columns.
+  /// Creates the layout of JSON Lines, where the names of members are the columns.
   init(jsonColumns count: Int) { (headerRecords, columnCount) = (0, count) }
 
-  /// Finds what the options do not specify.
+  /// Detects everything that the options do not specify.
   ///
-  /// A record counts as a header if it differs from the rows below in what the types of these show, and as none if
-  /// nothing speaks for it; where nothing speaks for either, the first record is the header.
+  /// A record counts as a header if it does not match the types of the rows below it. It counts as a row if it matches
+  /// the types and nothing else suggests a header. If there is no evidence for either, the first record is the header.
   ///
-  /// No guess drops a record: what comes before the header is in ``skippedRecords``.
+  /// No guess drops a record: records before the header are in ``skippedRecords``.
   ///
   /// - Parameters:
   ///   - sample: The beginning of the text.
-  ///   - isWhole: It is all of the text.
-  ///   - dialect: How it is written.
-  ///   - options: What is known.
-  ///   - skippedLines: The lines that are known to come before the first record.
+  ///   - isWhole: Whether it is the whole text.
+  ///   - dialect: The dialect of the text.
+  ///   - options: The known properties of the file.
+  ///   - skippedLines: The number of lines that are known to precede the first record.
   init(
     of sample: UnsafeRawBufferPointer, isWhole: Bool, _ dialect: CSVDialect, _ options: RecordSource.Options,
     skippedLines: Int
@@ -99,7 +103,7 @@ package struct FileLayout: Sendable {
     skippedLines = next - 1
   }
 
-  /// Uses a header in which a quote or a delimiter is damaged, if the names are clear.
+  /// Uses a header with a damaged quote or delimiter, if the names are clear.
   ///
   /// - Returns: False if they are not.
   private mutating func repairHeader(
@@ -113,7 +117,7 @@ package struct FileLayout: Sendable {
     return true
   }
 
-  /// Leaves out records at the beginning, and remembers them.
+  /// Removes records at the beginning, and remembers them.
   private mutating func skip(_ count: Int, of found: inout LayoutRecords) {
     skippedRecords += found.records[..<count].map { record in
       let isComment = record.raw.first == UInt8(ascii: "#")
@@ -127,7 +131,7 @@ package struct FileLayout: Sendable {
   private mutating func findHeader(
     _ found: inout LayoutRecords, _ dialect: CSVDialect, _ options: RecordSource.Options
   ) {
-    // What was specified is not doubted.
+    // A specified property is not questioned.
     let isPlaceKnown = options.skippedLines != nil || options.hasHeader == true
     let start = isPlaceKnown ? min(1, found.bodyStart) : found.bodyStart
     if start > 0, found.hasBody(from: start) {
@@ -142,7 +146,8 @@ package struct FileLayout: Sendable {
           return found = rows
         }
         endsRowsWithDelimiter = true
-        // The empty field gets a column, because the header may have lost a delimiter; but not in a table without it.
+        // The empty field gets a column, because the header may have lost a delimiter. An existing table that lacks
+        // this column does not get it.
         namesSurplusFields =
           options.namesSurplusFields
           && (options.knownNames.isEmpty || options.knows([Header.name(ofColumn: found.width)]))
@@ -187,7 +192,7 @@ package struct FileLayout: Sendable {
     if options.hasHeader == nil, !isKnown, !endsRowsWithDelimiter, !hasSurplusNames, found.beginsWithRow {
       hasHeader = false
     } else {
-      // One record was specified as the header, or is all that is known.
+      // A single record is the header if the options specify a header, or if all its names are known.
       headerRecords = options.hasHeader == true || isKnown ? 1 : found.headerRecordCount
     }
   }

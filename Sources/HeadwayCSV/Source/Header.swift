@@ -1,12 +1,12 @@
 /// The names of a file's columns.
 enum Header {
-  /// The fields of a header, without blanks around them.
+  /// Returns the fields of a header, without blanks around them.
   ///
   /// - Parameters:
   ///   - record: The record.
-  ///   - isHeader: It has names; else they are empty, and there are as many as fields.
-  ///   - quote: What may be around names, also behind blanks.
-  ///   - path: The file, for errors.
+  ///   - isHeader: Whether the record contains names. If false, the names are empty, and there are as many as fields.
+  ///   - quote: The quote that can enclose names, even after blanks.
+  ///   - path: The path of the file, for errors.
   /// - Returns: The fields.
   /// - Throws: ``CSVReaderError`` with the code `badHeader`.
   static func fields(
@@ -33,8 +33,8 @@ enum Header {
     return fields
   }
 
-  /// The names that records make together: the parts of a name one after the other, `column_1` and so on where there
-  /// are none.
+  /// Returns the names that several records form together: the parts of each name one after the other, or `column_1`
+  /// and so on if there are none.
   static func names(of records: [[String]]) -> [String] {
     (records.first ?? []).indices.map { column in
       var parts: [String] = []
@@ -45,15 +45,15 @@ enum Header {
     }
   }
 
-  /// The name of a column that has none.
+  /// Returns the name of a column that has none.
   static func name(ofColumn number: Int) -> String { "column_\(number)" }
 
-  /// The names, with a number behind each that another one has already.
+  /// Returns the names with a number after each name that another column already has.
   ///
   /// - Parameters:
   ///   - names: The names.
-  ///   - key: What two names have in common that count as the same.
-  /// - Returns: The names, and by the new ones those that they had.
+  ///   - key: Returns the part of a name that determines whether two names are the same.
+  /// - Returns: The names, and a dictionary from each changed name to the original one.
   static func distinct(_ names: [String], by key: (String) -> String) -> (names: [String], renamed: [String: String]) {
     let given = Set(names.map(key))
     var (taken, distinct, renamed) = (Set<String>(), [String](), [String: String]())
@@ -80,7 +80,7 @@ extension String {
     return String(name)
   }
 
-  /// A name that has a pair of quotes around it, and no others, without these.
+  /// Returns the name without quotes, if it is enclosed in a pair of quotes and contains no others.
   fileprivate func withoutQuotes(_ quote: UInt8) -> String {
     guard utf8.count > 2, utf8.first == quote, utf8.last == quote, utf8.count(where: { $0 == quote }) == 2 else {
       return self

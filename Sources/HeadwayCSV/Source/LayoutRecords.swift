@@ -1,17 +1,17 @@
 import HeadwayLines
 
-/// The records of a file's beginning, and what they show of its layout.
+/// The records at the beginning of a file, and the layout that they indicate.
 package struct LayoutRecords: Sendable {
-  /// The records, from the first one that is part of the table.
+  /// The records, starting with the first one that is part of the table.
   package private(set) var records: [SampleRecord]
   /// The number of fields that most records have.
   package let width: Int
-  /// Records at the beginning were found to be no part of the table.
+  /// Whether records at the beginning were found not to be part of the table.
   private(set) var isCut = false
 
-  /// More lines are no preamble.
+  /// More lines than this are not a preamble.
   private static let longestPreamble = 64
-  /// The share of records that must be alike.
+  /// The share of records that must have the same number of fields.
   private static let share = 0.8
 
   init(_ records: [SampleRecord]) {
@@ -20,7 +20,7 @@ package struct LayoutRecords: Sendable {
     for (position, record) in records.enumerated() where !record.isMalformed {
       counts[record.count] = ((counts[record.count]?.count ?? 0) + 1, position)
     }
-    // Of two that are as common, the one that comes last: the table is behind what comes before it.
+    // If two numbers are equally common, the one that occurs last is used, because the table comes after the preamble.
     width = counts.max { ($0.value.count, $0.value.last) < ($1.value.count, $1.value.last) }?.key ?? 0
   }
 
@@ -29,7 +29,7 @@ package struct LayoutRecords: Sendable {
     if count > 0 { isCut = true }
   }
 
-  /// The records from one on.
+  /// Returns the records after the first `start` ones.
   func behind(_ start: Int) -> LayoutRecords {
     var rest = self
     rest.drop(start)
@@ -42,7 +42,7 @@ package struct LayoutRecords: Sendable {
   /// The first record of the usual width.
   var bodyStart: Int { records.firstIndex { $0.count == width } ?? 0 }
 
-  /// Whether there are records from there, of which most have the usual width.
+  /// Returns whether there are records from a position on, and most of them have the usual width.
   func hasBody(from start: Int) -> Bool {
     let body = records[start...]
     return width > 0 && !body.isEmpty
@@ -54,12 +54,12 @@ package struct LayoutRecords: Sendable {
     records[start...].allSatisfy { $0.count != width || $0.fields.last?.isEmpty == true }
   }
 
-  /// Finds rows behind a second header that are the same as the first rows, in their order.
+  /// Finds rows after a second header that repeat the first rows, in the same order.
   ///
-  /// - Parameter header: How many records name the columns.
-  /// - Returns: The lines of these rows; none if most rows behind the second header are others.
+  /// - Parameter header: The number of records that name the columns.
+  /// - Returns: The lines of these rows. Empty if most rows after the second header are different.
   func repeatedLines(behind header: Int) -> Set<Int> {
-    // In one column, the name may be a value.
+    // If there is only one column, the name might be a value.
     guard header > 0, records.count > header, records[0].count > 1 else { return [] }
     let start = records.indices.dropFirst(header).first { records[$0].fields == records[0].fields }
     guard let start, start + 1 < records.count, records.count - start <= start else { return [] }
@@ -70,11 +70,11 @@ package struct LayoutRecords: Sendable {
 
   // MARK: Before the header
 
-  /// Whether a record is a header with another number of names than the rows have fields.
+  /// Returns whether a record is a header whose number of names differs from the number of fields in the rows.
   ///
-  /// The record behind it must be a row by its types, or by most of them. If nothing shows that, the record must be the
-  /// first one, or behind titles alone, and have about as many fields, or several. Names may look like numbers, as
-  /// years do, but not behind other lines.
+  /// The types must show that the record after it is a row, or most types must. If the rows have no types, the record
+  /// must be the first one or follow only titles, and have about as many fields, or several. Names can look like
+  /// numbers, as years do, but not after other lines.
   func isHeaderOfOtherWidth(_ position: Int) -> Bool {
     let record = records[position]
     guard width > 1, record.count > 1, record.filledCount > 1, !isTable(before: position + 1) else { return false }
@@ -91,7 +91,9 @@ package struct LayoutRecords: Sendable {
     }
   }
 
-  /// Whether more values of a record are of their column's type than are not; without whole numbers that may be names.
+  /// Returns whether more values of a record match the type of their column than do not.
+  ///
+  /// Integers that might be names are not counted as matches.
   private func resemblesRows(_ position: Int) -> Bool {
     let record = records[position]
     guard record.count == width else { return false }
@@ -108,21 +110,23 @@ package struct LayoutRecords: Sendable {
     return same > other
   }
 
-  /// Whether a record is a row, by the types of its values.
+  /// Returns whether a record is a row, according to the types of its values.
   func isRow(_ position: Int) -> Bool { agreement(of: records[position], withRowsFrom: position + 1) == true }
 
-  /// Whether a record may be a row: nothing shows that it is a header, as types, or comments or a gap before it, do.
+  /// Returns whether a record might be a row, because nothing indicates a header.
+  ///
+  /// Types indicate a header, as do comments or a gap before the record.
   func mayBeRow(_ position: Int) -> Bool {
     let before = records[position - 1]
     return agreement(of: records[position], withRowsFrom: position + 1) != false
       && before.raw.first != UInt8(ascii: "#") && records[position].line == before.line + 1
   }
 
-  /// Whether the records before one are no part of the table.
+  /// Returns whether the records before a position are not part of the table.
   ///
-  /// That one is a header, by the types of the rows; or, where they have none, it is further in, or of several fields,
-  /// or behind comments.
-  /// Several records that are a table by themselves are left out only if a header follows.
+  /// They are not if the types of the rows show that the record at the position is a header. If the rows have no types,
+  /// that record must be further in, have several fields, or follow comments. Several records that form a table of
+  /// their own are skipped only if a header follows.
   func isPreamble(_ start: Int) -> Bool {
     guard start <= Self.longestPreamble, width > 1, records.count - start > 1 else { return false }
     if agreement(of: records[start], withRowsFrom: start + 1) == false { return true }
@@ -132,14 +136,16 @@ package struct LayoutRecords: Sendable {
     return !isTable(before: start) && (width > 2 || start > 1)
   }
 
-  /// Whether the records before one are those of a table of their own: a header and two rows or more.
+  /// Returns whether the records before a position form a table of their own: a header and at least two rows.
   private func isTable(before end: Int) -> Bool {
     let first = records[0].count
     return end > 2 && first > 1 && records[..<end].allSatisfy { $0.count == first }
   }
 
-  /// How many records at the beginning are comments, or have one value, as a title does of which a spreadsheet has
-  /// filled up the row; nil if what follows is no header.
+  /// The number of records at the beginning that are comments or have a single value, such as a title in a row that a
+  /// spreadsheet has padded.
+  ///
+  /// Nil if the next record is not a header.
   var titleCount: Int? {
     let count = records.prefix { record in
       record.raw.first == UInt8(ascii: "#") || (record.count == width && width > 2 && record.filledCount <= 1)
@@ -150,9 +156,12 @@ package struct LayoutRecords: Sendable {
 
   // MARK: The header
 
-  /// Whether a record has values like the rows below it; nil if those have no types.
+  /// Returns whether a record has values like the rows below it.
   ///
-  /// - Returns: True if each value is of its column's type where that has one, false if one is not.
+  /// Nil if those have no types.
+  ///
+  /// - Returns: True if each value matches the type of its column, where the column has one. False if a value does not
+  ///   match.
   private func agreement(of record: SampleRecord, withRowsFrom start: Int) -> Bool? {
     guard start < records.count, record.count == width else { return nil }
     let kinds = ValueKind.kinds(of: records[start...], width: width)
@@ -165,17 +174,17 @@ package struct LayoutRecords: Sendable {
     return isTyped ? true : nil
   }
 
-  /// Whether the first record is a row, and there is no header.
+  /// Whether the first record is a row, so that there is no header.
   ///
-  /// Headers may be numbers, dates or times themselves, as `country,2019,2020` is. So beside its types something else
-  /// must speak for a row: different types, a fraction, a number that no series of names has, or a text that comes
-  /// again below.
+  /// Headers can contain numbers, dates or times, such as `country,2019,2020`. So in addition to matching types,
+  /// something else must indicate a row: different types, a fraction, a number that does not belong to a series of
+  /// names, or a text that occurs again below.
   var beginsWithRow: Bool {
     guard let first = records.first, records.count > (isCut ? 1 : 2), agreement(of: first, withRowsFrom: 1) == true
     else { return false }
     let rows = records.dropFirst().filter { $0.count == width }
     let columns = 0..<width
-    // A name may be left out, but where all rows have a value a row has one too.
+    // A name can be missing, but if all rows have a value in a column, the first row would have one, too.
     guard
       !columns.contains(where: { column in
         first.fields[column].isEmpty && rows.allSatisfy { !$0.fields[column].isEmpty }
@@ -192,12 +201,12 @@ package struct LayoutRecords: Sendable {
     if comesAgain || Set(typed.map(\.kind)).subtracting([.fraction]).count > 1 { return true }
     let kinds = Set(values.compactMap { ValueKind($0) })
     if kinds.contains(.fraction) { return true }
-    // Several dates or times may be names, as in a timetable.
+    // Several dates or times might be names, as in a timetable.
     if values.count == 1, kinds.contains(.date) || kinds.contains(.time) { return true }
     return kinds == [.number] && !Self.areNames(values)
   }
 
-  /// Whether whole numbers may be names: years, or numbers that count up.
+  /// Returns whether integers might be names: years, or consecutive numbers.
   private static func areNames(_ values: [[UInt8]]) -> Bool {
     let numbers = values.compactMap { value in value.withUnsafeBytes { NumberParsing.integer($0) } }
     if numbers.allSatisfy({ (1_000...2_999).contains($0) }) { return true }
@@ -205,11 +214,11 @@ package struct LayoutRecords: Sendable {
     return zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 &+ 1 }
   }
 
-  /// How many records name the columns.
+  /// The number of records that name the columns.
   ///
-  /// More than one only if something shows that they are no rows: those behind the first have no value of its column's
-  /// type, in several columns, and repeat the first, fill its gaps, or have units and names of types. Words that mean a
-  /// missing value, as in a first row, show nothing.
+  /// The result is more than one only if something shows that the additional records are not rows. In several columns,
+  /// they have no value of the column's type. They also repeat the first record, fill its gaps, or contain units and
+  /// names of types. Words for a missing value, which a first row can contain, are no evidence.
   var headerRecordCount: Int {
     for depth in [3, 2] where records.count > depth + 1 {
       let kinds = ValueKind.kinds(of: records[depth...], width: width)
@@ -223,7 +232,7 @@ package struct LayoutRecords: Sendable {
     return 1
   }
 
-  /// Whether a record goes on with the names of the first one.
+  /// Returns whether a record continues the names of the first one.
   private func continuesHeader(_ position: Int) -> Bool {
     let (header, record) = (records[0], records[position])
     if record.fields == header.fields { return true }
@@ -233,7 +242,7 @@ package struct LayoutRecords: Sendable {
     return record.fields.count { Self.isUnit($0) } > 1
   }
 
-  /// Whether a record has a text with digits, or one that comes again below in its column.
+  /// Returns whether a record has a text with digits, or a text that occurs again below in its column.
   private func isLikeRow(_ record: SampleRecord, from start: Int) -> Bool {
     let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
     return record.fields.indices.contains { column in
@@ -244,7 +253,7 @@ package struct LayoutRecords: Sendable {
     }
   }
 
-  /// Whether a field is a unit, in brackets or a common one, or the name of a type.
+  /// Returns whether a field is a unit, either in brackets or a common one, or the name of a type.
   private static func isUnit(_ field: [UInt8]) -> Bool {
     guard field.count <= 12 else { return false }
     let text = String(decoding: field, as: UTF8.self).lowercased()

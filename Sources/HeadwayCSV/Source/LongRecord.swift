@@ -1,17 +1,17 @@
-/// Finds out whether a record that is longer than the maximum ends, and where.
+/// Determines whether a record that is longer than the maximum ends, and where.
 ///
 /// The parser can't keep such a record, so it does not know whether a quoted field in it is closed, or whether a stray
-/// quote has swallowed the rows behind it. This reads ahead, and keeps nothing.
+/// quote has swallowed the rows after it. This type reads ahead, and keeps nothing.
 ///
-/// Text that can be read only once has no way back to those rows. There each quote at the beginning of a field opens
-/// it: what may be the content of a field is never taken for rows. The record then always has an end: its line end,
-/// that behind text that follows a closing quote, or the end of the text.
+/// If the text can be read only once, there is no way back to those rows. In that case, each quote at the beginning of
+/// a field opens it: bytes that might be the content of a field are never read as rows. The record then always has an
+/// end: its line end, the line end after text that follows a closing quote, or the end of the text.
 struct LongRecord {
-  /// A record that is well-formed.
+  /// The size of a well-formed record.
   struct Extent {
-    /// The bytes of the record, with its line end.
+    /// The number of bytes of the record, including its line end.
     var length = 0
-    /// The physical lines.
+    /// The number of physical lines.
     var lines = 0
   }
 
@@ -28,12 +28,14 @@ struct LongRecord {
   private(set) var extent = Extent()
   /// Whether the record has ended or, if there is a way back, is malformed.
   private(set) var isDecided = false
-  /// The record; nil if it is malformed or has no end, and there is a way back.
+  /// The record.
+  ///
+  /// Nil if it is malformed or has no end, and there is a way back.
   private(set) var found: Extent?
 
   /// - Parameters:
-  ///   - dialect: How the file is written.
-  ///   - fieldCount: The number of fields that the record must have; 0 if that is not known.
+  ///   - dialect: The dialect of the file.
+  ///   - fieldCount: The number of fields that the record must have. 0 if it is not known.
   ///   - canGoBack: Whether the text can be read again from the start of the record.
   init(_ dialect: CSVDialect, fieldCount: Int, canGoBack: Bool) {
     (self.dialect, self.fieldCount, self.canGoBack) = (dialect, fieldCount, canGoBack)
@@ -42,7 +44,7 @@ struct LongRecord {
   /// Whether a quoted field is open.
   var isOpen: Bool { region == .quoted || region == .escaped }
 
-  /// Adds the bytes that come next, from the start of the record.
+  /// Adds the next bytes, beginning with the start of the record.
   mutating func add(_ bytes: some Sequence<UInt8>) {
     for byte in bytes {
       if isDecided { return }
@@ -50,7 +52,7 @@ struct LongRecord {
     }
   }
 
-  /// Ends the record with the file.
+  /// Ends the record at the end of the file.
   mutating func finish() {
     if !isDecided { decide(!isOpen) }
   }

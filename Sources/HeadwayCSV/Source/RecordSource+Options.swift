@@ -1,49 +1,59 @@
 extension RecordSource {
-  /// What is known of a file, and what is to be found.
+  /// The known properties of a file, and which properties to detect.
   package struct Options: Sendable {
-    /// The encoding; nil to find it.
+    /// The encoding.
+    ///
+    /// Nil to detect it.
     package var encoding: TextEncoding?
-    /// How the file is written; nil to find that.
+    /// The dialect of the file.
+    ///
+    /// Nil to detect it.
     package var dialect: CSVDialect?
-    /// The delimiter, where the rest of the dialect is to be found.
+    /// The delimiter, if the rest of the dialect should be detected.
     package var delimiter: UInt8?
-    /// The quote, where the rest of the dialect is to be found.
+    /// The quote, if the rest of the dialect should be detected.
     package var quote: UInt8?
-    /// The escape, where the rest of the dialect is to be found.
+    /// The escape, if the rest of the dialect should be detected.
     package var escape: UInt8?
-    /// The first byte of lines that are comments, where the rest of the dialect is to be found.
+    /// The first byte of comment lines, if the rest of the dialect should be detected.
     package var comment: UInt8?
-    /// Whether the first record names the columns; nil to find out, if the layout is to be found.
+    /// Whether the first record names the columns.
+    ///
+    /// Nil to detect it, if the layout should be detected.
     package var hasHeader: Bool?
-    /// How many lines come before the first record; nil to find out, if the layout is to be found.
+    /// The number of lines before the first record.
+    ///
+    /// Nil to detect it, if the layout should be detected.
     package var skippedLines: Int?
-    /// Whether the place of the header is to be found.
+    /// Whether to detect the position of the header.
     package var findsLayout = false
-    /// Whether a header of another number of names than the rows have fields may name nothing.
+    /// Whether a header whose number of names differs from the number of fields in the rows is considered unusable.
     package var doubtsHeaderOfOtherWidth = true
-    /// Whether fields of the rows that have no name get one from their number.
+    /// Whether fields of the rows that have no name get a name from their number.
     package var namesSurplusFields = false
-    /// Whether the records that were looked at are kept, for ``RecordSource/takeSample()``.
+    /// Whether the examined records are kept for ``RecordSource/takeSample()``.
     package var keepsSample = false
-    /// The names of columns into which the records go: a record of such names is the whole header.
+    /// The names of the columns that receive the records: a record with such names is the whole header.
     package var knownNames: [String] = []
-    /// What two names have in common that count as the same.
+    /// Returns the part of a name that determines whether two names are the same.
     package var nameKey: @Sendable (String) -> String = { $0 }
-    /// Whether the file may be JSON Lines, which is found by its first line; the options for CSV do not matter then.
+    /// Whether the file can be JSON Lines, which the first line determines.
+    ///
+    /// The options for CSV are then ignored.
     package var acceptsJSONLines = false
-    /// The largest number of bytes in a record.
+    /// The maximum number of bytes in a record.
     package var maximumRecordLength = 16 << 20
 
-    /// Nothing is known.
+    /// Creates options without any known property.
     package init() {}
 
-    /// Whether the beginning of the file is looked at before the first record is handed out.
+    /// Whether the beginning of the file is examined before the first record is delivered.
     var needsSample: Bool { dialect == nil || findsLayout }
 
-    /// Whether fields are names that are known, all of them.
+    /// Returns whether all fields are known names.
     func knows(_ fields: [[UInt8]]) -> Bool { knows(fields.map { String(decoding: $0, as: UTF8.self).trimmingBlanks }) }
 
-    /// Whether names are known, all of them.
+    /// Returns whether all names are known.
     func knows(_ names: [String]) -> Bool {
       let known = Set(knownNames.map(nameKey))
       guard !known.isEmpty else { return false }

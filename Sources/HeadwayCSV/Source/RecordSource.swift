@@ -1,40 +1,43 @@
-/// The records of a file: reads it piece by piece into one buffer and parses what is there.
+/// The records of a file.
+///
+/// Reads the file in pieces into one buffer, and parses the available bytes.
 package final class RecordSource {
   private let text: TextSource
   private var parser: CSVParser
   /// The parser for JSON Lines; nil for CSV.
   private var jsonLines: JSONLinesParser?
   private var buffer: UnsafeMutableRawBufferPointer
-  /// The place in the buffer of the first byte that is not consumed, and that behind the last.
+  /// The position in the buffer of the first unconsumed byte, and the position after the last byte.
   private var start = 0
   private var filled = 0
   private var isAtEnd = false
   private let nameKey: @Sendable (String) -> String
-  /// Where the header and the rows are.
+  /// The positions of the header and the rows.
   package private(set) var layout: FileLayout
   /// The fields of the header's first record.
   package private(set) var headerFields: [[UInt8]] = []
   /// The physical line of that record.
   package private(set) var headerLine: Int?
-  /// By names that were changed because another column has them, what they were.
+  /// The original names of columns whose names were changed because another column has the same name, by their new
+  /// names.
   package private(set) var renamedColumns: [String: String] = [:]
 
-  /// The same text, for reading ahead, and how much of it has been read.
+  /// The same text for reading ahead, and the number of its bytes that have been read.
   private var ahead: TextSource?
   private var aheadOffset = 0
 
   private static let initialCapacity = 256 * 1024
   private let maximumRecordLength: Int
-  /// How much of a file shows what it is like.
+  /// The number of bytes that are examined to detect the format of a file.
   private static let sampleSize = 64 * 1024
-  /// How much of JSON Lines that can be read only once shows which columns there are.
+  /// The number of bytes that are examined to find the columns of JSON Lines that can be read only once.
   private static let jsonSampleSize = 1 << 20
 
-  /// Finds in the beginning of a file what the options do not say.
+  /// Detects the properties that the options do not specify from the beginning of the file.
   ///
   /// - Parameters:
   ///   - file: The file.
-  ///   - options: What is known of it.
+  ///   - options: The known properties of the file.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
   package init(_ file: any ByteSource, _ options: Options) throws(CSVReaderError) {
     text = try TextSource(file, encoding: options.encoding, acceptsJSONLines: options.acceptsJSONLines)
@@ -67,7 +70,7 @@ package final class RecordSource {
 
   deinit { buffer.deallocate() }
 
-  /// Finds the columns: in all of the file, or in the first megabyte of what can be read only once.
+  /// Finds the columns in the whole file, or in the first megabyte of a file that can be read only once.
   private func openJSONLines(_ file: any ByteSource, _ options: Options) throws(CSVReaderError) {
     var columns = JSONLinesColumns(maximumRecordLength: maximumRecordLength)
     if let whole = try file.reopened() {
@@ -90,7 +93,7 @@ package final class RecordSource {
     }
   }
 
-  /// The delimiter, if the first line says it as Excel writes and reads it: `sep=;`.
+  /// Returns the delimiter, if the first line specifies it in the form that Excel writes and reads: `sep=;`.
   private static func separator(in sample: UnsafeRawBufferPointer) -> UInt8? {
     let text = sample.starts(with: [0xEF, 0xBB, 0xBF]) ? sample.dropFirst(3) : sample[...]
     let line = text.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
@@ -100,35 +103,39 @@ package final class RecordSource {
     return delimiter
   }
 
-  /// What errors call the file.
+  /// The name of the file in errors.
   package var path: String { text.path }
   /// The size of the file, if it is known.
   package var size: Int? { text.size }
-  /// The encoding that was given or found.
+  /// The specified or detected encoding.
   package var encoding: TextEncoding { text.encoding }
-  /// Whether the encoding is a guess, by the characters of the text.
+  /// Whether the encoding is a guess, based on the characters of the text.
   package var isEncodingAssumed: Bool { text.isAssumed }
-  /// The dialect that was given or found.
+  /// The specified or detected dialect.
   package var dialect: CSVDialect { parser.dialect }
-  /// The place in the file up to which it has been parsed.
+  /// The end of the part of the file that has been parsed.
   package var offset: Int { fileOffset(ofText: jsonLines?.byteOffset ?? parser.byteOffset) }
-  /// How many records there were so far, the header included; the names in JSON Lines count as one.
+  /// The number of records so far, including the header.
+  ///
+  /// In JSON Lines, the names count as one record.
   package var count: Int { jsonLines?.recordCount ?? parser.recordCount }
   /// Whether the file is JSON Lines.
   package var isJSONLines: Bool { text.isJSONLines }
-  /// How many of them are the header.
+  /// The number of these records that form the header.
   package var headerCount: Int { jsonLines == nil ? headerRecords : 1 }
   private var headerRecords = 0
-  /// How many bytes have been read from the file.
+  /// The number of bytes that have been read from the file.
   var bytesRead: Int { text.bytesRead }
 
-  /// The place in the file that belongs to a place in the text.
+  /// Returns the position in the file that corresponds to a position in the text.
   ///
-  /// - Parameter offset: The place in the text.
-  /// - Returns: The place in the file; of another encoding than UTF-8, or if it is compressed, about that.
+  /// - Parameter offset: The position in the text.
+  /// - Returns: The position in the file. It is approximate if the encoding is not UTF-8, or if the file is compressed.
   package func fileOffset(ofText offset: Int) -> Int { text.fileOffset(ofText: offset) }
 
-  /// The records of the file's beginning, from the header on, which are kept no longer; nil if they were not asked for.
+  /// Returns the records at the beginning of the file, starting with the header, and releases them.
+  ///
+  /// Nil if they were not requested.
   package func takeSample() -> LayoutRecords? {
     defer { layout.sample = nil }
     return layout.sample
@@ -147,7 +154,9 @@ package final class RecordSource {
     if text.canBeReopened { try readAhead() } else { try passOver() }
   }
 
-  /// Passes over a record, up to what follows it, in text that can be read only once; its window stays.
+  /// Skips a record in text that can be read only once, up to the bytes that follow the record.
+  ///
+  /// Its window is kept.
   private func passOver() throws(CSVReaderError) {
     var record = LongRecord(parser.dialect, fieldCount: 0, canGoBack: false)
     record.add(pending)
@@ -189,9 +198,9 @@ package final class RecordSource {
     parser.scanner.longQuote = record.found.map { .closed($0) } ?? .stray
   }
 
-  /// The names of the fields: those of the header, or made up from their number.
+  /// Returns the names of the fields: those of the header, or names that are generated from their numbers.
   ///
-  /// - Returns: The names; nil when there is no record.
+  /// - Returns: The names. Nil if there is no record.
   /// - Throws: ``CSVReaderError`` with the code `badHeader` or `cannotRead`.
   package func header() throws(CSVReaderError) -> [String]? {
     if let columns = jsonLines?.columns {
@@ -200,10 +209,10 @@ package final class RecordSource {
       return names.isEmpty ? nil : names
     }
     guard layout.hasHeader else {
-      // The first record is looked at and left for later.
+      // The first record is examined but not consumed.
       var lookAhead = makeParser(parser.dialect)
       let fields = try nextFields(&lookAhead)
-      // The first row may be one with too few fields.
+      // The first row might have too few fields.
       let count = layout.unusableHeader == nil ? fields?.count : layout.columnCount
       return fields.flatMap { _ in count }.map { Header.names(of: [Array(repeating: "", count: $0)]) }
     }
@@ -228,7 +237,9 @@ package final class RecordSource {
     return names
   }
 
-  /// The fields of the next record for the header; nil at the end.
+  /// Returns the fields of the next record for the header.
+  ///
+  /// Nil at the end.
   private func nextFields(_ parser: inout CSVParser) throws(CSVReaderError) -> [String]? {
     let (path, isHeader, quote) = (text.path, layout.hasHeader, parser.dialect.quote)
     while true {
@@ -254,7 +265,7 @@ package final class RecordSource {
       }
       if let failure { throw failure }
       if parser.scanner.awaitsLongQuote {
-        // No header is as long as that.
+        // No header is this long.
         (parser.scanner.awaitsLongQuote, parser.scanner.longQuote) = (false, .stray)
         continue
       }
@@ -264,14 +275,14 @@ package final class RecordSource {
     }
   }
 
-  /// Hands out the records that are left, until one of the closures says to stop.
+  /// Delivers the remaining records, until one of the closures stops the call.
   ///
-  /// Can be called again then, and goes on behind the last record.
+  /// After that, you can call this method again. It continues after the last record.
   ///
   /// - Parameters:
   ///   - record: Receives each well-formed record.
   ///   - malformed: Receives each malformed record.
-  /// - Throws: ``CSVReaderError`` with the code `cannotRead`, or what a closure throws.
+  /// - Throws: ``CSVReaderError`` with the code `cannotRead`, or the error that a closure throws.
   package func forEach(
     _ record: (borrowing CSVRecord) throws -> CSVFlow, malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
   ) throws {
@@ -283,17 +294,17 @@ package final class RecordSource {
     }
   }
 
-  /// How parsing what is there has ended.
+  /// The reason why parsing the available bytes has ended.
   enum Parsed {
-    /// A closure said to stop.
+    /// A closure stopped the call.
     case stopped
-    /// All records that are there have been handed out, and more must be read for the next.
+    /// All available records have been delivered, and more bytes must be read for the next one.
     case needsInput
-    /// All records have been handed out.
+    /// All records have been delivered.
     case ended
   }
 
-  /// Hands out the records that have been read, until one of the closures says to stop.
+  /// Delivers the records that have been read, until one of the closures stops the call.
   func parse(
     _ record: (borrowing CSVRecord) throws -> CSVFlow, malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
   ) throws -> Parsed {
@@ -317,10 +328,10 @@ package final class RecordSource {
     return isStopped ? .stopped : isAtEnd ? .ended : .needsInput
   }
 
-  /// The bytes that are not consumed.
+  /// The unconsumed bytes.
   private var pending: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[start..<filled]) }
 
-  /// Moves what was not consumed to the front.
+  /// Moves the unconsumed bytes to the front.
   private func moveToFront() {
     filled -= start
     if start > 0, filled > 0, let front = buffer.baseAddress {
@@ -329,7 +340,9 @@ package final class RecordSource {
     start = 0
   }
 
-  /// Reads more, as much as fits into the buffer, which grows when one record fills it, and shrinks behind that.
+  /// Reads as many bytes as fit into the buffer.
+  ///
+  /// The buffer grows if one record fills it, and shrinks after that record.
   func fill() throws(CSVReaderError) {
     moveToFront()
     if buffer.count > Self.initialCapacity, filled < Self.initialCapacity / 2 { resize(to: Self.initialCapacity) }
@@ -337,7 +350,8 @@ package final class RecordSource {
     if buffer.count - filled < 16 {
       resize(to: min(buffer.count * 2, max(maximumRecordLength + 2, buffer.count) + 16))
     }
-    // One that has grown is still filled by chunks, so that cancelling waits for no more, and it can shrink.
+    // A buffer that has grown is still filled in chunks, so that a cancellation waits for one chunk only, and the
+    // buffer can shrink.
     let room = min(buffer.count, filled + Self.initialCapacity)
     let count = try text.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<room]))
     filled += count

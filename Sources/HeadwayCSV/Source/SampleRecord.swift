@@ -1,24 +1,31 @@
 import HeadwayLines
 
-/// A record of a file's beginning, kept to be compared with others.
+/// A record at the beginning of a file, which is kept to compare it with others.
 package struct SampleRecord: Sendable {
-  /// The physical line on which it starts.
+  /// The physical line where the record starts.
   let line: Int
   package let fields: [[UInt8]]
   /// The record as it is in the file.
   let raw: [UInt8]
-  /// Which of its fields are in quotes; in JSON Lines, strings.
+  /// For each field, whether it is in quotes.
+  ///
+  /// In JSON Lines, whether it is a string.
   private let quotes: [Bool]
-  /// What is wrong with it.
+  /// The defect of the record.
+  ///
+  /// Nil if it is well-formed.
   let defect: CSVError?
 
   var isMalformed: Bool { defect != nil }
-  /// A field of it is in quotes, or may be.
+  /// Whether a field is in quotes, or might be.
   var quotesFields: Bool { isMalformed || quotes.contains(true) }
-  /// The number of fields, 0 of a malformed record.
+  /// The number of fields.
+  ///
+  /// 0 for a malformed record.
   package var count: Int { fields.count }
   var filledCount: Int { fields.count { !$0.isEmpty } }
-  /// Whether a field has a word for a value that is missing, a fraction, a date or a time, or two have the same text.
+  /// Whether a field contains a word for a missing value, a fraction, a date or a time, or two fields have the same
+  /// text.
   var isUnlikeNames: Bool {
     let filled = fields.filter { !$0.isEmpty }
     return Set(filled).count < filled.count
@@ -27,7 +34,9 @@ package struct SampleRecord: Sendable {
       }
   }
 
-  /// Enough for any header, and for the types of most columns; a sample of long records has fewer.
+  /// Enough for any header, and for the types of most columns.
+  ///
+  /// A sample of long records has fewer.
   private static let most = 2_000
 
   private init(_ record: borrowing CSVRecord) {
@@ -43,10 +52,12 @@ package struct SampleRecord: Sendable {
     (quotes, defect) = ([], record.error)
   }
 
-  /// Whether a field is in quotes; in JSON Lines, whether it is a string.
+  /// Returns whether a field is in quotes.
+  ///
+  /// In JSON Lines, whether it is a string.
   package func wasQuoted(at position: Int) -> Bool { position < quotes.count && quotes[position] }
 
-  /// The well-formed records of a sample of JSON Lines.
+  /// Returns the well-formed records of a sample of JSON Lines.
   static func all(inJSONLines bytes: UnsafeRawBufferPointer, isWhole: Bool, _ columns: [String]) -> [SampleRecord] {
     var records: [SampleRecord] = []
     var parser = JSONLinesParser(columns: columns, maximumRecordLength: max(bytes.count, 1))
@@ -60,13 +71,13 @@ package struct SampleRecord: Sendable {
     return records
   }
 
-  /// The complete records of a sample.
+  /// Returns the complete records of a sample.
   ///
   /// - Parameters:
   ///   - bytes: The beginning of the file.
-  ///   - isWhole: It is all of the file.
-  ///   - dialect: How it is written.
-  ///   - skippedLines: How many physical lines at the start are no records.
+  ///   - isWhole: Whether it is the whole file.
+  ///   - dialect: The dialect of the file.
+  ///   - skippedLines: The number of physical lines at the start that are not records.
   /// - Returns: The records, in the order of the file.
   static func all(
     in bytes: UnsafeRawBufferPointer, isWhole: Bool, _ dialect: CSVDialect, skippedLines: Int
@@ -81,13 +92,16 @@ package struct SampleRecord: Sendable {
       records.append(SampleRecord(record))
       return flow()
     }
-    // A quote that stays open to the end of a sample does so in the file, or the sample has not one record.
+    // A quote that is open up to the end of a sample is either open up to the end of the file, or the sample contains
+    // no complete record.
     guard records.isEmpty, !isWhole, consumed < bytes.count else { return records }
     return all(in: bytes, isWhole: true, dialect, skippedLines: skippedLines).dropLast()
   }
 }
 
-/// What kind of values a field has, as a person sees it: what tells a header from rows.
+/// The kind of values that a field has, as people perceive it.
+///
+/// It distinguishes a header from rows.
 enum ValueKind {
   case number, fraction, date, time
 
@@ -109,13 +123,13 @@ enum ValueKind {
     }
   }
 
-  /// Whole numbers among fractions are fractions.
+  /// Integers among fractions are fractions.
   static func common(_ one: ValueKind, _ other: ValueKind) -> ValueKind? {
     if one == other { return one }
     return [one, other].allSatisfy { $0 == .number || $0 == .fraction } ? .fraction : nil
   }
 
-  /// Whether a field means that there is no value, or that it is not known.
+  /// Returns whether a field means that there is no value, or that the value is not known.
   static func isMissing(_ field: [UInt8]) -> Bool {
     guard field.count <= longestMissing else { return false }
     let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") }
@@ -133,7 +147,9 @@ enum ValueKind {
   ]
   private static let longestMissing = missing.map(\.utf8.count).max() ?? 0
 
-  /// By column, the kind of all its values; nil where they are of several, or text, or there are none.
+  /// Returns the kind of all values of each column.
+  ///
+  /// Nil for a column whose values are of several kinds or text, or that has no values.
   static func kinds(of rows: some Sequence<SampleRecord>, width: Int) -> [ValueKind?] {
     var kinds: [ValueKind?] = Array(repeating: nil, count: width)
     var isText = Array(repeating: false, count: width)

@@ -6,12 +6,14 @@ import Musl
 import Glibc
 #endif
 
-/// Turns text of another encoding into UTF-8, piece by piece.
+/// Converts text in another encoding to UTF-8, in pieces.
 final class TextDecoder {
   private let converter: iconv_t
-  /// How many bytes are passed over where they mean nothing.
+  /// The number of bytes that are skipped if they are invalid.
   private let unitSize: Int
-  /// What comes into the text for bytes that mean nothing: no UTF-8, so that the record is rejected.
+  /// The byte that replaces invalid bytes in the text.
+  ///
+  /// It is not valid UTF-8, so the record is rejected.
   private static let invalid: UInt8 = 0xFF
 
   /// Nil if the system does not know the encoding.
@@ -26,7 +28,9 @@ final class TextDecoder {
 
   deinit { iconv_close(converter) }
 
-  /// The text of some bytes, with `U+FFFD` for what means nothing; nil if the system does not know the encoding.
+  /// Returns the text of some bytes, with `U+FFFD` for invalid bytes.
+  ///
+  /// Nil if the system does not know the encoding.
   static func text(of bytes: [UInt8], in encoding: TextEncoding) -> String? {
     guard let decoder = TextDecoder(from: encoding.name) else { return nil }
     var text: [UInt8] = []
@@ -44,13 +48,14 @@ final class TextDecoder {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Converts what is there and has room.
+  /// Converts as many of the bytes as there is room for.
   ///
   /// - Parameters:
   ///   - source: The bytes.
-  ///   - isFinal: No more will come, so that a part of a character at the end means nothing.
-  ///   - target: Where the text goes; 16 bytes at least.
-  /// - Returns: How many bytes were read, which may leave a part of a character, and how many were written.
+  ///   - isFinal: Whether these are the last bytes, so that an incomplete character at the end is invalid.
+  ///   - target: The destination for the text, at least 16 bytes.
+  /// - Returns: The number of bytes that were read, which can exclude an incomplete character, and the number of bytes
+  ///   that were written.
   func decode(
     _ source: UnsafeRawBufferPointer, isFinal: Bool, into target: UnsafeMutableRawBufferPointer
   ) -> (read: Int, written: Int) {
@@ -61,7 +66,7 @@ final class TextDecoder {
     var (inputLeft, outputLeft) = (source.count, target.count)
     while inputLeft > 0, iconv(converter, &input, &inputLeft, &output, &outputLeft) == -1 {
       let failure = errno
-      // No room, or the rest of a character is to come.
+      // There is no room left, or the rest of a character is missing.
       guard failure == EILSEQ || (failure == EINVAL && isFinal), outputLeft > 0 else { break }
       output?.pointee = CChar(bitPattern: Self.invalid)
       output = output.map { $0 + 1 }
@@ -70,7 +75,7 @@ final class TextDecoder {
       input = input.map { $0 + passed }
       inputLeft -= passed
     }
-    // Some encodings, as CP1258 for Vietnamese, keep a letter until it is known that no accent follows.
+    // Some encodings, such as CP1258 for Vietnamese, hold back a letter until it is known that no accent follows.
     if isFinal, inputLeft == 0, outputLeft > 0 { iconv(converter, nil, nil, &output, &outputLeft) }
     return (source.count - inputLeft, target.count - outputLeft)
   }

@@ -1,4 +1,4 @@
-/// The text of a file in UTF-8, whatever its encoding is.
+/// The text of a file in UTF-8, whatever the encoding of the file is.
 final class TextSource {
   private let file: any ByteSource
   /// Nil for UTF-8.
@@ -9,28 +9,33 @@ final class TextSource {
   private var isAtEnd = false
   private var textCount = 0
 
-  /// All text so far is ASCII, which means the same in each encoding that the rest may have.
+  /// Whether all text so far is ASCII, which is the same in each encoding that the rest might have.
   private var isUndecided = false
 
-  /// The encoding that was given or found; UTF-8 while all text is ASCII.
+  /// The specified or detected encoding.
+  ///
+  /// UTF-8 as long as all text is ASCII.
   private(set) var encoding: TextEncoding
-  /// Whether the encoding is a guess, by the characters of the text.
+  /// Whether the encoding is a guess, based on the characters of the text.
   private(set) var isAssumed = false
-  /// Whether the text is JSON Lines; false if the encoding was given.
+  /// Whether the text is JSON Lines.
+  ///
+  /// False if the encoding was specified.
   private(set) var isJSONLines = false
 
   private static let capacity = 256 * 1024
 
-  /// Looks at the beginning of some bytes, if that must show their encoding.
+  /// Examines the beginning of some bytes, if it must determine their encoding.
   ///
-  /// Text that begins as ASCII is decided where it has the first other character.
+  /// For text that begins as ASCII, the encoding is determined at the first non-ASCII character.
   ///
-  /// Of what is no regular file, it waits then for as much as ``FileContent`` needs, or for its end.
+  /// For files that are not regular, it waits then for as many bytes as ``FileContent`` needs, or for the end of the
+  /// file.
   ///
   /// - Parameters:
   ///   - file: The bytes.
-  ///   - encoding: Their encoding; nil to find it.
-  ///   - acceptsJSONLines: Whether they may be JSON Lines.
+  ///   - encoding: The encoding of the bytes. Nil to detect it.
+  ///   - acceptsJSONLines: Whether they can be JSON Lines.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
   init(
     _ file: any ByteSource, encoding: TextEncoding?, acceptsJSONLines: Bool = false
@@ -38,7 +43,7 @@ final class TextSource {
     self.file = file
     buffer = .allocate(byteCount: Self.capacity, alignment: 16)
     self.encoding = encoding ?? .utf8
-    // What was said is not doubted.
+    // A specified encoding is not questioned.
     if encoding == nil {
       while !isAtEnd, pending.count < FileContent.sampleSize { try fill() }
       let content = FileContent(
@@ -58,32 +63,35 @@ final class TextSource {
   deinit { buffer.deallocate() }
 
   var path: String { file.path }
-  /// Whether the text can be read once more.
+  /// Whether the text can be read again.
   var canBeReopened: Bool { file.size != nil }
 
-  /// The same text once more from its start, in the same encoding; nil where it can be read only once.
+  /// Returns a source that reads the same text again from its start, in the same encoding.
+  ///
+  /// Nil if it can be read only once.
   func reopened() throws(CSVReaderError) -> TextSource? {
     guard let file = try file.reopened() else { return nil }
     return try TextSource(file, encoding: encoding)
   }
 
-  /// How many bytes have been read.
+  /// The number of bytes that have been read.
   var bytesRead: Int { file.bytesRead }
   /// The size of the file in bytes, if it is known.
   var size: Int? { file.size }
 
-  /// The place in the file that belongs to a place in the text; of another encoding than UTF-8, or if it is compressed,
-  /// about that.
+  /// Returns the position in the file that corresponds to a position in the text.
+  ///
+  /// It is approximate if the encoding is not UTF-8, or if the file is compressed.
   func fileOffset(ofText offset: Int) -> Int {
     guard decoder != nil || file.countsCompressedBytes, textCount > 0 else { return offset }
     return Int(
       Double(offset) * Double(file.bytesRead - (file.countsCompressedBytes ? 0 : pending.count)) / Double(textCount))
   }
 
-  /// Reads the text that comes next.
+  /// Reads the next bytes of the text.
   ///
-  /// - Parameter target: Where to put it; 16 bytes at least.
-  /// - Returns: How many bytes were read; zero at the end.
+  /// - Parameter target: The destination, at least 16 bytes.
+  /// - Returns: The number of bytes that were read. Zero at the end.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead`.
   func read(into target: UnsafeMutableRawBufferPointer) throws(CSVReaderError) -> Int {
     if isUndecided, let count = try readASCII(into: target) { return count }
@@ -109,9 +117,10 @@ final class TextSource {
     }
   }
 
-  /// Reads text up to the first character that is not ASCII.
+  /// Reads text up to the first non-ASCII character.
   ///
-  /// - Returns: How many bytes were read; nil if there are none before that character, where the encoding is found.
+  /// - Returns: The number of bytes that were read. Nil if there are none before that character; the encoding has then
+  ///   been determined.
   private func readASCII(into target: UnsafeMutableRawBufferPointer) throws(CSVReaderError) -> Int? {
     if pending.isEmpty, !isAtEnd { try fill() }
     let count = UnsafeRawBufferPointer(rebasing: buffer[pending.prefix(target.count)]).asciiCount
@@ -125,7 +134,7 @@ final class TextSource {
     return count
   }
 
-  /// Finds the encoding: in all of the file, or in what is there of one that can be read only once.
+  /// Determines the encoding from the whole file, or from the available bytes of a file that can be read only once.
   private func findEncoding() throws(CSVReaderError) {
     isUndecided = false
     var evidence = EncodingEvidence()
@@ -139,7 +148,7 @@ final class TextSource {
         evidence.add(UnsafeRawBufferPointer(rebasing: chunk[..<count]))
       } while count > 0 && !evidence.isEnough
     } else {
-      // The line must be complete, so that no character is cut.
+      // The line must be complete, so that no character is cut off.
       while !isAtEnd, pending.count < Self.capacity, !buffer[pending].contains(UInt8(ascii: "\n")) { try fill() }
       evidence.add(UnsafeRawBufferPointer(rebasing: buffer[pending]))
       isWhole = isAtEnd
@@ -150,7 +159,7 @@ final class TextSource {
     decoder = TextDecoder(from: encoding.name)
   }
 
-  /// Moves what is pending to the front, and reads more behind it.
+  /// Moves the pending bytes to the front, and reads more bytes after them.
   private func fill() throws(CSVReaderError) {
     buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[pending]))
     pending = 0..<pending.count

@@ -1,5 +1,5 @@
 extension CSVWriter {
-  /// Writes a row of texts.
+  /// Writes a row of strings.
   ///
   /// ```swift
   /// let writer = CSVWriter(columns: ["id", "name"])
@@ -7,8 +7,8 @@ extension CSVWriter {
   /// print(writer.text)
   /// ```
   ///
-  /// - Parameter fields: The fields, as many as there are columns. A row without any is written as one empty field.
-  /// - Throws: ``CSVWriterError`` with the code `raggedRow`, or one about the file.
+  /// - Parameter fields: The fields, as many as there are columns. A row without fields is written as one empty field.
+  /// - Throws: ``CSVWriterError`` with the code `raggedRow`, or an error about the file.
   /// - Complexity: O(*n*) in the length of the fields.
   public func write(_ fields: some Collection<some StringProtocol>) throws(CSVWriterError) {
     try writeRow(count: max(fields.count, 1)) {
@@ -23,8 +23,8 @@ extension CSVWriter {
   /// try writer.write(fields: 1, "Zoo", 2.5)
   /// ```
   ///
-  /// - Parameter field: The values, as many as there are columns; nil is an empty field.
-  /// - Throws: ``CSVWriterError`` with the code `raggedRow` or `invalidValue`, or one about the file.
+  /// - Parameter field: The values, as many as there are columns. Nil is written as an empty field.
+  /// - Throws: ``CSVWriterError`` with the code `raggedRow` or `invalidValue`, or an error about the file.
   /// - Complexity: O(*n*) in the length of the fields.
   public func write<each Field: CSVFieldConvertible>(fields field: repeat each Field) throws(CSVWriterError) {
     var texts: [String] = []
@@ -32,7 +32,7 @@ extension CSVWriter {
     try write(texts)
   }
 
-  /// Writes a row that was read, as it is.
+  /// Writes a row from a reader unchanged.
   ///
   /// ```swift
   /// let reader = CSVReader(path: path)
@@ -43,8 +43,8 @@ extension CSVWriter {
   /// try writer.finish()
   /// ```
   ///
-  /// - Parameter row: The row, of a file in any dialect.
-  /// - Throws: ``CSVWriterError`` with the code `raggedRow`, or one about the file.
+  /// - Parameter row: The row, from a file in any dialect.
+  /// - Throws: ``CSVWriterError`` with the code `raggedRow`, or an error about the file.
   /// - Complexity: O(*n*) in the length of the row. No allocation.
   public func write(_ row: CSVRow) throws(CSVWriterError) {
     try writeRow(count: row.count) {

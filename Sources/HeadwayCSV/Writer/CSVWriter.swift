@@ -1,4 +1,4 @@
-/// Writes rows of fields or values as CSV: into a file, to a descriptor, or into memory.
+/// Writes rows of fields or values as CSV to a file, to a descriptor, or to memory.
 ///
 /// ```swift
 /// let writer = try CSVWriter(path: "stations.csv", columns: ["id", "name"])
@@ -7,35 +7,39 @@
 /// try writer.finish()
 /// ```
 ///
-/// What it writes, ``CSVReader`` reads as the same fields, given the same dialect. Quotes are around a field only where
-/// a reader needs them. The names of columns are the exception: a reader leaves out blanks around them.
+/// A ``CSVReader`` with the same dialect reads the same fields that the writer has written. A field is in quotes only
+/// if a reader needs them. The names of columns are an exception: a reader removes blanks around them.
 ///
-/// **Files.** A file is written beside its name, and gets that when ``finish()`` returns: others see what was there
-/// before, or all rows. Without `finish`, and after an error, nothing remains. What is no regular file, such as a pipe
-/// or a device, is written in place.
+/// **Files.** A file is written under a temporary name in the same folder, and gets its final name when ``finish()``
+/// returns. Other programs see either the previous content or all rows. Without `finish`, and after an error, nothing
+/// remains. A file that is not regular, such as a pipe or a device, is written directly.
 ///
-/// **Threads.** Everything runs on the calling thread, which waits while a buffer of 64 KB is written. Use a writer on
+/// **Threads.** Everything runs on the calling thread, which waits while a buffer of 64 KB is written. Use a writer in
 /// one thread or task at a time.
 ///
 /// **Errors** are of type ``CSVWriterError``.
 public final class CSVWriter {
-  /// What errors call the file.
+  /// The name of the file in errors.
   public let path: String
 
-  /// How it is written.
+  /// The format of the file.
   public let options: Options
 
-  /// The names of the columns; nil while they are not known.
+  /// The names of the columns.
+  ///
+  /// Nil if they are not known yet.
   public private(set) var columns: [String]?
 
-  /// How many rows have been written, the header not included.
+  /// The number of rows that have been written, not counting the header.
   public private(set) var rowCount = 0
 
   private let format: FieldFormat
   /// Nil for memory.
   private let output: OutputFile?
   private var buffer: [UInt8] = []
-  /// How many fields a row has; nil while that is not known.
+  /// The number of fields in a row.
+  ///
+  /// Nil if it is not known yet.
   private var width: Int?
   private var hasRecords = false
   private var failure: CSVWriterError?
@@ -52,13 +56,13 @@ public final class CSVWriter {
     if let columns { begin(columns) }
   }
 
-  /// Creates a file beside a path, which gets that name when the writer is finished.
+  /// Creates a file under a temporary name, which gets the name `path` when the writer is finished.
   ///
   /// - Parameters:
-  ///   - path: The name of the file; `-` is standard output.
-  ///   - columns: The names of the columns. When nil, they are those of the first value that is encoded, and there are
-  ///     none if fields are written.
-  ///   - options: How the file is written.
+  ///   - path: The path of the file. `-` is standard output.
+  ///   - columns: The names of the columns. If nil, they are those of the first value that you encode. If you write
+  ///     fields instead, there are none.
+  ///   - options: The format of the file.
   /// - Throws: ``CSVWriterError`` with the code `folderNotFound`, `isDirectory`, `permissionDenied`, `diskFull` or
   ///   `cannotWrite`.
   public convenience init(
@@ -68,44 +72,46 @@ public final class CSVWriter {
     self.init(output, path: path, columns: columns, options: options)
   }
 
-  /// Writes to a descriptor, from the place where that is.
+  /// Writes to a descriptor, starting at its current position.
   ///
   /// - Parameters:
   ///   - fileDescriptor: The descriptor, open for writing. It is not closed, and must stay open until the writer is
   ///     finished.
-  ///   - columns: The names of the columns. When nil, they are those of the first value that is encoded, and there are
-  ///     none if fields are written.
-  ///   - options: How the file is written.
+  ///   - columns: The names of the columns. If nil, they are those of the first value that you encode. If you write
+  ///     fields instead, there are none.
+  ///   - options: The format of the file.
   public convenience init(fileDescriptor: Int32, columns: [String]? = nil, options: Options = Options()) {
     let path = "/dev/fd/\(fileDescriptor)"
     self.init(
       OutputFile(descriptor: fileDescriptor, path: path), path: path, columns: columns, options: options)
   }
 
-  /// Writes into memory: see ``bytes`` and ``text``.
+  /// Writes to memory: see ``bytes`` and ``text``.
   ///
   /// - Parameters:
-  ///   - columns: The names of the columns. When nil, they are those of the first value that is encoded, and there are
-  ///     none if fields are written.
-  ///   - options: How the bytes are written.
+  ///   - columns: The names of the columns. If nil, they are those of the first value that you encode. If you write
+  ///     fields instead, there are none.
+  ///   - options: The format of the bytes.
   public convenience init(columns: [String]? = nil, options: Options = Options()) {
     self.init(nil, path: "memory", columns: columns, options: options)
   }
 
-  /// What has been written into memory; of a file, what is not yet written to it.
+  /// The bytes that have been written to memory.
+  ///
+  /// For a file, the bytes that have not been written to it yet.
   public var bytes: [UInt8] { buffer }
 
-  /// What has been written into memory, as text.
+  /// The bytes that have been written to memory, as text.
   ///
   /// - Complexity: O(*n*) in the number of bytes.
   public var text: String { String(decoding: buffer, as: UTF8.self) }
 
-  /// Writes what is left, and gives the file its name.
+  /// Writes the remaining bytes, and gives the file its name.
   ///
-  /// Once more it does nothing.
+  /// Calling this method again has no effect.
   ///
-  /// - Throws: ``CSVWriterError`` with the code `diskFull` or another about the file; then there is none, or the one
-  ///   that was there before.
+  /// - Throws: ``CSVWriterError`` with the code `diskFull`, or another error about the file. There is then no file, or
+  ///   the one that existed before.
   public func finish() throws(CSVWriterError) {
     guard !isFinished else { return }
     isFinished = true
@@ -121,7 +127,7 @@ public final class CSVWriter {
 
   // MARK: Rows
 
-  /// Takes the names of the columns, before the first row.
+  /// Sets the names of the columns, before the first row.
   func begin(_ columns: [String]) {
     (self.columns, width) = (columns, columns.count)
     guard options.writesHeader, !columns.isEmpty else { return }
@@ -150,13 +156,13 @@ public final class CSVWriter {
     if output != nil, buffer.count >= Self.bufferSize { try flush() }
   }
 
-  /// Appends a field of the row that is being written.
+  /// Appends a field to the row that is being written.
   package func append(_ field: String, at position: Int) {
     var field = field
     field.withUTF8 { append(UnsafeRawBufferPointer($0), at: position) }
   }
 
-  /// Appends a field of the row that is being written.
+  /// Appends a field to the row that is being written.
   package func append(_ field: UnsafeRawBufferPointer, at position: Int) {
     format.append(field, at: position, isFirstRow: !hasRecords, to: &buffer)
   }
@@ -170,7 +176,7 @@ public final class CSVWriter {
     if let failure { throw failure }
     guard let output else { return }
     do throws(CSVWriterError) {
-      // The buffer is not written to meanwhile.
+      // The buffer is not modified while the bytes are written.
       let bytes = buffer.span.bytes
       try bytes.withUnsafeBytes { (bytes) throws(CSVWriterError) in try output.write(bytes) }
     } catch {

@@ -1,4 +1,4 @@
-/// Why a CSV file, or a row of it, could not be written.
+/// An error that describes why a CSV file, or a row of it, could not be written.
 ///
 /// ```swift
 /// do {
@@ -10,28 +10,32 @@
 /// }
 /// ```
 ///
-/// After an error about the file nothing more can be written. After one about a row, that row is left out, and others
-/// may follow.
+/// After an error about the file, nothing else can be written. After an error about a row, that row is not written, and
+/// others can follow.
 public struct CSVWriterError: Error, Sendable {
-  /// What went wrong, for a program to decide on.
+  /// The kind of failure, for decisions in code.
   public let code: Code
 
-  /// The file, as it was named.
+  /// The path of the file, as the caller specified it.
   public let path: String
 
-  /// The number of the row, counted from one, the header not included; nil when no row is concerned.
+  /// The number of the row, starting at one and not counting the header.
+  ///
+  /// Nil if the error does not concern a row.
   public let rowNumber: Int?
 
-  /// The name of the column, where one is concerned.
+  /// The name of the column.
+  ///
+  /// Nil if the error does not concern a column.
   public let columnName: String?
 
-  /// What is wrong, as a sentence for a person.
+  /// The reason, as a sentence for people.
   public let message: String
 
-  /// The `errno` of the system call that failed, or nil when none did.
+  /// The `errno` of the system call that failed, or nil if none failed.
   public let errorNumber: Int32?
 
-  /// What a type threw that was to be encoded.
+  /// The error that a type threw while it was encoded.
   public let underlyingError: (any Error)?
 
   init(
@@ -49,7 +53,7 @@ public struct CSVWriterError: Error, Sendable {
 }
 
 extension CSVWriterError: CustomStringConvertible {
-  /// One line for a person: the file, the row, the column, and what is wrong.
+  /// One line for people: the file, the row, the column, and the reason.
   public var description: String {
     var place = path
     if let rowNumber { place += ", row \(rowNumber)" }
@@ -61,7 +65,7 @@ extension CSVWriterError: CustomStringConvertible {
 extension CSVWriterError {
   /// The kinds of failure.
   ///
-  /// A later version may add some: keep a default case when you compare.
+  /// A later version might add kinds, so include a default case when you compare.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case folderNotFound, isDirectory, permissionDenied, diskFull, cannotWrite
@@ -72,16 +76,16 @@ extension CSVWriterError {
 
     private init(_ kind: Kind) { self.kind = kind }
 
-    /// The folder of the file is not there.
+    /// The folder of the file does not exist.
     public static let folderNotFound = Code(.folderNotFound)
 
     /// The path names a directory.
     public static let isDirectory = Code(.isDirectory)
 
-    /// The process may not write the file, or not into its folder.
+    /// The process does not have permission to write the file, or to write into its folder.
     public static let permissionDenied = Code(.permissionDenied)
 
-    /// There is no room on the device, or the user may not have more of it.
+    /// The device is full, or the user's quota is exceeded.
     public static let diskFull = Code(.diskFull)
 
     /// The file could not be created or written for another reason.
@@ -92,13 +96,13 @@ extension CSVWriterError {
     /// A row has more or fewer fields than there are columns.
     public static let raggedRow = Code(.raggedRow)
 
-    /// A value has a key that is no column.
+    /// A value has a key that is not a column.
     public static let noSuchColumn = Code(.noSuchColumn)
 
     /// A value can't be written, such as a number that is not finite.
     public static let invalidValue = Code(.invalidValue)
 
-    /// A type was to be encoded that takes more than a field, such as a structure inside a structure.
+    /// A type can't be encoded because it needs more than one field, such as a structure inside a structure.
     public static let unsupportedType = Code(.unsupportedType)
 
     /// The name of the code.

@@ -1,8 +1,8 @@
-/// Puts fields and rows together, with quotes only where a reader needs them.
+/// Formats fields and rows, with quotes only where a reader needs them.
 struct FieldFormat {
   private let dialect: CSVDialect
   private let lineEnd: [UInt8]
-  /// By byte, whether a field with it is in quotes.
+  /// For each byte, whether a field that contains it is in quotes.
   private let isSpecial: [Bool]
 
   init(_ dialect: CSVDialect, _ lineEnd: CSVWriter.Options.LineEnd) {
@@ -19,9 +19,9 @@ struct FieldFormat {
   ///
   /// - Parameters:
   ///   - field: The content.
-  ///   - position: The position in the row.
-  ///   - isFirstRow: It is in the first record of the file.
-  ///   - output: Where it goes.
+  ///   - position: The position of the field in the row, starting at 0.
+  ///   - isFirstRow: Whether the field is in the first record of the file.
+  ///   - output: The destination.
   func append(
     _ field: UnsafeRawBufferPointer, at position: Int, isFirstRow: Bool, to output: inout [UInt8]
   ) {
@@ -32,16 +32,16 @@ struct FieldFormat {
     }
     output.append(dialect.quote)
     for byte in field {
-      // Doubled, an escape means itself too.
+      // A doubled escape also represents itself.
       if byte == dialect.quote || byte == dialect.escape { output.append(byte) }
       output.append(byte)
     }
     output.append(dialect.quote)
   }
 
-  /// Ends the row that began at a place of the output.
+  /// Ends the row that began at a position in the output.
   func endRow(from start: Int, in output: inout [UInt8]) {
-    // A line without a byte is no row.
+    // A line without a byte is not a row.
     if output.count == start { output.append(contentsOf: [dialect.quote, dialect.quote]) }
     output.append(contentsOf: lineEnd)
   }
@@ -50,7 +50,7 @@ struct FieldFormat {
     guard let first = field.first else { return false }
     if position == 0 {
       if first == dialect.comment { return true }
-      // What would be a byte order mark, or the line by which Excel names the delimiter.
+      // Text that would be read as a byte order mark, or as the line that names the delimiter in Excel.
       if isFirstRow, field.starts(with: [0xEF, 0xBB, 0xBF]) || field.starts(with: "sep=".utf8) { return true }
     }
     if dialect.skipsSpacesAfterDelimiter, first == UInt8(ascii: " ") { return true }

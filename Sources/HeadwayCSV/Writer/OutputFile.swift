@@ -12,26 +12,28 @@ import Musl
 import Android
 #endif
 
-/// Where a writer's bytes go.
+/// The destination of a writer's bytes.
 ///
-/// A regular file is written beside its name and moved there when it is complete. What is there and is no regular file,
-/// such as a pipe or a device, is written in place.
+/// A regular file is written under a temporary name in the same folder, and renamed when it is complete. An existing
+/// file that is not regular, such as a pipe or a device, is written directly.
 final class OutputFile {
   let path: String
   private let descriptor: Int32
   private let closesDescriptor: Bool
-  /// The file that is written, and its name when it is complete; nil if it is written in place.
+  /// The temporary name of the file, and its final name.
+  ///
+  /// Nil if the file is written directly.
   private var move: (from: String, to: String)?
   private var isOpen = true
 
   private static let count = Atomic<Int>(0)
 
-  /// Takes a descriptor, which is not closed.
+  /// Writes to a descriptor, which is not closed.
   init(descriptor: Int32, path: String) {
     (self.path, self.descriptor, closesDescriptor) = (path, descriptor, false)
   }
 
-  /// Creates a file beside a path, or opens what is there and is no regular file.
+  /// Creates a file with a temporary name next to a path, or opens an existing file that is not regular.
   init(path: String) throws(CSVWriterError) {
     self.path = path
     closesDescriptor = true
@@ -41,7 +43,7 @@ final class OutputFile {
     if exists {
       let kind = status.st_mode & S_IFMT
       if kind == S_IFDIR { throw CSVWriterError(errorNumber: EISDIR, path: path) }
-      // A file that may not be written could be replaced, if its folder lets that happen; nobody expects it.
+      // If its folder allows it, a file without write permission could be replaced, but no user expects that.
       guard path.withPathBytes({ access($0, W_OK) }) == 0 else { throw CSVWriterError(errorNumber: errno, path: path) }
       if kind != S_IFREG {
         descriptor = openOutput(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
@@ -60,7 +62,7 @@ final class OutputFile {
 
   deinit { discard() }
 
-  /// Where a path leads by links, so that the file is replaced and not the link.
+  /// Resolves symbolic links in a path, so that the file is replaced and not the link.
   private static func resolved(_ path: String) -> String { FileSystem.resolved(path) ?? path }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(CSVWriterError) {
@@ -75,13 +77,13 @@ final class OutputFile {
     }
   }
 
-  /// Closes the file and gives it its name.
+  /// Closes the file and gives it its final name.
   func finish() throws(CSVWriterError) {
     guard isOpen, closesDescriptor else { return }
-    // The name must not come to stable storage before what it names does.
+    // The new name must not reach stable storage before the content does.
     if move != nil, fsync(descriptor) != 0, errno != EINVAL { throw failure }
     isOpen = false
-    // After EINTR the descriptor is gone on Linux, and the data was written before.
+    // After EINTR, the descriptor is already closed on Linux, and the data was written before.
     guard closeOutput(descriptor) == 0 || errno == EINTR else { throw failure }
     guard let move else { return }
     let result = move.from.withPathBytes { from in move.to.withPathBytes { rename(from, $0) } }
@@ -101,7 +103,7 @@ final class OutputFile {
 }
 
 extension CSVWriterError {
-  /// A call of the system has failed.
+  /// Creates an error for a failed system call.
   init(errorNumber: Int32, path: String) {
     let (code, message): (Code, String) =
       switch errorNumber {
@@ -116,12 +118,12 @@ extension CSVWriterError {
   }
 }
 
-// Inside the class, the bare names mean its own members.
+// Inside the class, the bare names refer to its own members.
 
 private func openOutput(_ path: String, _ flags: Int32) -> Int32 { path.withPathBytes { open($0, flags, 0o666) } }
 
 private func writeOutput(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
-  // Linux transfers at most 2 GiB less a page in one call; Darwin refuses more than 2 GiB - 1.
+  // Linux transfers at most 2 GiB minus one page per call; Darwin rejects more than 2 GiB - 1.
   write(descriptor, bytes, min(count, 1 << 30))
 }
 
