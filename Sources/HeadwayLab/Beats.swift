@@ -1,22 +1,22 @@
 import Synchronization
 
-/// The last beats of the heart, for viewers.
+/// The most recent heartbeats, for viewers.
 final class Beats: Sendable {
   private struct State {
-    /// Milliseconds since the lab began, one a beat.
+    /// One time per beat, in milliseconds since the lab began.
     var times: [Double] = []
     var lastNumber = 0
   }
 
-  /// Ten seconds of them.
+  /// The number of beats in ten seconds.
   private static let limit = 600
   // Protected by its lock.
   private let state = Mutex(State())
 
-  /// Notes a beat.
+  /// Records a beat.
   ///
   /// - Parameter time: Milliseconds since the lab began.
-  /// - Returns: How many there have been.
+  /// - Returns: The number of beats so far.
   func note(_ time: Double) -> Int {
     state.withLock { state in
       state.lastNumber += 1
@@ -26,10 +26,10 @@ final class Beats: Sendable {
     }
   }
 
-  /// The beats after one, ten seconds of them at most.
+  /// Returns the beats after a certain one, up to ten seconds of them.
   ///
   /// - Parameter number: The number of the beat.
-  /// - Returns: The times, in milliseconds since the lab began, and the number of the last.
+  /// - Returns: The times, in milliseconds since the lab began, and the number of the last beat.
   func times(after number: Int) -> (times: [Double], last: Int) {
     state.withLock { state in
       let count = min(state.lastNumber - number, state.times.count, Self.limit)

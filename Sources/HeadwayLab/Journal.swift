@@ -2,13 +2,16 @@ import Foundation
 import Headway
 import Synchronization
 
-/// What has happened, for any number of viewers, none of which is waited for.
+/// The events of the lab, for any number of viewers.
 ///
-/// A viewer keeps the number of the last entry that it has, and takes what came after it when it has time. So a slow
-/// one takes no memory, and one that was away gets what it missed. An entry with a key takes the place of the last with
-/// that key: what a viewer who comes late gets is the present state, and the journal does not grow.
+/// The journal does not wait for any of them.
+///
+/// A viewer keeps the number of the last entry that it has received, and requests the entries after it when it has
+/// time. So a slow viewer uses no memory, and a viewer that was disconnected receives the entries that it missed. An
+/// entry with a key replaces the last entry with that key. So a viewer that connects late receives the current state,
+/// and the journal does not grow.
 final class Journal: Sendable {
-  /// An entry, as viewers get it.
+  /// An entry, as viewers receive it.
   struct Entry: Sendable {
     let number: Int
     let key: String?
@@ -17,34 +20,34 @@ final class Journal: Sendable {
   }
 
   private struct State {
-    /// In the order of the numbers.
+    /// The entries in the order of their numbers.
     var entries: [Entry] = []
     var lastNumber = 0
     var viewers: [Int: AsyncStream<Void>.Continuation] = [:]
     var lastViewer = 0
-    /// Whether viewers are about to be called.
+    /// Whether viewers are about to be notified.
     var isCalling = false
   }
 
-  /// How long after an entry viewers are called, for all that come until then.
+  /// The time between an entry and the notification of viewers, which covers all entries up to then.
   ///
-  /// It is little more than a frame, and the thread of a technique, which writes the entry, does not have to call a
+  /// It is a little longer than a frame. The thread of a technique, which writes the entry, does not have to notify a
   /// hundred viewers.
   private static let delay = Duration.milliseconds(20)
 
-  /// Tells this journal from that of another process, whose numbers mean something else.
+  /// Distinguishes this journal from that of another process, whose numbers have a different meaning.
   let epoch = String(UInt64.random(in: 1...UInt64.max), radix: 36)
   private let queue = Headway.OperationQueue(name: "lab viewers", qualityOfService: .userInteractive)
-  // Protected by its lock, under which nobody is called.
+  // Protected by its lock. No viewer is notified under it.
   private let state = Mutex(State())
 
   /// Writes an entry.
   ///
   /// - Parameters:
-  ///   - event: What happened.
-  ///   - key: In place of which entry; nil for none.
-  ///   - group: With which it is removed.
-  ///   - removed: The group whose entries are removed before.
+  ///   - event: The event.
+  ///   - key: The key of the entry that it replaces. Nil if it replaces none.
+  ///   - group: The group whose entries are removed together.
+  ///   - removed: The group whose entries are removed first.
   func append(_ event: some Encodable, key: String? = nil, group: String? = nil, removing removed: String? = nil) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -61,7 +64,7 @@ final class Journal: Sendable {
     if isFirst { callSoon() }
   }
 
-  /// Lets all viewers look, for something that is not in here.
+  /// Notifies all viewers of a change that is not in the journal.
   func notify() {
     let isFirst = state.withLock { state in
       defer { state.isCalling = true }
@@ -81,10 +84,10 @@ final class Journal: Sendable {
     }
   }
 
-  /// What came after an entry.
+  /// Returns the entries after a certain one.
   ///
-  /// - Parameter number: The number of the entry; 0 for all.
-  /// - Returns: The entries, as a JSON array, and the number of the last; nil if there are none.
+  /// - Parameter number: The number of the entry, or 0 for all.
+  /// - Returns: The entries as a JSON array, and the number of the last. Nil if there are none.
   func entries(after number: Int) -> (json: String, last: Int)? {
     let (entries, last) = state.withLock { state in
       let start = state.entries.partitioningIndex { $0.number > number }
@@ -93,11 +96,12 @@ final class Journal: Sendable {
     return entries.isEmpty ? nil : ("[\(entries.joined(separator: ","))]", last)
   }
 
-  /// Calls for a viewer: one when there is something to see, however much that is.
+  /// Returns notifications for a viewer: one when there is something new, however much it is.
   ///
-  /// - Returns: The calls, the first at once; they end when the viewer's task is cancelled or the sequence released.
+  /// - Returns: The notifications. The first is sent immediately. They end when the viewer's task is cancelled or the
+  ///   sequence is released.
   func calls() -> AsyncStream<Void> {
-    // One call that was not taken yet is as good as many.
+    // One pending notification is as good as many.
     let (calls, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let viewer = state.withLock { state in
       state.lastViewer += 1
@@ -111,12 +115,14 @@ final class Journal: Sendable {
     return calls
   }
 
-  /// The number of the last entry; 0 if there is none.
+  /// The number of the last entry.
+  ///
+  /// 0 if there is none.
   var lastNumber: Int { state.withLock { $0.lastNumber } }
 }
 
 extension Array {
-  /// The first index whose element, as all after it, satisfies the predicate.
+  /// Returns the index of the first element that satisfies the predicate, as all elements after it do.
   fileprivate func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -3,11 +3,11 @@ package import Headway
 package import LongRunningTechniques
 import Synchronization
 
-/// Runs techniques, one at a time, and notes what happens for those who look on.
+/// Runs techniques, one at a time, and records events for viewers.
 ///
-/// The process must serve its main queue: that is where the heart beats.
+/// The process must serve its main queue, where the heartbeat runs.
 package final class Lab: Sendable {
-  /// What holds for the technique that runs, and for those that come.
+  /// Settings for the running technique and for the following ones.
   private struct Settings {
     var maximum = Headway.OperationQueue.defaultMaxConcurrentOperationCount
     var isSuspended = false
@@ -17,7 +17,7 @@ package final class Lab: Sendable {
     let number: Int
     let run: TechniqueRun
     var longestGap = Duration.zero
-    /// When its last task had ended.
+    /// The event of the end of the last task.
     var end: TaskEvent?
     var isCancelled = false
   }
@@ -35,17 +35,18 @@ package final class Lab: Sendable {
   let touches: Touches
   private let start = ContinuousClock.now
   let work: @Sendable () -> Void
-  // Protected by its lock, under which neither runs nor viewers are called.
+  // Protected by its lock. Neither runs nor viewers are called under it.
   private let state = Mutex(State())
-  // Held while a change of the state is brought to the run and to the journal, so that both end with the newest. It is
-  // taken before the lock of the state. Runs and the journal, which are called under it, call nobody back.
+  // Held while a change of the state is applied to the run and written to the journal, so that both end with the newest
+  // change. It is acquired before the lock of the state. Runs and the journal, which are called under it, do not call
+  // back.
   private let control = Mutex(())
   private let heartbeat = Mutex<Heartbeat?>(nil)
   private let log = Mutex(LogLine())
 
-  /// Creates a lab whose heart beats.
+  /// Creates a lab and starts its heartbeat.
   ///
-  /// - Parameter work: The work of an item.
+  /// - Parameter work: A closure that does the work of an item.
   package init(work: @escaping @Sendable () -> Void = { Thread.sleep(forTimeInterval: 0.1) }) {
     self.work = work
     touches = Touches(journal)
@@ -59,12 +60,12 @@ package final class Lab: Sendable {
 
   // MARK: Runs
 
-  /// Runs techniques, one after another, once those have ended that run or wait.
+  /// Runs techniques, one after another, after the techniques that are running or waiting.
   ///
   /// - Parameter techniques: The techniques.
   package func run(_ techniques: [Technique]) {
     state.withLock { state in
-      // Each once: a hand that presses a button again and again does not fill the day.
+      // Each only once, so that someone who presses a button repeatedly does not fill the day.
       for technique in techniques where !state.pending.contains(technique) && !state.isStopped {
         state.pending.append(technique)
       }
@@ -75,7 +76,9 @@ package final class Lab: Sendable {
     }
   }
 
-  /// Starts what waits, if nothing runs; called with the control.
+  /// Starts the next waiting technique, if none is running.
+  ///
+  /// Call this with `control` locked.
   private func startNext() {
     let next = state.withLock { state -> Current? in
       guard state.current == nil, !state.pending.isEmpty else { return nil }
@@ -138,15 +141,15 @@ package final class Lab: Sendable {
       journal.append(event, group: ended.run.technique.rawValue)
       control.withLock { _ in startNext() }
     }
-    // Ten times a second is enough for the eye, and little for a hundred viewers.
+    // Ten times per second is often enough for the eye, and a small load for a hundred viewers.
     if number.isMultiple(of: 6) { journal.notify() }
   }
 
   // MARK: Control
 
-  /// Cancels a task of the technique that runs; or all, and those techniques that wait.
+  /// Cancels a task of the running technique, or all tasks and the waiting techniques.
   ///
-  /// - Parameter task: The number of the task, from 1; nil for all.
+  /// - Parameter task: The number of the task, starting at 1. Nil for all.
   package func cancel(task: Int? = nil) {
     let run = state.withLock { state in
       if task == nil {
@@ -159,34 +162,34 @@ package final class Lab: Sendable {
     if task == nil { control.withLock { _ in publishPending() } }
   }
 
-  /// Cancels everything, and starts nothing any more.
+  /// Cancels everything, and prevents new runs.
   package func stop() {
     state.withLock { $0.isStopped = true }
     cancel()
   }
 
-  /// Holds back tasks that have not started, or lets them start: of what runs, and of what comes.
+  /// Suspends or resumes tasks that have not started, in this run and in the following ones.
   ///
-  /// - Parameter isSuspended: Whether they are held back.
+  /// - Parameter isSuspended: Whether they are suspended.
   package func setSuspended(_ isSuspended: Bool) {
     state.withLock { $0.settings.isSuspended = isSuspended }
     applySettings()
   }
 
-  /// Changes how many tasks run at the same time: of what runs, and of what comes.
+  /// Changes how many tasks run at the same time, in this run and in the following ones.
   ///
-  /// - Parameter maximum: How many, or -1 for as many as the queue thinks best.
+  /// - Parameter maximum: The number of tasks. -1 means that the queue chooses it.
   package func setMaximumConcurrency(_ maximum: Int) {
     state.withLock { $0.settings.maximum = maximum }
     applySettings()
   }
 
-  /// Changes which of the tasks that wait comes first.
+  /// Changes the priority of a waiting task.
   ///
   /// - Parameters:
   ///   - priority: The priority.
   ///   - task: The number of the task.
-  /// - Returns: Whether it waits, and has a priority.
+  /// - Returns: Whether the task is waiting and has a priority.
   package func setPriority(_ priority: QueuePriority, of task: Int) -> Bool {
     control.withLock { _ in
       guard let current = state.withLock({ $0.current }), current.run.setPriority(priority, of: task) else {
@@ -200,12 +203,12 @@ package final class Lab: Sendable {
     }
   }
 
-  /// Makes a task that waits wait for another.
+  /// Makes a waiting task depend on another.
   ///
   /// - Parameters:
-  ///   - task: The number of the one that is to wait.
-  ///   - other: The number of the one for which it waits.
-  /// - Returns: Whether it does.
+  ///   - task: The number of the task that waits.
+  ///   - other: The number of the task that it waits for.
+  /// - Returns: Whether the dependency was added.
   package func addDependency(of task: Int, on other: Int) -> Bool {
     control.withLock { _ in
       guard let current = state.withLock({ $0.current }), current.run.addDependency(of: task, on: other) else {
@@ -216,18 +219,18 @@ package final class Lab: Sendable {
     }
   }
 
-  /// What keeps a task of the technique that runs from running, in words.
+  /// Returns the reason why a task of the running technique does not run.
   ///
   /// - Parameter task: The number of the task.
-  /// - Returns: A sentence, or nil if nothing runs that has operations.
+  /// - Returns: A sentence. Nil if no technique that has operations is running.
   package func diagnosis(of task: Int) -> String? { state.withLock { $0.current?.run }?.diagnosis(of: task) }
 
-  /// Whether a technique runs.
+  /// Whether a technique is running.
   package var isRunning: Bool { state.withLock { $0.current != nil } }
 
   // MARK: For viewers
 
-  /// Brings the settings to what runs, and to viewers.
+  /// Applies the settings to the current run, and publishes them to viewers.
   private func applySettings() {
     control.withLock { _ in
       let (settings, run) = state.withLock { ($0.settings, $0.current?.run) }
@@ -240,7 +243,7 @@ package final class Lab: Sendable {
     }
   }
 
-  /// Called with the control.
+  /// Call this with `control` locked.
   private func publishPending() {
     var event = LabEvent(.pending)
     event.techniques = state.withLock { $0.pending }.map(\.rawValue)
@@ -257,6 +260,6 @@ package final class Lab: Sendable {
 }
 
 extension Duration {
-  /// As a number of seconds.
+  /// The duration as a number of seconds.
   var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

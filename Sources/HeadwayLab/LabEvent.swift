@@ -1,8 +1,8 @@
 import LongRunningTechniques
 
-/// Something that viewers hear of, in the order in which it happened.
+/// An event that viewers receive, in the order of occurrence.
 ///
-/// `type` says which of the other properties there are.
+/// `type` determines which of the other properties are set.
 struct LabEvent: Encodable {
   var type: Kind
   var run: Int?
@@ -12,11 +12,11 @@ struct LabEvent: Encodable {
   var taskCount: Int?
   var task: Int?
   var item: Int?
-  /// In seconds since the run began.
+  /// The time in seconds since the run began.
   var time: Double?
   var thread: Int32?
   var line: String?
-  /// In milliseconds.
+  /// The longest time between two beats of the run, in milliseconds.
   var gap: Double?
   var isCancelled: Bool?
   var priority: Int?
@@ -26,25 +26,27 @@ struct LabEvent: Encodable {
   var techniques: [String]?
 
   enum Kind: String, Encodable {
-    /// A run has begun, in place of the last one of its technique.
+    /// A run has begun.
+    ///
+    /// It replaces the last run of its technique.
     case started
     /// A task has begun.
     case began
-    /// A task has made an item.
+    /// A task has created an item.
     case added
     /// A task has ended.
     case ended
-    /// A line for the log alone.
+    /// A line that is only for the log.
     case logged
-    /// A run has ended, and the main queue has beaten since.
+    /// A run has ended, and the main queue has had a beat since.
     case finished
-    /// What waits for what, of a run.
+    /// The dependencies between the tasks of a run.
     case dependencies
     /// The priority of a task.
     case priority
-    /// Suspension and limit, for what runs and what comes.
+    /// The suspension and the limit, for the current run and the following ones.
     case settings
-    /// Techniques that follow.
+    /// The techniques that are waiting.
     case pending
   }
 

@@ -2,13 +2,14 @@ import Foundation
 package import LongRunningTechniques
 import Synchronization
 
-/// The lab in a terminal, or a pipe: the log of each technique as it runs, then its table, and all side by side.
+/// The lab in a terminal or a pipe: the log of each technique while it runs, then its table, and finally a comparison
+/// of all.
 package final class TerminalLab: Sendable {
   private struct State {
     var current: TechniqueRun?
     var isCancelled = false
     var gap = Duration.zero
-    /// Waits for the next beat.
+    /// The continuation that waits for the next beat.
     var waiter: CheckedContinuation<Void, Never>?
   }
 
@@ -22,15 +23,15 @@ package final class TerminalLab: Sendable {
 
   private let write: @Sendable (String) -> Void
   private let work: @Sendable () -> Void
-  // Protected by its lock, under which no run is called.
+  // Protected by its lock. No run is called under it.
   private let state = Mutex(State())
   private let log = Mutex(LogLine())
 
   /// Creates a lab that writes lines.
   ///
   /// - Parameters:
-  ///   - work: The work of an item.
-  ///   - write: Is called with text, from any thread; with one line of the log at a time.
+  ///   - work: A closure that does the work of an item.
+  ///   - write: Called with text, from any thread. For the log, with one line at a time.
   package init(
     work: @escaping @Sendable () -> Void = { Thread.sleep(forTimeInterval: 0.1) },
     write: @escaping @Sendable (String) -> Void
@@ -54,7 +55,7 @@ package final class TerminalLab: Sendable {
     if summaries.count > 1 { write(Self.comparison(of: summaries)) }
   }
 
-  /// Cancels what runs, and starts nothing any more.
+  /// Cancels everything, and prevents new runs.
   package func cancel() {
     let run = state.withLock { state in
       state.isCancelled = true
@@ -105,7 +106,7 @@ package final class TerminalLab: Sendable {
       threadCount: threads.count)
   }
 
-  /// The table by section, as the sample shows it.
+  /// Returns the table by section, as the sample shows it.
   private static func table(of summary: Summary) -> String {
     var lines = ["Section 0: Item Initial-1, Item Initial-2, Item Initial-3, Item Initial-4, Item Initial-5"]
     for (section, task) in Set(summary.items.map(\.task)).sorted().enumerated() {
@@ -118,7 +119,7 @@ package final class TerminalLab: Sendable {
     return lines.joined(separator: "\n") + "\n\n"
   }
 
-  /// All techniques side by side.
+  /// Returns a comparison of all techniques.
   private static func comparison(of summaries: [Summary]) -> String {
     let width = summaries.map(\.technique.title.count).max() ?? 0
     var lines = [pad("technique", width) + "  seconds  threads  gap (s)  order of tasks"]

@@ -1,18 +1,18 @@
 import Headway
 import Synchronization
 
-/// Touches that the main queue answers, as an app answers a finger.
+/// Touches that the main queue responds to, like an app responds to a finger.
 final class Touches: Sendable {
-  /// A touch that was answered, and with it all that came before.
+  /// A touch that received a response, together with all earlier touches.
   struct Event: Encodable {
     let type = "touch"
     let number: Int
-    /// Which window it was.
+    /// The window of the touch.
     let viewer: String
-    /// Where, in parts of the width and height.
+    /// The position, as fractions of the width and height.
     let x: Double
     let y: Double
-    /// How long the main queue let it wait, in milliseconds.
+    /// How long the touch waited for the main queue, in milliseconds.
     let waited: Double
   }
 
@@ -22,9 +22,9 @@ final class Touches: Sendable {
 
   init(_ journal: Journal) { self.journal = journal }
 
-  /// Hands a touch to the main queue.
+  /// Passes a touch to the main queue.
   ///
-  /// - Returns: The number of the touch; the answer comes as an event.
+  /// - Returns: The number of the touch. The response follows as an event.
   func touch(viewer: String, x: Double, y: Double) -> Int {
     let number = lastNumber.withLock { last in
       last += 1

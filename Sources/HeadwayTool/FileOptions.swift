@@ -3,7 +3,9 @@ import ArgumentParser
 import HeadwayCSV
 import HeadwayImport
 
-/// The options of `headway import` that say what a file is like; what is not given is found in the file.
+/// The options of `headway import` that describe a file.
+///
+/// Properties that are not specified are detected.
 struct FileOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -48,7 +50,7 @@ struct FileOptions: ParsableArguments {
       """)
   var header: Bool?
 
-  // Unconditional, so that a dash is taken for the value that it is.
+  // Unconditional, so that a dash is accepted as a value.
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
@@ -135,10 +137,10 @@ struct FileOptions: ParsableArguments {
 
   private var delimiterByte: UInt8? { delimiter == "tab" ? UInt8(ascii: "\t") : delimiter?.utf8.first }
 
-  /// Whether something is said that a feed's files are not asked.
+  /// Whether an option is set that does not apply to the files of a feed.
   var areForOneFile: Bool { skip != nil || header != nil || !columns.isEmpty }
 
-  /// What is said, as options of an import.
+  /// The values, as options of an import.
   var options: ImportOptions {
     ImportOptions(
       encoding: encoding.flatMap { TextEncoding($0) }, delimiter: delimiterByte, quote: quote?.utf8.first,
@@ -150,7 +152,7 @@ struct FileOptions: ParsableArguments {
       maximumRecordLength: maxRecord << 20, types: types)
   }
 
-  /// What was found in a file and is not the usual thing.
+  /// Returns the unusual properties that were detected in a file.
   func findings(_ form: FileForm) -> [String] {
     guard !form.isJSONLines else { return ["JSON Lines"] + Self.renamings(form) }
     func name(_ byte: UInt8) -> String { byte == UInt8(ascii: "\t") ? "tab" : "'\(Unicode.Scalar(byte))'" }

@@ -44,7 +44,7 @@ import HeadwayImport
 
   /// Runs the command while the process's first thread serves the main queue.
   ///
-  /// With an asynchronous `main` on Linux the first thread ends, and the main queue runs on any thread.
+  /// With an asynchronous `main` on Linux, the first thread ends, and the main queue runs on any thread.
   static func main() {
     StandardStream.openMissing()
     Task {
@@ -54,7 +54,9 @@ import HeadwayImport
     RunLoop.main.run()
   }
 
-  /// Runs the command; of wrong use it says one line, where the parser's own way is several.
+  /// Runs the command.
+  ///
+  /// For incorrect usage it prints one line, where the parser would print several.
   private static func runCommand() async {
     var name: String?
     do {
@@ -67,10 +69,10 @@ import HeadwayImport
         try command.run()
       }
     } catch {
-      // What has been said already comes as an exit code.
+      // Errors that have already been reported are thrown as exit codes.
       guard !(error is ExitCode), exitCode(for: error) == .validationFailure else { exit(withError: error) }
-      // The last line of the long form is "See 'headway import --help' for more information."; but of what a command
-      // has found while it ran, the parser does not know which command that was.
+      // The last line of the long form is "See 'headway import --help' for more information." But if the command itself
+      // throws the error while it runs, the parser does not know which command that was.
       let pointer =
         name.map { "See 'headway \($0) --help' for more information." }
         ?? fullMessage(for: error).split(whereSeparator: \.isNewline).last ?? ""
@@ -79,14 +81,16 @@ import HeadwayImport
     }
   }
 
-  /// The arguments, in which names of files keep bytes that are not UTF-8.
+  /// The arguments.
+  ///
+  /// The names of files keep bytes that are not UTF-8.
   private static let arguments = (1..<max(1, Int(CommandLine.argc))).compactMap {
     CommandLine.unsafeArgv[$0].map { String(path: $0) }
   }
 
-  /// What to print if the first argument, or the one after `help`, is not a command.
+  /// Returns the text to print if the first argument, or the one after `help`, is not a command.
   ///
-  /// The parser treats the former as a superfluous argument, and shows its own help for the latter.
+  /// The parser treats the first case as a superfluous argument, and shows its own help in the second case.
   private static func unknownCommand() -> String? {
     let names = configuration.subcommands.compactMap { $0.configuration.commandName }
     let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]

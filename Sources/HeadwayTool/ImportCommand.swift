@@ -95,7 +95,7 @@ struct ImportCommand: AsyncParsableCommand {
       "With what the name of each table begins, to have several feeds in a database.", valueName: "text"))
   var prefix = ""
 
-  // Unconditional, so that a negative number is taken for the value that it is.
+  // Unconditional, so that a negative number is accepted as a value.
   @Option(parsing: .unconditional, help: ArgumentHelp("How many rows are committed at once.", valueName: "rows"))
   var batchSize = 250
 

@@ -103,9 +103,11 @@ struct LabCommand: AsyncParsableCommand {
 
 extension Technique: ExpressibleByArgument {}
 
-/// The browser of the person who runs the tool.
+/// The browser of the user who runs the tool.
 enum Browser {
-  /// Opens an address; if there is no browser, nothing happens.
+  /// Opens an address.
+  ///
+  /// If there is no browser, this has no effect.
   static func open(_ address: String) {
     let process = Process()
     #if os(macOS)

@@ -1,6 +1,8 @@
 #if SQLite
 import Headway
 
-/// Foundation has a class of that name too; in this module it is Headway's.
+/// Foundation also has a class with that name.
+///
+/// In this module the name refers to Headway's class.
 typealias OperationQueue = Headway.OperationQueue
 #endif

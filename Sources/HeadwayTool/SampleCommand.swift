@@ -24,7 +24,7 @@ struct SampleCommand: AsyncParsableCommand {
   @Argument(help: "The folder to write, made if it is not there.", completion: .directory)
   var folder: String
 
-  // Unconditional, so that a negative number is taken for the value that it is.
+  // Unconditional, so that a negative number is accepted as a value.
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("How many rows stop_times.txt gets; the other files follow from it.", valueName: "rows"))

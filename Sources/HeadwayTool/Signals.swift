@@ -8,24 +8,28 @@ import Darwin
 import Glibc
 #endif
 
-/// What Ctrl-C and `kill` do: the first asks to stop, a second ends the process at once.
+/// Handles Ctrl-C and `kill`: the first signal requests a stop, and a second one ends the process immediately.
 ///
-/// A hang-up that is ignored when the process begins, as `nohup` has it, stays ignored.
-final class Signals: @unchecked Sendable {  // `sources` is written by the initialiser alone.
+/// A hang-up that is ignored when the process starts, as with `nohup`, stays ignored.
+final class Signals: @unchecked Sendable {  // Only the initializer writes `sources`.
   // Protected by its lock.
   private let received = Mutex<Int32?>(nil)
   private var sources: [any DispatchSourceSignal] = []
 
-  /// The signal that asked to stop, if one did.
+  /// The signal that requested a stop.
+  ///
+  /// Nil if there was none.
   var stopSignal: Int32? { received.withLock { $0 } }
 
-  /// Starts to listen; until it does, and that is when this returns, a signal ends the process as usual.
+  /// Starts to handle signals.
   ///
-  /// - Parameter stop: What to do at the first signal.
+  /// Until this initializer returns, a signal ends the process as usual.
+  ///
+  /// - Parameter stop: Called at the first signal.
   init(stop: @escaping @Sendable () -> Void) {
     let numbers = [SIGINT, SIGTERM] + (Self.ignoresHangUp ? [] : [SIGHUP])
-    // Sources begin to listen at some time after `resume()`. Ignoring the signals before that would lose one that
-    // comes between.
+    // Sources start to handle signals at some time after `resume()`. Ignoring the signals before that would lose one
+    // that arrives in between.
     let installing = DispatchGroup()
     for number in numbers {
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInteractive))
@@ -34,7 +38,7 @@ final class Signals: @unchecked Sendable {  // `sources` is written by the initi
           defer { received = received ?? number }
           return received == nil
         }
-        // By the shell's convention, 128 and the signal.
+        // By the shell's convention, 128 plus the signal.
         if isFirst { stop() } else { _exit(128 + number) }
       }
       installing.enter()
@@ -44,7 +48,7 @@ final class Signals: @unchecked Sendable {  // `sources` is written by the initi
     }
     installing.wait()
     #if canImport(Darwin)
-    // There a source only looks on; elsewhere it handles the signal itself.
+    // On those platforms, a source only observes the signal; elsewhere it handles the signal itself.
     for number in numbers { signal(number, SIG_IGN) }
     #endif
   }

@@ -112,7 +112,7 @@ struct ThumbnailsCommand: AsyncParsableCommand {
     await display.stop()
 
     let counts = tally.counts
-    // A signal may come when all is done.
+    // A signal can arrive when everything is done.
     let isStopped = signals.stopSignal != nil && counts.ended < counts.total
     if let sheet, !isStopped { try await drawSheet(sheet, files, queue) }
     let hasFailed = counts.failed > 0 || !files.closedFolders.isEmpty
@@ -121,7 +121,7 @@ struct ThumbnailsCommand: AsyncParsableCommand {
     if code != 0 { throw ExitCode(code) }
   }
 
-  /// Makes one thumbnail, unless it is up to date.
+  /// Returns an operation that creates one thumbnail, unless it is up to date.
   private func operation(
     _ name: String, _ files: ThumbnailFiles, _ tally: ThumbnailTally, _ display: ThumbnailDisplay
   ) -> Headway.Operation {

@@ -17,7 +17,7 @@ import HeadwayDrawing
 import HeadwayLab
 #endif
 
-/// The exit codes of the tool, as `sysexits.h` numbers them, and one for what was done in part.
+/// The exit codes of the tool, numbered as in `sysexits.h`, and one for partial success.
 enum ToolExit: Int32 {
   case rejectedRows = 3
   case usage = 64
@@ -86,24 +86,25 @@ enum ToolExit: Int32 {
     }
   }
 
-  /// Says in one line what went wrong, and gives the exit code.
+  /// Prints a one-line error message, and returns the exit code.
   static func report(_ error: any Error) -> ExitCode {
     say(description(of: error))
     return ExitCode(ToolExit(error).rawValue)
   }
 
-  /// Writes one line to standard error, whatever line ends the text has.
+  /// Writes one line to standard error, whatever line ends the text contains.
   static func say(_ text: String) {
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
     StandardStream.error.writeLine("headway: \(sentence(line))")
   }
 
-  /// The text with a full stop, if it does not end a sentence yet.
+  /// Returns the text with a period, if it does not end a sentence.
   static func sentence(_ text: String) -> String {
     [".", "?", "!", "…"].contains { text.hasSuffix($0) || text.hasSuffix("\($0))") } ? text : "\(text)."
   }
 
-  /// The error for a person: without the statement that SQLite was executing and the innards of Foundation's errors.
+  /// Returns the error for people, without the statement that SQLite was executing and the internals of Foundation's
+  /// errors.
   static func description(of error: any Error) -> String {
     if let error = error as? ImportError, error.code == .foreignRows {
       return "\(error.text) Use --append to add to them, --replace to put the file's rows in their place, or --key."
@@ -137,7 +138,7 @@ enum ToolExit: Int32 {
   }
 
   private static func systemReason(_ error: NSError) -> String {
-    // The system's own words, where Foundation kept its number: they are the most exact.
+    // The system's own description, if Foundation kept its number, because it is the most precise.
     let inner = (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError } ?? error
     guard inner.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
     return String(cString: strerror(Int32(inner.code)))

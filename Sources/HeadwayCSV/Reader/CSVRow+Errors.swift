@@ -49,7 +49,7 @@ extension CSVRow {
       message: message, underlyingError: underlyingError)
   }
 
-  /// The name of a type for people: `Int`, also for an optional `Int`.
+  /// The name of a type for people: `Int` for both `Int` and an optional `Int`.
   static func name(of type: Any.Type) -> String {
     let name = "\(type)"
     return name.hasPrefix("Optional<") ? String(name.dropFirst(9).dropLast()) : name

@@ -92,8 +92,8 @@ package struct SampleRecord: Sendable {
       records.append(SampleRecord(record))
       return flow()
     }
-    // A quote that is open up to the end of a sample is either open up to the end of the file, or the sample contains
-    // no complete record.
+    // If a quote stays open up to the end of the sample, either it stays open in the whole file, or the sample does not
+    // contain one complete record.
     guard records.isEmpty, !isWhole, consumed < bytes.count else { return records }
     return all(in: bytes, isWhole: true, dialect, skippedLines: skippedLines).dropLast()
   }

@@ -29,8 +29,8 @@ final class TextSource {
   ///
   /// For text that begins as ASCII, the encoding is determined at the first non-ASCII character.
   ///
-  /// For files that are not regular, it waits then for as many bytes as ``FileContent`` needs, or for the end of the
-  /// file.
+  /// If the encoding must be determined, this waits for as many bytes of a file that is not regular as ``FileContent``
+  /// needs, or for the end of the file.
   ///
   /// - Parameters:
   ///   - file: The bytes.

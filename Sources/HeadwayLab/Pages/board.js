@@ -1,15 +1,15 @@
-// Boxes that are connected by dragging one to another, and run as operations.
+// Boxes that you connect by dragging one to another, and run as operations.
 
 import { arrow, onEdge } from "./arrows.js";
 import { post } from "./connection.js";
 import { html, setText, svg } from "./elements.js";
 
-/** A hand that presses may move a little. */
+/** The pointer can move this far while it is pressed, without starting a drag. */
 const dragDistance = 4;
 let parts = {};
 let event = null;
 let drawn = "";
-/** The box from which a connection is being drawn, by its number, and where its end is. */
+/** The number of the box that a new connection starts from, and the position of the connection's end. */
 let source = null;
 let pointer = null;
 let boxes = new Map();
@@ -86,7 +86,7 @@ function showChosen() {
 
 function connect(from, to) {
   choose(null);
-  // A box that is dragged to itself was only touched.
+  // A box that was dragged to itself was only clicked.
   if (from !== to) post("api/board/connect", { from, to });
 }
 
@@ -102,9 +102,9 @@ function makeBox(number) {
   box.addEventListener("pointerdown", (pressed) => {
     wasDragged = false;
     if (pressed.button !== 0) return;
-    // The second of two that are pressed ends a connection that a press has begun.
+    // If one box was pressed before, this press completes the connection.
     if (source !== null) return;
-    // It is released over another box.
+    // The pointer is released over another box.
     box.releasePointerCapture?.(pressed.pointerId);
     source = number;
     pointer = { ...placeOf(pressed), isDragged: false };
@@ -153,7 +153,7 @@ function frame(number) {
 function drawLines() {
   if (!event || parts.area.clientWidth === 0) return;
   const pairs = event.edges.map(([from, to]) => [from, to, event.boxes[from - 1].state === "finished" ? "done" : ""]);
-  // Of a cycle, each waits for the next.
+  // In a cycle, each box waits for the next.
   for (let index = 1; index < event.cycle.length; index += 1) {
     pairs.push([event.cycle[index], event.cycle[index - 1], "refused"]);
   }

@@ -5,7 +5,7 @@ import { techniques } from "./state.js";
 
 let drawn = null;
 
-/** Whether all items came in the order of tasks and items. */
+/** Returns whether all items arrived in the order of tasks and items. */
 function isInOrder(order) {
   return order.every(([task, item], index) => {
     const [lastTask, lastItem] = order[index - 1] ?? [0, 0];

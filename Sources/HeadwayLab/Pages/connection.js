@@ -1,12 +1,12 @@
-// What happens in the lab, and what it is asked to do.
+// The connection to the lab: receives its events, and sends requests to change it.
 
-/** The last that is here of what happened. */
+/** The position of the last event that was received. */
 let position = "";
 let source = null;
 
-/** Listens for events while the page is visible; the browser connects again by itself when the server was away. */
+/** Listens for events while the page is visible. The browser reconnects automatically if the server was unavailable. */
 export function connect(handlers) {
-  // A browser has six connections with a host, and each stream keeps one: hidden tabs would take them all.
+  // A browser has six connections to a host, and each stream occupies one: hidden tabs would occupy all of them.
   const change = () => {
     if (document.hidden) close();
     else if (!source) open(handlers);
@@ -32,7 +32,7 @@ function open({ onReset, onEvents, onBeats, onState }) {
   opened.addEventListener("open", () => onState("Connected"));
   opened.addEventListener("error", () => {
     onState("The lab does not answer. Trying again …");
-    // A server that refuses ends the stream for good: a new one takes its place.
+    // A server that refuses ends the stream permanently, so a new stream replaces it.
     if (opened.readyState !== EventSource.CLOSED) return;
     setTimeout(() => {
       if (source !== opened) return;
@@ -42,7 +42,7 @@ function open({ onReset, onEvents, onBeats, onState }) {
   });
 }
 
-/** Asks for a change; says whether it was made. */
+/** Requests a change, and returns whether it was made. */
 export async function post(path, body = {}) {
   try {
     const response = await fetch(path, {
@@ -56,7 +56,7 @@ export async function post(path, body = {}) {
   }
 }
 
-/** A sentence about a task. */
+/** Returns a sentence about a task. */
 export async function diagnosis(task) {
   try {
     const response = await fetch(`api/diagnosis/${task}`);

@@ -1,9 +1,9 @@
-// Cancel, suspend, limit; and for each task its priority, what it waits for, and why it does not run.
+// Cancelling, suspending and limiting; and for each task its priority, its dependencies, and why it does not run.
 
 import { diagnosis, post } from "./connection.js";
 import { byId, html, setText } from "./elements.js";
 
-/** The slider's last place means that there is no limit. */
+/** The last position of the slider means that there is no limit. */
 const noLimit = 6;
 const priorities = [
   [-8, "very low"],
@@ -42,7 +42,7 @@ function changePriority(task, step) {
   if (values[index] !== undefined) post("api/priority", { task: task.number, priority: values[index] });
 }
 
-/** A task that is dropped on another comes before it: its priority is one above. */
+/** A task that is dropped on another precedes it: its priority is one level higher. */
 function dropOn(task, event) {
   event.preventDefault();
   const dragged = Number(event.dataTransfer.getData("text/plain"));

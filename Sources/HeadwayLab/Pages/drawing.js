@@ -1,9 +1,9 @@
-// A list of thousands of cells, of which only those on the screen are drawn.
+// A list of thousands of cells. Only the cells on the screen are drawn.
 
 import { post } from "./connection.js";
 import { html, setText, thousands } from "./elements.js";
 
-// As in the server's workshop.
+// The same values as in the server's workshop.
 const [rowCount, contentCount] = [5000, 400];
 const rowHeight = 64;
 let parts = {};
@@ -11,7 +11,7 @@ let cells = new Map();
 let ready = new Set();
 let wanted = null;
 let isAsking = false;
-/** Tells this window from others, which show other cells. */
+/** Distinguishes this window from others, which show other cells. */
 const viewer = Math.random().toString(36).slice(2);
 
 export function mount(page) {
@@ -42,7 +42,7 @@ export function mount(page) {
   );
 }
 
-/** Scrolls far in steps that are faster than the drawing. */
+/** Scrolls far, in steps that are faster than the drawing. */
 function fling() {
   let steps = 40;
   const step = () => {
@@ -82,7 +82,7 @@ function showRows() {
   ask({ first, count });
 }
 
-/** Says what is visible, the newest only: what was passed over while an answer was on its way is not asked for. */
+/** Reports the newest visible range. Ranges that were passed while a request was in progress are not reported. */
 async function ask(range) {
   wanted = range;
   if (isAsking) return;
@@ -95,7 +95,7 @@ async function ask(range) {
   isAsking = false;
 }
 
-/** The lab has begun anew, and knows nothing of this window. */
+/** Called when the lab has restarted and does not know this window. */
 export function reset() {
   for (const cell of cells.values()) cell.remove();
   cells.clear();

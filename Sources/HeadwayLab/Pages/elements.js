@@ -1,4 +1,4 @@
-// Makes elements. Text is set as text, never as markup.
+// Creates elements. Text is set as text, never as markup.
 
 const svgNamespace = "http://www.w3.org/2000/svg";
 
@@ -12,19 +12,19 @@ function fill(element, properties, children) {
   return element;
 }
 
-/** An HTML element with attributes, listeners (`onclick`) and children. */
+/** Creates an HTML element with attributes, listeners (`onclick`) and children. */
 export function html(name, properties = {}, ...children) {
   return fill(document.createElement(name), properties, children);
 }
 
-/** An SVG element with attributes, listeners and children. */
+/** Creates an SVG element with attributes, listeners and children. */
 export function svg(name, properties = {}, ...children) {
   return fill(document.createElementNS(svgNamespace, name), properties, children);
 }
 
 export const byId = (id) => document.getElementById(id);
 
-/** Sets a text where it differs, so that screen readers hear of changes only. */
+/** Sets a text only if it differs, so that screen readers announce only changes. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -1,4 +1,4 @@
-// What waits for what, coloured by state; a click on a task asks why it does not run.
+// The dependencies between tasks, colored by state. Click a task to see why it does not run.
 
 import { explain } from "./control.js";
 import { byId, svg } from "./elements.js";
@@ -6,7 +6,7 @@ import { byId, svg } from "./elements.js";
 const [radius, gap, width] = [18, 84, 460];
 let drawn = "";
 
-/** How many stand before a task, at the most. */
+/** Returns the length of the longest chain of dependencies before each task. */
 function depths(run) {
   const depth = new Map();
   const find = (number) => {
@@ -27,7 +27,7 @@ function places(run) {
   const rows = new Map();
   return new Map(
     run.tasks.map((task) => {
-      // Without dependencies all are beside each other; with them, those that wait for more are further to the right.
+      // Without dependencies, all tasks are side by side. With them, tasks with longer chains are further to the right.
       const column = isFlat ? task.number - 1 : depth.get(task.number);
       const row = rows.get(column) ?? 0;
       rows.set(column, row + 1);

@@ -1,4 +1,4 @@
-// The strip: a mark a beat of the main queue. What is not there is a time in which nobody was answered.
+// The strip, with one mark per beat of the main queue. A gap is a time when the main queue did not respond.
 
 import { byId, milliseconds, setText } from "./elements.js";
 import { longWaits } from "./touch.js";
@@ -7,7 +7,7 @@ const shownMilliseconds = 10000;
 const lateMilliseconds = 100;
 
 let beats = [];
-/** What is to be added to the time here for the time of the lab. */
+/** The offset from local time to the lab's time. */
 let offset = null;
 
 export function reset() {
@@ -18,7 +18,7 @@ export function reset() {
 export function add(times) {
   beats.push(...times);
   const difference = times.at(-1) - performance.now();
-  // A beat is never here before it happens: the largest difference is the one with the least delay.
+  // A beat never arrives before it happens, so the largest difference is the one with the shortest delay.
   if (offset === null || difference > offset) offset = difference;
   const end = beats.at(-1);
   beats = beats.filter((time) => time > end - 2 * shownMilliseconds);
@@ -41,7 +41,7 @@ function draw(canvas, now, style) {
     }
     last = time;
   }
-  // Touches that waited, from the touch to the answer, below each other.
+  // Touches that waited, from the touch to the response, one below the other.
   context.fillStyle = style.touch;
   longWaits().forEach(({ from, to }, index) => {
     const [begin, end] = [x(from + offset), to === null ? width : x(to + offset)];
@@ -73,7 +73,7 @@ export function start() {
     if (offset === null) return;
     const now = performance.now() + offset;
     const since = now - (beats.at(-1) ?? now);
-    // Beats come ten times a second.
+    // Beats arrive ten times per second.
     const isFrozen = since > 300;
     setText(byId("pulse"), isFrozen ? `No beat for ${milliseconds(since)}` : "Beats sixty times a second");
     byId("pulse").className = isFrozen ? "cancelled" : "finished";

@@ -1,4 +1,4 @@
-// A feed goes into SQLite; its tables and the rows of one of them are seen to arrive.
+// Imports a feed into SQLite, and shows how its tables, and the rows of one of them, arrive.
 
 import { post } from "./connection.js";
 import { html, seconds, setText, thousands } from "./elements.js";

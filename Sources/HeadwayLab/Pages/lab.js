@@ -1,4 +1,4 @@
-// The beginning: shows a page by the address, and brings what happens to it.
+// The entry point: shows the page for the address, and passes events to it.
 
 import { connect } from "./connection.js";
 import * as board from "./board.js";
@@ -38,7 +38,7 @@ function showPage() {
 
 let isUpdating = false;
 
-/** Shows the state soon, once for all changes until then. */
+/** Shows the state soon, once for all changes up to then. */
 function updateSoon() {
   if (isUpdating) return;
   isUpdating = true;
@@ -67,7 +67,7 @@ connect({
   },
   onEvents(events) {
     events.forEach(apply);
-    // At once, and not with the next update: an answer is felt.
+    // Immediately, and not with the next update, because people notice the delay of a response.
     for (const event of events) if (event.type === "touch") touch.answered(event);
     updateSoon();
   },

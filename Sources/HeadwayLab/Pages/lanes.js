@@ -1,4 +1,5 @@
-// The canvas of a race: a lane a technique, a bar a task, a mark an item, a triangle where the main queue showed them.
+// The canvas of a race: one lane per technique, one bar per task, one mark per item, and a triangle where the main
+// queue showed the items.
 
 import { seconds } from "./elements.js";
 
@@ -15,7 +16,7 @@ export const workEnd = (lane) =>
   lane.tasks.every((task) => task.end !== undefined)
     ? Math.max(...lane.tasks.map((task) => task.items.at(-1) ?? task.end))
     : null;
-/** When the main queue had shown all; null before. */
+/** The time when the main queue had shown all items. Null before that. */
 export const screenEnd = (lane) => {
   const times = lane.tasks.map((task) => task.shown);
   return times.every((time) => time !== undefined) ? Math.max(...times) : null;
@@ -38,12 +39,12 @@ function colors(canvas) {
   };
 }
 
-/** Colours are asked for again: the scheme may have changed. */
+/** Discards the cached colors, because the color scheme may have changed. */
 export function refreshColors() {
   palette = null;
 }
 
-/** Draws the lanes of a race at a time of it. */
+/** Draws the lanes of a race at a given time of the race. */
 export function drawLanes(canvas, { lanes, event }, now) {
   const scale = window.devicePixelRatio || 1;
   const width = canvas.clientWidth;

@@ -1,4 +1,4 @@
-// A search in a huge log, with the memory that the process takes meanwhile.
+// A search in a huge log, and the memory that the process uses during the search.
 
 import { post } from "./connection.js";
 import { html, megabytes, seconds, setText, svg, thousands } from "./elements.js";

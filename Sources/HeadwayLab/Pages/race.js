@@ -6,7 +6,9 @@ import { drawLanes, refreshColors, screenEnd, workEnd } from "./lanes.js";
 
 let parts = {};
 let shown = null;
-/** The largest difference of the race's time to the time here: that of the event with the least delay. */
+/**
+ * The largest difference between the race's time and local time, which is that of the event with the shortest delay.
+ */
 let offset = null;
 let raceNumber = null;
 let rows = "";
@@ -83,7 +85,7 @@ function laneOf(state, technique) {
   return state.workshops[`race-${technique}`];
 }
 
-/** The time of the race, by the time here. */
+/** Draws the race at its current time, which is calculated from local time. */
 function draw() {
   const { event } = shown;
   const now = event.phase === "running" ? Math.max(0, performance.now() / 1000 + offset) : event.elapsed;

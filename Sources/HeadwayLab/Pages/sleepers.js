@@ -1,4 +1,4 @@
-// 200 operations that sleep: on an operation queue of Headway's, and on a dispatch queue.
+// 200 operations that sleep, on one of Headway's operation queues and on a dispatch queue.
 
 import { post } from "./connection.js";
 import { html, seconds, setText } from "./elements.js";

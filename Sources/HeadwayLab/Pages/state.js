@@ -1,4 +1,5 @@
-// The present state, made of the events of the journal. An event comes once; the newest of a run takes its place.
+// The current state, built from the events of the journal. Each event arrives once; the newest run of a technique
+// replaces the last one.
 
 export const techniques = [
   ["main", "Main thread"],

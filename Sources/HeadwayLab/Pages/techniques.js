@@ -1,4 +1,4 @@
-// The page of the seven techniques: which runs, its table and its log.
+// The page of the seven techniques: the running one, its table and its log.
 
 import * as comparison from "./comparison.js";
 import { post } from "./connection.js";
@@ -7,9 +7,9 @@ import * as graph from "./graph.js";
 import { techniques } from "./state.js";
 import * as timeline from "./timeline.js";
 
-/** The technique that was chosen to be looked at; null for the newest. */
+/** The technique that the user has selected. Null for the newest. */
 let chosen = null;
-/** Runs are compared as objects: their numbers begin anew when the lab does. */
+/** Runs are compared as objects, because their numbers restart when the lab does. */
 let newest = null;
 let selectionChanged = () => {};
 const shown = { run: undefined, lines: 0, counts: [], lists: new Map() };
@@ -108,7 +108,7 @@ function updateTable(run) {
   }
 }
 
-/** A line in three parts: where there is not enough room, the date goes first, and what happened stays. */
+/** Returns a line in three parts. If there is not enough room, the date is cut off first, and the event remains. */
 function logLine(line) {
   const [, date, origin, what] = line.match(/^(\S+ )(.*\] )(.*)$/) ?? [line, "", "", line];
   const part = (name, text) => html("span", { class: name }, text);

@@ -1,4 +1,4 @@
-// A row a thread, a bar a task, a mark an item.
+// One row per thread, one bar per task, one mark per item.
 
 import { byId, seconds, setText, svg } from "./elements.js";
 
@@ -6,7 +6,7 @@ const [left, rowHeight, width] = [90, 24, 1000];
 let drawn = "";
 let drawnRun = null;
 
-/** What each thread did of each task: from the first to the last that was seen of it there. */
+/** Returns when each thread worked on each task: from the first event of the task on that thread to the last. */
 function bars(run) {
   const byKey = new Map();
   const note = (thread, task, time) => {

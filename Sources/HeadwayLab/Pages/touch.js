@@ -1,15 +1,18 @@
-// “Touch me”: a touch is answered by the main queue. While that is busy, the button stays as an app that hangs does.
+// “Touch me”: the main queue responds to a touch. While it is busy, the button looks like one in an app that hangs.
 
 import { byId, html, milliseconds, setText } from "./elements.js";
 
-/** Tells this window from others, which touch as well. */
+/** Distinguishes this window from others, which also send touches. */
 const viewer = Math.random().toString(36).slice(2);
-/** Touches without an answer, the oldest first: their numbers, once the server has given them, and their times here. */
+/**
+ * Touches without a response, the oldest first: their numbers, after the server has assigned them, and their local
+ * times.
+ */
 let pending = [];
 let lastAnswered = 0;
-/** For the strip: from when to when a touch waited, in this window's time. */
+/** For the strip: when each touch began and stopped waiting, in local time. */
 let waits = [];
-/** Where the pointer is and the main queue has not seen it; the newest only. */
+/** The newest position of the pointer that has not been sent to the main queue. */
 let wanted = null;
 let isMoving = false;
 let parts = {};
@@ -33,7 +36,7 @@ function clamp(value) {
 
 function place(event) {
   const box = parts.button.getBoundingClientRect();
-  // A press of a key is in the middle.
+  // A key press counts as a touch in the middle.
   if (!event.clientX && !event.clientY) return [0.5, 0.5];
   return [clamp((event.clientX - box.left) / box.width), clamp((event.clientY - box.top) / box.height)];
 }
@@ -50,7 +53,7 @@ async function press(event) {
   show();
 }
 
-/** The dot follows the pointer: each place is shown when the main queue has seen it. */
+/** Makes the dot follow the pointer. Each position is shown after the main queue has responded to it. */
 async function move(event) {
   wanted = place(event);
   if (isMoving) return;
@@ -59,13 +62,13 @@ async function move(event) {
     const next = wanted;
     wanted = null;
     const number = await send(...next);
-    // The next place is sent when this one has been answered.
+    // The next position is sent after the response to this one.
     while (number !== null && lastAnswered < number) await new Promise((resolve) => setTimeout(resolve, 20));
   }
   isMoving = false;
 }
 
-/** Takes those that have been answered; the last of them is shown. */
+/** Removes the touches that have received a response, and shows the last of them. */
 function settle(event = null) {
   const now = performance.now();
   const answered = pending.filter((touch) => touch.number !== null && touch.number <= lastAnswered);
@@ -77,7 +80,7 @@ function settle(event = null) {
   setText(parts.answer, `${count} after ${milliseconds(longest)}`);
   parts.answer.className = longest > 100 ? "cancelled" : "finished";
   parts.button.classList.remove("answered");
-  // So that the animation begins again.
+  // Restarts the animation.
   void parts.button.offsetWidth;
   parts.button.classList.add("answered");
 }
@@ -99,7 +102,7 @@ export function mount() {
   setInterval(show, 100);
 }
 
-/** The touches that waited long, for the strip: from when to when, in the time of this window. */
+/** Returns the touches that waited for long, for the strip: when each began and stopped waiting, in local time. */
 export function longWaits() {
   return waits.filter(({ from, to }) => (to ?? performance.now()) - from > 100);
 }
@@ -113,7 +116,7 @@ export function answered(event) {
   parts.dot.style.top = `${event.y * 100}%`;
 }
 
-/** The lab has begun anew: what it was asked is forgotten. */
+/** Called when the lab has restarted: forgets the touches that were sent to it. */
 export function reset() {
   pending = [];
   lastAnswered = 0;

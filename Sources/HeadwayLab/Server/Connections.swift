@@ -4,13 +4,13 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// The connections that browsers have open.
+/// The open connections of browsers.
 ///
-/// When the server ends, NIO drops a connection that it has accepted and not handed over yet; one that is dropped
-/// while it is open stops the process (https://github.com/apple/swift-nio/issues/2813). So each is kept here until it
-/// is closed, and what is left over at the end is closed.
+/// When the server ends, NIO drops a connection that it has accepted but not yet handed over. A connection that is
+/// dropped while it is open stops the process (https://github.com/apple/swift-nio/issues/2813). So each connection is
+/// kept here until it is closed, and the remaining ones are closed at the end.
 final class Connections: Sendable {
-  /// Sets connections up and handles them as Hummingbird does, and keeps each meanwhile.
+  /// Sets up and handles connections like Hummingbird, and keeps each one while it is open.
   struct Keeping: ServerChildChannel {
     fileprivate let base: HTTP1Channel
     fileprivate let connections: Connections
@@ -32,13 +32,13 @@ final class Connections: Sendable {
     var isClosed = false
   }
 
-  // Protected by its lock, under which no connection is closed or released.
+  // Protected by its lock. No connection is closed or released under it.
   private let state = Mutex(State())
 
-  /// Serves by HTTP/1.1 over these connections.
+  /// Returns a channel that serves HTTP/1.1 over these connections.
   ///
-  /// - Parameter responder: Answers requests.
-  /// - Returns: What sets a server's connections up.
+  /// - Parameter responder: A closure that responds to requests.
+  /// - Returns: The channel that sets up a server's connections.
   func serving(_ responder: @escaping HTTP1Channel.Responder) -> Keeping {
     Keeping(base: HTTP1Channel(responder: responder), connections: self)
   }
@@ -55,7 +55,7 @@ final class Connections: Sendable {
     if isClosed { channel.close(promise: nil) }
   }
 
-  /// Closes all that are open, and each that comes.
+  /// Closes all open connections, and every connection that follows.
   func close() async {
     let open = state.withLock { state in
       state.isClosed = true

@@ -5,17 +5,17 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// Keeps out those who are not meant, and what pages of others make a browser send.
+/// Rejects visitors without access, and requests that pages of other sites make a browser send.
 ///
-/// - A name of this machine is required as the host, so that a foreign name that leads here (DNS rebinding) is of no
-///   use; if others may come, a token instead, which a cookie keeps.
-/// - What changes something is POST, with JSON, from this page.
-/// - A page of another site can link to the lab, and nothing else: not even what is read is given to it.
+/// - The host must be a name of this machine, so that a foreign name that resolves to this machine (DNS rebinding) has
+///   no effect. If other machines have access, a token is required instead, which is stored in a cookie.
+/// - Requests that change something must be POST requests with JSON, sent from this page.
+/// - A page of another site can link to the lab, but do nothing else. It can't even read from the lab.
 final class Guardian: RouterMiddleware {
   typealias Context = BasicRequestContext
 
   private let token: String?
-  // Protected by its lock; known when the server listens.
+  // Protected by its lock. Known when the server listens.
   private let port = Mutex(0)
 
   init(token: String?) { self.token = token }
@@ -28,23 +28,23 @@ final class Guardian: RouterMiddleware {
 
   func setPort(_ port: Int) { self.port.withLock { $0 = port } }
 
-  /// The address to print.
+  /// Returns the address to print.
   func address(host: String, port: Int) -> String {
     let name = host == "0.0.0.0" || host == "::" ? ProcessInfo.processInfo.hostName : host
     let shown = name.contains(":") ? "[\(name)]" : name
     return "http://\(shown):\(port)/" + (token.map { "?token=\($0)" } ?? "")
   }
 
-  /// The address for requests of the lab to itself.
+  /// Returns the address for requests that the lab sends to itself.
   func ownAddress(host: String, port: Int) -> String {
     let name = host == "0.0.0.0" ? "127.0.0.1" : host == "::" ? "::1" : host
     return "http://\(name.contains(":") ? "[\(name)]" : name):\(port)/"
   }
 
-  /// The cookie for requests of the lab to itself.
+  /// The cookie for requests that the lab sends to itself.
   var ownCookie: String? { token.map { "\(cookie)=\($0)" } }
 
-  /// Browsers keep cookies by host, not by port: so two labs of a machine have two names.
+  /// Browsers store cookies by host, not by port, so two labs on one machine need two names.
   private var cookie: String { "headway-lab-\(port.withLock { $0 })" }
 
   @concurrent func handle(
@@ -55,7 +55,7 @@ final class Guardian: RouterMiddleware {
     do {
       response = try await checked(request, context: context, next: next)
     } catch {
-      // What goes wrong here, as when a folder can't be made, is answered with the same headers.
+      // Failures here, for example when a folder can't be created, are answered with the same headers.
       let status = (error as? any HTTPResponseError)?.status ?? .internalServerError
       response = Response(
         status: status, headers: [.contentType: "text/plain; charset=utf-8"],
@@ -66,7 +66,7 @@ final class Guardian: RouterMiddleware {
     return response
   }
 
-  /// What a person reads whose browser shows the answer by itself.
+  /// The text that a browser shows if the response is the whole page.
   private static func explanation(of error: any Error, _ status: HTTPResponse.Status) -> String {
     ((error as? HTTPError)?.body ?? "\(status.code) \(status.reasonPhrase)") + "\n"
   }
@@ -90,8 +90,8 @@ final class Guardian: RouterMiddleware {
     if let token {
       if request.uri.path == "/", let given = request.uri.queryParameters["token"] {
         guard Self.areEqual(String(given), token) else { throw Self.needsToken }
-        // Lax: with Strict the browser would not send it after this redirection, if a link in a page of another site
-        // was followed.
+        // Lax, because with Strict the browser would not send the cookie after this redirection if the user followed a
+        // link in a page of another site.
         return Response(
           status: .seeOther,
           headers: [.location: "/", .setCookie: "\(cookie)=\(token); HttpOnly; SameSite=Lax; Path=/"])
@@ -116,12 +116,14 @@ final class Guardian: RouterMiddleware {
   private func isLocal(_ authority: String) -> Bool {
     let port = port.withLock { $0 }
     return ["127.0.0.1", "localhost", "[::1]"].contains {
-      // Browsers leave out the port that is the usual one.
+      // Browsers omit the default port.
       authority == "\($0):\(port)" || port == 80 && authority == $0
     }
   }
 
-  /// Whether the browser says that this page asks, or somebody who follows a link; other programs say nothing.
+  /// Whether the browser reports that the request is from this page, or from a user who follows a link.
+  ///
+  /// Other programs do not send this header.
   private func isFromHere(_ request: Request) -> Bool {
     switch request.headers[HTTPField.Name("Sec-Fetch-Site")!] {
     case nil, "same-origin", "none": true
@@ -129,7 +131,7 @@ final class Guardian: RouterMiddleware {
     }
   }
 
-  /// Takes as long wherever the difference is.
+  /// Takes the same time wherever the difference is.
   private static func areEqual(_ one: String, _ other: String) -> Bool {
     guard one.utf8.count == other.utf8.count else { return false }
     return zip(one.utf8, other.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

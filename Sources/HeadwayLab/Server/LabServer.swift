@@ -10,13 +10,17 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// Serves the lab's pages, and what happens in it, to browsers.
+/// Serves the lab's pages and its events to browsers.
 package final class LabServer: Sendable {
-  /// Where it listens, and what it shows.
+  /// The address that the server listens on, and what it shows.
   package struct Options: Sendable {
-    /// The port, or the next free one if it is taken; 0 for any.
+    /// The port, or the next free one if it is in use.
+    ///
+    /// 0 for any port.
     package var port = 8080
-    /// The address to listen on; nil for this machine alone.
+    /// The address to listen on.
+    ///
+    /// Nil for this machine only.
     package var listen: String?
     /// The folder of a feed for the page about imports.
     package var feed: String?
@@ -24,8 +28,8 @@ package final class LabServer: Sendable {
     /// Creates options.
     ///
     /// - Parameters:
-    ///   - port: The port; 0 for any.
-    ///   - listen: The address to listen on; nil for this machine alone.
+    ///   - port: The port, or 0 for any port.
+    ///   - listen: The address to listen on. Nil for this machine only.
     ///   - feed: The folder of a feed for the page about imports.
     package init(port: Int = 8080, listen: String? = nil, feed: String? = nil) {
       self.port = port
@@ -34,7 +38,7 @@ package final class LabServer: Sendable {
     }
   }
 
-  /// How many ports are tried.
+  /// The number of ports to try.
   private static let attempts = 20
   private static let ownHost = "127.0.0.1"
 
@@ -42,14 +46,14 @@ package final class LabServer: Sendable {
   let workshops: Workshops
   private let options: Options
   private let guardian: Guardian
-  // The server's tasks run here. Its techniques may take all threads of the dispatch queues on which tasks run
-  // by default.
+  // The server's tasks run here, because its techniques might occupy all threads of the dispatch queues on which tasks
+  // run by default.
   private let queue = OperationQueue(name: "lab server", qualityOfService: .userInteractive)
 
   /// Creates a server.
   ///
   /// - Parameters:
-  ///   - options: Where it listens, and what it shows.
+  ///   - options: The address that the server listens on, and what it shows.
   ///   - lab: The lab.
   package init(_ options: Options, lab: Lab) {
     self.options = options
@@ -58,22 +62,22 @@ package final class LabServer: Sendable {
     guardian = Guardian(token: options.listen == nil ? nil : Guardian.makeToken())
   }
 
-  /// Why it can't listen.
+  /// The reason why the server can't listen.
   package struct ListeningError: Error, CustomStringConvertible {
     /// The address and port.
     package let place: String
-    /// In the system's words.
+    /// The system's description of the reason.
     package let reason: String
 
-    /// What to show to a person.
+    /// The text to show to people.
     package var description: String { "Can't listen on \(place): \(reason)." }
   }
 
   /// Serves until its task is cancelled.
   ///
-  /// When it returns, what ran has ended, and the files that were made are gone.
+  /// When this method returns, everything that was running has ended, and the created files have been removed.
   ///
-  /// - Parameter onStart: Is called with the address of the page once it can be opened.
+  /// - Parameter onStart: Called with the address of the page when it can be opened.
   /// - Throws: ``ListeningError``.
   package func run(onStart: @escaping @Sendable (String) -> Void) async throws {
     do {
@@ -104,7 +108,7 @@ package final class LabServer: Sendable {
     }
   }
 
-  /// Cancels what runs, and starts nothing any more.
+  /// Cancels everything, and prevents new runs.
   package func stop() {
     lab.stop()
     workshops.stop()
@@ -121,13 +125,13 @@ package final class LabServer: Sendable {
     addPages(to: router)
     addControls(to: router)
     workshops.addRoutes(to: router)
-    // It says what goes wrong by throwing; a log of requests would be in the way.
+    // Errors are thrown; a log of requests would only be in the way.
     let logger = Logger(label: "lab") { _ in SwiftLogNoOpLogHandler() }
     let host = options.listen ?? Self.ownHost
     let connections = Connections()
     let responder = router.buildResponder()
-    // Not an `Application`: that runs a service beside the server that may lock up for ever when its task is
-    // cancelled, as tasks with an executor of their own are cancelled under a lock which a change of executor takes.
+    // Not an `Application`, because that runs a service next to the server that might deadlock when its task is
+    // cancelled: tasks that have their own executor are cancelled under a lock that a change of executor also acquires.
     let server = Server(
       childChannelSetup: connections.serving { request, writer, channel in
         let source = ApplicationRequestContextSource(channel: channel, logger: logger)
@@ -157,7 +161,7 @@ package final class LabServer: Sendable {
     do {
       return try await responder.respond(to: request, context: context)
     } catch let error as HTTPParserError {
-      // The connection answers it, and is closed.
+      // The connection responds to it, and is closed.
       throw error
     } catch {
       return Response(status: .internalServerError)
@@ -177,7 +181,7 @@ package final class LabServer: Sendable {
       router.head(RouterPath(page.path)) { _, _ in response().createHeadResponse() }
     }
     router.get("events") { [lab] request, _ in
-      // The browser's own header; or, where the page makes a new stream, what it names.
+      // The browser's own header, or, if the page opens a new stream, the position that the page specifies.
       let last = request.headers[.lastEventID] ?? request.uri.queryParameters["after"].map(String.init)
       return Response(
         status: .ok, headers: [.contentType: "text/event-stream; charset=utf-8"],

@@ -1,5 +1,5 @@
 #if Lab
-/// A file of the pages, which is a part of the program.
+/// A file of the pages, which is embedded in the program.
 struct Page: Sendable {
   let path: String
   let type: String

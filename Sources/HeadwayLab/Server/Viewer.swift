@@ -4,10 +4,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A browser that looks on: a stream of server-sent events, each a piece of it.
+/// A browser that receives events: a stream of server-sent events.
 ///
-/// It keeps the number of the last entry that it was sent, and nothing else. While the browser takes nothing, nothing
-/// more is asked for; what happens meanwhile stays in the journal, as far as it is still the present state.
+/// Each element is a part of the stream.
+///
+/// It keeps only the number of the last entry that was sent. While the browser does not read, nothing else is
+/// requested. Events that occur in that time stay in the journal, if they are still part of the current state.
 struct Viewer: AsyncSequence, Sendable {
   typealias Element = ByteBuffer
 
@@ -19,7 +21,7 @@ struct Viewer: AsyncSequence, Sendable {
   ///
   /// - Parameters:
   ///   - lab: The lab.
-  ///   - lastEvent: The identifier of the last event that the browser has, if it was here before.
+  ///   - lastEvent: The identifier of the last event that the browser has received, if it was connected before.
   init(_ lab: Lab, lastEvent: String?) {
     self.lab = lab
     let parts = lastEvent?.split(separator: "-") ?? []
@@ -46,13 +48,13 @@ struct Viewer: AsyncSequence, Sendable {
       self.lab = lab
       self.position = position
       calls = lab.journal.calls().makeAsyncIterator()
-      // Where the strip begins for a browser that comes.
+      // The beginning of the strip for a browser that connects.
       beat = Swift.max(0, lab.beats.times(after: .max).last - 120)
-      // What it has is of another process, or nothing.
+      // The browser has nothing, or the state of another process.
       if !isResuming { text += "event: reset\ndata: {}\n\n" }
     }
 
-    /// What is new, once there is something.
+    /// Returns the new events, when there are any.
     mutating func next() async -> ByteBuffer? {
       while await calls.next(isolation: #isolation) != nil {
         if let (json, last) = lab.journal.entries(after: position) {

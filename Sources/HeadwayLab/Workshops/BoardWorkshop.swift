@@ -4,7 +4,9 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// Boxes that a person connects, each an operation: what waits for what, run as it was drawn.
+/// Boxes that the user connects.
+///
+/// Each is an operation, with the dependencies that were drawn.
 final class BoardWorkshop: Sendable {
   private struct Event: Encodable {
     struct Box: Encodable {
@@ -19,9 +21,10 @@ final class BoardWorkshop: Sendable {
     /// Pairs of numbers: the second waits for the first.
     var edges: [[Int]] = []
     var phase = "editing"
-    /// What became of the last change, in a sentence.
+    /// The result of the last change, as a sentence.
     var message = ""
-    /// The boxes that would wait for each other, the first again at the end, if that is why a change was refused.
+    /// If a change was refused because of a cycle, the boxes that would wait for each other, with the first again at
+    /// the end.
     var cycle: [Int] = []
   }
 
@@ -33,7 +36,9 @@ final class BoardWorkshop: Sendable {
   private struct State {
     var event: Event
     var operations: [BoxOperation] = []
-    /// Those of earlier runs are not heard any more.
+    /// The number of the current run.
+    ///
+    /// Events of earlier runs are ignored.
     var run = 0
     var left = 0
     var isClosed = false
@@ -41,13 +46,13 @@ final class BoardWorkshop: Sendable {
   }
 
   private static let names = ["Fetch", "Unpack", "Parse", "Resize", "Draw", "Save", "Index", "Notify"]
-  /// How many steps an operation has.
+  /// The number of steps in an operation.
   private static let stepCount = 8
 
   private let journal: Journal
   private let work: @Sendable () -> Void
   private let queue = Headway.OperationQueue(name: "board")
-  // Protected by its lock, under which the operations and the journal are changed, which call nobody back.
+  // Protected by its lock. The operations and the journal are changed under it, and do not call back.
   private let state: Mutex<State>
 
   init(_ journal: Journal, work: @escaping @Sendable () -> Void) {
@@ -95,7 +100,7 @@ final class BoardWorkshop: Sendable {
 
   // MARK: Drawing
 
-  /// Makes a change, unless the server ends, and shows what became of it.
+  /// Makes a change, unless the server is closing, and shows the result.
   private func change(_ body: (inout State) -> Bool) -> Bool {
     state.withLock { state in
       guard !state.isClosed else { return false }
@@ -107,7 +112,7 @@ final class BoardWorkshop: Sendable {
     }
   }
 
-  /// Creates operations that have not run, with the dependencies that are drawn.
+  /// Creates operations that have not run, with the drawn dependencies.
   private func renew(_ state: inout State) {
     state.run += 1
     let run = state.run
@@ -138,7 +143,7 @@ final class BoardWorkshop: Sendable {
     if let cycle = operation.dependencyCycle() {
       operation.removeDependency(state.operations[from - 1])
       let numbers = cycle.compactMap { member in state.operations.firstIndex { $0 === member }.map { $0 + 1 } }
-      // In the order of waiting, from the box that was to wait.
+      // In the order of waiting, starting with the box that was meant to wait.
       let start = numbers.firstIndex(of: to) ?? 0
       let ordered = Array(numbers[start...] + numbers[..<start]) + [to]
       let names = ordered.map { state.event.boxes[$0 - 1].name }
@@ -230,14 +235,16 @@ final class BoardWorkshop: Sendable {
     }
   }
 
-  /// Cancels what runs, and starts nothing anymore.
+  /// Cancels everything, and prevents new runs.
   func close() {
     state.withLock { $0.isClosed = true }
     queue.cancelAllOperations()
   }
 }
 
-/// Works in steps, between which it can be cancelled.
+/// Works in steps.
+///
+/// Between them, the operation can be cancelled.
 private final class BoxOperation: Headway.Operation, @unchecked Sendable {
   private let stepCount: Int
   private let work: @Sendable () -> Void

@@ -6,14 +6,16 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// Draws the cells of a list of thousands while somebody scrolls: those that have left the screen are cancelled.
+/// Draws the cells of a list of thousands while the user scrolls.
+///
+/// The drawings of cells that have left the screen are cancelled.
 final class DrawingWorkshop: Sendable {
   struct Event: Encodable {
     var type = "drawing"
     var drawn = 0
     var cancelled = 0
     var fromCache = 0
-    /// The visible rows whose image is there.
+    /// The visible rows that have an image.
     var ready: [Int] = []
   }
 
@@ -23,7 +25,7 @@ final class DrawingWorkshop: Sendable {
     var count: Int
   }
 
-  /// What a browser shows.
+  /// The rows that a browser shows.
   private struct View {
     let viewer: String
     let rows: Range<Int>
@@ -32,18 +34,18 @@ final class DrawingWorkshop: Sendable {
   private struct State {
     var event = Event()
     var images: [Int: [UInt8]] = [:]
-    /// The one that changed last is the last.
+    /// The views, with the most recently changed one last.
     var views: [View] = []
     var isPublishing = false
 
     var visible: Set<Int> { Set(views.lazy.flatMap(\.rows)) }
   }
 
-  /// How many browsers are remembered: one that has left does not say so.
+  /// The number of browsers that are remembered, because a browser does not report that it has left.
   private static let viewLimit = 8
 
   static let rowCount = 5_000
-  /// Rows that are so far apart show the same.
+  /// Rows that are this far apart show the same content.
   static let contentCount = 400
 
   private let journal: Journal
@@ -75,7 +77,7 @@ final class DrawingWorkshop: Sendable {
     }
   }
 
-  /// Asks for the rows that are visible now, in any browser; the others are forgotten.
+  /// Requests the rows that are currently visible in any browser, and forgets the others.
   @MainActor private func show(_ view: View) {
     let cells =
       cells.withLock { $0 }
@@ -95,7 +97,7 @@ final class DrawingWorkshop: Sendable {
     publishSoon()
   }
 
-  /// Encodes an image that a row shows, unless that was done before.
+  /// Encodes the image of a content, unless that has been done before.
   private func keep(_ image: Image, of content: Int) {
     guard state.withLock({ $0.images[content] == nil }) else { return }
     queue.addOperation { [self] in
@@ -105,7 +107,7 @@ final class DrawingWorkshop: Sendable {
     }
   }
 
-  /// Notes that a drawing has ended.
+  /// Records that a drawing has ended.
   private func noteEnd(isCancelled: Bool) {
     state.withLock { state in
       if isCancelled { state.event.cancelled += 1 } else { state.event.drawn += 1 }
@@ -113,7 +115,7 @@ final class DrawingWorkshop: Sendable {
     publishSoon()
   }
 
-  /// Tells viewers, ten times a second at most.
+  /// Notifies viewers, at most ten times per second.
   private func publishSoon() {
     let isFirst = state.withLock { state in
       defer { state.isPublishing = true }
@@ -132,7 +134,7 @@ final class DrawingWorkshop: Sendable {
   }
 }
 
-/// The list: what the rows show, on the main thread as in an app.
+/// The list of cells, on the main thread as in an app.
 @MainActor private final class Cells: Sendable {
   private let drawing: CellDrawing<Int, Int>
   private var asked: Set<Int> = []
@@ -140,9 +142,9 @@ final class DrawingWorkshop: Sendable {
   /// Creates the list.
   ///
   /// - Parameters:
-  ///   - queue: Where it draws.
-  ///   - onImage: Takes a content and its image.
-  ///   - ended: Is called when a drawing has ended, with whether it was cancelled.
+  ///   - queue: The queue that draws the cells.
+  ///   - onImage: Called with a content and its image.
+  ///   - ended: Called when a drawing has ended, with whether it was cancelled.
   init(
     queue: Headway.OperationQueue, onImage: @escaping (Int, Image) -> Void,
     ended: @escaping @Sendable (Bool) -> Void
@@ -157,9 +159,9 @@ final class DrawingWorkshop: Sendable {
     }
   }
 
-  /// Asks for rows.
+  /// Requests rows.
   ///
-  /// - Returns: How many of those that came into view were there already.
+  /// - Returns: The number of rows that came into view and already had an image.
   func show(_ rows: Set<Int>) -> Int {
     drawing.visible = rows
     var count = 0
@@ -172,15 +174,17 @@ final class DrawingWorkshop: Sendable {
   }
 }
 
-/// What a cell shows: costly enough that scrolling is faster.
+/// The drawing of a cell, which is expensive enough that scrolling is faster.
 enum Tile {
-  /// A place on a wheel of colours, whose round is 1.
+  /// Returns a color at a position on a color wheel.
+  ///
+  /// One full turn is 1.
   static func color(_ place: Double, opacity: Double = 1) -> Color {
     func part(_ shift: Double) -> Double { 0.5 + 0.4 * cos(2 * Double.pi * (place + shift)) }
     return Color(red: part(0), green: part(0.33), blue: part(0.67), opacity: opacity)
   }
 
-  /// The number of a picture, which is that of the first cell that shows it.
+  /// Draws the number of a picture, which is that of the first cell that shows it.
   static func draw(numberOf content: Int, _ context: DrawingContext) {
     let text = HeadwayDrawing.Text("\(content + 1)", font: Font(size: 13, weight: .bold), color: .white)
     context.fill(Path(Rectangle(0, 38, 56, 18)), with: .color(Color(white: 0, opacity: 0.55)))
@@ -205,10 +209,10 @@ enum Tile {
   }
 }
 
-/// What each fourth cell shows: the thumbnail of a JPEG that is much larger.
+/// The content of every fourth cell: the thumbnail of a much larger JPEG.
 enum Photo {
   private static let side = 1_200.0
-  // Protected by its lock: the files, by their place on the wheel of colours.
+  // The files, by their position on the color wheel. Protected by its lock.
   private static let files = Mutex<[Int: [UInt8]]>([:])
 
   static func isShown(by content: Int) -> Bool { content % 4 == 3 }
@@ -221,7 +225,7 @@ enum Photo {
     }
   }
 
-  /// A JPEG, which is made once.
+  /// Returns a JPEG, which is created once.
   private static func file(_ number: Int) throws -> [UInt8] {
     if let file = files.withLock({ $0[number] }) { return file }
     let photo = try Image(width: side, height: side) { context in

@@ -35,7 +35,7 @@ final class ImportWorkshop: Sendable {
   private let journal: Journal
   private let folder: String
   private let feed: String?
-  /// What runs.
+  /// Controls the import that is running.
   let turn = Turn(queue: Headway.OperationQueue(name: "import", maxConcurrentOperationCount: 8))
 
   init(_ journal: Journal, folder: String, feed: String?) {
@@ -86,7 +86,7 @@ final class ImportWorkshop: Sendable {
     let start = ContinuousClock.now
     turn.add(feedImport.operations)
     let table = LiveTable(path: path, table: "stop_times", window: 0..<8)
-    // The sequence ends with the operations; between its pictures other tables go on.
+    // The sequence ends when the operations do. While it delivers no picture, other tables continue.
     var last = ContinuousClock.now - .seconds(1)
     var picture: LiveTable.Picture?
     let pictures = Latest<LiveTable.Picture>()
@@ -125,7 +125,7 @@ final class ImportWorkshop: Sendable {
     return event
   }
 
-  /// As much of a value as a cell shows: a field may be a megabyte long, and there are many viewers.
+  /// The part of a value that a cell shows: a field can be a megabyte long, and there can be many viewers.
   private static func shown(_ value: String) -> String {
     let limit = 100
     return value.utf8.count <= limit ? value : value.unicodeScalars.prefix(limit).map(String.init).joined() + "…"
@@ -142,7 +142,7 @@ final class Latest<Value: Sendable>: Sendable {
   /// The last value so far.
   var value: Value? { last.withLock { $0 } }
 
-  /// Keeps each value until the next one comes.
+  /// Stores each value until the next one arrives.
   func follow(_ values: some AsyncSequence<Value, any Error> & Sendable) async throws {
     for try await value in values { last.withLock { $0 = value } }
   }

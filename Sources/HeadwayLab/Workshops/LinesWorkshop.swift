@@ -5,7 +5,7 @@ import HeadwayLines
 import Hummingbird
 import Synchronization
 
-/// Searches in a huge log, while the memory of the process is measured.
+/// Searches a huge log while the memory of the process is measured.
 final class LinesWorkshop: Sendable {
   struct Event: Encodable {
     var type = "lines"
@@ -16,7 +16,7 @@ final class LinesWorkshop: Sendable {
     var matches = 0
     var lines = 0
     var seconds = 0.0
-    /// Of the process, in bytes, ten times a second.
+    /// The memory of the process in bytes, ten times per second.
     var memory: [Int] = []
     var samples: [String] = []
   }
@@ -35,7 +35,7 @@ final class LinesWorkshop: Sendable {
 
   private let journal: Journal
   private let folder: String
-  /// What runs.
+  /// Controls the search that is running.
   let turn = Turn(queue: Headway.OperationQueue(name: "lines"))
   // Protected by its lock.
   private let found = Mutex(Found())
@@ -135,12 +135,12 @@ final class LinesWorkshop: Sendable {
   private func publish(_ event: Event) { journal.append(event, key: "lines") }
 }
 
-/// A log with a line of its own kind in each megabyte.
+/// A log with one special line in each megabyte.
 enum SampleLog {
-  /// Writes it, a megabyte at a time; what is not whole is removed.
+  /// Writes the log, one megabyte at a time, and removes it if it is incomplete.
   static func write(to path: String, size: Int, isCancelled: () -> Bool) throws {
     let partial = path + ".part"
-    // After the last step there is no such file any more.
+    // After the last step, this file no longer exists.
     defer { try? FileManager.default.removeItem(atPath: partial) }
     guard FileManager.default.createFile(atPath: partial, contents: nil) else {
       throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: partial])
@@ -157,7 +157,7 @@ enum SampleLog {
     try FileManager.default.moveItem(atPath: partial, toPath: path)
   }
 
-  /// Lines for a megabyte, with room for one more.
+  /// Returns lines that fill a megabyte, with room for one more line.
   private static func block() -> Data {
     var text = ""
     var number: UInt64 = 1
@@ -170,11 +170,13 @@ enum SampleLog {
   }
 }
 
-/// What the process takes of the memory.
+/// The memory that the process uses.
 enum ProcessMemory {
-  /// How many bytes of it are in memory; 0 where the system does not say.
+  /// The number of bytes in physical memory.
+  ///
+  /// 0 if the system does not report it.
   static var resident: Int {
-    // Pages: in all, and those in memory.
+    // The numbers of pages: the total, and those in physical memory.
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
     return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map {
       $0 * Int(sysconf(Int32(_SC_PAGESIZE)))

@@ -11,18 +11,20 @@ final class RaceWorkshop: Sendable {
     let type = "race"
     var race: Int
     var phase: Phase
-    /// Seconds since the race began.
+    /// The time in seconds since the race began.
     var elapsed = 0.0
     var techniques: [String]
   }
 
-  /// What a technique has done up to now; times are in seconds since the race began.
+  /// The progress of a technique so far.
+  ///
+  /// Times are in seconds since the race began.
   private struct Lane: Encodable {
     struct Task: Encodable {
       var begin: Double?
       var items: [Double] = []
       var end: Double?
-      /// When the main queue showed the items.
+      /// The time when the main queue showed the items.
       var shown: Double?
     }
 
@@ -31,7 +33,7 @@ final class RaceWorkshop: Sendable {
     let technique: String
     let title: String
     var tasks: [Task]
-    /// When all tasks had ended, and the main queue had been told.
+    /// The time when all tasks had ended and the main queue had been notified.
     var end: Double?
     var elapsed = 0.0
   }
@@ -52,8 +54,8 @@ final class RaceWorkshop: Sendable {
 
   private let journal: Journal
   private let work: @Sendable () -> Void
-  // Protected by its lock, under which the journal is written, so that the newest entry of a lane is the last. The
-  // journal calls nobody back.
+  // Protected by its lock. The journal is written under it, so that the newest entry of a lane is the last. The journal
+  // does not call back.
   private let state = Mutex(State())
 
   init(_ journal: Journal, work: @escaping @Sendable () -> Void) { (self.journal, self.work) = (journal, work) }
@@ -74,13 +76,14 @@ final class RaceWorkshop: Sendable {
   // MARK: Running
 
   private func start(withMain: Bool) -> Bool {
-    // The main thread technique starts last: the others begin on the main queue, too, which it holds up.
+    // The main thread technique starts last, because the others also begin on the main queue, and it blocks the main
+    // queue.
     let techniques = Technique.allCases.filter { $0 != .main } + (withMain ? [.main] : [])
     let runs: [TechniqueRun]? = state.withLock { state in
       guard state.left == 0, !state.isClosed else { return nil }
       let number = (state.event?.race ?? 0) + 1
       (state.start, state.left, state.isCancelled) = (.now, techniques.count, false)
-      // In the order in which the page shows them.
+      // The order in which the page shows them.
       let names = Technique.allCases.filter(techniques.contains).map(\.rawValue)
       state.event = Event(race: number, phase: .running, techniques: names)
       state.runs = techniques.map { technique in
@@ -135,7 +138,7 @@ final class RaceWorkshop: Sendable {
     runs.forEach { $0.cancel() }
   }
 
-  /// Cancels the race, and starts none anymore.
+  /// Cancels the race, and prevents new races.
   func close() {
     state.withLock { $0.isClosed = true }
     cancel()

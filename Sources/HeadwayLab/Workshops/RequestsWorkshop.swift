@@ -8,7 +8,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Downloads from a slow server, which is this one: cancelled, resumed, and tried again after a broken connection.
+/// Downloads from a slow server, which is the lab itself: cancelled, resumed, and retried after a lost connection.
 final class RequestsWorkshop: Sendable {
   struct Event: Encodable {
     struct Download: Encodable {
@@ -17,7 +17,7 @@ final class RequestsWorkshop: Sendable {
       var state: String
       var received: Int64
       var total: Int64
-      /// Where each request began that the server got, in bytes.
+      /// For each request that the server received, the offset in bytes where it began.
       var requests: [Int]
       var message: String
     }
@@ -33,7 +33,7 @@ final class RequestsWorkshop: Sendable {
   private struct Download {
     let title: String
     var operation: DownloadOperation?
-    /// Until its completion block.
+    /// True until its completion block has run.
     var isRunning = false
     var requests: [Int] = []
     var isBrokenOff = false
@@ -55,7 +55,7 @@ final class RequestsWorkshop: Sendable {
   private let journal: Journal
   private let folder: String
   private let queue = Headway.OperationQueue(name: "downloads", maxConcurrentOperationCount: 3)
-  // Protected by its lock, under which no operation is called, and none is released.
+  // Protected by its lock. No operation is called or released under it.
   private let state = Mutex(State())
 
   init(_ journal: Journal, folder: String) {
@@ -63,7 +63,7 @@ final class RequestsWorkshop: Sendable {
     self.folder = folder + "/downloads"
   }
 
-  /// Says where the lab listens, and what lets a request in.
+  /// Sets the address that the lab listens on, and the cookie that gives a request access.
   func setOrigin(_ address: String, cookie: String?) { state.withLock { $0.origin = (address, cookie) } }
 
   func addRoutes(to router: Router<BasicRequestContext>) {
@@ -84,13 +84,13 @@ final class RequestsWorkshop: Sendable {
     }
   }
 
-  /// Cancels all downloads, and starts none any more.
+  /// Cancels all downloads, and prevents new ones.
   func stop() {
     state.withLock { $0.isClosed = true }
     queue.cancelAllOperations()
   }
 
-  /// Whether a download runs.
+  /// Whether a download is running.
   var isRunning: Bool { state.withLock { $0.downloads.contains(where: \.isRunning) } }
 
   private func number(_ request: Request, _ context: BasicRequestContext) async throws -> Int {
@@ -101,7 +101,7 @@ final class RequestsWorkshop: Sendable {
 
   // MARK: The client
 
-  /// Starts a download, or goes on with it.
+  /// Starts a download, or resumes it.
   private func start(_ number: Int) throws -> Bool {
     guard !state.withLock({ $0.isClosed }) else { return false }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -124,13 +124,13 @@ final class RequestsWorkshop: Sendable {
     guard isNew else { return false }
     withExtendedLifetime(last) {}  // Released after the lock.
     queue.addOperation(operation)
-    // One that came before may not have found it in the queue.
+    // A cancellation before this might not have found the operation in the queue.
     if state.withLock({ $0.isClosed }) { operation.cancel() }
     publishWhileRunning()
     return true
   }
 
-  /// Says ten times a second how far the downloads are, as long as there are any.
+  /// Publishes the progress of the downloads ten times per second, as long as there are any.
   private func publishWhileRunning() {
     let isFirst = state.withLock { state in
       defer { state.isPublishing = true }
@@ -197,7 +197,7 @@ final class RequestsWorkshop: Sendable {
     let body = ResponseBody(contentLength: size - begin) { writer in
       var position = begin
       while position < size {
-        // About 500 KB a second.
+        // About 500 KB per second.
         try await Task.sleep(for: .milliseconds(32))
         if breaksOff, position > size / 2 { throw BrokenOff() }
         let count = min(Self.chunk, size - position)

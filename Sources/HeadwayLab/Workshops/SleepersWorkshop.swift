@@ -7,23 +7,25 @@ import Synchronization
 
 /// 200 operations that sleep, on an operation queue and on a dispatch queue at the same time.
 ///
-/// An operation that sleeps needs no processor. Headway replaces the thread that it blocks; Dispatch has a fixed
-/// number of threads.
+/// An operation that sleeps needs no processor. Headway replaces the thread that it blocks; Dispatch has a fixed number
+/// of threads.
 final class SleepersWorkshop: Sendable {
   struct Side: Encodable {
-    /// A letter for each sleeper: it waits, sleeps, or has finished.
+    /// One letter per sleeper, for its state: waiting, sleeping, or finished.
     var states = String(repeating: "w", count: SleepersWorkshop.count)
     var asleep = 0
-    /// The most that slept at the same time, each on a thread.
+    /// The maximum number that slept at the same time, each on its own thread.
     var mostAsleep = 0
     var finished = 0
-    /// Since the start; of a side that has finished, until then.
+    /// The time since the start.
+    ///
+    /// For a side that has finished, the time that it took.
     var seconds = 0.0
   }
 
   struct Event: Encodable {
     let type = "sleepers"
-    /// The number of the run, from 1.
+    /// The number of the run, starting at 1.
     var run: Int
     var phase = Phase.running
     var headway = Side()
@@ -58,15 +60,18 @@ final class SleepersWorkshop: Sendable {
   private let journal: Journal
   private let sleep: @Sendable () -> Void
   private let queue = Headway.OperationQueue(name: "200 sleepers")
-  // Of its own quality of service: the threads of the others are those on which tasks wait for their time.
+  // It has its own quality of service, because tasks wait for their timers on the threads of the others.
   private let dispatchQueue = DispatchQueue(label: "headway.lab.sleepers", qos: .utility, attributes: .concurrent)
   private let publisher = Headway.OperationQueue(name: "lab sleepers", qualityOfService: .userInteractive)
   // Protected by its lock.
   private let state = Mutex(State())
-  // Held while the journal gets an entry, so that the newest is the last; taken before the lock of the state.
+  // Held while an entry is written to the journal, so that the newest is the last. It is acquired before the lock of
+  // the state.
   private let publishing = Mutex(())
 
-  /// Creates the page; `work` takes a fifth of the time for which each sleeps.
+  /// Creates the page.
+  ///
+  /// Each operation sleeps for five times the duration of `work`.
   init(_ journal: Journal, work: @escaping @Sendable () -> Void) {
     self.journal = journal
     sleep = { for _ in 0..<5 { work() } }
@@ -130,7 +135,7 @@ final class SleepersWorkshop: Sendable {
     switch mustPublish {
     case true?: publish()
     case false?:
-      // Once for all changes of a moment.
+      // Once for all changes within a short interval.
       Task(executorPreference: publisher) { [self] in
         try? await Task.sleep(for: Self.publishingInterval)
         state.withLock { $0.isPublishing = false }
@@ -156,10 +161,10 @@ final class SleepersWorkshop: Sendable {
     }
   }
 
-  /// Those that have not begun do not sleep.
+  /// Sleepers that have not begun do not sleep.
   private func cancel() { state.withLock { $0.isCancelled = true } }
 
-  /// Cancels what runs, and starts nothing anymore.
+  /// Cancels everything, and prevents new runs.
   func close() {
     state.withLock { $0.isClosed = true }
     cancel()

@@ -2,7 +2,9 @@
 import Headway
 import Synchronization
 
-/// Has one thing at a time run, in a queue of its own, which may be cancelled from its first moment to its last.
+/// Lets one activity run at a time, in its own queue.
+///
+/// It can be cancelled from its first moment to its last.
 final class Turn: Sendable {
   private struct State {
     var isTaken = false
@@ -10,7 +12,9 @@ final class Turn: Sendable {
     var isClosed = false
   }
 
-  /// Where it runs; only what ``add(_:)`` adds is sure to be cancelled with it.
+  /// The queue that runs the activity.
+  ///
+  /// Only operations that were added with ``add(_:)`` are certain to be cancelled with it.
   let queue: Headway.OperationQueue
   // Protected by its lock.
   private let state = Mutex(State())
@@ -19,7 +23,7 @@ final class Turn: Sendable {
     self.queue = queue
   }
 
-  /// Takes the turn, if it is free.
+  /// Begins an activity, if none is running.
   func take() -> Bool {
     state.withLock { state in
       guard !state.isTaken, !state.isClosed else { return false }
@@ -28,31 +32,31 @@ final class Turn: Sendable {
     }
   }
 
-  /// Gives it back.
+  /// Ends the activity.
   func giveBack() { state.withLock { $0.isTaken = false } }
 
-  /// Whether it is taken.
+  /// Whether an activity is running.
   var isTaken: Bool { state.withLock { $0.isTaken } }
 
-  /// Whether what has the turn was cancelled.
+  /// Whether the current activity was cancelled.
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Cancels what has the turn.
+  /// Cancels the current activity.
   func cancel() {
     state.withLock { $0.isCancelled = true }
     queue.cancelAllOperations()
   }
 
-  /// Cancels what has the turn, and gives it to nothing any more.
+  /// Cancels the current activity, and prevents new ones.
   func close() {
     state.withLock { ($0.isCancelled, $0.isClosed) = (true, true) }
     queue.cancelAllOperations()
   }
 
-  /// Adds operations of what has the turn.
+  /// Adds operations of the current activity.
   func add(_ operations: [Headway.Operation]) {
     queue.addOperations(operations, waitUntilFinished: false)
-    // A cancellation that came before may not have found them in the queue.
+    // A cancellation before this might not have found them in the queue.
     if isCancelled { operations.forEach { $0.cancel() } }
   }
 }

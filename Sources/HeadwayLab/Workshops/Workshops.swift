@@ -4,7 +4,9 @@ import Headway
 import Hummingbird
 import Synchronization
 
-/// The add-on modules at work: a page each, whose files are in a folder that is removed at the end.
+/// The add-on modules at work: one page each.
+///
+/// Their files are in a folder that is removed at the end.
 final class Workshops: Sendable {
   let importing: ImportWorkshop
   let lines: LinesWorkshop
@@ -15,12 +17,14 @@ final class Workshops: Sendable {
   let board: BoardWorkshop
   private let folder: String
 
-  /// Creates the workshops; nothing is made before somebody asks.
+  /// Creates the workshops.
+  ///
+  /// No files are created before they are needed.
   ///
   /// - Parameters:
-  ///   - journal: Where they report.
-  ///   - feed: The folder of a feed to import; nil for a generated one.
-  ///   - work: The work of an item, of which the operations of the pages have several.
+  ///   - journal: The journal that receives their events.
+  ///   - feed: The folder of a feed to import. Nil for a generated feed.
+  ///   - work: A closure that does the work of an item. The operations of the pages have several items.
   init(journal: Journal, feed: String?, work: @escaping @Sendable () -> Void) {
     let name = "headway-lab-\(ProcessInfo.processInfo.processIdentifier)-\(journal.epoch)"
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
@@ -33,7 +37,7 @@ final class Workshops: Sendable {
     board = BoardWorkshop(journal, work: work)
   }
 
-  /// Cancels everything, and starts nothing any more.
+  /// Cancels everything, and prevents new runs.
   func stop() {
     importing.turn.close()
     lines.turn.close()
@@ -43,12 +47,13 @@ final class Workshops: Sendable {
     board.close()
   }
 
-  /// Removes the files, after ``stop()``, once nothing writes them any more.
+  /// Removes the files, after ``stop()``, when no code writes them any longer.
   ///
-  /// What can't be cancelled, as the opening of a file by a system that hangs, is waited for half a second.
+  /// Activities that can't be cancelled, such as opening a file on a system that hangs, are waited for up to half a
+  /// second.
   func finish() async {
     for _ in 0..<50 where isRunning {
-      // A task that was cancelled would not sleep.
+      // A cancelled task would not sleep.
       await Task.detached { try? await Task.sleep(for: .milliseconds(10)) }.value
     }
     try? FileManager.default.removeItem(atPath: folder)
@@ -70,7 +75,7 @@ final class Workshops: Sendable {
   }
 }
 
-/// How far a workshop is.
+/// The state of a workshop.
 enum Phase: String, Encodable {
   case generating, running, finished, cancelled, failed
 }

@@ -3,7 +3,7 @@ import Headway
 import HeadwayImport
 import Synchronization
 
-/// Shows how an import goes, until it is stopped: bars and lines on standard error, JSON on standard output.
+/// Shows the progress of an import until it is stopped: bars and lines on standard error, JSON on standard output.
 final class ImportDisplay: ProgressDisplay, @unchecked Sendable {
   private let operations: [ImportOperation]
   private let whole: OperationProgress
@@ -14,9 +14,9 @@ final class ImportDisplay: ProgressDisplay, @unchecked Sendable {
   private let picture = Mutex<LiveTable.Picture?>(nil)
 
   /// - Parameters:
-  ///   - style: How to show it.
-  ///   - operations: The imports, an operation a table.
-  ///   - whole: The progress of all of them.
+  ///   - style: The style of the display.
+  ///   - operations: The imports, one operation per table.
+  ///   - whole: The progress of all imports together.
   ///   - live: A table whose last rows are shown under the bars.
   init(_ style: ProgressStyle, _ operations: [ImportOperation], _ whole: OperationProgress, live: LiveTable?) {
     self.operations = operations
@@ -36,7 +36,7 @@ final class ImportDisplay: ProgressDisplay, @unchecked Sendable {
     }
   }
 
-  /// Ends the display, with a last picture of the state.
+  /// Ends the display after a last picture of the state.
   func stop() async {
     await stopDrawing()
     let watching = watching.withLock { $0.take() }
@@ -63,7 +63,7 @@ final class ImportDisplay: ProgressDisplay, @unchecked Sendable {
       do {
         for try await next in live.pictures { picture.withLock { $0 = next } }
       } catch {
-        // The picture is an extra; the import reports its own errors.
+        // The picture is optional; the import reports its own errors.
         return
       }
     }

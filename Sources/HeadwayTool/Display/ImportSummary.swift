@@ -3,7 +3,8 @@ import Foundation
 import HeadwayImport
 
 extension TableReport {
-  /// Changes to a table that existed, except new rows, and changes that it made to values.
+  /// Returns the changes that the import made to an existing table, except new rows, and the changes that it made to
+  /// values.
   func changes(saysRemoved: Bool) -> [String] {
     var sentences = schemaChanges.map { "\(table): \($0)." }
     if saysRemoved, removed > 0 {
@@ -24,10 +25,10 @@ extension ConvertedColumn {
   fileprivate var values: String { "\(count.grouped) \(count == 1 ? "value" : "values")" }
 }
 
-/// What the tool prints at the end: one line per table.
+/// The summary that the tool prints at the end: one line per table.
 struct ImportSummary {
   private let reports: [TableReport]
-  /// To the thousandth.
+  /// The duration, rounded to a thousandth.
   private let seconds: Double
   private let style: ProgressStyle
 
@@ -37,7 +38,7 @@ struct ImportSummary {
     self.style = style
   }
 
-  /// - Parameter end: How it ended.
+  /// - Parameter end: The event that describes how the import ended.
   func print(_ end: JSONEvent.End) {
     let text = style == .json ? json(end) : table(isCancelled: end.event == "cancelled")
     StandardStream.output.write(text)
@@ -61,7 +62,7 @@ struct ImportSummary {
       for note in report.notes { lines.append("\(report.table): \(note).") }
       for reference in report.uncheckedReferences { lines.append("\(report.table): \(reference).") }
     }
-    // Files that go into one table share a file of rejects.
+    // Files that are imported into one table share a rejects file.
     var named: Set<String> = []
     for path in reports.compactMap(\.rejectsPath) where named.insert(path).inserted {
       lines.append("What is wrong with rejected and reported rows is in \(path).")

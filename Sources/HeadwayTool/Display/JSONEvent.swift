@@ -4,11 +4,13 @@ import Headway
 import HeadwayCSV
 import HeadwayImport
 
-/// What `--progress json` prints, one object a line.
+/// The output of `--progress json`: one object per line.
 ///
-/// `Docs/tool-json.md` says what the fields are.
+/// `Docs/tool-json.md` documents the fields.
 enum JSONEvent {
-  /// A file, before its import: the first line.
+  /// A file, before its import.
+  ///
+  /// The first line.
   struct Start: Encodable {
     struct Dialect: Encodable {
       let delimiter: String
@@ -22,7 +24,7 @@ enum JSONEvent {
     let dialect: Dialect
     let columns: [String]
     let headerLine: Int?
-    /// What is not the usual thing, for a person.
+    /// Unusual properties of the file, for people.
     let found: [String]
 
     init(_ file: String, _ form: FileForm, _ found: [String]) {
@@ -35,7 +37,7 @@ enum JSONEvent {
     }
   }
 
-  /// A column of a table that has made numbers of text.
+  /// A column of a table in which text was converted to numbers.
   struct ConvertedColumn: Encodable {
     let column: String
     let declaredType: String
@@ -88,7 +90,7 @@ enum JSONEvent {
     }
   }
 
-  /// What `--check` has found.
+  /// A finding of `--check`.
   struct Finding: Encodable {
     let event = "finding"
     let severity: String
@@ -114,7 +116,9 @@ enum JSONEvent {
     let exitCode: Int32
   }
 
-  /// The end: the last line.
+  /// The end.
+  ///
+  /// The last line.
   struct End: Encodable {
     /// `finished`, `cancelled` or `error`.
     let event: String
@@ -124,7 +128,7 @@ enum JSONEvent {
     let reported: Int
     let seconds: Double
     let exitCode: Int32
-    /// Why, for a person, where the exit code is neither 0 nor that of a signal.
+    /// The reason, for people, if the exit code is neither 0 nor that of a signal.
     let message: String?
 
     init(_ event: String, _ reports: [TableReport], seconds: Double, exitCode: Int32, message: String? = nil) {
@@ -140,13 +144,13 @@ enum JSONEvent {
     line(Table(event: "progress", report, percent: percent))
   }
 
-  /// One JSON object, without a line end.
+  /// Returns one JSON object, without a line end.
   static func line(_ event: some Encodable) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // The fields are numbers and text: nothing that can't be encoded.
+    // The fields are numbers and text, which can always be encoded.
     let text = (try? encoder.encode(event)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    // Bytes of paths that are not UTF-8, as `\xE9`; JSON doubles the stroke.
+    // Bytes of paths that are not UTF-8, as `\xE9`. JSON doubles the backslash.
     return text.replacingForeignBytes { "\\\\x" + String($0, radix: 16, uppercase: true) }
   }
 }

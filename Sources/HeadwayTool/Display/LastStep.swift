@@ -1,11 +1,11 @@
 #if SQLite
 import Synchronization
 
-/// Lets each step be told once.
+/// Ensures that each step is reported once.
 final class LastStep: Sendable {
   private let step = Mutex(0)
 
-  /// Whether `next` is further than any step before.
+  /// Returns whether `next` is further than every earlier step, and remembers it.
   func advance(to next: Int) -> Bool {
     step.withLock { step in
       guard next > step else { return false }

@@ -9,7 +9,7 @@ enum LivePicture {
     let rule = isUnicode ? "─" : "-"
     let title = "\(rule)\(rule) \(table): \(picture.count.groupedRows), the last ones "
     var lines = [title + String(repeating: rule, count: max(0, 78 - title.count))]
-    // Columns in which no row has a value only take room.
+    // Columns without any value would only take up room.
     let filled = picture.columns.indices.filter { column in picture.rows.contains { $0[column]?.isEmpty == false } }
     guard !filled.isEmpty else { return lines }
     for row in [picture.columns.map { $0 }] + picture.rows {
@@ -22,7 +22,7 @@ enum LivePicture {
     return lines
   }
 
-  /// A value as it can be shown in a line: a line end or an escape in it would break the picture.
+  /// Returns a value as it can be shown in a line, because a line end or an escape in it would damage the picture.
   private static func text(_ value: String?) -> String {
     let scalars = (value ?? "").unicodeScalars.prefix(4 * widestColumn)
     let shown = scalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }

@@ -1,7 +1,7 @@
 #if SQLite
 import Synchronization
 
-/// Says what is no error: on standard error, or under the bars once they are shown.
+/// Shows messages that are not errors: on standard error, or under the bars when they are shown.
 final class Notices: Sendable {
   private let isSilent: Bool
   // Protected by its lock.
@@ -9,7 +9,7 @@ final class Notices: Sendable {
 
   init(isSilent: Bool) { self.isSilent = isSilent }
 
-  /// From now on, what is said is shown there.
+  /// Shows all further messages on this display.
   func begin(on display: ImportDisplay) { self.display.withLock { $0 = display } }
 
   func say(_ text: String) {

@@ -5,7 +5,7 @@ import Synchronization
 /// Shows the progress of a command: bars on standard error, redrawn until the command stops, with notes under them.
 ///
 /// A subclass provides the bars, and writes the lines of the other styles.
-class ProgressDisplay: @unchecked Sendable {  // Locks protect all mutable state, also in subclasses.
+class ProgressDisplay: @unchecked Sendable {  // Locks protect all mutable state, including that of subclasses.
   let style: ProgressStyle
   private let beginning = ContinuousClock.now
   private let mostNotes: Int
@@ -19,14 +19,14 @@ class ProgressDisplay: @unchecked Sendable {  // Locks protect all mutable state
   private static let redrawInterval = Duration.milliseconds(100)
 
   /// - Parameters:
-  ///   - style: How to show it.
-  ///   - mostNotes: How many notes are shown under the bars; the last ones.
+  ///   - style: The style of the display.
+  ///   - mostNotes: The number of notes that are shown under the bars. If there are more, the last ones are shown.
   init(_ style: ProgressStyle, mostNotes: Int = 1) { (self.style, self.mostNotes) = (style, mostNotes) }
 
   /// The time since the command began, in seconds.
   var seconds: Double { (ContinuousClock.now - beginning).inSeconds }
 
-  /// The bars, a line each.
+  /// The bars, one line each.
   func bars(on terminal: Terminal) -> [String] { [] }
 
   /// Draws the bars until ``stopDrawing()``.
@@ -72,8 +72,8 @@ class ProgressDisplay: @unchecked Sendable {  // Locks protect all mutable state
   ///
   /// - Parameters:
   ///   - progress: The progress.
-  ///   - step: How many percent a step is.
-  ///   - report: What to call, on the thread on which the progress was made.
+  ///   - step: The size of a step in percent.
+  ///   - report: Called on the thread that made the progress.
   func observe(_ progress: OperationProgress, every step: Int, _ report: @escaping @Sendable (Int) -> Void) {
     let last = LastStep()
     let observation = progress.observe { progress in

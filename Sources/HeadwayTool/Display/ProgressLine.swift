@@ -2,19 +2,19 @@
 import Foundation
 import HeadwayImport
 
-/// The lines that tell how a table goes.
+/// The lines that show the progress of a table.
 enum ProgressLine {
-  /// What a line with a bar says.
+  /// The content of a line with a bar.
   struct Content {
     var name: String
     var fraction: Double
     var rows: Int
     var rejected: Int
     var seconds: Double
-    /// What is counted, and what becomes of what can't be taken.
+    /// The unit of the count, and the word for items that were not accepted.
     var words = (unit: "rows", rejected: "rejected")
 
-    /// The line for work that is not an import.
+    /// Creates the content for work other than an import.
     init(
       name: String, fraction: Double, count: Int, unit: String, failed: Int, seconds: Double
     ) {
@@ -28,7 +28,7 @@ enum ProgressLine {
       (rows, rejected, seconds) = (report.rows, report.rejected, report.duration / .seconds(1))
     }
 
-    /// The line for all tables.
+    /// Creates the content for all tables.
     init(_ reports: [TableReport], fraction: Double, seconds: Double) {
       name = "all"
       rows = reports.reduce(0) { $0 + $1.rows }
@@ -37,8 +37,9 @@ enum ProgressLine {
     }
   }
 
-  /// A line with a bar that fits the terminal: where there is not enough room for all, the bar becomes shorter, and
-  /// then the rate and the number of rows are left out.
+  /// Returns a line with a bar that fits the terminal.
+  ///
+  /// If there is not enough room, the bar becomes shorter, and then the rate and the number of rows are omitted.
   static func bar(_ content: Content, on terminal: Terminal) -> String {
     let (unit, rejectedWord) = content.words
     let rows = "\(content.rows.grouped) \(content.rows == 1 && unit.hasSuffix("s") ? String(unit.dropLast()) : unit)"
@@ -81,7 +82,7 @@ enum ProgressLine {
 
   static func percent(_ fraction: Double) -> String { "\(Int(fraction * 100)) %".leftPadded(to: 5) }
 
-  /// The time left, where it can be said.
+  /// The remaining time, if it can be estimated.
   static func left(_ fraction: Double, seconds: Double) -> String? {
     guard fraction > 0.01, fraction < 1 else { return nil }
     let left = seconds * (1 - fraction) / fraction
@@ -90,17 +91,17 @@ enum ProgressLine {
 }
 
 extension TableReport {
-  /// The duration in seconds, to the thousandth.
+  /// The duration in seconds, rounded to a thousandth.
   var seconds: Double { duration.inSeconds }
 }
 
 extension Duration {
-  /// In seconds, to the thousandth.
+  /// The duration in seconds, rounded to a thousandth.
   var inSeconds: Double { ((self / .seconds(1)) * 1000).rounded() / 1000 }
 }
 
 extension Int {
-  /// With a comma between groups of three digits.
+  /// The number with a comma between groups of three digits.
   var grouped: String {
     var digits = Array(String(magnitude))
     var position = digits.count - 3
@@ -111,7 +112,7 @@ extension Int {
     return (self < 0 ? "-" : "") + String(digits)
   }
 
-  /// So many rows, with a comma between groups of three digits.
+  /// The number of rows, with a comma between groups of three digits.
   var groupedRows: String { "\(grouped) \(self == 1 ? "row" : "rows")" }
 }
 

@@ -3,16 +3,16 @@ import ArgumentParser
 
 /// How the tool shows progress.
 enum ProgressStyle: String, ExpressibleByArgument, CaseIterable, Sendable {
-  /// A bar a table and one for all, redrawn in place on a terminal.
+  /// One bar per table and one for all, redrawn in place on a terminal.
   case bars
-  /// A line every tenth of a table.
+  /// A line for every tenth of a table.
   case plain
-  /// One JSON object a line, for programs.
+  /// One JSON object per line, for programs.
   case json
-  /// Nothing but errors.
+  /// Only errors.
   case none
 
-  /// What the option says of itself.
+  /// The help text of the option.
   static let help = ArgumentHelp(
     """
     How to show progress: bars, plain (a line every 10 %), json (an object per line) or none. If not given, bars on \

@@ -1,12 +1,12 @@
 #if SQLite
 import Foundation
 
-/// Lines at the bottom of a terminal that are drawn over again.
+/// Lines at the bottom of a terminal that are redrawn in place.
 struct Screen {
   private var height = 0
 
   mutating func show(_ lines: [String], on terminal: Terminal) {
-    // Up to the first line of the last picture, and from there clear what follows.
+    // Moves up to the first line of the last picture, and clears everything from there.
     var text = height > 0 ? "\u{1B}[\(height)A\r\u{1B}[J" : ""
     let room = max(1, terminal.rows - 1)
     let shown = lines.suffix(room)

@@ -2,21 +2,23 @@
 import Foundation
 import Headway
 
-/// Standard output and standard error, where what is written is seen at once.
+/// Standard output and standard error, where text is visible immediately after it is written.
 ///
-/// `FileHandle.write(_:)` traps where a stream can't be written, as behind `| head` or on a full disk.
+/// `FileHandle.write(_:)` traps if a stream can't be written, for example before `| head` or on a full disk.
 enum StandardStream: Int32, Sendable {
   case output = 1
   case error = 2
 
-  /// Writes a text, and a line end.
+  /// Writes a text and a line end.
   func writeLine(_ text: String) { write("\(text)\n") }
 
-  /// Writes a text, in which bytes of paths that are not UTF-8 are shown as `\xE9`.
+  /// Writes a text.
   ///
-  /// Where nothing reads standard output any more, the process ends as by the signal for that, which the library for
-  /// connections ignores; where it can't be written else, with a message. What can't be said on standard error is not
-  /// said, and the work goes on.
+  /// Bytes of paths that are not UTF-8 are shown as `\xE9`.
+  ///
+  /// If no program reads standard output any longer, the process ends as with SIGPIPE, which the networking library
+  /// ignores. If standard output can't be written for another reason, the process ends with a message. If standard
+  /// error can't be written, the text is dropped, and work continues.
   func write(_ text: String) {
     var rest = Array(text.shownPath.utf8)[...]
     while !rest.isEmpty {
@@ -28,7 +30,7 @@ enum StandardStream: Int32, Sendable {
       switch errno {
       case EINTR: continue
       case EAGAIN:
-        // Another process has set the terminal or pipe so.
+        // Another process has set the terminal or pipe to nonblocking mode.
         var waited = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
         poll(&waited, 1, -1)
       default: return fail(errno)
@@ -43,8 +45,10 @@ enum StandardStream: Int32, Sendable {
     _exit(ToolExit.inputOutput.rawValue)
   }
 
-  /// Opens those that the process was started without, so that no file or connection gets their number, and with it
-  /// what is meant for them.
+  /// Opens the standard streams that the process was started without.
+  ///
+  /// Otherwise a file or connection would get the number of a stream, and receive the text that is meant for that
+  /// stream.
   static func openMissing() {
     for number in 0...StandardStream.error.rawValue where fcntl(number, F_GETFD) < 0 {
       _ = Foundation.open("/dev/null", O_RDWR)

@@ -1,8 +1,8 @@
 #if SQLite
-/// Lines of cells below each other that fit a terminal.
+/// A table of cells that fits a terminal.
 struct SummaryTable {
   struct Row {
-    /// The name, and numbers.
+    /// The name, and the numbers.
     let cells: [String]
     let isComplete: Bool
 
@@ -15,7 +15,9 @@ struct SummaryTable {
   private static let note = "  (not complete)"
   private static let gap = 2
 
-  /// The lines: where there is not enough room, columns are left out from the end, and last names are cut.
+  /// Returns the lines.
+  ///
+  /// If there is not enough room, columns at the end are omitted first, and then names are cut off.
   func lines(columns: Int) -> [String] {
     let widths = titles.indices.map { column in
       ([titles[column]] + rows.map { $0.cells[column] }).map(\.count).max() ?? 0

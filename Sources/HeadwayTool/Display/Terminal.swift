@@ -1,14 +1,14 @@
 #if SQLite
 import Foundation
 
-/// The terminal of standard error: how much fits on it, and what it can show.
+/// The terminal of standard error: its size, and the characters that it can show.
 struct Terminal {
   var columns = 80
   var rows = 24
-  /// Whether it shows characters outside ASCII.
+  /// Whether it shows non-ASCII characters.
   let isUnicode: Bool
 
-  /// Whether standard error is a terminal on which lines can be drawn over.
+  /// Whether standard error is a terminal on which lines can be redrawn.
   static var canRedraw: Bool {
     isatty(STDERR_FILENO) != 0 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
@@ -24,7 +24,9 @@ struct Terminal {
     return terminal
   }
 
-  /// How many columns standard output has, or is said to have by the variable `COLUMNS`; else 80.
+  /// The number of columns of standard output, or the value of the variable `COLUMNS`.
+  ///
+  /// Otherwise 80.
   static var outputColumns: Int {
     var window = winsize()
     if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0 { return Int(window.ws_col) }
@@ -32,7 +34,9 @@ struct Terminal {
     return said > 0 ? said : 80
   }
 
-  /// By the variables that say it, the most important first; a Mac without them shows UTF-8.
+  /// According to the locale variables, in their order of precedence.
+  ///
+  /// A Mac without them shows UTF-8.
   private static let isUnicodeLocale: Bool = {
     let environment = ProcessInfo.processInfo.environment
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }

@@ -108,7 +108,7 @@ struct FetchCommand: AsyncParsableCommand {
       throw ValidationError("--output - and --progress json: use one of them, because both use standard output.")
     }
     var names = urls.map(FileName.of)
-    // The partial file of one must not be another.
+    // The partial file of one download must not be the file of another.
     names += names.flatMap { name in DownloadOperation.partialEndings.map { name + $0 } }
     if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
       throw ValidationError("Several of these files would be called \(twice): download them one by one.")
@@ -151,7 +151,7 @@ struct FetchCommand: AsyncParsableCommand {
     guard code == 0 else { throw ExitCode(code) }
   }
 
-  /// The name and the value of a header field.
+  /// Returns the name and the value of a header field.
   private static func headerField(_ text: String) throws -> (name: String, value: String) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let field = (
@@ -179,7 +179,7 @@ struct FetchCommand: AsyncParsableCommand {
 
   private func exitCode(_ downloads: [DownloadOperation], stoppedBy signal: Int32?) -> Int32 {
     if let error = downloads.lazy.compactMap(\.error).first { return ToolExit(error).rawValue }
-    // A signal may come when all is done.
+    // A signal can arrive when everything is done.
     guard let signal, downloads.contains(where: \.isCancelled) else { return 0 }
     return 128 + signal
   }
@@ -187,22 +187,24 @@ struct FetchCommand: AsyncParsableCommand {
 
 /// The name of a file for an address.
 enum FileName {
-  /// What a file system takes, less what the name of a partial file and its note have more.
+  /// The maximum length of a name in a file system, minus the length that the names of a partial file and its note add.
   private static let maximumBytes = 255 - (DownloadOperation.partialEndings.map(\.utf8.count).max() ?? 0)
 
-  /// The last part of the path; it can't leave a folder, nor change a terminal that shows it.
+  /// Returns the last part of the path.
+  ///
+  /// It can't lead out of a folder, or control a terminal that shows it.
   static func of(_ url: String) -> String {
     let path = URL(string: url)?.path ?? ""
     let name = path.split(separator: "/").last.map(String.init) ?? ""
     var safe = String.UnicodeScalarView()
     for scalar in name.unicodeScalars { safe.append(isSafe(scalar) ? scalar : "_") }
-    // Hidden ones, and what means a folder, are no names for what somebody else names.
+    // Names of hidden files and names that mean a folder are not acceptable, because another person chose the address.
     let visible = String(String(safe).drop { $0 == "." })
     return visible.isEmpty ? "download" : shortened(visible)
   }
 
   private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
-    // The joiners of scripts and emoji are letters of a name.
+    // In scripts and emoji, joiners are part of a name.
     if scalar == "\u{200C}" || scalar == "\u{200D}" { return true }
     return switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: false
@@ -210,11 +212,11 @@ enum FileName {
     }
   }
 
-  /// The beginning of a long name, with its extension.
+  /// Returns the beginning of a long name, with its extension.
   private static func shortened(_ name: String) -> String {
     guard name.utf8.count > maximumBytes else { return name }
     let dot = name.lastIndex(of: ".") ?? name.endIndex
-    // What is longer is no extension.
+    // Anything longer is not an extension.
     let ending = name[dot...].utf8.count <= 20 ? name[dot...] : ""
     var beginning = name[..<name.index(name.endIndex, offsetBy: -ending.count)]
     while beginning.utf8.count + ending.utf8.count > maximumBytes { beginning.removeLast() }
@@ -222,11 +224,11 @@ enum FileName {
   }
 }
 
-/// Numbers of bytes as people write and read them.
+/// Numbers of bytes, as people write and read them.
 enum ByteCount {
   private static let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
 
-  /// `500`, `500K`, `20M`, `2G`.
+  /// Parses `500`, `500K`, `20M`, `2G`.
   static func parsed(_ text: String) -> Int? {
     let unit = text.last.flatMap { units[Character($0.uppercased())] }
     guard let number = Int(unit == nil ? Substring(text) : text.dropLast()), number > 0 else { return nil }
@@ -234,7 +236,7 @@ enum ByteCount {
     return isTooLarge ? nil : bytes
   }
 
-  /// In bytes, or in kB, MB or GB of thousands of each other.
+  /// Returns a number in bytes, kB, MB or GB, with factors of 1,000.
   static func text(_ bytes: Int64) -> String {
     switch bytes {
     case ..<1_000: "\(bytes) bytes"

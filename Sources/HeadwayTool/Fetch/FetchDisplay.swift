@@ -3,7 +3,7 @@ import Foundation
 import Headway
 import HeadwayHTTP
 
-/// Shows how downloads go: bars and lines on standard error, JSON on standard output.
+/// Shows the progress of downloads: bars and lines on standard error, JSON on standard output.
 final class FetchDisplay: ProgressDisplay, @unchecked Sendable {
   private let downloads: [DownloadOperation]
 
@@ -28,13 +28,13 @@ final class FetchDisplay: ProgressDisplay, @unchecked Sendable {
     }
   }
 
-  /// Ends the display, with a last picture of the state.
+  /// Ends the display after a last picture of the state.
   func stop() async {
     await stopDrawing()
     if style == .bars { draw(withNotes: false) }
   }
 
-  /// Says what was done.
+  /// Prints the result.
   func sayEnd(seconds: Double, exitCode: Int32) {
     switch style {
     case .json:
@@ -46,7 +46,7 @@ final class FetchDisplay: ProgressDisplay, @unchecked Sendable {
       StandardStream.output.writeLine(
         JSONEvent.line(FetchEvent.End(event, downloads, seconds: seconds, exitCode: exitCode)))
     case .bars, .plain:
-      // The content is there.
+      // Standard output contains the content.
       guard !downloads.contains(where: { DownloadOperation.isStandardOutput($0.path) }) else { break }
       for download in downloads where download.isComplete {
         let size = ByteCount.text(download.progress.completedUnitCount)
@@ -106,7 +106,9 @@ extension DownloadOperation {
   var isComplete: Bool { isFinished && error == nil && !isCancelled }
 }
 
-/// What `headway fetch --progress json` prints; `Docs/tool-json.md` says what the fields are.
+/// The output of `headway fetch --progress json`.
+///
+/// `Docs/tool-json.md` documents the fields.
 enum FetchEvent {
   struct File: Encodable {
     let event: String

@@ -2,17 +2,19 @@
 import Foundation
 import HeadwayHTTP
 
-/// The proxies that the environment names, by the variables that curl reads.
+/// The proxies that the environment specifies, in the variables that curl also reads.
 struct ProxySetting {
   private let environment: [String: String]
-  /// Those by each proxy.
+  /// The connections for each proxy.
   private var connections: [String: HTTPConnections] = [:]
 
   init(environment: [String: String] = ProcessInfo.processInfo.environment) { self.environment = environment }
 
-  /// The address of the proxy for an address; nil if there is to be none.
+  /// Returns the address of the proxy for an address.
   ///
-  /// `HTTP_PROXY` in capitals is not read, since a web server sets it by a header field of a request.
+  /// Nil if no proxy should be used.
+  ///
+  /// `HTTP_PROXY` in capitals is not read, because a web server sets it from a header field of a request.
   private func proxy(for url: String) -> String? {
     guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
       !isExcepted(parts.host?.lowercased() ?? "")
@@ -22,7 +24,7 @@ struct ProxySetting {
     return address.map { $0.contains("://") ? $0 : "http://\($0)" }
   }
 
-  /// Whether `no_proxy` names a host, or a domain that it is in.
+  /// Returns whether `no_proxy` contains a host, or a domain that the host is in.
   private func isExcepted(_ host: String) -> Bool {
     let exceptions = (environment["no_proxy"] ?? environment["NO_PROXY"] ?? "").lowercased()
     return exceptions.split { $0 == "," || $0 == " " }.contains { exception in
@@ -31,11 +33,11 @@ struct ProxySetting {
     }
   }
 
-  /// The connections for an address.
+  /// Returns the connections for an address.
   ///
   /// - Parameter url: The address.
-  /// - Returns: The same for all addresses that are reached by one proxy.
-  /// - Throws: ``HTTPError``, if what the environment names is no proxy.
+  /// - Returns: The same connections for all addresses that use the same proxy.
+  /// - Throws: ``HTTPError``, if the value in the environment is not a proxy.
   mutating func connections(for url: String) throws -> HTTPConnections {
     guard let proxy = proxy(for: url) else { return .shared }
     if let made = connections[proxy] { return made }

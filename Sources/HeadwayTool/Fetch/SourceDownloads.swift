@@ -4,16 +4,16 @@ import Foundation
 import Headway
 import HeadwayHTTP
 
-/// The downloads of sources that are addresses, before their import.
+/// Downloads sources that are addresses, before they are imported.
 ///
-/// They stay in their folder, under a name that is the same each time: by that an import knows that it is another one
-/// of the same file.
+/// The files stay in their folder, under a name that is the same each time. The name shows a later import that it
+/// imports the same file again.
 struct SourceDownloads {
   let folder: String
 
-  /// Downloads what is to be, and gives the paths of all.
+  /// Downloads the sources that are addresses, and returns the paths of all sources.
   ///
-  /// - Throws: ``HTTPError``; an exit code, when a signal ended it; or a `ValidationError`.
+  /// - Throws: ``HTTPError``; an exit code, if a signal ended the downloads; or a `ValidationError`.
   func files(of sources: [String], _ style: ProgressStyle, _ notices: Notices) async throws -> [String] {
     guard sources.contains(where: Self.isAddress) else { return sources }
     let paths = sources.map { Self.isAddress($0) ? "\(folder)/\(FileName.of($0))" : $0 }
@@ -30,7 +30,7 @@ struct SourceDownloads {
     let downloads = try zip(sources, paths).filter { Self.isAddress($0.0) }.map { url, path in
       let download = DownloadOperation(
         url, to: path, keepsPartialFile: true, connections: try proxies.connections(for: url))
-      // An import needs the content, whatever coding it has on its way.
+      // An import needs the decoded content, whatever coding it has during transfer.
       download.decodesContent = true
       download.skipsUnchanged = true
       return download

@@ -9,7 +9,7 @@ struct DryRun {
   let sources: ImportSources
   let options: ImportOptions
   let form: FileOptions
-  /// The database, which need not exist.
+  /// The database, which does not have to exist.
   let database: String?
 
   /// Prints the statements that create the tables, and imports nothing.
@@ -36,7 +36,7 @@ struct DryRun {
     }
   }
 
-  /// Opens the database, if there is one, and makes sure that it is one.
+  /// Opens the database, if it exists, and checks that it is one.
   private func openDatabase() throws -> DatabaseQueue? {
     guard let database, FileSystem.kind(of: database) != nil else { return nil }
     var configuration = Configuration()

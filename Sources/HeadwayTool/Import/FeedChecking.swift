@@ -12,9 +12,10 @@ struct FeedChecking {
   let isQuiet: Bool
   let style: ProgressStyle
 
-  /// Checks the feed, and says what was found.
+  /// Checks the feed, and prints the findings.
   ///
-  /// - Throws: `ExitCode`: 65 if there are errors, 128 and the signal that stopped it; or ``ImportError``.
+  /// - Throws: `ExitCode` with 65 if there are errors, or with 128 plus the signal that stopped the check; or
+  ///   ``ImportError``.
   func run() async throws {
     let start = ContinuousClock.now
     let check = try FeedCheck(folder: feed, options: options)
@@ -34,7 +35,7 @@ struct FeedChecking {
 
     let findings = check.findings
     let errors = findings.count { $0.severity == .error }
-    // A signal may come when all is done.
+    // A signal can arrive when everything is done.
     let signal = check.operations.contains(where: \.isCancelled) ? signals.stopSignal : nil
     let exitCode = signal.map { 128 + $0 } ?? (errors > 0 ? ToolExit.dataError.rawValue : 0)
     let end = JSONEvent.Checked(

@@ -52,14 +52,16 @@ extension ImportCommand {
     queue.addOperations(operations, waitUntilFinished: false)
     try await queue.finished()
     await display.stop()
-    // Closing moves the write-ahead log into the database, which can take long: a second signal still ends at once.
+    // Closing moves the write-ahead log into the database, which can take long. A second signal still ends the process
+    // immediately.
     try target.close()
 
     try finish(operations, seconds: (.now - start).inSeconds, style, stoppedBy: signals.stopSignal)
   }
 
-  /// The files of sources: addresses are downloaded, beside a database or, where there is none, into a folder for
-  /// temporary files.
+  /// Returns the files of the sources.
+  ///
+  /// Addresses are downloaded next to the database or, if there is none, to a folder for temporary files.
   private func files(
     of sources: [String], beside database: String?, _ style: ProgressStyle, _ notices: Notices
   ) async throws -> [String] {
@@ -92,7 +94,7 @@ extension ImportCommand {
     }
   }
 
-  /// Says what was done, and ends with the exit code for it.
+  /// Prints the result, and throws the exit code for it.
   private func finish(
     _ operations: [ImportOperation], seconds: Double, _ style: ProgressStyle, stoppedBy signal: Int32?
   ) throws {
@@ -117,13 +119,15 @@ extension ImportCommand {
       if let rejection { ToolExit.say(rejection) }
       throw code
     }
-    // A signal may come when all is done.
+    // A signal can arrive when everything is done.
     if let signal, !reports.allSatisfy(\.isComplete) { throw end("cancelled", 128 + signal, rejection) }
     let code = end("finished", rejection == nil || allowRejects ? 0 : ToolExit.rejectedRows.rawValue, rejection)
     if code != ExitCode.success { throw code }
   }
 
-  /// What is said of rows that were rejected, in one line; nil if there are none.
+  /// Returns one line about the rejected rows.
+  ///
+  /// Nil if there are none.
   private static func rejection(of reports: [TableReport]) -> String? {
     let rejecting = reports.filter { $0.rejected > 0 }
     guard let first = rejecting.first else { return nil }

@@ -5,7 +5,7 @@ import Headway
 import HeadwayImport
 
 extension ImportCommand {
-  /// Looks at what is to be imported, before anything is made, and says what was found.
+  /// Examines the sources before anything is created, and prints the findings.
   ///
   /// - Throws: ``ImportError``, or a `ValidationError`.
   func look(at sources: ImportSources, _ notices: Notices) throws {
@@ -20,12 +20,12 @@ extension ImportCommand {
         notices.say("\(files.folder)/\(file) does not look like a table, and is left out.")
       }
     case .files(let files), .table(let files):
-      // What is read of a pipe is gone.
+      // Bytes that are read from a pipe can't be read again.
       for file in files where file.size != nil {
         do {
           say(try FileForm(ofFile: file.path, table: file.table, options: options), of: file.path, notices)
         } catch {
-          // Of several, each fails by itself.
+          // If there are several files, each fails separately.
           if files.count == 1 { throw error }
         }
       }
@@ -37,7 +37,7 @@ extension ImportCommand {
     }
   }
 
-  /// Says that the database has another release of the feed.
+  /// Prints a notice if the database contains another release of the feed.
   func sayRelease(of files: FeedFiles, in target: ImportDatabase, _ notices: Notices) {
     let known = try? target.pool.read {
       try String.fetchOne($0, sql: "SELECT feed_version FROM \"\(prefix)feed_info\" LIMIT 1")
@@ -50,7 +50,7 @@ extension ImportCommand {
     notices.say("\(database) has release \(old) of a feed, and \(files.folder) is release \(new): \(advice)")
   }
 
-  /// Says what was found in a file and is not the usual thing.
+  /// Prints the unusual properties that were detected in a file.
   private func say(_ found: FileForm, of path: String, _ notices: Notices) {
     let findings = form.findings(found)
     if !findings.isEmpty { notices.say("\(path): found \(findings.joined(separator: ", ")).") }
@@ -69,13 +69,13 @@ extension ImportCommand {
 
   // MARK: What the arguments name
 
-  /// What is to be imported.
+  /// The arguments that specify what to import.
   var named: [String] { into == nil && isDatabaseNamed ? source.dropLast() : source }
 
-  /// Whether the arguments name a database, which a dry run does not need.
+  /// Whether the arguments contain a database, which a dry run does not need.
   ///
-  /// The last argument of a dry run is a source, unless it is a database or the second name, of a file that does not
-  /// exist.
+  /// The last argument of a dry run is a source, unless it is a database, or it is the second argument and names a file
+  /// that does not exist.
   var isDatabaseNamed: Bool {
     guard dryRun, into == nil, let last = source.last else { return true }
     guard source.count > 1, last != "-", !last.contains(where: { "*?[".contains($0) }), !last.contains("://") else {
@@ -89,7 +89,7 @@ extension ImportCommand {
 
   var database: String { into ?? source.last ?? "" }
 
-  /// The feed that is to be checked.
+  /// Returns the feed to check.
   func checkedFeed() throws -> String {
     guard source.count == 1, into == nil else {
       throw ValidationError("--check accepts one feed, and no database.")
@@ -97,9 +97,10 @@ extension ImportCommand {
     return source[0]
   }
 
-  /// Makes sure that there is something to import, and something to import it into.
+  /// Checks that there is something to import, and a database to import it into.
   ///
-  /// Not asked while options are parsed: the value of an unknown option would be one name too many.
+  /// This is not checked while options are parsed, because the value of an unknown option would count as an additional
+  /// name.
   func requireNames() throws {
     if named.contains("-"), table == nil { throw ValidationError("Standard input has no name: use --table NAME.") }
     if source.isEmpty { throw ValidationError("Name what to import, <source>, and the <database>.") }
@@ -110,7 +111,7 @@ extension ImportCommand {
         : "For several sources use --output DATABASE: \(source.joined(separator: " ")) does not show which that is.")
   }
 
-  /// What the options say of the tables of files.
+  /// Returns the descriptions of tables in the options.
   func describedTables() throws -> ImportSources.Description {
     let types = try columnTypes()
     let describes = table != nil || !key.isEmpty || !types.isEmpty

@@ -4,39 +4,39 @@ import Foundation
 import Headway
 import HeadwayImport
 
-/// What the arguments of an import name: a feed, or files, each with its table.
+/// The sources that the arguments of an import specify: a feed, or files, each with its table.
 struct ImportSources {
   enum Content {
     case feed(FeedFiles)
-    /// Files, each with a table of its own.
+    /// Files that each have their own table.
     case files([FilesImport.File])
-    /// Files that all go into one table.
+    /// Files that are all imported into one table.
     case table([FilesImport.File])
   }
 
   let content: Content
-  /// Files that look like tables, in folders inside of those that are named, and so are not imported.
+  /// Files that look like tables but are not imported, because they are in subfolders of the specified folders.
   private(set) var filesInside: [String] = []
   private let tablePrefix: String
 
-  /// What the options say of tables.
+  /// The descriptions of tables in the options.
   struct Description {
     var tablePrefix = ""
-    /// The one table for all files.
+    /// The single table for all files.
     var table: String?
-    /// Files of a feed that are left out.
+    /// Files of a feed that are omitted.
     var leftOut: [String] = []
     /// Whether options describe the table of a file.
     var describesTables = false
-    /// The table for a file, by its path.
+    /// Returns the table for a file with a given path.
     var schema: (String) -> TableSchema
   }
 
-  /// Looks at what is named, before anything is made.
+  /// Examines the sources before anything is created.
   ///
   /// - Parameters:
   ///   - arguments: Folders, archives, files, patterns, and `-` for standard input.
-  ///   - description: What the options say of tables.
+  ///   - description: The descriptions of tables in the options.
   /// - Throws: ``ImportError``, or a `ValidationError`.
   init(_ arguments: [String], _ description: Description) throws {
     tablePrefix = description.tablePrefix
@@ -74,7 +74,7 @@ struct ImportSources {
     }
   }
 
-  /// The files with their tables, each after those to which it refers.
+  /// The files with their tables, each after the tables that it refers to.
   var files: [(path: String, table: TableSchema)] {
     switch content {
     case .feed(let feed):
@@ -85,7 +85,9 @@ struct ImportSources {
 
   // MARK: Parts
 
-  /// The paths that a pattern matches, in the order of their names; a path that exists is not a pattern.
+  /// Returns the paths that match a pattern, in the order of their names.
+  ///
+  /// A path that exists is not a pattern.
   private static func expanded(_ argument: String) throws -> [String] {
     let isPattern = argument.contains { "*?[".contains($0) }
     guard isPattern, FileSystem.kind(of: argument) == nil else { return [argument] }
@@ -114,9 +116,11 @@ struct ImportSources {
     FilesImport.File(path: path, table: description.schema(path).prefixed(description.tablePrefix), size: size)
   }
 
-  /// The bytes of a file; nil if it is not a regular file.
+  /// Returns the size of a file in bytes.
   ///
-  /// - Throws: ``ImportError``, if it is not there.
+  /// Nil if it is not a regular file.
+  ///
+  /// - Throws: ``ImportError``, if the file does not exist.
   private static func size(of path: String) throws -> Int? {
     guard path != "-" else { return nil }
     if let kind = FileSystem.kind(of: path) {

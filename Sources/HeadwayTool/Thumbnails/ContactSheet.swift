@@ -2,21 +2,23 @@
 import Headway
 import HeadwayDrawing
 
-/// Thumbnails with their names on one picture.
+/// Thumbnails with their names in one picture.
 struct ContactSheet {
-  /// The file.
+  /// The path of the file.
   let path: String
   private let cells: [(name: String, thumbnail: String)]
   private let cellSide: Double
   private let columns: Int
 
-  /// So that a sheet can be looked at: more pictures make more sheets.
+  /// A limit for legibility: more pictures produce more sheets.
   private static let mostCells = 200
   private static let mostColumns = 12
   private static let largestCell = 160
   private static let (margin, labelHeight) = (12.0, 18.0)
 
-  /// The sheets of all thumbnails that are there: of several, the second is called `NAME-2.png`.
+  /// Returns the sheets for all existing thumbnails.
+  ///
+  /// If there are several, the second is named `NAME-2.png`.
   static func sheets(of files: ThumbnailFiles, path: String, side: Int) -> [ContactSheet] {
     let cells = files.names.map { (name: $0, thumbnail: files.output($0)) }
     let starts = cells.isEmpty ? [0] : Array(stride(from: 0, to: cells.count, by: mostCells))
@@ -58,7 +60,7 @@ struct ContactSheet {
   }
 
   private func draw(_ name: String, _ thumbnail: String, in square: Rectangle, _ context: DrawingContext) {
-    // What could not be read has an empty frame.
+    // A picture that could not be read has an empty frame.
     if let image = try? Image(thumbnailOf: thumbnail, fitting: Int(cellSide)) {
       let frame =
         image.size.width <= cellSide && image.size.height <= cellSide
@@ -70,7 +72,7 @@ struct ContactSheet {
     } else {
       context.stroke(Path(square.inset(by: 0.5)), with: .color(Color(white: 0.8)))
     }
-    // One line, whatever the name has.
+    // One line, whatever characters the name contains.
     let line = String(name.shownPath.map { $0.isNewline ? " " : $0 })
     let label = Text(
       line, font: Font(size: 10), color: Color(white: 0.3), alignment: .center, maximumLineCount: 1)

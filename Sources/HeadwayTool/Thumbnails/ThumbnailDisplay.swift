@@ -1,7 +1,7 @@
 #if SQLite && Drawing
 import Foundation
 
-/// Shows how the thumbnails go: a bar and lines on standard error, JSON on standard output.
+/// Shows the progress of thumbnails: a bar and lines on standard error, JSON on standard output.
 final class ThumbnailDisplay: ProgressDisplay, @unchecked Sendable {
   private struct Event: Encodable {
     /// `progress`, `finished` or `cancelled`.
@@ -36,7 +36,7 @@ final class ThumbnailDisplay: ProgressDisplay, @unchecked Sendable {
     if style == .bars { show(note: "headway: \(error)") } else { ToolExit.say(error) }
   }
 
-  /// Called when one more has ended.
+  /// Called when another thumbnail has ended.
   func noteStep() {
     let counts = tally.counts
     let percent = Int(counts.fraction * 100)
@@ -51,7 +51,7 @@ final class ThumbnailDisplay: ProgressDisplay, @unchecked Sendable {
     }
   }
 
-  /// Says what was done.
+  /// Prints the result.
   func showEnd(seconds: Double, isStopped: Bool, exitCode: Int32) {
     let counts = tally.counts
     switch style {

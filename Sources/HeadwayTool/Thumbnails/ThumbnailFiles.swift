@@ -3,22 +3,22 @@ import ArgumentParser
 import Headway
 import HeadwayDrawing
 
-/// The pictures of a folder, or one picture, and where their thumbnails are.
+/// The pictures in a folder, or one picture, and the paths of their thumbnails.
 struct ThumbnailFiles {
   /// Their paths in the folder, in order.
   let names: [String]
-  /// The paths of folders in it that can't be listed, so that pictures may be missing.
+  /// The paths of subfolders that can't be listed, which means that pictures might be missing.
   let closedFolders: [String]
   private let folder: String
   private let outputFolder: String
-  /// The file for the one thumbnail, if it has a name of its own.
+  /// The file for the single thumbnail, if its name was specified.
   private var outputFile: String?
 
   /// - Parameters:
   ///   - source: A folder, or a picture.
-  ///   - output: The folder for the thumbnails; or, for one picture, a name with the ending of a picture.
-  /// - Throws: ``ImageFileError`` if the source can't be read; `ValidationError` if the thumbnails would take the
-  ///   places of the pictures.
+  ///   - output: The folder for the thumbnails. For one picture, it can be a file name with the extension of a picture.
+  /// - Throws: ``ImageFileError`` if the source can't be read; `ValidationError` if the thumbnails would replace the
+  ///   pictures.
   init(of source: String, output: String) throws {
     switch FileSystem.kind(of: source) {
     case nil: throw ImageFileError(.fileNotFound, path: source)
@@ -58,7 +58,7 @@ struct ThumbnailFiles {
     while let inner = rest.popLast() {
       let path = inner.isEmpty ? folder : "\(folder)/\(inner)"
       guard let found = try? FileSystem.names(inFolder: path) else {
-        // What can't be listed would be left out in silence.
+        // A folder that can't be listed would be omitted silently.
         guard !inner.isEmpty else { throw ImageFileError(.permissionDenied, path: folder) }
         closed.append(path)
         continue
@@ -83,7 +83,7 @@ struct ThumbnailFiles {
   ///
   /// - Throws: ``ImageFileError``.
   func prepareOutput() throws {
-    // By their bytes: names that differ in these alone are equal as strings.
+    // Compares bytes, because names that differ only in their bytes are equal as strings.
     let folders = Set(names.map { FileSystem.folder(of: output($0)).pathBytes } + [outputFolder.pathBytes])
     for folder in folders.map({ String(pathBytes: $0) }) {
       do {

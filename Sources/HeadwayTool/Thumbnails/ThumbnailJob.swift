@@ -3,10 +3,10 @@ import Foundation
 import Headway
 import HeadwayDrawing
 
-/// Makes one thumbnail, unless there is one that is up to date.
+/// Creates one thumbnail, unless there is one that is up to date.
 ///
-/// A thumbnail has its picture's time of modification: so it is known whose it is, even where a picture was replaced
-/// by an older one.
+/// A thumbnail has the modification time of its picture. So the tool can determine which picture it belongs to, even if
+/// a picture was replaced by an older one.
 final class ThumbnailJob: Headway.Operation, @unchecked Sendable {
   private let source: String
   private let output: String
@@ -15,8 +15,9 @@ final class ThumbnailJob: Headway.Operation, @unchecked Sendable {
   private let force: Bool
   private let end: @Sendable (Result<Bool, any Error>) -> Void
 
-  /// Calls `end` before the operation has finished, unless that was cancelled: with whether a thumbnail was made, or
-  /// why it was not.
+  /// Calls `end` before the operation finishes, unless creating the thumbnail was cancelled.
+  ///
+  /// The result is whether a thumbnail was created, or the reason for the failure.
   init(
     _ source: String, _ output: String, side: Int, quality: Int, force: Bool,
     end: @escaping @Sendable (Result<Bool, any Error>) -> Void
@@ -35,7 +36,7 @@ final class ThumbnailJob: Headway.Operation, @unchecked Sendable {
     }
   }
 
-  /// - Returns: Whether a thumbnail was made; nil if that was cancelled.
+  /// - Returns: Whether a thumbnail was created. Nil if that was cancelled.
   private func make() throws -> Bool? {
     var status = stat()
     guard source.withPathBytes({ stat($0, &status) }) == 0 else { throw ImageFileError(.fileNotFound, path: source) }
@@ -55,10 +56,10 @@ final class ThumbnailJob: Headway.Operation, @unchecked Sendable {
     }
   }
 
-  /// What says in a file that it is one of ours.
+  /// The comment that marks a file as a thumbnail from this tool.
   private static let mark = "headway thumbnails"
 
-  /// Somebody's picture may have the name: it would be lost.
+  /// The file might be a user's picture with the same name, which would be lost.
   private func checkThatItIsOurs() throws {
     var status = stat()
     guard output.withPathBytes({ lstat($0, &status) }) == 0, !ImageComment.isFound(Self.mark, in: output) else {
@@ -83,7 +84,7 @@ final class ThumbnailJob: Headway.Operation, @unchecked Sendable {
   }
 }
 
-/// A time of a file.
+/// The modification time of a file.
 private struct FileTime: Equatable {
   let seconds: Int
   let nanoseconds: Int

@@ -1,7 +1,7 @@
 #if SQLite && Drawing
 import Synchronization
 
-/// How many thumbnails have ended, and how.
+/// The number of thumbnails that have ended, by result.
 final class ThumbnailTally: Sendable {
   enum End { case made, upToDate, failed }
 
@@ -11,7 +11,7 @@ final class ThumbnailTally: Sendable {
     var upToDate = 0
     var failed = 0
 
-    /// How many have ended by themselves.
+    /// The number of thumbnails that have ended without being cancelled.
     var ended: Int { made + upToDate + failed }
     var fraction: Double { total == 0 ? 1 : Double(ended) / Double(total) }
   }
