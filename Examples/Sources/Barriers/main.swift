@@ -8,7 +8,7 @@ for number in 1...5 {
   queue.addOperation { written.withLock { $0.append(number) } }
 }
 queue.addBarrierBlock {
-  // Everything added before has finished, nothing added after has started.
+  // Everything that was added before has finished, and nothing that was added after has started.
   print(written.withLock { $0.sorted() })
 }
 for number in 6...10 {

@@ -1,12 +1,12 @@
 import Headway
 import HeadwayTestKit
 
-/// Makes an operation of three blocks, which run at the same time and together are one operation.
+/// Creates an operation of three blocks, which run at the same time and together form one operation.
 struct OQCreateBlockOperation {
-  /// Makes the operation.
+  /// Creates the operation.
   ///
-  /// The gates stand for long work, and prove that the blocks overlap: each starts when the one before it has started,
-  /// and all but the last wait for the end of the one after it.
+  /// The gates represent long work, and prove that the blocks overlap: each block starts when the previous one has
+  /// started, and all except the last wait until the next one has ended.
   func blockOperation() -> BlockOperation {
     let (block1Started, block2Started) = (Gate(), Gate())
     let (block2Finished, block3Finished) = (Gate(), Gate())

@@ -1,9 +1,9 @@
 import Headway
 
-/// Adds up numbers until it is done or told to stop.
+/// Adds numbers until it is done or cancelled.
 ///
-/// It looks at `isCancelled` in its loop, as each operation should.
-final class Sum: Operation, @unchecked Sendable {  // `total` is read once the operation has finished.
+/// It reads `isCancelled` in its loop, as every operation should.
+final class Sum: Operation, @unchecked Sendable {  // `total` is read after the operation has finished.
   let limit: Int
   let halfway: @Sendable (Sum) -> Void
   private(set) var total = 0

@@ -3,12 +3,12 @@ import Synchronization
 
 import class Foundation.Thread
 
-/// An operation that goes on after `start()` has returned, on a thread of its own, and keeps its states itself.
+/// An operation that continues after `start()` has returned, on its own thread, and manages its states itself.
 ///
-/// `AsynchronousOperation` does all of this for its subclasses. This is how it is done without it: override the four
-/// members, and announce each change. Here the properties are named by strings, in `OQKeyPathConcurrentOperation` by
-/// key paths.
-final class OQConcurrentOperation: Operation, @unchecked Sendable {  // What changes has a lock.
+/// `AsynchronousOperation` does all of this for its subclasses. This example shows how to do it without that class:
+/// override the four members, and announce each change. Here the properties are named by strings; in
+/// `OQKeyPathConcurrentOperation` by key paths.
+final class OQConcurrentOperation: Operation, @unchecked Sendable {  // A lock protects all mutable state.
   private struct States {
     var isExecuting = false
     var isFinished = false
@@ -29,7 +29,7 @@ final class OQConcurrentOperation: Operation, @unchecked Sendable {  // What cha
   override var isFinished: Bool { states.withLock { $0.isFinished } }
 
   override func start() {
-    // A cancelled operation has to finish too, or what depends on it would wait for ever.
+    // A cancelled operation must also finish; otherwise its dependents would wait forever.
     if isCancelled {
       willChangeValue(forKey: "isFinished")
       states.withLock { $0.isFinished = true }
@@ -41,7 +41,7 @@ final class OQConcurrentOperation: Operation, @unchecked Sendable {  // What cha
     states.withLock { $0.isExecuting = true }
     didChangeValue(forKey: "isExecuting")
 
-    // Last: the thread announces the end, which has to come after the beginning.
+    // Last, because the thread announces the end, which must follow the beginning.
     Thread.detachNewThread { self.main() }
   }
 

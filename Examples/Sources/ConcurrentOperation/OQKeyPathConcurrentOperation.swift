@@ -3,8 +3,8 @@ import Synchronization
 
 import class Foundation.Thread
 
-/// `OQConcurrentOperation` with key paths in place of strings, so that the compiler finds a wrong name.
-final class OQKeyPathConcurrentOperation: Operation, @unchecked Sendable {  // What changes has a lock.
+/// `OQConcurrentOperation` with key paths instead of strings, so that the compiler detects a wrong name.
+final class OQKeyPathConcurrentOperation: Operation, @unchecked Sendable {  // A lock protects all mutable state.
   private struct States {
     var isExecuting = false
     var isFinished = false
@@ -25,7 +25,7 @@ final class OQKeyPathConcurrentOperation: Operation, @unchecked Sendable {  // W
   override var isFinished: Bool { states.withLock { $0.isFinished } }
 
   override func start() {
-    // A cancelled operation has to finish too, or what depends on it would wait for ever.
+    // A cancelled operation must also finish; otherwise its dependents would wait forever.
     if isCancelled {
       willChangeValue(for: \.isFinished)
       states.withLock { $0.isFinished = true }
@@ -37,7 +37,7 @@ final class OQKeyPathConcurrentOperation: Operation, @unchecked Sendable {  // W
     states.withLock { $0.isExecuting = true }
     didChangeValue(for: \.isExecuting)
 
-    // Last: the thread announces the end, which has to come after the beginning.
+    // Last, because the thread announces the end, which must follow the beginning.
     Thread.detachNewThread { self.main() }
   }
 

@@ -1,7 +1,7 @@
 import Headway
 import HeadwayTestKit
 
-/// Prints each change that is announced, until the tokens are let go of.
+/// Prints each announced change, until the tokens are released.
 func printChanges(of operation: Operation) -> [ObservationToken] {
   [
     operation.observe(\.isExecuting, options: .new) { _, change in
@@ -13,7 +13,7 @@ func printChanges(of operation: Operation) -> [ObservationToken] {
   ]
 }
 
-/// Runs operations in the three ways that they can be.
+/// Runs operations in the three possible ways.
 func show(_ makeOperation: (@escaping @Sendable () -> Void) -> Operation) {
   print("Started by hand:")
   let (isWorking, startHasReturned) = (Gate(), Gate())
@@ -35,7 +35,7 @@ func show(_ makeOperation: (@escaping @Sendable () -> Void) -> Operation) {
   tokens = printChanges(of: cancelled)
   queue.addOperation(cancelled)
   cancelled.cancel()
-  // Its `start()` has to run for that, and does when the queue goes on.
+  // Its `start()` must run for that, which happens when the queue resumes.
   queue.isSuspended = false
   cancelled.waitUntilFinished()
 

@@ -1,7 +1,9 @@
 import Headway
 import Synchronization
 
-/// What refers to what; stands for the web.
+/// The links between pages.
+///
+/// This represents the web.
 let pages = [
   "a.example/": ["a.example/news", "a.example/about", "b.example/"],
   "a.example/news": ["a.example/", "b.example/maps", "c.example/"],
@@ -21,7 +23,7 @@ func fetch(_ address: String) async throws -> [String] {
   return links
 }
 
-/// Follows links, each once, with a queue a host: so no host gets more than two requests at once.
+/// Follows each link once, with one queue per host, so that no host receives more than two requests at the same time.
 final class Crawler: Sendable {
   private struct State {
     var seen: Set<String> = []
@@ -33,11 +35,13 @@ final class Crawler: Sendable {
   var addresses: [String] { state.withLock { $0.seen.sorted() } }
   var hosts: [String] { state.withLock { $0.queues.keys.sorted() } }
 
-  /// Fetches a page, and all to which it leads; suspends meanwhile.
+  /// Fetches a page, and all pages that it leads to.
+  ///
+  /// Suspends until then.
   func crawl(_ address: String) async {
     guard let queue = note(address) else { return }
     do {
-      // The task has its place when the host has less than two requests.
+      // The task starts when the host has fewer than two requests.
       let links = try await queue.run(TaskOperation { try await fetch(address) })
       await withDiscardingTaskGroup { group in
         for link in links { group.addTask { await self.crawl(link) } }
@@ -47,7 +51,9 @@ final class Crawler: Sendable {
     }
   }
 
-  /// The queue of the address's host; nil if the address is known.
+  /// Returns the queue of the address's host.
+  ///
+  /// Nil if the address has been visited.
   private func note(_ address: String) -> OperationQueue? {
     state.withLock { state in
       guard state.seen.insert(address).inserted else { return nil }

@@ -1,4 +1,4 @@
-/// What the operation throws when it was given nothing to do.
+/// The error that the operation throws when it has no data.
 struct NoData: Error, CustomStringConvertible {
   var description: String { "there is no data" }
 }

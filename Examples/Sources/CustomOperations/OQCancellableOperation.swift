@@ -1,11 +1,11 @@
 import Headway
 
-/// An operation that ends soon after it was cancelled: it looks before it begins, and in each turn of its loop.
-final class OQCancellableOperation: Operation, @unchecked Sendable {  // What it adds does not change.
+/// An operation that ends soon after it is cancelled: it checks before it begins, and in each iteration of its loop.
+final class OQCancellableOperation: Operation, @unchecked Sendable {  // All added properties are constant.
   let data: String
   let didLoop: @Sendable (OQCancellableOperation, Int) -> Void
 
-  /// Creates an operation that calls `didLoop` after each turn of its loop.
+  /// Creates an operation that calls `didLoop` after each iteration of its loop.
   init(data: String, didLoop: @escaping @Sendable (OQCancellableOperation, Int) -> Void = { _, _ in }) {
     self.data = data
     self.didLoop = didLoop

@@ -1,9 +1,9 @@
 import Headway
 
-/// The least that an operation of one's own needs: an initializer that takes what there is to do, and `main()`.
+/// The minimum for a custom operation: an initializer that receives the data, and `main()`.
 ///
-/// Once it runs, it does not hear of cancelling.
-final class OQNonConcurrentOperation: Operation, @unchecked Sendable {  // What it adds does not change.
+/// While it runs, cancelling has no effect.
+final class OQNonConcurrentOperation: Operation, @unchecked Sendable {  // All added properties are constant.
   let data: String
 
   init(data: String) {
@@ -13,7 +13,7 @@ final class OQNonConcurrentOperation: Operation, @unchecked Sendable {  // What 
 
   /// Does the work.
   ///
-  /// There is nothing to catch here: what it throws is kept in `error`, and the operation finishes all the same.
+  /// There is no need to catch errors here: a thrown error is stored in `error`, and the operation still finishes.
   override func main() throws {
     print("Start executing main with data: \(data)")
     if data.isEmpty { throw NoData() }

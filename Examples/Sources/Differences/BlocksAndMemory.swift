@@ -1,4 +1,4 @@
-// Blocks, and what is kept.
+// Blocks, and which objects are kept.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -20,7 +20,7 @@ func completionBlockReleased() -> String {
   return released ? "released" : "kept after the end: completionBlock is nil \(operation.completionBlock == nil)"
 }
 
-/// Whether the completion block of an operation has run when a blocking wait for it returns.
+/// Returns whether the completion block of an operation has run when a blocking wait for the operation returns.
 func completionBlockAfterWaiting() -> String {
   final class Calls: @unchecked Sendable {
     private let lock = NSLock()

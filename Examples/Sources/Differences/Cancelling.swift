@@ -65,7 +65,7 @@ func cancelledWithState() -> String {
   return "isFinished \(before), after it was added \(operation.isFinished)"
 }
 
-/// Overrides `start()` alone.
+/// Overrides only `start()`.
 private final class OwnStart: Operation, @unchecked Sendable {
   let work: @Sendable () -> Void
 

@@ -1,4 +1,4 @@
-// What building, running and cancelling cost.
+// The cost of building, running and cancelling.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -6,7 +6,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// How long `measure` takes for 1,000, 2,000, 4,000 and 8,000.
+/// Returns how long `measure` takes for 1,000, 2,000, 4,000 and 8,000.
 func costs(_ measure: (Int) -> Double) -> String {
   [1_000, 2_000, 4_000, 8_000].map { "\($0): \(String(format: "%.3f", measure($0))) s" }.joined(separator: ", ")
 }

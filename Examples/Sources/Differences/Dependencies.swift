@@ -92,7 +92,7 @@ func chainFreed() -> String {
   return "a chain of 500,000 was freed"
 }
 
-/// A dependent that nobody runs and nobody keeps.
+/// A dependent that is neither run nor kept.
 func dependentFreed() -> String {
   var dependencies: [Operation] = []
   for _ in 0..<1_000 {

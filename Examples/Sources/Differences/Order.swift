@@ -1,4 +1,4 @@
-// In which order operations start.
+// The order in which operations start.
 
 #if HEADWAY
 import HeadwayFoundation

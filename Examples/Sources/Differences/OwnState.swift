@@ -1,4 +1,4 @@
-// Operations with an `isFinished` of their own.
+// Operations with their own `isFinished`.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -28,7 +28,7 @@ final class OwnState: Operation, @unchecked Sendable {
   }
 }
 
-/// As overrides of `cancel()` do that finish the operation at once.
+/// Simulates overrides of `cancel()` that finish the operation immediately.
 func finishedBeforeStart() -> String {
   let queue = OperationQueue()
   for _ in 0..<200 {

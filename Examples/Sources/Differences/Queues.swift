@@ -71,7 +71,7 @@ func niceValues() -> String {
     let value = Shared(0)
     let queue = OperationQueue()
     let operation = BlockOperation {
-      // Linux takes 0 to mean the calling thread.
+      // On Linux, 0 means the calling thread.
       value.change { $0 = Int(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)) }
     }
     if ofQueue { queue.qualityOfService = quality } else { operation.qualityOfService = quality }

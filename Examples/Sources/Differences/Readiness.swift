@@ -1,4 +1,4 @@
-// Operations with a readiness of their own.
+// Operations with their own readiness.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -6,7 +6,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// An operation with a condition of its own.
+/// An operation with its own condition.
 final class Gated: Operation, @unchecked Sendable {
   private let open = Shared(false)
 

@@ -1,4 +1,4 @@
-// What the cases use.
+// Tools for the cases.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// A value that threads share.
-final class Shared<Value>: @unchecked Sendable {  // The value is touched under the lock only.
+final class Shared<Value>: @unchecked Sendable {  // The value is accessed only under the lock.
   private let lock = NSLock()
   private var stored: Value
 
@@ -18,7 +18,9 @@ final class Shared<Value>: @unchecked Sendable {  // The value is touched under 
   func change(_ body: (inout Value) -> Void) { lock.withLock { body(&stored) } }
 }
 
-/// Runs `body` on a thread of its own; false if it has not returned within that many seconds.
+/// Runs `body` on its own thread.
+///
+/// Returns false if it has not returned within that many seconds.
 func returns(within seconds: Double = 2, _ body: @escaping @Sendable () -> Void) -> Bool {
   let done = DispatchSemaphore(value: 0)
   Thread.detachNewThread {
@@ -28,7 +30,9 @@ func returns(within seconds: Double = 2, _ body: @escaping @Sendable () -> Void)
   return done.wait(timeout: .now() + seconds) == .success
 }
 
-/// Looks every few milliseconds; false if it has not become true within that many seconds.
+/// Checks the condition every few milliseconds.
+///
+/// Returns false if it has not become true within that many seconds.
 func becomesTrue(within seconds: Double = 2, _ condition: () -> Bool) -> Bool {
   let end = Date(timeIntervalSinceNow: seconds)
   while Date() < end {

@@ -1,5 +1,5 @@
 // Runs one case after another against operation queues and prints one line for each: `name: what was observed`. Each
-// case runs in a process of its own, since some of them hang and some crash with Foundation.
+// case runs in a separate process, because with Foundation some of them hang and some crash.
 //
 // Compiled twice: `Differences` against Foundation, `DifferencesHeadway` against Headway.
 //
@@ -87,7 +87,7 @@ let cases: [(name: String, seconds: Double, run: @Sendable () -> String)] = [
   ("P1 raw priorities", 5, rawPriorities),
 ]
 
-/// In the child: runs one case on a thread of its own, with a deadline, while the main thread serves the main queue.
+/// In the child: runs one case on its own thread, with a deadline, while the main thread serves the main queue.
 func runCase(_ name: String) -> Never {
   guard let found = cases.first(where: { $0.name == name }) else {
     print("no such case")
@@ -104,7 +104,7 @@ func runCase(_ name: String) -> Never {
   while true { RunLoop.main.run(until: .distantFuture) }
 }
 
-/// In the parent: starts a process for the case and says what it printed, or how it died.
+/// In the parent: starts a process for the case, and returns its output or how it ended abnormally.
 func observe(_ name: String) throws -> String {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

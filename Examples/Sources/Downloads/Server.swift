@@ -2,13 +2,14 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A server on this machine as servers are: busy at first, with connections that break, and pages that never come.
+/// A server on this machine that behaves like real servers: busy at first, with connections that break, and pages that
+/// never arrive.
 enum Server {
   static let stops = (1...2_000).map { "stop \($0)\n" }.joined()
 
-  /// Starts it.
+  /// Starts the server.
   ///
-  /// - Returns: Its address.
+  /// - Returns: The address of the server.
   static func start() async throws -> String {
     let visits = Visits()
     let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -23,7 +24,7 @@ enum Server {
   }
 }
 
-/// How often the file was asked for.
+/// The number of requests for the file.
 private actor Visits {
   private var count = 0
 
@@ -47,7 +48,7 @@ private final class Answers: ChannelInboundHandler {
     case .head(let head): request = head
     case .body: break
     case .end:
-      guard let request, request.uri == "/stops.txt" else { return }  // Others wait for ever.
+      guard let request, request.uri == "/stops.txt" else { return }  // Other requests wait forever.
       let (connection, start) = (NIOLoopBound(context, eventLoop: context.eventLoop), Self.start(of: request))
       context.eventLoop.makeFutureWithTask { [visits] in await visits.next() }
         .assumeIsolated()
@@ -55,7 +56,7 @@ private final class Answers: ChannelInboundHandler {
     }
   }
 
-  /// Where the range begins that is asked for, as in `bytes=1000-`.
+  /// Returns the start of the requested range, as in `bytes=1000-`.
   private static func start(of request: HTTPRequestHead) -> Int {
     request.headers.first(name: "Range").flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
   }
@@ -67,7 +68,7 @@ private final class Answers: ChannelInboundHandler {
       "Content-Length": "\(content.count - start)", "ETag": "\"1\"",
       "Content-Range": "bytes \(start)-\(content.count - 1)/\(content.count)",
     ]
-    // The second visit breaks in the middle.
+    // The second response breaks off in the middle.
     let end = visit == 2 ? content.count / 2 : content.count
     send(start > 0 ? .partialContent : .ok, headers, content[start..<end], context)
     if visit == 2 { context.close(promise: nil) }

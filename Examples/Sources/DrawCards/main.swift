@@ -1,11 +1,11 @@
-// Draws a card off the main thread, and writes it: the picture in the guide of HeadwayDrawing.
+// Draws a card off the main thread, and writes it to a file. This is the picture in the guide of HeadwayDrawing.
 //
 //   DrawCards [FILE]    writes FILE, a PNG
 
 import Headway
 import HeadwayDrawing
 
-/// A small photograph, as a file would have it.
+/// A small photograph, as if it came from a file.
 let photo = try Image(width: 160, height: 120) { context in
   let sky = Gradient([Color(hex: 0x3A6EA5), Color(hex: 0xF6D365)])
   context.fill(context.bounds, with: .linearGradient(sky, from: .zero, to: Point(0, 120)))
@@ -31,7 +31,7 @@ let card = DrawingOperation(width: 240, height: 120, scale: 2) { context in
   }
   context.stroke(Path(ellipseIn: portrait), with: .color(Color(hex: 0x3A6EA5)), width: 3)
 
-  // Text in several scripts, as wide as there is room.
+  // Text in several scripts, limited to the available width.
   let title = Text("Sunrise over the hills", font: Font(size: 16, weight: .bold), color: Color(hex: 0x22313F))
   let titleSize = context.measure(title, width: 118)
   context.draw(title, at: Point(110, 20), width: 118)
@@ -40,7 +40,7 @@ let card = DrawingOperation(width: 240, height: 120, scale: 2) { context in
     color: Color(white: 0.4), maximumLineCount: 2)
   context.draw(caption, at: Point(110, 24 + titleSize.height), width: 118)
 
-  // How far it is, as a dashed line with a dot.
+  // The distance, as a dashed line with a dot.
   let style = StrokeStyle(width: 2, cap: .round, dashes: [1, 5])
   context.stroke(Path(lineFrom: Point(112, 98), to: Point(222, 98)), with: .color(.gray), style: style)
   context.fill(Path(ellipseIn: Rectangle(160, 93, 10, 10)), with: .color(Color(hex: 0xE4572E)))

@@ -36,7 +36,7 @@ final class App: Sendable {
     for stop in Service.answers.keys.sorted() { print("  \(stop): \(timetable.board(for: stop))") }
   }
 
-  /// What the person looks at comes first, what may never be looked at last.
+  /// Boards on the screen come first, and boards that may never be shown come last.
   func drawBoards() {
     let queue = OperationQueue()
     queue.name = "boards"
@@ -61,7 +61,7 @@ final class App: Sendable {
     printNotes("drawn")
   }
 
-  /// The person leaves the page: what has not begun is not wanted, and the end is still reported.
+  /// The user leaves the page: work that has not begun is not needed, and the end is still reported.
   func leavePage() {
     let queue = OperationQueue()
     queue.qualityOfService = .userInitiated
@@ -87,7 +87,9 @@ final class App: Sendable {
     printNotes("left the page (finished, cancelled)")
   }
 
-  /// Stops are imported side by side; counting waits for those before it, and those after it wait for the count.
+  /// Stops are imported concurrently.
+  ///
+  /// The count waits for the imports before it, and the imports after it wait for the count.
   func importStops() {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 2
@@ -112,7 +114,7 @@ final class App: Sendable {
     printNotes("import")
   }
 
-  /// Old files go, in any order.
+  /// Deletes old files, in any order.
   func tidyUp() {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 1
@@ -130,7 +132,7 @@ final class App: Sendable {
     printNotes("tidied up", sorted: true)
   }
 
-  /// Who wants to hear of a new timetable is told on a queue.
+  /// Notifies the observers of a new timetable on a queue.
   func announce() {
     let queue = OperationQueue()
     queue.name = "listeners"

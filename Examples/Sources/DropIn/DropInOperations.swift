@@ -6,7 +6,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// An operation whose work goes on after `start()` has returned, until `finish()` is called.
+/// An operation whose work continues after `start()` has returned, until `finish()` is called.
 class AsynchronousOperation: Operation, @unchecked Sendable {
   private enum State { case waiting, executing, finished }
 
@@ -82,7 +82,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
   }
 }
 
-/// Saves what was parsed; says so when it is done, in place of whoever started it.
+/// Saves the parsed departures, and reports when it is done.
 final class SaveOperation: Operation, @unchecked Sendable {
   private let stop: String
   private let timetable: Timetable
@@ -125,7 +125,7 @@ final class SaveOperation: Operation, @unchecked Sendable {
   }
 }
 
-/// A queue that names what has no name, and counts what it was given.
+/// A queue that names unnamed operations, and counts the operations that were added to it.
 final class NamingQueue: OperationQueue, @unchecked Sendable {
   private let lock = NSLock()
   private var count = 0
@@ -140,7 +140,7 @@ final class NamingQueue: OperationQueue, @unchecked Sendable {
 }
 
 extension Operation {
-  /// Adds a block to those that run at the end.
+  /// Adds a block to the completion blocks.
   func addCompletionBlock(_ block: @escaping @Sendable () -> Void) {
     guard let first = completionBlock else { return completionBlock = block }
     completionBlock = {

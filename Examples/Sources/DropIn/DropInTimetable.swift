@@ -1,4 +1,4 @@
-// What the tram app works on: the timetable, and the service it comes from.
+// The data of the tram app: the timetable, and the service that provides it.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -11,7 +11,7 @@ struct Departure: Sendable {
   let line: String
 }
 
-/// The saved timetable, with a line of text for each thing that happened to it.
+/// The saved timetable, with one line of text per event.
 final class Timetable: @unchecked Sendable {
   private let lock = NSLock()
   private var departures: [String: [Departure]] = [:]
@@ -36,7 +36,7 @@ final class Timetable: @unchecked Sendable {
   }
 }
 
-/// Stands for the web service: answers after a moment, on a thread of its own choosing.
+/// Represents the web service: responds after a moment, on any thread.
 enum Service {
   static let answers = [
     "Harbour": "08:15 4\n08:25 4\n08:31 11",
@@ -50,7 +50,7 @@ enum Service {
   }
 }
 
-/// How many are inside at once, and how many were at most.
+/// Counts the current and the maximum number of callers inside at the same time.
 final class Gauge: @unchecked Sendable {
   private let lock = NSLock()
   private var inside = 0

@@ -1,7 +1,9 @@
 import Headway
 import Synchronization
 
-/// What the nodes work on: a run begins with what the one before has left.
+/// The data of the nodes.
+///
+/// A run begins with the data that the previous run has left.
 final class Account: Sendable {
   private let balance = Mutex(100.0)
 
@@ -24,14 +26,14 @@ let year = try OperationGraph { graph in
 print(year)
 for _ in 1...3 { queue.addOperations([year.operation()], waitUntilFinished: true) }
 
-// One thread, with times. How long it took differs each time; in which order it ran does not, here.
+// One thread, with times. The duration differs each time; the order does not, in this case.
 let recorded = year.operation(maxConcurrentNodeCount: 1, recordsTimes: true)
 recorded.start()
 print(recorded.nodeTimes.count, "nodes, the last:", recorded.nodeTimes.last?.name ?? "none")
 
 print(year.dotDescription(), terminator: "")
 
-// The first error ends the run, and names the node.
+// The first error ends the run. It contains the name of the node.
 let transfer = try OperationGraph { graph in
   let check = graph.addNode("check") { throw Overdrawn() }
   graph.addNode("pay", after: [check]) { print("not printed") }
@@ -40,7 +42,7 @@ let failing = transfer.operation()
 queue.addOperations([failing], waitUntilFinished: true)
 if let error = failing.error { print(error) }
 
-// Nodes that wait for each other are found when the graph is built.
+// Nodes that wait for each other are detected when the graph is built.
 do {
   _ = try OperationGraph { graph in
     let egg = graph.addNode("egg") {}

@@ -12,7 +12,7 @@ let feed = try FeedImport(folder: "\(folder)/feed", into: database)
 
 let queue = Headway.OperationQueue()
 let tenths = feed.progress.observe { progress in
-  // Told at most 100 times, whatever the size of the feed.
+  // Called at most 100 times, whatever the size of the feed.
   if progress.isFinished { print("imported") }
 }
 queue.addOperations(feed.operations, waitUntilFinished: true)

@@ -1,4 +1,4 @@
-/// What the second method throws for data that it can't read.
+/// The error that the second method throws for data that it can't read.
 struct NotANumber: Error, CustomStringConvertible {
   let data: String
 

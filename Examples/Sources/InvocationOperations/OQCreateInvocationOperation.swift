@@ -1,6 +1,6 @@
 import Headway
 
-/// Makes operations of methods that it has anyway: no subclass, and nothing in the methods knows of operations.
+/// Creates operations from its existing methods: no subclass is needed, and the methods do not depend on operations.
 final class OQCreateInvocationOperation: Sendable {
   typealias TaskOperation = InvocationOperation<OQCreateInvocationOperation, String, Int>
 
@@ -8,7 +8,7 @@ final class OQCreateInvocationOperation: Sendable {
     InvocationOperation(target: self, method: OQCreateInvocationOperation.myTaskMethod1, object: data)
   }
 
-  /// Lets the user decide which method is called: the second one if nothing was entered.
+  /// Selects the method by the user's input: the second one if nothing was entered.
   func invocationOperation(data: String, userInput: String) -> TaskOperation {
     let operation = invocationOperation(data: data)
     if userInput.isEmpty { operation.method = OQCreateInvocationOperation.myTaskMethod2 }

@@ -1,7 +1,9 @@
 import Headway
 
-/// Accounts that nobody else touches. A call to the bank's old library blocks its thread: on a queue of its own that
-/// holds up no other part of the program.
+/// Accounts that only this actor accesses.
+///
+/// A call to the bank's old library blocks its thread. Because the actor has its own queue, the call does not block any
+/// other part of the program.
 actor Ledger {
   private let queue = OperationQueue(name: "ledger", order: .fifo)
   private var balances: [String: Int] = [:]
@@ -19,7 +21,7 @@ actor Ledger {
 
   func report() -> [String] { balances.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" } }
 
-  /// Holds the ledger up until `work` has ended, as when the books are closed for the night.
+  /// Suspends the ledger until `work` has ended, for example when the books are closed for the night.
   nonisolated func closed<Value: Sendable>(during work: () async throws -> Value) async rethrows -> Value {
     queue.isSuspended = true
     defer { queue.isSuspended = false }
@@ -30,7 +32,7 @@ actor Ledger {
 let ledger = Ledger()
 await ledger.deposit(1_000, to: "alice")
 
-// From a thousand tasks at once: no two are in the ledger at the same time, and no money is lost.
+// From a thousand tasks at the same time: no two access the ledger at the same time, and no money is lost.
 await withTaskGroup { group in
   for number in 0..<1_000 {
     group.addTask {

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// The lines of the sample's log: time, program, process, thread, technique, and what happened.
+/// The lines of the sample's log: time, program, process, thread, technique, and event.
 public struct LogLine: Sendable {
   private let formatter: DateFormatter
   private let process = ProcessInfo.processInfo.processIdentifier
 
-  /// Creates what writes lines with times of the given zone.
+  /// Creates a formatter of lines with times in the given zone.
   ///
   /// - Parameter timeZone: The time zone.
   public init(timeZone: TimeZone = .current) {
@@ -15,12 +15,12 @@ public struct LogLine: Sendable {
     formatter.dateFormat = "yyyy-MM-dd HH:mm:ss.SSS"
   }
 
-  /// The line for what happened.
+  /// Returns the line for an event.
   ///
   /// - Parameters:
-  ///   - event: What happened.
-  ///   - technique: In a run of which technique.
-  /// - Returns: The line, or nil for what the sample does not log.
+  ///   - event: The event.
+  ///   - technique: The technique of the run.
+  /// - Returns: The line. Nil for events that the sample does not log.
   public func text(of event: TaskEvent, _ technique: Technique) -> String? {
     guard let message = Self.message(of: event.kind, technique) else { return nil }
     let microseconds = Int((event.date.timeIntervalSince1970 * 1_000_000).rounded(.down)) % 1_000

@@ -1,16 +1,18 @@
 import Foundation
 import Synchronization
 
-/// What all techniques have in common: the work of an item, and where they report.
+/// The common parts of all techniques: the work of an item, and the destination of their reports.
 ///
-/// It takes the place of the sample's table view and of its log.
+/// It replaces the sample's table view and its log.
 final class Screen: Sendable {
   let taskCount: Int
   let itemCount: Int
   private let work: @Sendable () -> Void
   private let report: @Sendable (TaskEvent) -> Void
   private let start = ContinuousClock.now
-  /// The tasks that are to stop. Operations have this built in; threads and blocks need it made for them.
+  /// The tasks that should stop.
+  ///
+  /// Operations have this built in; threads and blocks need it separately.
   // Protected by its lock.
   private let cancelled = Mutex<Set<Int>>([])
 
@@ -27,15 +29,15 @@ final class Screen: Sendable {
   /// The tasks that a technique runs.
   var iterations: ClosedRange<Int> { 1...taskCount }
 
-  /// The long work of an item: 0.1 s asleep, if not made otherwise for a test.
+  /// The long work of an item: 0.1 s of sleep, unless a test replaces it.
   func makeItem() { work() }
 
   func began(_ iteration: Int) { send(.began(task: iteration)) }
 
-  /// The line in the log, and the row in the table.
+  /// Reports the line in the log, and the row in the table.
   func added(_ iteration: Int, _ number: Int) { send(.added(task: iteration, item: number)) }
 
-  /// A section of the table, on the main queue.
+  /// Reports a section of the table, on the main queue.
   func updateTableData(_ iteration: Int, _ newItems: [String]) {
     send(.shown(task: iteration, count: newItems.count))
   }
@@ -54,7 +56,7 @@ final class Screen: Sendable {
     report(TaskEvent(kind: kind, time: .now - start, date: Date(), thread: currentThread))
   }
 
-  /// The number that the system gives the thread, as `top -H` shows it.
+  /// The thread number that the system assigns, as `top -H` shows it.
   private var currentThread: Int32 {
     #if os(Linux)
     // A link to PROCESS/task/THREAD.

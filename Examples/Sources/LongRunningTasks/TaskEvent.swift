@@ -1,25 +1,27 @@
 public import Foundation
 
-/// Something that happened in a run.
+/// An event in a run.
 public struct TaskEvent: Sendable {
-  /// What happened.
+  /// The kind of event.
   public let kind: Kind
-  /// How long the run had gone on.
+  /// The time since the start of the run.
   public let time: Duration
   /// The time of day.
   public let date: Date
-  /// The thread on which it happened, as the system numbers it.
+  /// The system's number of the thread on which the event occurred.
   public let thread: Int32
 
-  /// What may happen in a run; tasks and items count from 1.
+  /// The kinds of events in a run.
+  ///
+  /// Tasks and items are numbered starting at 1.
   public enum Kind: Sendable, Hashable {
     /// A task has begun.
     case began(task: Int)
-    /// A task has made an item.
+    /// A task has created an item.
     case added(task: Int, item: Int)
-    /// The items of a task are in the table, as far as it came.
+    /// The items that a task has created are in the table.
     case shown(task: Int, count: Int)
-    /// Nothing of a task runs any more, or ever will.
+    /// No code of a task runs any longer, and none will run.
     case ended(task: Int, isCancelled: Bool)
     /// A completion block of a task was called.
     case completed(task: Int)

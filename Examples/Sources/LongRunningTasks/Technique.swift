@@ -1,21 +1,21 @@
-/// A way of running long tasks, of the seven that the sample LongRunningTasks compares.
+/// One of the seven ways to run long tasks that the sample LongRunningTasks compares.
 public enum Technique: String, CaseIterable, Sendable, Hashable {
-  /// One task after another on the main thread, which does nothing else meanwhile.
+  /// One task after another on the main thread, which does nothing else in that time.
   case main
-  /// A thread of its own for each task.
+  /// A separate thread for each task.
   case background
   /// An operation queue that runs the tasks at the same time.
   case concurrent
   /// An operation queue in which each task waits for the one before it.
   case serial
-  /// Operations of a class of their own, which look whether they were cancelled.
+  /// Operations of a custom class, which check whether they were cancelled.
   case custom
   /// A dispatch queue that runs the tasks, and the items of each, at the same time.
   case dispatchConcurrent = "dispatch-concurrent"
   /// A dispatch queue that runs one task after another.
   case dispatchSerial = "dispatch-serial"
 
-  /// What the log calls it.
+  /// The name of the technique in the log.
   public var logName: String {
     switch self {
     case .main: "Main"
@@ -28,7 +28,7 @@ public enum Technique: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// What people read.
+  /// The name of the technique for people.
   public var title: String {
     switch self {
     case .main: "Main thread"
@@ -41,7 +41,9 @@ public enum Technique: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// What can be done to its tasks once they have been handed over; cancelling works with each.
+  /// The controls that apply to its tasks after they have been submitted.
+  ///
+  /// Cancelling works with every technique.
   public var controls: Set<Control> {
     switch self {
     case .main, .background, .dispatchConcurrent: []
@@ -50,15 +52,15 @@ public enum Technique: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// Something that can be done to tasks that have been handed over.
+  /// A control for tasks that have been submitted.
   public enum Control: String, CaseIterable, Sendable, Hashable {
-    /// Holding back what has not started.
+    /// Suspending tasks that have not started.
     case suspension
-    /// Changing how many run at the same time.
+    /// Changing how many tasks run at the same time.
     case limit
-    /// Changing which of those that wait comes first.
+    /// Changing the priority of a waiting task.
     case priority
-    /// Making one that waits wait for another.
+    /// Making a waiting task depend on another.
     case dependency
   }
 

@@ -1,14 +1,18 @@
 import Headway
 
-/// What a technique does when its screen appears.
+/// The actions of a technique when its screen appears.
 protocol TechniqueController: AnyObject, Sendable {
-  /// Hands the tasks over, or runs them. Called on the main queue.
+  /// Submits the tasks, or runs them.
+  ///
+  /// Called on the main queue.
   func viewDidAppear()
 
-  /// The queue with its operations, the first task's first, if it has one.
+  /// The queue with its operations in the order of the tasks.
+  ///
+  /// Nil if the technique has no operation queue.
   var processing: (queue: OperationQueue, operations: [Operation])? { get }
 
-  /// Holds back what has not started, or goes on.
+  /// Suspends tasks that have not started, or resumes them.
   func setSuspended(_ isSuspended: Bool)
 }
 

@@ -5,27 +5,27 @@ import Synchronization
 
 /// Five tasks of ten items each, run by a technique.
 ///
-/// Make it, and call ``start()``; the process must serve its main queue. What happens is reported on the thread where
-/// it happens, and `finished` once, after everything else.
+/// Create a run, and call ``start()``. The process must serve its main queue. Events are reported on the thread where
+/// they occur. `finished` is reported once, after everything else.
 public final class TechniqueRun: Sendable {
   /// The technique.
   public let technique: Technique
-  /// How many tasks there are.
+  /// The number of tasks.
   public let taskCount: Int
   private let screen: Screen
   private let controller: any TechniqueController
   private let count: Count
-  // Protected by its lock: whether all was cancelled, and nothing is held back any more.
+  // Whether all tasks were cancelled, and none is suspended any longer. Protected by its lock.
   private let isCancelled = Mutex(false)
 
-  /// Makes a run that has not started.
+  /// Creates a run that has not started.
   ///
   /// - Parameters:
   ///   - technique: The technique.
-  ///   - taskCount: How many tasks there are.
-  ///   - itemCount: How many items a task makes.
-  ///   - work: The work of an item.
-  ///   - report: Is called with what happens, on the thread where it does.
+  ///   - taskCount: The number of tasks.
+  ///   - itemCount: The number of items that a task creates.
+  ///   - work: A closure that does the work of an item.
+  ///   - report: Called with each event, on the thread where it occurs.
   public init(
     _ technique: Technique, taskCount: Int = 5, itemCount: Int = 10,
     work: @escaping @Sendable () -> Void = { Thread.sleep(forTimeInterval: 0.1) },
@@ -33,7 +33,7 @@ public final class TechniqueRun: Sendable {
   ) {
     self.technique = technique
     self.taskCount = taskCount
-    // Completion blocks run after the operation has finished, and are a part of the run.
+    // Completion blocks run after the operation has finished, and are part of the run.
     let count = Count(technique == .concurrent ? 2 * taskCount : taskCount)
     self.count = count
     screen = Screen(taskCount: taskCount, itemCount: itemCount, work: work) { event in
@@ -43,14 +43,17 @@ public final class TechniqueRun: Sendable {
     controller = technique.makeController(screen)
     count.onEnd = { [weak screen] in screen?.finished() }
     for (index, operation) in (controller.processing?.operations ?? []).enumerated() {
-      // While all are cancelled one after the other, one that waits for a cancelled one may end before its own turn.
+      // While all operations are cancelled one after the other, an operation that waits for a cancelled one might end
+      // before it is cancelled itself.
       count.observe(operation) { [screen] in
         screen.ended(index + 1, isCancelled: $0 || screen.isCancelled(index + 1))
       }
     }
   }
 
-  /// Starts on the main queue; it is called once.
+  /// Starts on the main queue.
+  ///
+  /// Must be called once.
   public func start() {
     let controller = controller
     DispatchQueue.main.async { controller.viewDidAppear() }
@@ -58,30 +61,32 @@ public final class TechniqueRun: Sendable {
 
   // MARK: Control
 
-  /// Cancels all tasks: those that run stop after their item.
+  /// Cancels all tasks.
+  ///
+  /// Running tasks stop after their current item.
   public func cancel() {
     isCancelled.withLock { $0 = true }
     for task in 1...taskCount { screen.cancel(task) }
     controller.processing?.operations.forEach { $0.cancel() }
-    // A dispatch queue runs what was cancelled, which then does nothing.
+    // A dispatch queue runs the cancelled tasks, which then do nothing.
     release()
   }
 
   /// Cancels a task.
   ///
-  /// - Parameter task: Its number, from 1.
+  /// - Parameter task: The number of the task, starting at 1.
   public func cancel(task: Int) {
     guard 1...taskCount ~= task else { return }
     screen.cancel(task)
     operation(task)?.cancel()
   }
 
-  /// Holds back tasks that have not started, or lets them start.
+  /// Suspends or resumes tasks that have not started.
   ///
-  /// - Parameter isSuspended: Whether they are held back.
+  /// - Parameter isSuspended: Whether they are suspended.
   public func setSuspended(_ isSuspended: Bool) {
     if technique.controls.contains(.suspension) { controller.setSuspended(isSuspended) }
-    // It may have been cancelled before, or meanwhile.
+    // The run might have been cancelled before, or since this method was called.
     if isCancelled.withLock({ $0 }) { release() }
   }
 
@@ -89,31 +94,32 @@ public final class TechniqueRun: Sendable {
     if controller.processing == nil { controller.setSuspended(false) }
   }
 
-  /// Changes how many tasks run at the same time, while they do.
+  /// Changes how many tasks run at the same time, while they are running.
   ///
-  /// - Parameter limit: How many, or -1 for as many as the queue thinks best.
+  /// - Parameter limit: The number of tasks. -1 means that the queue chooses it.
   public func setMaximumConcurrency(_ limit: Int) {
     controller.processing?.queue.maxConcurrentOperationCount = limit
   }
 
-  /// Changes which of the tasks that wait comes first.
+  /// Changes the priority of a waiting task.
   ///
   /// - Parameters:
   ///   - priority: The priority.
-  ///   - task: The number of the task, from 1.
-  /// - Returns: Whether it waits, and has a priority.
+  ///   - task: The number of the task, starting at 1.
+  /// - Returns: Whether the task is waiting and has a priority.
   @discardableResult public func setPriority(_ priority: QueuePriority, of task: Int) -> Bool {
     guard let operation = operation(task), operation.isWaiting else { return false }
     operation.queuePriority = priority
     return true
   }
 
-  /// Makes a task that waits wait for another.
+  /// Makes a waiting task depend on another.
   ///
   /// - Parameters:
-  ///   - task: The number of the one that is to wait, from 1.
-  ///   - other: The number of the one for which it waits.
-  /// - Returns: Whether it does: not if one of them has started, nor if they would wait for each other.
+  ///   - task: The number of the task that waits, starting at 1.
+  ///   - other: The number of the task that it waits for.
+  /// - Returns: Whether the dependency was added. It is not added if one of them has started, or if they would wait for
+  ///   each other.
   @discardableResult public func addDependency(of task: Int, on other: Int) -> Bool {
     guard task != other, let operation = operation(task), let dependency = self.operation(other),
       operation.isWaiting, dependency.isWaiting, !operation.dependencies.contains(where: { $0 === dependency })
@@ -128,16 +134,16 @@ public final class TechniqueRun: Sendable {
 
   // MARK: Questions
 
-  /// Why a task does not run, or what it does, in words.
+  /// Returns the reason why a task does not run, or what it does.
   ///
-  /// - Parameter task: Its number, from 1.
-  /// - Returns: A sentence, or nil if the technique has no operations.
+  /// - Parameter task: The number of the task, starting at 1.
+  /// - Returns: A sentence. Nil if the technique has no operations.
   public func diagnosis(of task: Int) -> String? {
     guard let operation = operation(task) else { return nil }
     return controller.processing?.queue.diagnose(operation)
   }
 
-  /// For which tasks each waits, by the numbers of the tasks.
+  /// The numbers of the tasks that each task waits for.
   public var dependencies: [Int: [Int]] {
     let operations = controller.processing?.operations ?? []
     var dependencies: [Int: [Int]] = [:]
@@ -159,7 +165,7 @@ extension Headway.Operation {
   fileprivate var isWaiting: Bool { !isExecuting && !isFinished && !isCancelled }
 }
 
-/// Counts the ends that are still to come: of tasks, and of completion blocks.
+/// Counts the remaining ends of tasks and of completion blocks.
 private final class Count: Sendable {
   private struct State {
     var left: Int
@@ -195,7 +201,7 @@ private final class Count: Sendable {
       return state.left == 0 ? state.onEnd.take() : nil
     }
     guard let onEnd else { return }
-    // Behind what the tasks still show: some by the main operation queue, others by the main dispatch queue.
+    // After everything that the tasks still show: some use the main operation queue, others the main dispatch queue.
     Headway.OperationQueue.main.addOperation {
       DispatchQueue.main.async { onEnd() }
     }

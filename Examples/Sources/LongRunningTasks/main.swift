@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-// Runs each technique, and prints in which order the items of its table came where the technique says so. To see them
-// with times and threads, and how each treats the main thread: `script/lab`.
+// Runs each technique, and prints the order of the items in its table, if the technique determines it. To see them with
+// times and threads, and how each treats the main thread, run `script/lab`.
 for technique in Technique.allCases {
   let added = Mutex<[String]>([])
   let (finished, end) = AsyncStream.makeStream(of: Void.self)

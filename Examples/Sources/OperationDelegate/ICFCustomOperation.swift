@@ -2,8 +2,10 @@ import Headway
 
 import class Foundation.Thread
 
-/// Makes ten items, and hands those that it has made to its delegate; fewer when it was cancelled meanwhile.
-final class ICFCustomOperation: Operation, @unchecked Sendable {  // Only the weak reference changes, by the runtime.
+/// Creates ten items and passes them to its delegate.
+///
+/// If it is cancelled, it passes the items that it has created so far.
+final class ICFCustomOperation: Operation, @unchecked Sendable {  // Only the weak reference changes, in the runtime.
   let iteration: Int
   private weak let delegate: (any ICFCustomOperationDelegate)?
   private let didAdd: @Sendable (Int) -> Void
@@ -29,7 +31,7 @@ final class ICFCustomOperation: Operation, @unchecked Sendable {  // Only the we
       didAdd(number)
     }
 
-    // What is there is shown, also after a cancellation.
+    // The existing items are shown, even after a cancellation.
     OperationQueue.main.addOperation { [delegate, newItems] in
       MainActor.assumeIsolated { delegate?.updateTable(with: newItems) }
     }

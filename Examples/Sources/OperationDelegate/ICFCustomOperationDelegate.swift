@@ -1,6 +1,6 @@
-/// Hears of what an operation has made, on the main queue.
+/// Receives the items that an operation has created, on the main queue.
 @MainActor
 protocol ICFCustomOperationDelegate: AnyObject, Sendable {
-  /// Takes in more rows.
+  /// Adds rows.
   func updateTable(with moreData: [String])
 }

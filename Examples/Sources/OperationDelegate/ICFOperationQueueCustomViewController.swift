@@ -1,19 +1,20 @@
 import Headway
 
-/// Shows a section for each operation, as soon as it has ended.
+/// Shows a section for each operation, as soon as the operation has ended.
 @MainActor
 final class ICFOperationQueueCustomViewController: ICFCustomOperationDelegate {
   private let processingQueue = OperationQueue()
   private var displayItems: [[String]] = [["Item Initial-1", "Item Initial-2", "Item Initial-3"]]
 
-  /// Begins with five operations, one after another, of which two will be cancelled: the third while it runs, and the
-  /// fifth before it has started.
+  /// Begins with five operations, one after another.
+  ///
+  /// Two of them are cancelled: the third while it runs, and the fifth before it has started.
   func viewDidAppear() {
     var operations: [ICFCustomOperation] = []
     for iteration in 1...5 {
       let operation = ICFCustomOperation(iteration: iteration, delegate: self) { [processingQueue] number in
         guard iteration == 3, number == 4 else { return }
-        // The queue holds those that have not finished, in the order of adding.
+        // The queue contains the operations that have not finished, in the order in which they were added.
         for case let operation as ICFCustomOperation in processingQueue.operations
         where operation.iteration == 3 || operation.iteration == 5 {
           operation.cancel()
@@ -25,7 +26,7 @@ final class ICFOperationQueueCustomViewController: ICFCustomOperationDelegate {
     processingQueue.addOperations(operations, waitUntilFinished: false)
   }
 
-  /// Suspends until all operations have ended, and the main queue has served what they left there.
+  /// Suspends until all operations have ended and the main queue has processed their updates.
   func processingEnded() async throws {
     try await processingQueue.finished()
     try await OperationQueue.main.finished()

@@ -1,4 +1,4 @@
-// Subclasses that override what takes blocks.
+// Subclasses that override the methods that have a block parameter.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -6,7 +6,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// What a program asks of a queue, so that tests can put another in its place.
+/// The queue interface of a program, so that tests can replace the queue.
 private protocol BlockQueue: AnyObject {
   func addOperation(_ block: @escaping @Sendable () -> Void)
   func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void)
@@ -39,7 +39,7 @@ private final class MeasuringQueue: OperationQueue, @unchecked Sendable {
   }
 }
 
-/// Counts its blocks, and says when it begins.
+/// Counts its blocks, and reports when it begins.
 private final class CountingOperation: BlockOperation, @unchecked Sendable {
   private(set) var log = Log()
   private var count = 0

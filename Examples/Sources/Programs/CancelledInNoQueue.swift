@@ -1,4 +1,5 @@
-// Operations that are cancelled in no queue, given a completion block, and then added.
+// Operations that are cancelled before they are in a queue, are given a completion block, and are then added to a
+// queue.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -6,7 +7,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// Notes what is called of it.
+/// Records the calls of its methods.
 private class Watched: Operation, @unchecked Sendable {
   let log: Log
 
@@ -15,7 +16,7 @@ private class Watched: Operation, @unchecked Sendable {
   override func main() { log.note("main") }
 }
 
-/// Overrides `start()`, and has a state of its own.
+/// Overrides `start()`, and has its own state.
 private final class WatchedState: Watched, @unchecked Sendable {
   private let lock = NSLock()
   private var isDone = false
@@ -36,7 +37,9 @@ private final class WatchedState: Watched, @unchecked Sendable {
   }
 }
 
-/// Overrides `start()` alone; for a cancelled one, there is something to do before the end.
+/// Overrides only `start()`.
+///
+/// A cancelled operation of this class has work to do before it ends.
 private final class WatchedStart: Watched, @unchecked Sendable {
   override func start() {
     log.note("start, cancelled \(isCancelled)")
@@ -55,7 +58,8 @@ let cancelledInNoQueue: Program = [
   ("started by hand", cancelledByHand),
 ]
 
-/// Cancelled, then given a completion block, then added: the block runs once, and nothing of the operation's work does.
+/// Cancels an operation, gives it a completion block, and adds it: the block runs once, and none of the operation's
+/// work runs.
 @Sendable private func addCancelled(_ operation: Operation, _ log: Log) {
   let (completed, completions) = (Gate(), Log())
   operation.cancel()

@@ -1,5 +1,5 @@
-// Operations with something to do when they were cancelled before their start: their `start()` runs in the queue,
-// within its limit, and not while it is suspended.
+// Operations that have work to do if they are cancelled before they start: their `start()` runs in the queue, within
+// its limit, and not while the queue is suspended.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -7,7 +7,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// Cleans up in `start()` when it was cancelled.
+/// Cleans up in `start()` if it was cancelled.
 private final class Cleaning: StatefulOperation, @unchecked Sendable {
   private let label: String
   private let log: Log
@@ -33,7 +33,7 @@ private final class Cleaning: StatefulOperation, @unchecked Sendable {
   override func main() { finish() }
 }
 
-/// Overrides `start()` alone.
+/// Overrides only `start()`.
 private final class Reporting: Operation, @unchecked Sendable {
   private let work: @Sendable (Reporting) -> Void
 

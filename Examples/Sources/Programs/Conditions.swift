@@ -1,4 +1,5 @@
-// Operations with conditions, which are evaluated before the operation is ready, and may demand other operations first.
+// Operations with conditions, which are evaluated before the operation is ready, and can require other operations
+// first.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -6,12 +7,12 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// What has to hold before an operation may run.
+/// A condition that must hold before an operation can run.
 private protocol Condition: Sendable {
-  /// An operation that may make the condition hold, or nil.
+  /// Returns an operation that might make the condition hold, or nil.
   func dependency(for operation: ConditionalOperation) -> Operation?
 
-  /// Says whether the condition holds, at once or later.
+  /// Reports whether the condition holds, immediately or later.
   func evaluate(for operation: ConditionalOperation, completion: @escaping @Sendable (Bool) -> Void)
 }
 
@@ -33,7 +34,7 @@ private class ConditionalOperation: Operation, @unchecked Sendable {
 
   final var state: State { lock.withLock { stored } }
 
-  /// Moves on if the state is still one of `old`.
+  /// Changes the state if it is still one of `old`.
   private func move(from old: State..., to new: State) {
     willChangeValue(forKey: "state")
     let hasMoved = lock.withLock {
@@ -50,7 +51,7 @@ private class ConditionalOperation: Operation, @unchecked Sendable {
 
   final func addCondition(_ condition: any Condition) { conditions.append(condition) }
 
-  /// The queue is about to take the operation in.
+  /// Called before the queue adds the operation.
   final func willEnqueue() { move(from: .created, to: .pending) }
 
   override var isReady: Bool {
@@ -68,9 +69,11 @@ private class ConditionalOperation: Operation, @unchecked Sendable {
   override var isExecuting: Bool { state == .executing }
   override var isFinished: Bool { state == .finished }
 
-  /// Evaluates all conditions; ready when the last has answered, and cancelled if one of them does not hold.
+  /// Evaluates all conditions.
+  ///
+  /// The operation is ready when the last has been evaluated, and is cancelled if one of them does not hold.
   private func evaluate() {
-    // Two threads may ask at once.
+    // Two threads might call this at the same time.
     let isFirst = lock.withLock {
       guard stored == .pending else { return false }
       stored = .evaluating
@@ -94,7 +97,7 @@ private class ConditionalOperation: Operation, @unchecked Sendable {
   override func start() {
     guard !isCancelled else {
       log.note("\(name!): finished without running")
-      // Whatever it was at: the answers may come at the same time.
+      // From any state, because results can arrive at the same time.
       move(from: .created, .pending, .evaluating, .ready, to: .finished)
       return
     }
@@ -125,7 +128,7 @@ private final class ConditionalQueue: OperationQueue, @unchecked Sendable {
   }
 }
 
-/// Holds or not, as the program says, when it says so.
+/// A condition whose result, and the time of the result, the program determines.
 private struct Asked: Condition {
   let question: String
   let server: Server
@@ -137,7 +140,7 @@ private struct Asked: Condition {
   }
 }
 
-/// Demands a permission from the user first: an operation that the condition produces.
+/// Requires a permission from the user first: an operation that the condition creates.
 private struct Permitted: Condition {
   let isGranted: Bool
 

@@ -1,4 +1,5 @@
-// Mutual exclusion by dependencies: a controller keeps the operations of each kind, and a new one depends on the last.
+// Mutual exclusion with dependencies: a controller keeps the operations of each kind, and a new operation depends on
+// the last one.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -6,8 +7,8 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// Which operations of each kind have not ended.
-private final class ExclusivityController: @unchecked Sendable {  // The operations are touched under the lock only.
+/// The operations of each kind that have not ended.
+private final class ExclusivityController: @unchecked Sendable {  // The operations are accessed only under the lock.
   private let lock = NSLock()
   private var operations: [String: [Operation]] = [:]
 
@@ -29,7 +30,7 @@ private final class ExclusivityController: @unchecked Sendable {  // The operati
   func count(of kind: String) -> Int { lock.withLock { operations[kind]?.count ?? 0 } }
 }
 
-/// An operation that excludes others of its kinds, and tells the controller when it ends.
+/// An operation that excludes others of its kinds, and notifies the controller when it ends.
 private final class Exclusive: StatefulOperation, @unchecked Sendable {
   private let kinds: [String]
   private let controller: ExclusivityController

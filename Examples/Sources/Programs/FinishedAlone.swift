@@ -1,5 +1,5 @@
-// Operations that override `isFinished` alone, or begin their work after `super.start()`: the base has run to its end,
-// and the operation goes on.
+// Operations that override only `isFinished`, or begin their work after `super.start()`: the base class is done, and
+// the operation continues.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -7,7 +7,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// Begins its work in `main()`, and has finished when that has an answer.
+/// Begins its work in `main()`, and finishes when the work has a response.
 private final class Upload: Operation, @unchecked Sendable {
   private let lock = NSLock()
   private var isDone = false
@@ -83,7 +83,7 @@ private class Job: Operation, @unchecked Sendable {
   }
 }
 
-/// Ends in `main()` when there is nothing to do, before the base has.
+/// Ends in `main()` if there is nothing to do, before the base class is done.
 private final class Refresh: Operation, @unchecked Sendable {
   private let lock = NSLock()
   private var isDone = false

@@ -1,5 +1,5 @@
-// An operation that is a group: an inner queue, suspended until the group starts, with an operation that begins and one
-// that ends it.
+// An operation that is a group: an inner queue that is suspended until the group starts, with one operation that begins
+// the group and one that ends it.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -7,7 +7,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// Runs the operations that it was given, and others that they add, and finishes when all have.
+/// Runs the operations that it was given, and others that they add, and finishes when all have finished.
 private final class Group: StatefulOperation, @unchecked Sendable {
   private let inner = InnerQueue()
   private let starting = BlockOperation {}
@@ -20,7 +20,7 @@ private final class Group: StatefulOperation, @unchecked Sendable {
     self.name = name
     inner.isSuspended = true
     inner.willAdd = { [unowned self] operation in
-      // What is added while the group runs, too, runs before its end.
+      // Operations that are added while the group runs also run before its end.
       if operation !== finishing { finishing.addDependency(operation) }
       if operation !== starting { operation.addDependency(starting) }
     }
@@ -42,8 +42,8 @@ private final class Group: StatefulOperation, @unchecked Sendable {
 
   override func cancel() {
     super.cancel()
-    // The last first, so that none starts because one before it has ended. Not the one that ends the group: that waits
-    // for the others, cancelled or not.
+    // Cancels the last operation first, so that none starts because one before it has ended. The operation that ends
+    // the group is not cancelled: it waits for the others, whether they are cancelled or not.
     for operation in inner.operations.reversed() where operation !== finishing { operation.cancel() }
   }
 }

@@ -1,4 +1,4 @@
-// A queue of jobs that are stored until they have been done: cancelled ones are made again from the store.
+// A queue of jobs that are stored until they are done. Cancelled jobs are created again from the store.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -6,7 +6,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// What is stored of a job.
+/// The stored data of a job.
 private struct StoredJob: Codable {
   let id: Int
   let path: String
@@ -14,7 +14,7 @@ private struct StoredJob: Codable {
 }
 
 /// The jobs that have not been done, encoded.
-private final class JobStore: @unchecked Sendable {  // The jobs are touched under the lock only.
+private final class JobStore: @unchecked Sendable {  // The jobs are accessed only under the lock.
   private let lock = NSLock()
   private var stored: [Int: Data] = [:]
 
@@ -31,7 +31,7 @@ private final class JobStore: @unchecked Sendable {  // The jobs are touched und
   func remove(_ id: Int) { lock.withLock { stored[id] = nil } }
 }
 
-/// Does one job: calls `super.start()` first, and removes the job from the store when it is done.
+/// Does one job: calls `super.start()` first, and removes the job from the store when the job is done.
 private final class JobOperation: Operation, @unchecked Sendable {
   private let lock = NSLock()
   private var (isRunning, isDone) = (false, false)
@@ -112,7 +112,7 @@ let persistedQueue: Program = [
   }
   _ = server.awaitRequest("first")
   letOthersRun()
-  // The last first: in this order the queue has not started any of the others.
+  // Cancels the last one first: in this order, the queue has not started any of the others.
   for operation in queue.operations.reversed() { operation.cancel() }
   queue.waitUntilAllOperationsAreFinished()
   log.note("stored: \(store.jobs.map { "\($0.path) \($0.attempts)" })")

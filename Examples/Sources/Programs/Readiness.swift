@@ -1,4 +1,4 @@
-// When an override of `isReady` is asked.
+// When an override of `isReady` is called.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -6,7 +6,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// Says what it was asked, and is ready when the program says so.
+/// Records its calls, and is ready when the program makes it ready.
 private final class Held: Operation, @unchecked Sendable {
   private let lock = NSLock()
   private var isOpen: Bool

@@ -1,4 +1,5 @@
-// A serial queue that is a subclass of `OperationQueue`, records what it is given, and tells a delegate.
+// A serial queue that is a subclass of `OperationQueue`, records the operations that are added, and notifies a
+// delegate.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -6,7 +7,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// Hears of operations before they are added, and after they have finished.
+/// Is notified of operations before they are added, and after they have finished.
 private protocol RecordingQueueDelegate: AnyObject {
   func queue(_ queue: RecordingQueue, willAdd operation: Operation)
   func queue(_ queue: RecordingQueue, didFinish operation: Operation)
@@ -29,7 +30,7 @@ private final class RecordingQueue: OperationQueue, @unchecked Sendable {
   override func addOperation(_ operation: Operation) {
     lock.withLock { names.append(operation.name ?? "a block") }
     delegate?.queue(self, willAdd: operation)
-    // One completion block more, behind what the operation has.
+    // Adds a completion block after the operation's own.
     let (first, completions) = (operation.completionBlock, completions)
     completions.enter()
     operation.completionBlock = { [weak self, weak operation] in

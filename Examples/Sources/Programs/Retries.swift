@@ -1,4 +1,4 @@
-// Operations that try again when they fail, up to so many times.
+// Operations that retry when they fail, up to a maximum number of times.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -6,7 +6,9 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// Tries again in a loop, until it says that it has finished; overrides `main()`.
+/// Retries in a loop until it announces that it has finished.
+///
+/// Overrides `main()`.
 private final class Retrying: Operation, @unchecked Sendable {
   private let lock = NSLock()
   private var isDone = false
@@ -39,13 +41,15 @@ private final class Retrying: Operation, @unchecked Sendable {
   }
 
   override func start() {
-    // What was cancelled before does not come to main().
+    // An operation that was cancelled before does not reach main().
     guard !isCancelled else { return end() }
     super.start()
   }
 }
 
-/// Begins again with `main()` when an answer is bad; overrides `start()`.
+/// Calls `main()` again if a response is bad.
+///
+/// Overrides `start()`.
 private class RetryingRequest: StatefulOperation, @unchecked Sendable {
   private(set) var attempt = 0
   private let maximum: Int

@@ -1,4 +1,4 @@
-// What programs do here and there.
+// Small things that programs do.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -20,7 +20,7 @@ let smallThings: Program = [
   ("a wait for its own queue that an asynchronous end ends", waitForOwnQueue),
 ]
 
-/// For as long as it takes to find operations that wait for each other.
+/// Waits as long as it takes to detect operations that wait for each other.
 @Sendable private func letWaitsBeFound() { usleep(300_000) }
 
 @Sendable private func underlyingMain(_ log: Log) {
@@ -102,7 +102,7 @@ let smallThings: Program = [
   completed.wait()
 }
 
-/// Hands over what it has made.
+/// Provides the value that it has created.
 private final class Making: Operation, @unchecked Sendable {
   private(set) var result: Int?
 
@@ -210,7 +210,9 @@ private final class Patient: StatefulOperation, @unchecked Sendable {
   queue.waitUntilAllOperationsAreFinished()
 }
 
-/// Waits in `main()`, which its `start()` calls; its end comes from elsewhere.
+/// Waits in `main()`, which its `start()` calls.
+///
+/// Another thread ends it.
 private final class WaitingRequest: StatefulOperation, @unchecked Sendable {
   private let server: Server
   private let work: @Sendable (WaitingRequest) -> Void

@@ -1,4 +1,4 @@
-// An asynchronous operation with a state of its own behind a lock, which it announces by key.
+// An asynchronous operation with its own state behind a lock, which it announces by key.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -47,7 +47,7 @@ class StatefulOperation: Operation, @unchecked Sendable {
   final func finish() { if state != .finished { state = .finished } }
 }
 
-/// Asks the server for something, and finishes with the answer.
+/// Sends a request to the server, and finishes with the response.
 final class RequestOperation: StatefulOperation, @unchecked Sendable {
   private let path: String
   private let server: Server
@@ -111,7 +111,7 @@ let stateMachine: Program = [
   log.note("in the queue: \(queue.operationCount)")
 }
 
-/// Finishes in `main()`, on the thread that has started it.
+/// Finishes in `main()`, on the thread that started it.
 private final class Quick: StatefulOperation, @unchecked Sendable {
   private let work: @Sendable () -> Void
 
@@ -148,7 +148,7 @@ private final class Quick: StatefulOperation, @unchecked Sendable {
     return operation
   }
   for operation in operations { queue.addOperation(operation) }
-  // Answered on threads of Dispatch.
+  // The responses arrive on threads of Dispatch.
   for number in 0..<100 {
     let answer = server.awaitRequest("\(number)")
     DispatchQueue.global().async { answer("ok") }

@@ -1,4 +1,4 @@
-// What the programs use.
+// Tools for the programs.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -6,8 +6,8 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// What happened, in order, from any thread.
-final class Log: @unchecked Sendable {  // The lines are touched under the lock only.
+/// The events of a program, in order, from any thread.
+final class Log: @unchecked Sendable {  // The lines are accessed only under the lock.
   private let lock = NSLock()
   private var stored: [String] = []
 
@@ -15,7 +15,7 @@ final class Log: @unchecked Sendable {  // The lines are touched under the lock 
 
   func note(_ line: String) { lock.withLock { stored.append(line) } }
 
-  /// Removes and returns what has been noted, for what happens in no order.
+  /// Removes and returns the recorded lines, for events without a fixed order.
   func take() -> [String] {
     lock.withLock {
       defer { stored = [] }
@@ -24,7 +24,9 @@ final class Log: @unchecked Sendable {  // The lines are touched under the lock 
   }
 }
 
-/// A door that threads wait at until it is opened; it stays open.
+/// A gate that threads wait at until it is opened.
+///
+/// It stays open.
 final class Gate: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
 
@@ -36,8 +38,8 @@ final class Gate: Sendable {
   }
 }
 
-/// How many are inside at once, and how many were at most.
-final class Gauge: @unchecked Sendable {  // The numbers are touched under the lock only.
+/// Counts the current and the maximum number of callers inside at the same time.
+final class Gauge: @unchecked Sendable {  // The numbers are accessed only under the lock.
   private let lock = NSLock()
   private var inside = 0
   private var most = 0
@@ -54,8 +56,8 @@ final class Gauge: @unchecked Sendable {  // The numbers are touched under the l
   func leave() { lock.withLock { inside -= 1 } }
 }
 
-/// Answers requests when the program says so: the order in which asynchronous work ends is the program's.
-final class Server: @unchecked Sendable {  // The answers are touched under the lock only.
+/// Responds to requests when the program requests it: the program determines the order in which asynchronous work ends.
+final class Server: @unchecked Sendable {  // The answers are accessed only under the lock.
   private let condition = NSCondition()
   private var answers: [String: @Sendable (String) -> Void] = [:]
 
@@ -66,7 +68,7 @@ final class Server: @unchecked Sendable {  // The answers are touched under the 
     condition.unlock()
   }
 
-  /// Waits until the request has been made, and returns what answers it.
+  /// Waits until the request has been sent, and returns a closure that responds to it.
   func awaitRequest(_ path: String) -> @Sendable (String) -> Void {
     condition.lock()
     defer { condition.unlock() }
@@ -92,7 +94,7 @@ extension Operation {
     return set.isEmpty ? "none" : set.joined(separator: ", ")
   }
 
-  /// As ``flags`` without `isReady`, which subclasses define as they like once they have started.
+  /// The same as ``flags`` without `isReady`, which subclasses can define freely after they have started.
   var outcomeFlags: String {
     let all = [(isExecuting, "executing"), (isFinished, "finished"), (isCancelled, "cancelled")]
     let set = all.filter(\.0).map(\.1)
@@ -109,8 +111,7 @@ func makeQueue(limit: Int = OperationQueue.defaultMaxConcurrentOperationCount, i
   return queue
 }
 
-/// Gives other threads the time in which they would do what they must not do: runs many operations one after another
-/// in a queue of its own.
+/// Gives other threads time to do what they must not do: runs many operations one after another in a separate queue.
 func letOthersRun() {
   let queue = OperationQueue()
   for _ in 0..<200 { queue.addOperations([BlockOperation {}], waitUntilFinished: true) }

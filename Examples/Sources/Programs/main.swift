@@ -1,8 +1,8 @@
-// Programs in the style of code that has grown around operation queues: operations with states of their own,
-// conditions, groups, retries, and so on. Prints what happens in each. Foundation and Headway must print the same.
+// Programs in the style of code that has grown around operation queues: operations with their own states, conditions,
+// groups, retries, and so on. Prints the events of each. Foundation and Headway must print the same.
 //
-// Compiled twice: `Programs` against Foundation, `ProgramsHeadway` against Headway. Each case runs in a process of its
-// own, so that one that hangs or crashes is seen as that.
+// Compiled twice: `Programs` against Foundation, `ProgramsHeadway` against Headway. Each case runs in a separate
+// process, so that a hang or a crash is detected.
 //
 //   swift run --package-path Examples Programs           all cases
 //   swift run --package-path Examples Programs NAME…     those with such a name
@@ -32,7 +32,7 @@ let programs: [(name: String, cases: Program)] = [
 
 let cases = programs.flatMap { program in program.cases.map { ("\(program.name): \($0.name)", $0.run) } }
 
-/// In the child: runs one case on a thread of its own, while the main thread serves the main queue.
+/// In the child: runs one case on its own thread, while the main thread serves the main queue.
 func runCase(_ name: String) -> Never {
   guard let run = cases.first(where: { $0.0 == name })?.1 else { exit(2) }
   Thread.detachNewThread {
@@ -42,7 +42,7 @@ func runCase(_ name: String) -> Never {
       run(log)
       done.signal()
     }
-    // Only what never ends takes as long.
+    // Only a case that never ends takes this long.
     let isDone = done.wait(timeout: .now() + 20) == .success
     for line in log.lines + (isDone ? [] : ["hung"]) { print("| \(line)") }
     exit(0)
@@ -50,7 +50,7 @@ func runCase(_ name: String) -> Never {
   while true { RunLoop.main.run(until: .distantFuture) }
 }
 
-/// In the parent: starts a process for the case and returns what it has noted, and how it died.
+/// In the parent: starts a process for the case, and returns the lines that it recorded and how it ended abnormally.
 func observe(_ name: String) throws -> [String] {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -62,7 +62,7 @@ func observe(_ name: String) throws -> [String] {
   try process.run()
   let data = pipe.fileHandleForReading.readDataToEndOfFile()
   process.waitUntilExit()
-  // Foundation prints warnings of its own.
+  // Foundation prints its own warnings.
   let lines = String(decoding: data, as: UTF8.self).components(separatedBy: "\n").filter { $0.hasPrefix("| ") }
   let isCrash = process.terminationReason == .uncaughtSignal
   return lines.map { String($0.dropFirst(2)) } + (isCrash ? ["crashed with signal \(process.terminationStatus)"] : [])

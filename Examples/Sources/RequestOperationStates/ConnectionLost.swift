@@ -1,4 +1,4 @@
-/// A connection that ended in the middle.
+/// The error of a connection that ended in the middle.
 struct ConnectionLost: Error, CustomStringConvertible {
   var description: String { "the connection was lost" }
 }

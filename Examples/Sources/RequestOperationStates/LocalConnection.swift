@@ -2,9 +2,9 @@ import Dispatch
 import HeadwayTestKit
 import Synchronization
 
-/// Stands in for a connection: what arrives is what the example sends, delivered on a dispatch queue.
+/// Simulates a connection: the events that the example sends arrive on a dispatch queue.
 ///
-/// A cancelled connection delivers nothing more.
+/// A cancelled connection delivers no further events.
 final class LocalConnection: Sendable {
   enum Event: Sendable {
     case redirect(String)
@@ -27,7 +27,7 @@ final class LocalConnection: Sendable {
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Begins to deliver to `delegate`, which it does not hold.
+  /// Starts to deliver to `delegate`, which it does not retain.
   func start(delegate: any LocalConnectionDelegate) {
     state.withLock { $0.delegate = delegate }
     started.open()
@@ -35,14 +35,14 @@ final class LocalConnection: Sendable {
 
   func cancel() { state.withLock { $0.isCancelled = true } }
 
-  /// Lets an event arrive, and returns at once.
+  /// Sends an event, and returns immediately.
   func send(_ event: Event) { queue.async { self.deliver(event) } }
 
-  /// Returns when all that was sent has been delivered, or dropped.
+  /// Returns when all events have been delivered or dropped.
   func waitUntilDelivered() { queue.sync {} }
 
   private func deliver(_ event: Event) {
-    // The delegate is called after the lock is released: it may cancel the connection.
+    // The delegate is called after the lock is released, because it might cancel the connection.
     guard let delegate = state.withLock({ $0.isCancelled ? nil : $0.delegate }) else { return }
     switch event {
     case .redirect(let address): delegate.connection(self, didRedirectTo: address)

@@ -1,4 +1,4 @@
-/// Hears of what arrives at a connection, on the connection's queue.
+/// Receives the events of a connection, on the connection's queue.
 protocol LocalConnectionDelegate: AnyObject, Sendable {
   func connection(_ connection: LocalConnection, didRedirectTo address: String)
   func connection(_ connection: LocalConnection, didReceiveResponse status: Int)

@@ -1,13 +1,17 @@
 import Headway
 import Synchronization
 
-/// A request as an operation: it goes on while its connection does, and holds no thread meanwhile.
+/// A request as an operation.
 ///
-/// It keeps its states itself, and announces them. Cancelling ends it at once, in each state, and stops the connection.
-/// Two threads may try to end it, the one that cancels and the one that delivers; `finish()` lets one of them.
-final class RequestOperation: Operation, @unchecked Sendable {  // What changes has a lock.
+/// It runs as long as its connection does, without occupying a thread.
+///
+/// It manages its states itself, and announces them. Cancelling ends it immediately, in every state, and stops the
+/// connection. Two threads might try to end it, the one that cancels and the one that delivers; `finish()` lets only
+/// one of them succeed.
+final class RequestOperation: Operation, @unchecked Sendable {  // A lock protects all mutable state.
   private struct Request {
-    // Nobody can observe the operation yet when it begins as ready, so that is the one change which is not announced.
+    // No observer can exist yet when the operation is created as ready, so this is the only change that is not
+    // announced.
     var state = RequestState.ready
     var address: String
     var resultData: [UInt8] = []
@@ -22,7 +26,7 @@ final class RequestOperation: Operation, @unchecked Sendable {  // What changes 
     super.init()
   }
 
-  /// Where the request has arrived, after redirects.
+  /// The address that the request has reached, after redirects.
   var address: String { request.withLock { $0.address } }
 
   var resultData: [UInt8] { request.withLock { $0.resultData } }
@@ -59,10 +63,11 @@ final class RequestOperation: Operation, @unchecked Sendable {  // What changes 
       request.state = .executing
       return true
     }
-    guard isFirst else { return }  // It was cancelled since `start()` looked.
+    guard isFirst else { return }  // It was cancelled after `start()` had checked.
     didChangeValue(for: \.isExecuting)
 
-    // After the change: what arrives may end the request at once. If it is cancelled here, nothing will arrive.
+    // After the change, because an event might end the request immediately. If the request is cancelled here, no events
+    // arrive.
     connection.start(delegate: self)
   }
 

@@ -1,9 +1,9 @@
-/// The states of a request, one way.
+/// The states of a request, which change in one direction only.
 enum RequestState {
-  /// It has not been started.
+  /// The request has not been started.
   case ready
   /// The connection has been started.
   case executing
-  /// It is over: loaded, failed or cancelled.
+  /// The request has ended: loaded, failed or cancelled.
   case finished
 }

@@ -1,7 +1,7 @@
 import Headway
 import HeadwayTestKit
 
-/// One request, with what is announced of it.
+/// One request, with its announcements.
 struct Scenario {
   let connection = LocalConnection()
   let operation: RequestOperation
@@ -14,7 +14,7 @@ struct Scenario {
     finished = EventRecorder(of: operation, \.isFinished)
   }
 
-  /// Lets events arrive, in order, and returns when they have.
+  /// Sends events in order, and returns when they have been delivered.
   func send(_ events: LocalConnection.Event...) {
     for event in events { connection.send(event) }
     connection.waitUntilDelivered()

@@ -41,7 +41,7 @@ redirected.operation.cancel()
 redirected.send(.response(200), .data([1, 2, 3]), .end)
 redirected.report("Cancelled after a redirect")
 
-// The end arrives, and the request is cancelled, at the same time: it finishes once, whichever is first.
+// The end arrives at the same time as the request is cancelled. It finishes once, whichever is first.
 var count = 0
 for _ in 1...100 {
   let scenario = Scenario()

@@ -1,10 +1,12 @@
-// What the cells of a list show is drawn while the user scrolls: rows that have scrolled away are not drawn any more,
-// and rows with the same content share one drawing.
+// Draws the cells of a list while the user scrolls. Rows that have scrolled away are no longer drawn, and rows with the
+// same content share one drawing.
 
 import Headway
 import HeadwayDrawing
 
-/// What a row shows: rows with the same colour have the same content.
+/// The content of a row.
+///
+/// Rows with the same color have the same content.
 struct Badge: Hashable, Sendable {
   let color: UInt32
 }
@@ -27,12 +29,12 @@ struct Badge: Hashable, Sendable {
     }
   }
 
-  // The user scrolls before anything is drawn: nothing has begun, and what waits leaves the queue.
+  // The user scrolls before anything is drawn: no drawing has begun, and the waiting ones leave the queue.
   queue.isSuspended = true
   for top in 0..<50 { show(top..<top + 8) }
   print("rows that were seen: 57; drawings that wait: \(cells.drawingCount)")
   queue.isSuspended = false
-  // The images are handed over on the main thread, while this waits.
+  // The images are delivered on the main thread while this code waits.
   while shown.count < 8 { try await Task.sleep(for: .milliseconds(1)) }
   print("rows with an image:", shown.keys.sorted())
   print("bytes kept for later: \(cells.cachedCost)")

@@ -1,7 +1,7 @@
 import Headway
 import Synchronization
 
-/// A stage: how many items it works on at once, and how many it holds at most.
+/// Creates a stage with the number of items that it processes at the same time, and the maximum number that it holds.
 func stage(_ name: String, width: Int) -> OperationQueue {
   let queue = OperationQueue()
   queue.name = name
@@ -13,8 +13,8 @@ func stage(_ name: String, width: Int) -> OperationQueue {
 let (parse, square, store) = (stage("parse", width: 2), stage("square", width: 4), stage("store", width: 1))
 let stored = Mutex((count: 0, sum: 0))
 
-// Each stage hands on to the next, and waits there while that is full; so it fills up itself, and at last this loop
-// waits. In all there are never more than about a hundred items, however many come.
+// Each stage passes items to the next, and waits while that stage is full. So it fills up itself, and finally this loop
+// waits. In total there are never more than about a hundred items, however many arrive.
 for line in 1...20_000 {
   try await parse.add(
     TaskOperation {
@@ -27,6 +27,6 @@ for line in 1...20_000 {
     })
 }
 
-// From the first to the last: nothing is added to a stage any more when the one before is empty.
+// From the first stage to the last: when a stage is empty, nothing is added to the next one any longer.
 for queue in [parse, square, store] { try await queue.finished() }
 print(stored.withLock { "\($0.count) items, \($0.sum)" })

@@ -1,5 +1,5 @@
-// Reads the measurements of several stations, each file by an operation, and writes their means, in the order in which
-// the files were given.
+// Reads the measurements of several stations, with one operation per file, and writes their means in the order of the
+// files.
 
 import Headway
 import HeadwayCSV
@@ -16,7 +16,9 @@ struct Mean: Codable {
   var degrees: Double
 }
 
-/// The mean of what was measured; days without a measurement do not count.
+/// Returns the mean of the measurements.
+///
+/// Days without a measurement do not count.
 func mean(of name: String, _ text: String) throws -> Mean {
   let degrees = CSVColumn("degrees")
   var (sum, days) = (0.0, 0)

@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 
 extension OQUseOperationQueue {
-  /// Suspends a queue while an operation runs: that one goes on, the next waits.
+  /// Suspends a queue while an operation runs: the running operation continues, and the next one waits.
   func suspendAndResume() {
     let operationQueue = OperationQueue()
     let (started, isSuspended) = (Gate(), Gate())
@@ -24,7 +24,7 @@ extension OQUseOperationQueue {
     operationQueue.waitUntilAllOperationsAreFinished()
   }
 
-  /// Cancels one operation, and then all.
+  /// Cancels one operation, and then all operations.
   func cancelOperations() {
     let operationQueue = OperationQueue()
     operationQueue.isSuspended = true
@@ -35,14 +35,14 @@ extension OQUseOperationQueue {
     operations[1].waitUntilFinished()
     print("In the queue after cancelling one: \(operationQueue.operationCount)")
 
-    // Cancelled operations leave the queue although it is suspended.
+    // Cancelled operations leave the queue even though it is suspended.
     operationQueue.cancelAllOperations()
     operationQueue.waitUntilAllOperationsAreFinished()
     print("In the queue after cancelling all: \(operationQueue.operationCount)")
     print("All finished: \(operations.allSatisfy(\.isFinished))")
   }
 
-  /// Waits for one operation and for several, while the queue holds another.
+  /// Waits for one operation and for several, while the queue contains another.
   func waitForOperations() {
     let operationQueue = OperationQueue()
     let end = Gate()
@@ -60,9 +60,9 @@ extension OQUseOperationQueue {
     operationQueue.waitUntilAllOperationsAreFinished()
   }
 
-  /// Hears of the end.
+  /// Prints a message when an operation has finished.
   ///
-  /// The block is called for cancelled operations too, and so looks.
+  /// The block is also called for cancelled operations, so it reads `isCancelled`.
   func setCompletionBlocks() {
     let operationQueue = OperationQueue()
     operationQueue.isSuspended = true
@@ -70,14 +70,14 @@ extension OQUseOperationQueue {
     for isCancelled in [false, true] {
       let operation = BlockOperation { print("Works") }
       let isTold = Gate()
-      // Holding the operation is no cycle for long: the block is let go of once it has run.
+      // This is a reference cycle only temporarily: the block is released after it has run.
       operation.completionBlock = {
         print(operation.isCancelled ? "Was cancelled" : "Has completed")
         isTold.open()
       }
       operationQueue.addOperation(operation)
       if isCancelled { operation.cancel() } else { operationQueue.isSuspended = false }
-      // The block runs after the end, so waiting for the operation would not be enough.
+      // The block runs after the operation has finished, so waiting for the operation would not be enough.
       isTold.wait()
       operationQueue.isSuspended = true
     }

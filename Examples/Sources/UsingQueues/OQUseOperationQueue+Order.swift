@@ -17,7 +17,8 @@ extension OQUseOperationQueue {
           running.most = max(running.most, running.now)
           return running.now
         }
-        // The first waits for the second, which proves that there are two; the gate stays open for the others.
+        // The first operation waits for the second, which proves that two run at the same time. The gate stays open for
+        // the others.
         if now == 2 { two.open() }
         two.wait()
         running.withLock { $0.now -= 1 }
@@ -27,7 +28,7 @@ extension OQUseOperationQueue {
     print("Ran at once, at most: \(running.withLock { $0.most })")
   }
 
-  /// Puts operations of two queues in an order, whatever the order in which they are added.
+  /// Orders operations of two queues, in whatever order they are added.
   func configureDependencies() {
     let (network, database) = (OperationQueue(), OperationQueue())
 
@@ -37,13 +38,13 @@ extension OQUseOperationQueue {
     parse.addDependency(download)
     store.addDependency(parse)
 
-    // Dependencies belong to the operations, and so do not stop at the edge of a queue.
+    // Dependencies belong to the operations, so they also work across queues.
     database.addOperations([store, parse], waitUntilFinished: false)
     network.addOperation(download)
     database.waitUntilAllOperationsAreFinished()
   }
 
-  /// Lets urgent operations overtake others: but only those that are ready.
+  /// Lets urgent operations overtake others, but only if they are ready.
   func changePriorities() {
     let operationQueue = OperationQueue()
     operationQueue.maxConcurrentOperationCount = 1

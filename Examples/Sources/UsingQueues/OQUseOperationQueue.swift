@@ -1,11 +1,11 @@
 import Headway
 
-/// Uses queues: how operations get in, and what decides when they run.
+/// Uses queues: how to add operations, and what determines when they run.
 final class OQUseOperationQueue: Sendable {
-  /// Adds operations in the three ways there are, and waits for them.
+  /// Adds operations in the three possible ways, and waits for them.
   ///
-  /// A limit of one makes them run one at a time. It does not promise the order of adding: readiness and priority come
-  /// first, which here are the same for all.
+  /// With a limit of one, they run one at a time. The limit does not guarantee the order in which they were added:
+  /// readiness and priority have precedence, and here they are the same for all.
   func executeOperationUsingOperationQueue() {
     let operationQueue = OperationQueue()
     operationQueue.maxConcurrentOperationCount = 1

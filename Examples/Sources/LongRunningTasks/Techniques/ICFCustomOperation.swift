@@ -1,13 +1,13 @@
 import Headway
 
-/// Takes what operations have made.
+/// Receives the items that operations have created.
 protocol ICFCustomOperationDelegate: AnyObject, Sendable {
   /// Called on the thread of the operation.
   func updateTable(with moreData: [String], of iteration: Int)
 }
 
-/// A task as an operation of its own class: it looks before each item whether it was cancelled.
-final class ICFCustomOperation: Operation, @unchecked Sendable {  // Only the weak reference changes, by the runtime.
+/// A task as a custom operation, which checks before each item whether it was cancelled.
+final class ICFCustomOperation: Operation, @unchecked Sendable {  // Only the weak reference changes, in the runtime.
   private weak let delegate: (any ICFCustomOperationDelegate)?
   private let iteration: Int
   private let screen: Screen
@@ -27,7 +27,7 @@ final class ICFCustomOperation: Operation, @unchecked Sendable {  // Only the we
       screen.makeItem()
       screen.added(iteration, number)
     }
-    // What is there is shown, even after a cancellation.
+    // The existing items are shown, even after a cancellation.
     delegate?.updateTable(with: newItems, of: iteration)
   }
 }

@@ -1,11 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// Hands the tasks to a serial dispatch queue: first in, first out, with less to manage than dependencies.
+/// Submits the tasks to a serial dispatch queue: first in, first out, with less to manage than dependencies.
 final class ICFDispatchQueueSerialViewController: TechniqueController {
   private let screen: Screen
   private let workQueue = DispatchQueue(label: "com.icf.serialqueue")
-  // Protected by its lock. A dispatch queue counts its suspensions, and must not be released with one.
+  // Protected by its lock. A dispatch queue counts its suspensions, and must not be released while it is suspended.
   private let isSuspended = Mutex(false)
 
   init(_ screen: Screen) { self.screen = screen }
@@ -31,7 +31,7 @@ final class ICFDispatchQueueSerialViewController: TechniqueController {
     if isStarted { screen.began(iteration) }
     var newItems: [String] = []
     for number in 1...screen.itemCount {
-      // A block that waits can't be taken out of a queue: a cancelled one runs, and does nothing.
+      // A waiting block can't be removed from a queue: a cancelled block runs, and does nothing.
       if screen.isCancelled(iteration) { break }
       newItems.append("Item \(iteration)-\(number)")
       screen.makeItem()

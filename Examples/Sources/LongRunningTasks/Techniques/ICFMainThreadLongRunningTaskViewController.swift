@@ -1,4 +1,4 @@
-/// Runs the tasks where it is called: on the main thread, which answers nobody until the last has ended.
+/// Runs the tasks where it is called: on the main thread, which does not respond until the last task has ended.
 final class ICFMainThreadLongRunningTaskViewController: TechniqueController {
   private let screen: Screen
 
@@ -14,7 +14,7 @@ final class ICFMainThreadLongRunningTaskViewController: TechniqueController {
     screen.began(iteration)
     var newItems: [String] = []
     for number in 1...screen.itemCount {
-      // The sample has no way to stop; on the main thread no button could be pressed either.
+      // The sample has no way to stop. On the main thread, no button could be pressed anyway.
       if screen.isCancelled(iteration) { break }
       newItems.append("Item \(iteration)-\(number)")
       screen.makeItem()

@@ -1,6 +1,7 @@
 import Headway
 
-/// Adds an operation for each task to a queue that runs as many at the same time as it may, with completion blocks.
+/// Adds one operation per task to a queue that runs as many at the same time as its limit allows, with completion
+/// blocks.
 final class ICFOperationQueueConcurrentViewController: TechniqueController {
   private let screen: Screen
   private let processingQueue = OperationQueue(name: "concurrent")
@@ -26,7 +27,7 @@ final class ICFOperationQueueConcurrentViewController: TechniqueController {
     }
   }
 
-  /// What the operations call: the object that has the method.
+  /// The object whose method the operations call.
   private final class LongRunningTasks: Sendable {
     private let screen: Screen
 
@@ -36,7 +37,7 @@ final class ICFOperationQueueConcurrentViewController: TechniqueController {
       screen.began(iteration)
       var newItems: [String] = []
       for number in 1...screen.itemCount {
-        // The sample's method does not look, so that only tasks that wait are cancelled there.
+        // The sample's method does not check this, so there only waiting tasks are cancelled.
         if screen.isCancelled(iteration) { break }
         newItems.append("Item \(iteration)-\(number)")
         screen.makeItem()

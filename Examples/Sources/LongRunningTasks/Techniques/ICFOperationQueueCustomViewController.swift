@@ -1,11 +1,11 @@
 import Headway
 import Synchronization
 
-/// Runs operations of a class of their own, each after the one before it, and takes what they have made.
+/// Runs custom operations, each after the previous one, and receives the items that they have created.
 final class ICFOperationQueueCustomViewController: TechniqueController, ICFCustomOperationDelegate {
   private let screen: Screen
   private let processingQueue = OperationQueue(name: "custom")
-  // Written by the initialiser alone, which needs `self` for the delegate.
+  // Written only by the initializer, which needs `self` for the delegate.
   private let made = Mutex<[Operation]>([])
 
   init(_ screen: Screen) {

@@ -1,6 +1,6 @@
 import Headway
 
-/// Makes each operation wait for the one before it: the queue is concurrent, the dependencies make the order.
+/// Makes each operation depend on the previous one: the queue is concurrent, and the dependencies determine the order.
 final class ICFOperationQueueSerialViewController: TechniqueController {
   private let screen: Screen
   private let processingQueue = OperationQueue(name: "serial")
@@ -25,11 +25,11 @@ final class ICFOperationQueueSerialViewController: TechniqueController {
   var processing: (queue: OperationQueue, operations: [Operation])? { (processingQueue, operations) }
 
   func viewDidAppear() {
-    // Operations start as soon as they are added: so all dependencies are there before.
+    // Operations start as soon as they are added, so all dependencies are set before.
     processingQueue.addOperations(operations, waitUntilFinished: false)
   }
 
-  /// What the operations call: the object that has the method.
+  /// The object whose method the operations call.
   private final class LongRunningTasks: Sendable {
     private let screen: Screen
 
@@ -39,7 +39,7 @@ final class ICFOperationQueueSerialViewController: TechniqueController {
       screen.began(iteration)
       var newItems: [String] = []
       for number in 1...screen.itemCount {
-        // The sample's method does not look, so that only tasks that wait are cancelled there.
+        // The sample's method does not check this, so there only waiting tasks are cancelled.
         if screen.isCancelled(iteration) { break }
         newItems.append("Item \(iteration)-\(number)")
         screen.makeItem()

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-/// Makes a thread for each task: `performSelectorInBackground:withObject:` in the sample.
+/// Creates a thread for each task: `performSelectorInBackground:withObject:` in the sample.
 ///
-/// The least to write, and nothing limits how many threads there are. The order of the rows is not known.
+/// This needs the least code, and nothing limits the number of threads. The order of the rows is unspecified.
 final class ICFPerformBackgroundViewController: TechniqueController {
   private let screen: Screen
 
@@ -19,7 +19,7 @@ final class ICFPerformBackgroundViewController: TechniqueController {
     screen.began(iteration)
     var newItems: [String] = []
     for number in 1...screen.itemCount {
-      // A thread can't be cancelled from outside: this flag is one that the program keeps by itself.
+      // A thread can't be cancelled from outside: the program keeps this flag itself.
       if screen.isCancelled(iteration) { break }
       newItems.append("Item \(iteration)-\(number)")
       screen.makeItem()
