@@ -21,7 +21,7 @@ struct OneTBB {
   struct Graph {
     using Node = flow::continue_node<flow::continue_msg>;
     flow::graph graph;
-    std::deque<Node> nodes;  // Nodes cannot be moved.
+    std::deque<Node> nodes;  // Nodes can't be moved.
     std::vector<Node *> first;
 
     Graph(OneTBB &, const DependencyGraph &description, Body body) {

@@ -1,4 +1,4 @@
-// Taskflow: a task graph for both kinds of work, on an executor that exists already, as the library's users have it.
+// Taskflow: a task graph for both kinds of work, on an existing executor, which is how users of the library run it.
 
 #include <taskflow/taskflow.hpp>
 

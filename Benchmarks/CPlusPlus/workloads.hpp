@@ -1,8 +1,8 @@
-// The workloads that the rivals in C++ take part in, the same as in Sources/SchedulerBenchmark/Workloads. A rival is a
-// class with `independent(count, body)` and `run(graph, body)`, each of which builds, runs and frees, and with a class
-// `Graph<Body>`, made from the rival, a graph and a body, whose `run()` runs what was built once more.
+// The workloads for the rivals in C++, which are the same as in Sources/SchedulerBenchmark/Workloads. A rival is a
+// class with `independent(count, body)` and `run(graph, body)`, each of which builds, runs and frees. It also has a
+// class `Graph<Body>`, which is created from the rival, a graph and a body. Its `run()` runs the existing graph again.
 //
-// Usage of the programs: PROGRAM WORKLOAD COUNT. They print a line of JSON, with nanoseconds an operation.
+// Usage of the programs: PROGRAM WORKLOAD COUNT. They print a line of JSON, with nanoseconds per operation.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-// For each node those that it waits for, all of them earlier ones.
+// For each node, the nodes that it waits for, all of them earlier ones.
 struct DependencyGraph {
   std::vector<int> edges;
   std::vector<std::size_t> ends;
@@ -66,7 +66,7 @@ struct DependencyGraph {
     return graph;
   }
 
-  // Each node waits for up to `most` different ones, chosen at random among the `reach` before it.
+  // Each node waits for up to `most` different nodes, chosen at random among the `reach` before it.
   static DependencyGraph random(int count, int most = 4, int reach = 1000) {
     std::mt19937_64 generator(42);
     DependencyGraph graph;
@@ -81,7 +81,7 @@ struct DependencyGraph {
     return graph;
   }
 
-  // By the name of a workload: `chain`, `graph-chain`, `graph-again-chain`.
+  // The graph for the name of a workload: `chain`, `graph-chain`, `graph-again-chain`.
   static DependencyGraph named(const std::string &workload, int count) {
     const std::string shape = workload.substr(workload.rfind('-') + 1);
     if (shape == "chain") return chain(count);
@@ -123,7 +123,8 @@ double nanoseconds_each(const std::string &workload, int count, Rival &rival) {
   return each;
 }
 
-// A warm-up of a tenth, then small counts as often as makes a million, at most a hundred times and within a second.
+// After a warm-up of a tenth of the count, small counts are repeated until a million operations are done, at most a
+// hundred times and within a second.
 template <typename Rival>
 int measure(int argument_count, char **arguments) {
   const std::string workload = argument_count == 3 ? arguments[1] : "";

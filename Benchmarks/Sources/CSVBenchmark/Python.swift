@@ -1,6 +1,8 @@
 import Glibc
 
-/// Python's `csv` module, in a process of its own, whose start (about 15 ms) is measured too.
+/// Python's `csv` module, in a separate process.
+///
+/// The start of the process (about 15 ms) is also measured.
 enum Python {
   static let reader = "csv.reader(f); next(rows); print(sum(int(row[0]) for row in rows))"
   static let dictionaryReader = "csv.DictReader(f); print(sum(int(row['id']) for row in rows))"

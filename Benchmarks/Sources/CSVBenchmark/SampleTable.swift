@@ -1,7 +1,9 @@
 import Glibc
 import HeadwayTestKit
 
-/// A file of stops, the same for the same number of rows: a tenth of the names is in quotes, with a comma inside.
+/// A file of stops, which is always the same for the same number of rows.
+///
+/// A tenth of the names is in quotes, with a comma inside.
 struct SampleTable {
   let rows: Int
   let bytes: Int

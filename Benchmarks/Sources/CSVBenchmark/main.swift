@@ -1,5 +1,5 @@
-// Reading CSV: `CSVReader` beside Python's `csv` module, on a file in the page cache. Each way reads all rows and adds
-// up one column, so that nothing can be left out. Prints a table in Markdown. Usage: CSVBenchmark [ROUNDS]
+// Reading CSV: compares `CSVReader` with Python's `csv` module, on a file in the page cache. Each way reads all rows
+// and adds up one column, so that no work can be omitted. Prints a table in Markdown. Usage: CSVBenchmark [ROUNDS]
 
 import Glibc
 import HeadwayCSV
@@ -57,7 +57,7 @@ let path = "/tmp/headway-csv-\(getpid()).csv"
 let sample = try SampleTable.write(to: path, rows: 1_000_000)
 defer { unlink(path) }
 var measured = ways()
-// Round by round, so that what else the machine does meets all alike.
+// Alternates between the ways, so that other work of the machine affects all of them equally.
 for _ in 0..<rounds {
   for position in measured.indices {
     let start = ContinuousClock.now

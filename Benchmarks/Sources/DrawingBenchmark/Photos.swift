@@ -2,7 +2,7 @@ import Headway
 import HeadwayDrawing
 import HeadwayTestKit
 
-/// Writes JPEG files of 4000 × 3000 pixels with the detail of photographs: areas of colour, edges, and grain.
+/// Writes JPEG files of 4000 × 3000 pixels with the detail of photographs: areas of color, edges, and grain.
 func writePhotos(into folder: String, count: Int) async throws {
   let grain = try grainTile()
   try await withOperationQueue { queue in

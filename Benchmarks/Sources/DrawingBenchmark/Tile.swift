@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The tile that `CTile.c` draws, by `HeadwayDrawing`.
+/// Draws the same tile as `CTile.c`, with `HeadwayDrawing`.
 func makeTile(seed: UInt64) throws -> Image {
   let side = Double(tile_side)
   return try Image(width: side, height: side) { context in
@@ -47,7 +47,7 @@ func makeTile(seed: UInt64) throws -> Image {
   }
 }
 
-/// The bytes of the tile that C draws.
+/// Returns the bytes of the tile that C draws.
 func makePlainTile(seed: UInt64) -> UnsafeMutableBufferPointer<UInt8> {
   let count = Int(tile_side * tile_side) * 4
   let pixels = calloc(count, 1).assumingMemoryBound(to: UInt8.self)
@@ -55,7 +55,7 @@ func makePlainTile(seed: UInt64) -> UnsafeMutableBufferPointer<UInt8> {
   return UnsafeMutableBufferPointer(start: pixels, count: count)
 }
 
-/// Draws tiles both ways in turn, and prints a table.
+/// Draws tiles in both ways alternately, and prints a table.
 func compareTiles(rounds: Int, count: Int) async throws {
   for seed in 0..<10 {
     let plain = makePlainTile(seed: UInt64(seed))

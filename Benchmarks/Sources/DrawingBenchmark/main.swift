@@ -1,5 +1,5 @@
-// Drawing: a tile of a map beside plain C with cairo, in one process; and the photographs of which `script/bench
-// drawing` has thumbnails made.
+// Drawing: compares drawing a tile of a map with plain C and cairo, in one process. Also writes the photographs for the
+// thumbnails of `script/bench drawing`.
 //
 //   DrawingBenchmark tile ROUNDS TILES     prints a table in Markdown
 //   DrawingBenchmark photos FOLDER COUNT   writes JPEG files of 12 megapixels

@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOPosix
 
-/// AsyncHTTPClient as its documentation uses it, with the limits of time and the decompression that `HeadwayHTTP` has.
+/// AsyncHTTPClient as in its documentation, with the timeouts and the decompression of `HeadwayHTTP`.
 enum ClientRequests {
   private static func makeClient(connections: Int) -> HTTPClient {
     var configuration = HTTPClient.Configuration(

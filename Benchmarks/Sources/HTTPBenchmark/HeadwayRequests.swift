@@ -25,7 +25,7 @@ enum HeadwayRequests {
   }
 }
 
-/// How many answers there are of each size.
+/// The number of responses of each size.
 private final class AnswerSizes: Sendable {
   private let counts = Mutex<[Int: Int]>([:])
 
@@ -33,7 +33,9 @@ private final class AnswerSizes: Sendable {
   func areEqual(count: Int) -> Bool { counts.withLock { Array($0.values) } == [count] }
 }
 
-/// A request that notes the size of its answer, and is freed, with the answer, when it has finished.
+/// A request that records the size of its response.
+///
+/// The request and the response are freed when the request has finished.
 private final class SizeRequest: RequestOperation, @unchecked Sendable {
   private let sizes: AnswerSizes
 

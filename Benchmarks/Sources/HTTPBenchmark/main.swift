@@ -1,5 +1,5 @@
 // `HTTPBenchmark headway|client file URL PATH`, `HTTPBenchmark headway|client small URL COUNT JOBS`: requests by
-// Headway, or by AsyncHTTPClient itself. `script/bench http` takes the time and the memory of the process.
+// Headway, or by AsyncHTTPClient itself. `script/bench http` measures the time and the memory of the process.
 #if canImport(Glibc)
 import Glibc
 #else

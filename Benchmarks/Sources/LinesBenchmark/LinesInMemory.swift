@@ -1,11 +1,15 @@
 import Glibc
 
-/// The bytes of a file, and where its lines are: what is left to do is to make something of each.
+/// The bytes of a file, and the positions of its lines.
+///
+/// The remaining work is to create a value from each line.
 enum LinesInMemory {
   nonisolated(unsafe) private static var bytes: [UInt8] = []
   nonisolated(unsafe) private static var ends: [Int] = []
 
-  /// Reads the file; called on one thread, before anything else is.
+  /// Reads the file.
+  ///
+  /// Call this on one thread, before any other member.
   static func load(_ path: String) {
     let file = open(path, O_RDONLY)
     defer { close(file) }

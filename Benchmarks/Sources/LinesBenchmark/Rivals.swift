@@ -1,8 +1,10 @@
 import Glibc
 
-/// Other ways to read a file by line; each answers how many lines there are and takes note of every line.
+/// Other ways to read a file line by line.
+///
+/// Each processes every line, and returns the number of lines.
 enum Rivals {
-  /// As fast as it goes in a plain loop: one buffer, `read` and `memchr`.
+  /// The fastest plain loop: one buffer, `read` and `memchr`.
   static func memchrLoop(_ path: String) -> Int {
     let size = 128 << 10
     let buffer = UnsafeMutableRawPointer.allocate(byteCount: 2 * size, alignment: 16)
@@ -28,7 +30,7 @@ enum Rivals {
   /// The standard library's `readLine()`, on standard input.
   static func standardLibrary(_ path: String) -> Int {
     dup2(open(path, O_RDONLY), STDIN_FILENO)
-    // `stdin` remembers that it met the end. Swift 6 does not let the variable be named.
+    // `stdin` remembers that it reached the end. Swift 6 does not allow access to the variable by name.
     if let variable = dlsym(nil, "stdin") {
       rewind(variable.assumingMemoryBound(to: UnsafeMutablePointer<FILE>.self).pointee)
     }
@@ -40,7 +42,7 @@ enum Rivals {
     return lines
   }
 
-  /// `grep -c`, a process of its own: how many lines have the pattern.
+  /// `grep -c` in a separate process: returns the number of lines that contain the pattern.
   static func grep(_ pattern: String, _ path: String) -> Int {
     guard let output = popen("LC_ALL=C grep -c '\(pattern)' '\(path)'", "r") else { return 0 }
     defer { pclose(output) }
@@ -50,5 +52,5 @@ enum Rivals {
   }
 }
 
-/// Keeps a value from being optimised away.
+/// Prevents the compiler from removing the computation of a value.
 @inline(never) func blackHole<Value>(_ value: Value) {}

@@ -1,7 +1,7 @@
 import Glibc
 import HeadwayTestKit
 
-/// Makes a file of random letters in lines, the same for the same numbers.
+/// Creates a file of random letters in lines, which is always the same for the same parameters.
 enum SampleText {
   static func write(to path: String, megabytes: Int, lineLengths: ClosedRange<Int>) {
     var random = SeededGenerator(seed: 42)

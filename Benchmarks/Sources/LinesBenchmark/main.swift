@@ -1,5 +1,5 @@
-// Reading by line: `LineReader` beside a plain `read` and `memchr` loop and `readLine()`, in one process, on a file in
-// the page cache. Prints a table in Markdown. Usage: LinesBenchmark [ROUNDS]
+// Reading by line: compares `LineReader` with a plain `read` and `memchr` loop and with `readLine()`, in one process,
+// on a file in the page cache. Prints a table in Markdown. Usage: LinesBenchmark [ROUNDS]
 
 import Glibc
 import HeadwayLines
@@ -14,7 +14,7 @@ struct Way {
   var median: Double { seconds.sorted()[seconds.count / 2] }
 }
 
-/// What is searched for: rare in random letters.
+/// The pattern to search for, which is rare in random letters.
 let pattern = "head"
 
 func ways() -> [Way] {
@@ -95,7 +95,7 @@ func compare(megabytes: Int, lineLengths: ClosedRange<Int>, rounds: Int) async t
   defer { unlink(path) }
   var ways = ways()
   for way in ways { way.prepare(path) }
-  // Round by round, so that what else the machine does meets all alike.
+  // Alternates between the ways, so that other work of the machine affects all of them equally.
   for _ in 0..<rounds {
     for position in ways.indices {
       let start = ContinuousClock.now

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Measures one workload with one rival and prints what it found as a line of JSON.
+/// Measures one workload with one rival, and prints the result as a line of JSON.
 ///
-/// `script/bench` starts it once for every measuring, so that no rival works in the heap, or with the threads, that
-/// another left.
+/// `script/bench` starts it for each measurement, so that no rival works with the heap or the threads that another
+/// left.
 ///
 /// Usage: `SchedulerBenchmark WORKLOAD RIVAL COUNT`
 @main enum SchedulerBenchmark {
@@ -19,7 +19,7 @@ import Foundation
     }
     guard let report = workload.measure(rival, count) else { fail("\(rival.name) has no way to do \(workload.name)") }
     print(try report.printed())
-    // Freeing what a rival left behind is not measured, and takes Foundation minutes.
+    // Freeing the memory that a rival left is not measured, and takes Foundation minutes.
     fflush(nil)
     _exit(0)
   }

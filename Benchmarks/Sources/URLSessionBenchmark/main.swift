@@ -1,5 +1,5 @@
 // `URLSessionBenchmark file URL PATH`, `URLSessionBenchmark small URL COUNT JOBS`: the requests of `HTTPBenchmark` by
-// Foundation. A program of its own, since linking Foundation's networking costs time at the start and memory.
+// Foundation. This is a separate program, because linking Foundation's networking costs time at the start and memory.
 import Foundation
 
 #if canImport(FoundationNetworking)

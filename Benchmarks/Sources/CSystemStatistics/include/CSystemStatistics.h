@@ -3,16 +3,16 @@
 
 #include <stddef.h>
 
-/// Bytes that are allocated at this moment, in all arenas and mappings.
+/// The number of bytes that are currently allocated, in all arenas and mappings.
 size_t system_statistics_allocated_bytes(void);
 
-/// Gives the memory that is free in the heap back to the system.
+/// Returns the free memory of the heap to the system.
 void system_statistics_trim(void);
 
 /// The system's number of the calling thread.
 int system_statistics_thread(void);
 
-/// The processors on which this process may run.
+/// The number of processors on which this process can run.
 int system_statistics_processors(void);
 
 #endif

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Counts the bodies that ran, so that a measuring is worth nothing when work was lost.
+/// Counts the bodies that ran, so that a measurement is rejected if work was lost.
 final class Counter: Sendable {
   private let count = Atomic(0)
 
@@ -9,12 +9,14 @@ final class Counter: Sendable {
 
   @inline(__always) func increment() { count.wrappingAdd(1, ordering: .relaxed) }
 
-  /// Returns when so many bodies ran, which another thread may still do.
+  /// Returns when this many bodies have run.
+  ///
+  /// Another thread might still be running them.
   func wait(for expected: Int) {
     while value < expected { sched_yield() }
   }
 
-  /// Stops the program when the bodies did not run as often as they had to.
+  /// Stops the program if the number of bodies that ran is not the expected one.
   func require(_ expected: Int) {
     precondition(value == expected, "\(value) bodies ran in place of \(expected).")
   }

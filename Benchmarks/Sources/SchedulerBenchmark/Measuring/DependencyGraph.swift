@@ -1,6 +1,6 @@
 import HeadwayTestKit
 
-/// Which node waits for which.
+/// The dependencies between nodes.
 ///
 /// Nodes are numbered so that each waits only for earlier ones.
 struct DependencyGraph: Sendable {
@@ -19,14 +19,16 @@ struct DependencyGraph: Sendable {
     nodeCount += 1
   }
 
-  /// Each node waits for the one before.
+  /// Each node waits for the previous one.
   static func chain(_ count: Int) -> Self {
     var graph = Self()
     for node in 0..<count { graph.addNode(dependingOn: node == 0 ? [] : [node - 1]) }
     return graph
   }
 
-  /// Rows of `width` nodes; each waits for the three nearest of the row before.
+  /// Rows of `width` nodes.
+  ///
+  /// Each node waits for the three nearest nodes of the previous row.
   static func grid(count: Int, width: Int = 100) -> Self {
     var graph = Self()
     for node in 0..<count {
@@ -40,7 +42,7 @@ struct DependencyGraph: Sendable {
     return graph
   }
 
-  /// One node, then those that wait for it alone, then one that waits for all of these.
+  /// One node, then many nodes that wait only for it, then one node that waits for all of these.
   static func fan(_ count: Int) -> Self {
     var graph = Self()
     graph.addNode(dependingOn: [])
@@ -49,9 +51,9 @@ struct DependencyGraph: Sendable {
     return graph
   }
 
-  /// Each node waits for up to `most` different ones, chosen at random among the `reach` before it.
+  /// Each node waits for up to `most` different nodes, chosen at random among the `reach` before it.
   ///
-  /// The nearer they are, the deeper is the graph.
+  /// The nearer they are, the deeper the graph is.
   static func random(_ count: Int, most: Int, reach: Int, seed: UInt64 = 42) -> Self {
     var generator = SeededGenerator(seed: seed)
     var graph = Self()

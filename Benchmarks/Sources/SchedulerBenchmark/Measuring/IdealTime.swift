@@ -1,6 +1,7 @@
 import Synchronization
 
-/// What bodies need when nothing is lost: a plain thread a processor, which take the next as soon as they are free.
+/// The time that the bodies need without any overhead: one plain thread per processor, which claims the next body as
+/// soon as it is free.
 enum IdealTime {
   static func seconds(turns: [Int]) -> Double {
     let next = Counted()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread of the system's, with nothing around it.
+/// A plain thread of the system.
 enum PlainThread {
   private final class Start {
     let body: @Sendable () -> Void

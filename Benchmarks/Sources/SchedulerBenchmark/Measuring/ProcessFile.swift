@@ -1,8 +1,10 @@
 import Glibc
 
-/// Reads what the system tells about this process.
+/// Reads the system's information about this process.
 enum ProcessFile {
-  /// A small file, or nothing if it is not there, as happens when a thread ends.
+  /// Returns the content of a small file.
+  ///
+  /// Empty if the file does not exist, which happens when a thread ends.
   static func text(_ path: String) -> String {
     let file = open(path, O_RDONLY)
     guard file >= 0 else { return "" }

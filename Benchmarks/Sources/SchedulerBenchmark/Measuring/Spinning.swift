@@ -1,6 +1,6 @@
-/// Work that needs a processor and nothing else.
+/// Work that needs only a processor.
 enum Spinning {
-  /// Turns of the loop in a microsecond, of this processor when nothing disturbs it.
+  /// The number of loop iterations per microsecond on this processor when it is otherwise idle.
   static let turnsPerMicrosecond: Double = {
     let turns = 2_000_000
     let fastest = (0..<5).map { _ in Stopwatch.seconds { turn(turns) } }.min() ?? 1
@@ -9,7 +9,7 @@ enum Spinning {
 
   static func turns(microseconds: Double) -> Int { Int(microseconds * turnsPerMicrosecond) }
 
-  /// The same work for the same number, however long it takes.
+  /// Does the same work for the same number, however long it takes.
   @inline(never) static func turn(_ turns: Int) {
     var state = UInt64(truncatingIfNeeded: turns) | 1
     for _ in 0..<turns {
@@ -20,6 +20,6 @@ enum Spinning {
     keep(state)
   }
 
-  /// Keeps a value from being optimised away.
+  /// Prevents the compiler from removing the computation of a value.
   @inline(never) @_optimize(none) private static func keep(_ value: UInt64) {}
 }

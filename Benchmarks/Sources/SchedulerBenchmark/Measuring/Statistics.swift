@@ -1,7 +1,7 @@
 extension Sequence<Double> {
   var median: Double { quantile(0.5) }
 
-  /// The value below which that part of them lies.
+  /// Returns the value such that this fraction of the values is below it.
   func quantile(_ part: Double) -> Double {
     let sorted = self.sorted()
     precondition(!sorted.isEmpty, "Nothing was measured.")

@@ -1,6 +1,6 @@
 /// Times pieces of work.
 enum Stopwatch {
-  /// How long `work` takes, in seconds.
+  /// Returns how long `work` takes, in seconds.
   static func seconds(_ work: () -> Void) -> Double {
     let start = ContinuousClock.now
     work()
@@ -9,10 +9,11 @@ enum Stopwatch {
 
   static func seconds(since start: ContinuousClock.Instant) -> Double { (ContinuousClock.now - start) / .seconds(1) }
 
-  /// Nanoseconds for each of `count` pieces, as often as it takes for a steady figure.
+  /// Returns the nanoseconds for each of `count` pieces, repeated as often as a stable figure requires.
   ///
-  /// Small counts are repeated until a million pieces were done, at most a hundred times and within the time limit.
-  /// Each time starts with a heap whose free memory was given back, so that a small count has to fetch its pages too.
+  /// Small counts are repeated until a million pieces have been done, at most a hundred times and within the time
+  /// limit. Before each repetition, the free memory of the heap is returned to the system, so that small counts must
+  /// also obtain their pages.
   static func nanosecondsEach(count: Int, _ work: () -> Void) -> [Double] {
     let start = ContinuousClock.now
     var times: [Double] = []

@@ -2,13 +2,15 @@ import CSystemStatistics
 import Glibc
 import Synchronization
 
-/// Looks at the threads of this process at intervals, from a thread that it does not count.
+/// Samples the threads of this process at intervals, from a thread that it does not count.
 final class ThreadSampler: Sendable {
   struct Sample {
     let seconds: Double
-    /// All threads but the sampler.
+    /// The number of threads, without the sampler.
     let threads: Int
-    /// Those that run or want to; 0 when not asked for.
+    /// The number of threads that are running or ready to run.
+    ///
+    /// 0 if it was not requested.
     let busy: Int
   }
 
@@ -20,9 +22,9 @@ final class ThreadSampler: Sendable {
   private let state = Mutex(State())
   private let ended = Semaphore()
 
-  /// Begins the sampling.
+  /// Starts sampling.
   ///
-  /// With `countsBusy` it looks at the state of each thread too, which costs some microseconds a thread.
+  /// With `countsBusy`, it also reads the state of each thread, which costs a few microseconds per thread.
   init(milliseconds: Int, countsBusy: Bool) {
     PlainThread.start { [self] in
       let start = ContinuousClock.now
@@ -36,7 +38,7 @@ final class ThreadSampler: Sendable {
     }
   }
 
-  /// Ends the sampling and tells what was seen.
+  /// Stops sampling, and returns the samples.
   func end() -> [Sample] {
     state.withLock { $0.ends = true }
     ended.wait()
@@ -49,7 +51,9 @@ final class ThreadSampler: Sendable {
     return Sample(seconds: Stopwatch.seconds(since: start), threads: threads.count, busy: busy)
   }
 
-  /// The state is the letter after the name, which stands in parentheses and may hold some itself.
+  /// The state is the letter after the name.
+  ///
+  /// The name is in parentheses, and can contain parentheses itself.
   private static func isBusy(_ status: String) -> Bool {
     guard let parenthesis = status.lastIndex(of: ")") else { return false }
     return status[parenthesis...].dropFirst(2).first == "R"

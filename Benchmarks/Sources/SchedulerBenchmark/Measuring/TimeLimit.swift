@@ -1,6 +1,6 @@
 import Glibc
 
-/// How long a process goes on repeating what it measures: `HEADWAY_BENCHMARK_SECONDS`, or a second.
+/// How long a process repeats its measurement: `HEADWAY_BENCHMARK_SECONDS`, or one second.
 enum TimeLimit {
   static let seconds = getenv("HEADWAY_BENCHMARK_SECONDS").flatMap { Double(String(cString: $0)) } ?? 1
 }

@@ -1,7 +1,9 @@
 import Synchronization
 
-/// A task for each function, in no group, as each has that is to have a value of its own and its creator's task-local
-/// values: the least that a `TaskOperation` can cost.
+/// One task per function, in no group.
+///
+/// Every task that needs its own value and its creator's task-local values is like this, so this is the minimum cost of
+/// a `TaskOperation`.
 struct DetachedTaskRival: FunctionRival {
   let name = "detached-tasks"
 

@@ -10,7 +10,9 @@ struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, FanRival
     group.wait()
   }
 
-  /// A node is a group that it leaves once for each dependency; its work is what the group notifies.
+  /// A node is a dispatch group that is left once for each dependency.
+  ///
+  /// The group notifies a block that does the node's work.
   func run(_ graph: DependencyGraph, body: (Int) -> Body) {
     let (queue, all) = (DispatchQueue.global(), DispatchGroup())
     var nodes: [Node] = []
@@ -35,7 +37,8 @@ struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, FanRival
     all.wait()
   }
 
-  /// One group for the first, which notifies the many, and one for them, which notifies the last.
+  /// One group for the first block, which notifies the many blocks, and one group for these, which notifies the last
+  /// block.
   func runFan(_ graph: DependencyGraph, body: @escaping Body) {
     let (queue, first, many, done) = (DispatchQueue.global(), DispatchGroup(), DispatchGroup(), DispatchGroup())
     first.enter()
@@ -58,7 +61,7 @@ struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, FanRival
     done.wait()
   }
 
-  /// Complete before any of them runs, and not changed then.
+  /// It is complete before any node runs, and does not change after that.
   private final class Node: @unchecked Sendable {
     let group = DispatchGroup()
     var dependents: [DispatchGroup] = []
@@ -91,13 +94,13 @@ private final class PlainDispatchQueue: WorkQueue {
   func waitUntilEmpty() { group.wait() }
 }
 
-/// Keeps its items, since a dispatch queue cannot cancel what is in it.
+/// Keeps its work items, because a dispatch queue can't cancel waiting items.
 private final class DispatchItemQueue: CancellableQueue {
   private let queue = DispatchQueue(label: "work", attributes: .concurrent)
   private let group = DispatchGroup()
   private let items = Mutex(Items())
 
-  /// `DispatchWorkItem` is not marked as sendable, though it can be cancelled from everywhere.
+  /// `DispatchWorkItem` is not marked as sendable, although it can be cancelled from any thread.
   private struct Items: @unchecked Sendable {
     var list: [DispatchWorkItem] = []
   }

@@ -8,7 +8,7 @@ extension FoundationRival: OperationKindRival, DependentRival {
     override func main() { body() }
   }
 
-  /// With the states that each user of Foundation has to keep.
+  /// An asynchronous operation with the states that every user of Foundation must manage.
   private final class AsynchronousWork: Operation, @unchecked Sendable {
     private let body: Body
     private let states = Mutex((isExecuting: false, isFinished: false))

@@ -77,7 +77,9 @@ extension HeadwayRival: AsynchronousRival {
     return seconds.withLock { $0 }
   }
 
-  /// An operation for each item in each stage, several at a time, of which no more than 64 are on their way.
+  /// One operation per item in each stage, several at a time.
+  ///
+  /// At most 64 items are in progress.
   func stream(count: Int, body: @escaping Body) {
     let stages = (0..<3).map { _ in OperationQueue() }
     @Sendable func call(_ item: Int) -> Int {

@@ -43,7 +43,7 @@ private final class HeadwayGraph: ReusableGraph {
         nodes.append(node)
       }
     }
-    graph = made!  // Nodes wait for earlier ones alone, so there is no cycle.
+    graph = made!  // Nodes wait only for earlier ones, so there is no cycle.
   }
 
   func run() { queue.addOperations([graph.operation()], waitUntilFinished: true) }

@@ -1,58 +1,65 @@
 /// A piece of work.
 typealias Body = @Sendable () -> Void
 
-/// A way to run work beside the main thread.
+/// A way to run work outside the main thread.
 ///
-/// What it can do is in the protocols that follow; a workload is measured with the rivals that have what it needs.
+/// The following protocols describe its capabilities. A workload is measured with the rivals that have the required
+/// capabilities.
 protocol Rival: Sendable {
   var name: String { get }
 }
 
-/// Runs work of which no piece waits for another.
+/// Runs independent pieces of work.
 protocol IndependentRival: Rival {
-  /// Returns when the body has run that often, and all that was needed for it is freed.
+  /// Returns when the body has run `count` times, and all memory for that has been freed.
   func run(count: Int, body: @escaping Body)
 }
 
 /// Runs work with dependencies.
 protocol GraphRival: Rival {
-  /// Builds what stands for the nodes, runs the body of each after those of its dependencies, and frees all.
+  /// Builds the representation of the nodes, runs the body of each node after those of its dependencies, and frees
+  /// everything.
   func run(_ graph: DependencyGraph, body: (Int) -> Body)
 }
 
-/// Runs one piece of work, then many beside each other, then one.
+/// Runs one piece of work, then many concurrently, then one.
 protocol FanRival: Rival {
   /// Does the same as ``GraphRival/run(_:body:)``, for a graph from `DependencyGraph.fan(_:)`.
   func runFan(_ graph: DependencyGraph, body: @escaping Body)
 }
 
-/// Runs independent work that is more than a block, where the rival has such a thing.
+/// Runs independent operations that are more than a block, if the rival has such operations.
 protocol OperationKindRival: Rival {
-  /// Returns when all operations have finished, and all that was needed for them is freed.
+  /// Returns when all operations have finished, and all memory for them has been freed.
   ///
-  /// The body is both the work and the completion block of ``OperationKind/withCompletionBlock``, which may still run
-  /// when this returns.
+  /// The body is both the work and the completion block of ``OperationKind/withCompletionBlock``. The completion block
+  /// might still be running when this method returns.
   func run(_ kind: OperationKind, count: Int, body: @escaping Body)
 }
 
 /// Runs asynchronous functions.
 protocol FunctionRival: Rival {
-  /// Returns when so many functions have called the body and returned, each of which suspends once before if asked to.
+  /// Returns when this many functions have called the body and returned.
+  ///
+  /// If `suspending` is true, each function suspends once before that.
   func run(count: Int, suspending: Bool, body: @escaping Body)
 }
 
-/// Runs asynchronous functions, some at a time, after each other and beside calls that block.
+/// Runs asynchronous functions: several at a time, in sequence, and next to calls that block.
 protocol AsynchronousRival: FunctionRival {
-  /// Returns the sum of what a function that calls the body returns for each number, with 64 calls under way at once.
+  /// Calls a function that calls the body for each number, with 64 calls in progress at the same time, and collects
+  /// the values that it returns.
   func map(count: Int, body: @escaping Body)
 
-  /// Has so many items pass through three stages, each of which calls the body for each, and returns when all have.
+  /// Passes this many items through three stages, each of which calls the body for each item, and returns when all
+  /// items have passed.
   func stream(count: Int, body: @escaping Body)
 
-  /// Starts so many functions that make a call that blocks; then makes functions that do nothing, one when the one
-  /// before has returned.
+  /// Starts this many functions that make a blocking call.
   ///
-  /// - Returns: The seconds in which `turns` of these have returned.
+  /// Then creates functions that do nothing, each after the previous one has returned.
+  ///
+  /// - Returns: The time in seconds until `turns` of the latter have returned.
   func secondsOfTurns(_ turns: Int, besideBlocking count: Int, call: @escaping Body) -> Double
 }
 
@@ -68,26 +75,28 @@ extension Rival {
   }
 }
 
-/// Has operations that others wait for.
+/// Has operations that depend on each other.
 protocol DependentRival: Rival {
-  /// A suspended queue of operations of a subclass, each waiting for the one before.
+  /// Returns a suspended queue of operations of a subclass, each of which waits for the previous one.
   func makeSuspendedChain(count: Int, body: @escaping Body) -> AnyObject
 }
 
-/// Notifies others of what its work does.
+/// Notifies observers of its work.
 ///
-/// Foundation's progress would be one of these, but on Linux it crashes when operations run beside each other.
+/// Foundation's progress would be one of these, but on Linux it crashes when operations run concurrently.
 protocol ObservableRival: Rival {
-  /// Runs the same work as with the observation, without it.
+  /// Runs the same work as with the observation, but without it.
   func runUnobserved(_ observation: Observation, count: Int, body: @escaping Body)
 
-  /// Returns when the body has run that often and the observer was notified of all of it.
+  /// Returns when the body has run `count` times and the observer has been notified of all of it.
   func runObserved(_ observation: Observation, count: Int, body: @escaping Body)
 }
 
-/// Lays a graph out once, and runs it as often as one likes.
+/// Builds a graph once, and runs it any number of times.
 protocol ReusableGraphRival: Rival {
-  /// Builds what stands for the nodes, each of which runs the body.
+  /// Builds the representation of the nodes.
+  ///
+  /// Each node runs the body.
   func makeGraph(_ graph: DependencyGraph, body: @escaping Body) -> any ReusableGraph
 }
 
@@ -96,7 +105,7 @@ protocol ReusableGraph: AnyObject {
   func run()
 }
 
-/// Has queues to which work is added while others run.
+/// Has queues that accept work while other work is running.
 protocol QueueRival: Rival {
   func makeQueue(width: QueueWidth, urgency: Urgency) -> any WorkQueue
 }
@@ -106,21 +115,21 @@ protocol CancellingRival: Rival {
   func makeCancellableQueue() -> any CancellableQueue
 }
 
-/// What an operation has beside its work.
+/// The properties of an operation in addition to its work.
 enum OperationKind {
   /// A subclass that overrides `main()`.
   case subclass
-  /// A subclass whose end is not that of `main()`, though it ends there.
+  /// A subclass that does not necessarily finish when `main()` returns, although it finishes there.
   case asynchronous
   case withName
   case withCompletionBlock
 }
 
-/// Who is notified of what the work does.
+/// The observer of the work.
 enum Observation {
   /// An observer of a key path on each operation.
   case keyPath
-  /// A task that takes the events of the queue.
+  /// A task that receives the events of the queue.
   case events
   /// An observer of the progress of the queue.
   case progress
@@ -154,7 +163,7 @@ extension FanRival where Self: GraphRival {
 }
 
 extension OperationKindRival where Self: IndependentRival {
-  /// For a rival that has blocks and nothing else: what would follow the work is done at its end.
+  /// For a rival that has only blocks: the block also does the work that would follow it.
   func run(_ kind: OperationKind, count: Int, body: @escaping Body) {
     guard kind == .withCompletionBlock else { return run(count: count, body: body) }
     run(count: count) {
@@ -164,7 +173,7 @@ extension OperationKindRival where Self: IndependentRival {
   }
 }
 
-/// All there are.
+/// All rivals.
 enum Rivals {
   static let all: [any Rival] = [
     HeadwayRival(), FoundationRival(), DispatchRival(), TaskRival(), DetachedTaskRival(), ThreadPoolRival(),

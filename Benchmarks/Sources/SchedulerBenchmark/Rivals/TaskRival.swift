@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Swift's tasks on their own pool.
+/// Swift's tasks on Swift's own thread pool.
 ///
 /// The caller blocks; the pool's threads do not.
 struct TaskRival: IndependentRival, OperationKindRival, GraphRival, FanRival {
@@ -72,7 +72,7 @@ extension TaskRival: AsynchronousRival {
     return seconds.withLock { $0 }
   }
 
-  /// A task for each stage, which reads a stream, and writes to one that takes whatever comes.
+  /// One task per stage, which reads from a stream and writes to an unbounded one.
   func stream(count: Int, body: @escaping Body) {
     @Sendable func stage(after items: AsyncStream<Int>) -> AsyncStream<Int> {
       let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -96,7 +96,9 @@ extension TaskRival: AsynchronousRival {
     }
   }
 
-  /// By a group to which a child is added when one has ended.
+  /// Uses a task group.
+  ///
+  /// When a child has ended, another is added.
   func map(count: Int, body: @escaping Body) {
     blocking {
       let values = await withTaskGroup(of: (Int, Int).self) { group in

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Threads that take work from one list, the oldest first.
+/// Threads that claim work from one list, the oldest first.
 ///
-/// They end when the pool is let go of.
+/// They end when the pool is released.
 final class ThreadPool: WorkQueue {
   private let shared = Shared()
 
@@ -18,7 +18,7 @@ final class ThreadPool: WorkQueue {
   func waitUntilEmpty() { shared.waitUntilEmpty() }
 }
 
-/// Everything is protected by `mutex`.
+/// `mutex` protects everything.
 private final class Shared: @unchecked Sendable {
   struct State {
     var isSuspended = false
@@ -31,7 +31,7 @@ private final class Shared: @unchecked Sendable {
   private var state = State()
   private var sleeping = 0
   private var unfinished = 0
-  /// The first `taken` of these were taken.
+  /// The first `taken` of these have been claimed.
   private var list: [Body?] = []
   private var taken = 0
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What one writes without a library: a thread a processor, a mutex, a condition and a list.
+/// A pool as you would write it without a library: one thread per processor, a mutex, a condition and a list.
 struct ThreadPoolRival: IndependentRival, OperationKindRival, GraphRival, FanRival, QueueRival {
   let name = "pool"
 
@@ -10,7 +10,7 @@ struct ThreadPoolRival: IndependentRival, OperationKindRival, GraphRival, FanRiv
     pool.waitUntilEmpty()
   }
 
-  /// A node counts its dependencies down and goes into the pool at zero.
+  /// A node counts down its dependencies, and is added to the pool at zero.
   func run(_ graph: DependencyGraph, body: (Int) -> Body) {
     let pool = ThreadPool()
     var nodes: [Node] = []
@@ -27,7 +27,7 @@ struct ThreadPoolRival: IndependentRival, OperationKindRival, GraphRival, FanRiv
       pool.add { node.run(on: pool, rest) }
     }
     done.wait()
-    // A long chain of nodes that own each other would overflow the stack when freed.
+    // A long chain of nodes that own each other would overflow the stack when it is freed.
     for node in nodes { node.dependents = [] }
   }
 
@@ -45,7 +45,7 @@ struct ThreadPoolRival: IndependentRival, OperationKindRival, GraphRival, FanRiv
     }
   }
 
-  /// Its list is complete before any node runs, and not changed until all have.
+  /// Its list is complete before any node runs, and does not change until all have run.
   private final class Node: @unchecked Sendable {
     private let body: Body
     private let dependencies: Atomic<Int>

@@ -1,11 +1,12 @@
 import Glibc
 
 extension Workload {
-  /// Processor time of the whole process for each operation while one comes each 150 µs, in microseconds, less what
-  /// sleeping for that long takes by itself.
+  /// Processor time of the whole process per operation while one operation arrives every 150 µs, in microseconds, minus
+  /// the cost of sleeping for that long.
   ///
-  /// So seldom that a thread has nothing to do in between, and so often that it may look out for the next: what it then
-  /// burns is in here. The sleeping alone is measured before and after.
+  /// The interval is long enough that a thread has nothing to do in between, and short enough that the thread might
+  /// spin for the next operation. The time that it spins is included. The cost of sleeping alone is measured before and
+  /// after.
   static let arrivals = Workload(name: "arrivals") { rival, count in
     guard let rival = rival as? any QueueRival else { return nil }
     let queue = rival.makeQueue()
@@ -22,7 +23,7 @@ extension Workload {
     return Report(samples: [busy - (before + after) / 2], figures: ["withSleeping": busy])
   }
 
-  /// Calls `work` every 150 µs, on the average at least; microseconds of processor time a turn.
+  /// Calls `work` every 150 µs on average, and returns the microseconds of processor time per turn.
   @discardableResult private static func paced(_ turns: Int, _ work: () -> Void) -> Double {
     let interval = 150_000
     let start = now(CLOCK_PROCESS_CPUTIME_ID)

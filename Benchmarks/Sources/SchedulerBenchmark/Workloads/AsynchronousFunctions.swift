@@ -1,19 +1,25 @@
 import Glibc
 
 extension Workload {
-  /// Asynchronous functions that do not suspend, from making the first to the end of the last; nanoseconds each.
+  /// Asynchronous functions that do not suspend, from creating the first until the last has ended.
+  ///
+  /// Nanoseconds each.
   static let task = functions("task") { $0.run(count: $1, suspending: false, body: $2) }
 
   /// The same with functions that suspend once.
   static let suspendingTask = functions("suspending-task") { $0.run(count: $1, suspending: true, body: $2) }
 
-  /// An asynchronous function called with each number, of which 64 calls are under way at once; nanoseconds each.
+  /// An asynchronous function that is called with each number, with 64 calls in progress at the same time.
+  ///
+  /// Nanoseconds each.
   static let map = Workload(name: "map") { rival, count in
     guard let rival = rival as? any AsynchronousRival else { return nil }
     return measured(count) { rival.map(count: $0, body: $1) }
   }
 
-  /// Items that pass through three stages of asynchronous functions, in their order; nanoseconds an item.
+  /// Items that pass through three stages of asynchronous functions, in order.
+  ///
+  /// Nanoseconds per item.
   static let stream = Workload(name: "stream") { rival, count in
     guard let rival = rival as? any AsynchronousRival else { return nil }
     func measure(_ count: Int) {
@@ -25,8 +31,9 @@ extension Workload {
     return Report(samples: Stopwatch.nanosecondsEach(count: count) { measure(count) })
   }
 
-  /// How long a function that does nothing takes to return beside that many functions that block for 10 ms each;
-  /// milliseconds, the mean of a hundred one after the other.
+  /// How long a function that does nothing takes to return next to `count` functions that block for 10 ms each.
+  ///
+  /// Milliseconds, the mean of a hundred functions in sequence.
   static let blockingCalls = Workload(name: "blocking-calls") { rival, count in
     guard let rival = rival as? any AsynchronousRival else { return nil }
     let (counter, turns) = (Counter(), 100)

@@ -2,10 +2,11 @@ import Foundation
 import Headway
 
 extension Workload {
-  /// What an operation costs in a queue in which that many wait for something else: up to 200 lots of 1,000 are added
-  /// and run, within the time limit; nanoseconds each.
+  /// The cost of an operation in a queue that contains `count` operations that wait for something else.
   ///
-  /// Only operation queues have that. The process ends with the others still waiting.
+  /// Up to 200 batches of 1,000 operations are added and run, within the time limit. Nanoseconds each.
+  ///
+  /// Only operation queues support this. The process ends while the other operations still wait.
   static let besideWaiting = Workload(name: "beside-waiting") { rival, count in
     let size = 1000
     let counter = Counter()

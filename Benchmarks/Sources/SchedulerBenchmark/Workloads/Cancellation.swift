@@ -1,7 +1,9 @@
 extension Workload {
-  /// Cancels all that waits in a suspended queue and lets it run empty; nanoseconds each.
+  /// Cancels all operations that wait in a suspended queue, and waits until the queue is empty.
   ///
-  /// Filling the queue is not counted.
+  /// Nanoseconds each.
+  ///
+  /// The time to fill the queue is not included.
   static let cancellation = Workload(name: "cancellation") { rival, count in
     guard let rival = rival as? any CancellingRival else { return nil }
     let queue = rival.makeCancellableQueue()

@@ -1,8 +1,9 @@
 extension Workload {
-  /// Two queues, each with that many operations of 20 µs, are let go at once: how many the slower one has done when the
-  /// faster one has done all, as a part of one.
+  /// Two queues, each with `count` operations of 20 µs, are resumed at the same time.
   ///
-  /// 1 is fair.
+  /// The result is the fraction that the slower queue has done when the faster one has done all.
+  ///
+  /// The value 1 is fair.
   static let fairness = Workload(name: "fairness") { rival, count in
     guard let rival = rival as? any QueueRival, !(rival is ThreadPoolRival) else { return nil }
     let turns = Spinning.turns(microseconds: 20)

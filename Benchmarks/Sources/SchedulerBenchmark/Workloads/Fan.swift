@@ -1,8 +1,9 @@
 extension Workload {
-  /// One, then many that wait for it, then one that waits for all of them: building, running and freeing; nanoseconds
-  /// each.
+  /// One operation, then many that wait for it, then one that waits for all of them: building, running and freeing.
   ///
-  /// Dispatch does it as its users would, with two groups that notify, and not as a graph of any shape.
+  /// Nanoseconds each.
+  ///
+  /// Dispatch does this as its users would, with two groups that notify, and not as a general graph.
   static let fan = Workload(name: "fan") { rival, count in
     guard let rival = rival as? any FanRival, count > 2 else { return nil }
     func run(_ graph: DependencyGraph) {

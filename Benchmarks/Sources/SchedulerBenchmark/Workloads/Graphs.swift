@@ -1,19 +1,23 @@
 extension Workload {
-  /// Each waits for the one before.
+  /// Each node waits for the previous one.
   static let chain = graph("chain") { .chain($0) }
 
-  /// Rows of 100, each node waiting for three of the row before.
+  /// Rows of 100 nodes.
+  ///
+  /// Each node waits for three nodes of the previous row.
   static let grid = graph("grid") { .grid(count: $0) }
 
-  /// Each waits for up to four of the ten before it.
+  /// Each node waits for up to four of the ten nodes before it.
   static let deepGraph = graph("deep-graph") { .random($0, most: 4, reach: 10) }
 
-  /// Each waits for up to four of all before it.
+  /// Each node waits for up to four of all nodes before it.
   static let wideGraph = graph("wide-graph") { .random($0, most: 4, reach: $0) }
 
-  /// Building, running and freeing a graph of empty operations; nanoseconds each.
+  /// Building, running and freeing a graph of empty operations.
   ///
-  /// The description of the graph, from which every rival builds its own, is made before.
+  /// Nanoseconds each.
+  ///
+  /// The description of the graph, from which every rival builds its own, is created before the measurement.
   private static func graph(_ name: String, _ make: @escaping @Sendable (Int) -> DependencyGraph) -> Workload {
     Workload(name: name) { rival, count in
       guard let rival = rival as? any GraphRival else { return nil }

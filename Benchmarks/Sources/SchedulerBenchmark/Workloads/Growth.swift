@@ -1,7 +1,9 @@
 extension Workload {
-  /// Fills a suspended queue, lets it go and waits until it is empty; nanoseconds each.
+  /// Fills a suspended queue, resumes it and waits until it is empty.
   ///
-  /// What one costs should not depend on how many wait.
+  /// Nanoseconds each.
+  ///
+  /// The cost of one operation should not depend on how many wait.
   static let growth = Workload(name: "growth") { rival, count in
     guard let rival = rival as? any QueueRival else { return nil }
     func run(_ count: Int) {

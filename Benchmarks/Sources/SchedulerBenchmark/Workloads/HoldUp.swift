@@ -2,10 +2,11 @@ import Glibc
 import Synchronization
 
 extension Workload {
-  /// How long one operation of a queue waits while another queue works off that many short ones; milliseconds, the
-  /// median of what was seen.
+  /// How long one operation of a queue waits while another queue processes `count` short ones.
   ///
-  /// The one is added again and again until the busy queue is empty.
+  /// Milliseconds, the median of the measured times.
+  ///
+  /// The one operation is added repeatedly until the busy queue is empty.
   static let holdUp = Workload(name: "hold-up") { rival, count in
     guard let rival = rival as? any QueueRival, !(rival is ThreadPoolRival) else { return nil }
     let (busy, other) = (rival.makeQueue(), rival.makeQueue())

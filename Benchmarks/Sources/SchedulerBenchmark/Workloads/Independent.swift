@@ -1,5 +1,7 @@
 extension Workload {
-  /// Operations of which none waits for another, from adding the first to the end of the last; nanoseconds each.
+  /// Independent operations, from adding the first until the last has finished.
+  ///
+  /// Nanoseconds each.
   static let independent = Workload(name: "independent") { rival, count in
     guard let rival = rival as? any IndependentRival else { return nil }
     func run(_ count: Int) {

@@ -2,10 +2,12 @@ import Glibc
 import Synchronization
 
 extension Workload {
-  /// From adding a user-interactive operation to its start, while background operations burn all processors, against
-  /// the same on an idle machine; the ratio of the medians.
+  /// The time from adding a user-interactive operation until it starts, while background operations occupy all
+  /// processors, divided by the same time on an idle machine.
   ///
-  /// The figures are microseconds.
+  /// The result is the ratio of the medians.
+  ///
+  /// The figures are in microseconds.
   static let interactiveLatency = Workload(name: "interactive-latency") { rival, count in
     guard let rival = rival as? any QueueRival, !(rival is ThreadPoolRival) else { return nil }
     let interactive = rival.makeQueue(width: .many, urgency: .interactive)
@@ -26,7 +28,7 @@ extension Workload {
     return Report(samples: [burning.median / idle.median], figures: figures)
   }
 
-  /// Microseconds from adding to starting, with two milliseconds of rest between.
+  /// Returns the microseconds from adding an operation until it starts, with two milliseconds of rest in between.
   private static func latencies(of queue: any WorkQueue, count: Int) -> [Double] {
     let started = Mutex(ContinuousClock.now)
     let done = Semaphore()

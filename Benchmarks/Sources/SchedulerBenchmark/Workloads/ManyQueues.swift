@@ -1,7 +1,9 @@
 extension Workload {
-  /// A thousand queues, to each of which a thousandth of the operations is added in turn; nanoseconds each.
+  /// A thousand queues.
+  ///
+  /// A thousandth of the operations is added to each queue in turn. Nanoseconds each.
   static let manyQueues = Workload(name: "many-queues") { rival, count in
-    // A thousand thread pools would be a thousand threads a processor, which nobody means.
+    // A thousand thread pools would be a thousand threads per processor, which no program intends.
     guard let rival = rival as? any QueueRival, !(rival is ThreadPoolRival) else { return nil }
     let counter = Counter()
     let queueCount = 1000

@@ -1,8 +1,9 @@
 import HeadwayTestKit
 
 extension Workload {
-  /// Operations of 1 to 100 µs that wait for up to three earlier ones; the time as a multiple of what the bodies alone
-  /// need on all processors.
+  /// Operations of 1 to 100 µs that wait for up to three earlier ones.
+  ///
+  /// The result is the time as a multiple of the time that the bodies alone need on all processors.
   static let mix = Workload(name: "mix") { rival, count in
     guard let rival = rival as? any GraphRival else { return nil }
     var generator = SeededGenerator(seed: 7)

@@ -1,8 +1,10 @@
 extension Workload {
-  /// A queue that runs one operation at a time, from adding the first to the end of the last; nanoseconds each.
+  /// A queue that runs one operation at a time, from adding the first until the last has finished.
+  ///
+  /// Nanoseconds each.
   static let oneAtATime = oneAfterAnother(name: "one-at-a-time", .one)
 
-  /// The same strictly in the order of adding.
+  /// The same, strictly in the order in which the operations were added.
   static let inOrder = oneAfterAnother(name: "in-order", .oneInOrder)
 
   private static func oneAfterAnother(name: String, _ width: QueueWidth) -> Workload {

@@ -1,12 +1,14 @@
 import Glibc
 
 extension Workload {
-  /// One operation on an idle queue: adding it, running it, and waking who waits; nanoseconds, one after another.
+  /// One operation on an idle queue: adding it, running it, and waking the thread that waits.
+  ///
+  /// Nanoseconds, one operation after another.
   static let oneOperation = Workload(name: "one-operation") { rival, count in
     one(rival, count, restMicroseconds: 0)
   }
 
-  /// The same after a millisecond in which nothing happened, so that all threads sleep.
+  /// The same after a millisecond of rest, so that all threads sleep.
   static let oneAfterRest = Workload(name: "one-after-rest") { rival, count in
     one(rival, count, restMicroseconds: 1000)
   }

@@ -1,5 +1,7 @@
 extension Workload {
-  /// Operations of a subclass with a `main()`; against Dispatch's `async`, as the three that follow.
+  /// Operations of a subclass that overrides `main()`.
+  ///
+  /// Compared with Dispatch's `async`, as are the following three.
   static let subclass = kind("subclass", .subclass)
 
   /// Operations of an asynchronous subclass that finish in `main()`.
@@ -8,12 +10,14 @@ extension Workload {
   /// Block operations with a name.
   static let withName = kind("name", .withName)
 
-  /// Block operations with a completion block, until the last of these has run.
+  /// Block operations with a completion block, until the last completion block has run.
   ///
   /// Rivals without completion blocks do both in one block.
   static let withCompletionBlock = kind("completion-block", .withCompletionBlock, runsEach: 2)
 
-  /// Making, adding, running and freeing operations of which none waits for another; nanoseconds each.
+  /// Creating, adding, running and freeing independent operations.
+  ///
+  /// Nanoseconds each.
   private static func kind(_ name: String, _ kind: OperationKind, runsEach: Int = 1) -> Workload {
     Workload(name: name) { rival, count in
       guard let rival = rival as? any OperationKindRival else { return nil }

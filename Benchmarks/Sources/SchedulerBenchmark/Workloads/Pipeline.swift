@@ -1,6 +1,8 @@
 extension Workload {
-  /// Items pass through three queues: a producer that does one at a time, a middle that does many, and a consumer that
-  /// does one at a time; nanoseconds an item.
+  /// Items pass through three queues: a producer that processes one item at a time, a middle stage that processes many,
+  /// and a consumer that processes one at a time.
+  ///
+  /// Nanoseconds per item.
   static let pipeline = Workload(name: "pipeline") { rival, count in
     guard let rival = rival as? any QueueRival else { return nil }
     func run(_ count: Int) {

@@ -1,8 +1,8 @@
 extension Workload {
-  /// Operations that each burn a processor for a quarter of a second; the time against that of plain threads.
+  /// Operations that each occupy a processor for a quarter of a second, compared with plain threads.
   ///
-  /// The time is a multiple of what plain threads, one a processor, need for the same. The series are the threads over
-  /// time: all, and those that run or want to.
+  /// The time is a multiple of the time that plain threads, one per processor, need for the same work. The series are
+  /// the numbers of threads over time: all threads, and those that are running or ready to run.
   static let processorBound = Workload(name: "processor-bound") { rival, count in
     guard let rival = rival as? any IndependentRival else { return nil }
     let turns = Spinning.turns(microseconds: 250_000)

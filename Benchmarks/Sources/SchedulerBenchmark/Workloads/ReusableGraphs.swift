@@ -1,5 +1,5 @@
 extension Workload {
-  /// Graphs that are laid out once: built and run, and run again.
+  /// Graphs that are built once: built and run, and run again.
   static let reusableGraphs: [Workload] =
     shapes.map { name, make in builtAndRun("graph-\(name)", make) }
     + shapes.map { name, make in runAgain("graph-again-\(name)", make) }
@@ -8,7 +8,9 @@ extension Workload {
     ("chain", { .chain($0) }), ("grid", { .grid(count: $0) }), ("random", { .random($0, most: 4, reach: 1_000) }),
   ]
 
-  /// Building, running and freeing a graph of empty nodes; nanoseconds each.
+  /// Building, running and freeing a graph of empty nodes.
+  ///
+  /// Nanoseconds each.
   private static func builtAndRun(
     _ name: String, _ make: @escaping @Sendable (Int) -> DependencyGraph
   ) -> Workload {
@@ -25,7 +27,9 @@ extension Workload {
     }
   }
 
-  /// Running a graph that has run before; nanoseconds each.
+  /// Running a graph that has run before.
+  ///
+  /// Nanoseconds each.
   private static func runAgain(
     _ name: String, _ make: @escaping @Sendable (Int) -> DependencyGraph
   ) -> Workload {

@@ -1,7 +1,9 @@
 import Glibc
 
 extension Workload {
-  /// Operations that each sleep for half a second; seconds in all, and the threads over time.
+  /// Operations that each sleep for half a second.
+  ///
+  /// The total time in seconds, and the number of threads over time.
   static let sleepers = Workload(name: "sleepers") { rival, count in
     guard let rival = rival as? any IndependentRival else { return nil }
     let counter = Counter()

@@ -1,8 +1,8 @@
 extension Workload {
-  /// One queue in steady state, for as many operations as asked for or as the time limit allows.
+  /// One queue in a steady state, for `count` operations or as many as the time limit allows.
   ///
-  /// They come in lots of 10,000, of which the next is added while the last one runs. A sample a second, or a hundredth
-  /// of the limit: operations done, resident bytes, allocated bytes.
+  /// Operations are added in batches of 10,000. The next batch is added while the last one runs. One sample per second,
+  /// or per hundredth of the limit: operations added so far, resident bytes, allocated bytes.
   static let soak = Workload(name: "soak") { rival, count in
     guard let rival = rival as? any QueueRival else { return nil }
     let queue = rival.makeQueue()

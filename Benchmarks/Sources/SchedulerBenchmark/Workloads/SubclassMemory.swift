@@ -1,8 +1,10 @@
 extension Workload {
-  /// Bytes of an operation of a subclass that waits for the one before it, in a suspended queue, with the closure that
-  /// is its only property (16 bytes, and what it captures is shared), by the statistics of the C library.
+  /// The number of bytes of an operation of a subclass that waits for the previous one in a suspended queue.
   ///
-  /// Only operation queues have that. The process ends with all of them waiting.
+  /// Its only property is a closure (16 bytes; the captured values are shared). According to the statistics of the C
+  /// library.
+  ///
+  /// Only operation queues support this. The process ends while all operations wait.
   static let subclassMemory = Workload(name: "subclass-memory") { rival, count in
     guard let rival = rival as? any DependentRival else { return nil }
     let counter = Counter()

@@ -2,8 +2,10 @@ import Foundation
 import Headway
 
 extension Workload {
-  /// Bytes of an operation that waits in a suspended queue, its closure with one captured number included, by the
-  /// statistics of the C library; then all run, and the figures tell what the process still holds afterwards.
+  /// The number of bytes of an operation that waits in a suspended queue, including its closure with one captured
+  /// number, according to the statistics of the C library.
+  ///
+  /// Then all operations run, and the figures are the memory that the process still uses afterwards.
   static let waitingMemory = Workload(name: "waiting-memory") { rival, count in
     guard let rival = rival as? any QueueRival else { return nil }
     let queue = rival.makeQueue()
@@ -23,13 +25,13 @@ extension Workload {
     return Report(samples: [each], figures: figures)
   }
 
-  /// The same when each waits for the one before it as well.
+  /// The same, but each operation also waits for the previous one.
   ///
-  /// Only operation queues have that.
+  /// Only operation queues support this.
   static let dependentMemory = Workload(name: "dependent-memory") { rival, count in
     let allocated = Memory.allocatedBytes
     let counter = Counter()
-    // What was built is kept until it was measured, and is not run: that would take hours with Foundation.
+    // The operations are kept until they have been measured, and are not run, which would take hours with Foundation.
     let kept: Any
     switch rival {
     case is HeadwayRival:

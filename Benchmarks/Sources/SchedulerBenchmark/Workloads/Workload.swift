@@ -1,7 +1,9 @@
 /// One kind of work, written once for all rivals.
 struct Workload: Sendable {
   let name: String
-  /// Runs it with that rival, at that size; nothing when the rival has no way to do it.
+  /// Runs the workload with a rival at a given size.
+  ///
+  /// Nil if the rival does not support it.
   let measure: @Sendable (_ rival: any Rival, _ count: Int) -> Report?
 
   static let all: [Workload] =
