@@ -25,8 +25,8 @@ extension LineReader {
   ///     ends with that error.
   ///   - completion: Called once, after the last line, with the number of lines, or with a ``LineReaderError``, a
   ///     `CancellationError`, or the error that `eachLine` threw. It is called before the operation finishes, and
-  ///     therefore before operations that depend on it start. Only if the operation was cancelled before it ran, the
-  ///     completion is called shortly after the operation finishes.
+  ///     therefore before operations that depend on it start. If the operation was cancelled before it ran, it is
+  ///     instead called shortly after the operation finishes.
   /// - Returns: The operation that reads, already in the queue. You can cancel it, wait for it, or make other
   ///   operations depend on it. Its completion block is in use: do not set another.
   @discardableResult

@@ -57,8 +57,9 @@ package struct FileLayout: Sendable {
 
   /// Detects everything that the options do not specify.
   ///
-  /// A record counts as a header if it does not match the types of the rows below it. It counts as a row if it matches
-  /// the types and nothing else suggests a header. If there is no evidence for either, the first record is the header.
+  /// A record counts as a header if it does not match the types of the rows below it. It counts as a row only if it
+  /// matches the types and something else also indicates a row. If there is no evidence for either, the first record is
+  /// the header.
   ///
   /// No guess drops a record: records before the header are in ``skippedRecords``.
   ///

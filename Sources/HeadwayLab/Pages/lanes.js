@@ -9,8 +9,8 @@ const bottom = 18;
 let palette = null;
 
 /**
- * When the last task had done its work; null before all have ended. A task that has done its work hands it to the main
- * queue, which may show it before the task ends.
+ * The time when the last task had done its work. Null until all have ended. A task that has done its work passes the
+ * result to the main queue, which might show it before the task ends.
  */
 export const workEnd = (lane) =>
   lane.tasks.every((task) => task.end !== undefined)
