@@ -3,18 +3,19 @@ import GRDB
 import Headway
 import Synchronization
 
-/// The batches of one import: one is being filled, some are on their way to the database.
+/// The batches of one import: one that is being filled, and those that are in flight to the database.
 ///
-/// Used by the import's thread. The bound on how many are on their way is what keeps the memory constant when the
-/// database is slower than the parser.
+/// Only the import's thread uses it. The bound on the batches in flight keeps memory use constant when the database is
+/// slower than the parser.
 ///
-/// Batches that wait for the database are committed together: a commit writes the pages that it has changed to the
-/// log, and costs as much as inserting a hundred rows; the other one in the line writes much the same pages. If
-/// somebody is called at each commit, each batch is committed by itself.
+/// Batches that wait for the database are committed together. A commit writes the pages that it has changed to the log,
+/// which costs as much as inserting a hundred rows, and the next batch in line writes much the same pages. If an
+/// observer is called at each commit, each batch is committed separately.
 final class BatchLine {
-  /// How many batches are committed together at most, and how many rows, unless two batches are more.
+  /// The largest numbers of batches and of rows that are committed together; two batches may always be committed
+  /// together.
   private static let (mostBatches, mostRows) = (8, 2_000)
-  /// How many bytes of rows are on their way when the parser has to wait: those of eight full batches.
+  /// The number of bytes in flight above which the parser waits: those of eight full batches.
   private static let mostBytesOnTheirWay = 8 * RowBatch.mostBytes
 
   private let operation: ImportOperation
@@ -37,13 +38,13 @@ final class BatchLine {
     RowBatch(columnCount: target.plan.columns.count, capacity: operation.options.batchSize)
   }
 
-  /// Sends the batch to the database and begins another; waits when too many are on their way.
+  /// Sends the current batch to the database and begins another one; waits while too many batches are in flight.
   ///
   /// - Throws: The error of a batch sent earlier.
   func handOver() throws {
     let next = WaitingBatch(batch: filling, byteCount: filling.byteCount)
     waiting.append(next)
-    // Writes what waits by then; those behind it find what came later, or nothing.
+    // Writes all batches that wait when the block runs. The blocks of those batches then find later batches, or none.
     database.write { [operation, waiting, mostTogether] in
       waiting.takeNext(operation.isWatched ? 1 : mostTogether)
     } with: { [operation, target] batches, database in
@@ -55,7 +56,7 @@ final class BatchLine {
     onTheirWay.append(next)
     bytesOnTheirWay += next.byteCount
     var free: RowBatch?
-    // As many again can be filled while some are written.
+    // While some batches are written, as many others can be filled.
     while onTheirWay.count >= 2 * mostTogether || bytesOnTheirWay > Self.mostBytesOnTheirWay {
       free = try takeBack()
     }
@@ -63,21 +64,21 @@ final class BatchLine {
     filling = free ?? Self.makeBatch(operation, target)
   }
 
-  /// Sends what is left, and waits until all is written.
+  /// Sends the last batch, and waits until all batches are written.
   func finish() throws {
     if !filling.isEmpty, !operation.isCancelled { try handOver() }
     while !onTheirWay.isEmpty { _ = try takeBack() }
     filling.removeAll()
   }
 
-  /// Sends entries for the rejects that belong to no batch.
+  /// Sends entries for the rejects that do not belong to a batch.
   func report(_ rows: [RejectedRow]) throws {
     guard !rows.isEmpty else { return }
     filling.rejects += rows
     try finish()
   }
 
-  /// Waits until nothing is on its way any more, however it ended.
+  /// Waits until no batch is in flight, whether the batches were written or not.
   func waitForAll() {
     for batch in onTheirWay { batch.end.waitUntilFinished() }
     (onTheirWay, bytesOnTheirWay) = ([], 0)
@@ -90,7 +91,8 @@ final class BatchLine {
     bytesOnTheirWay -= first.byteCount
     first.end.waitUntilFinished()
     if let error = first.end.error {
-      // Those behind it see the failure and write nothing; they are waited for, since they use their batches.
+      // The batches after it find that the import has failed, and write nothing. This waits for them, because their
+      // blocks still use them.
       waitForAll()
       throw error
     }
@@ -98,12 +100,14 @@ final class BatchLine {
   }
 }
 
-/// A batch on its way.
+/// A batch in flight.
 private struct WaitingBatch {
   let batch: RowBatch
   let byteCount: Int
-  /// In no queue: started, and so ended, when the batch has been written, or was not; with the error of the writing,
-  /// for the first batch of those that were written together.
+  /// In no queue.
+  ///
+  /// It is started, and so finishes, after the batch has been written or skipped. If batches were written together, the
+  /// operation of the first one has the error.
   let end = BlockOperation()
 }
 
@@ -113,7 +117,7 @@ private final class WaitingBatches: Sendable {
 
   func append(_ batch: WaitingBatch) { batches.withLock { $0.append(batch) } }
 
-  /// Takes out what is to be committed next; nil if there is none.
+  /// Removes and returns the batches to commit next; nil if there are none.
   func takeNext(_ most: Int) -> [WaitingBatch]? {
     batches.withLock { batches in
       let next = Array(batches.prefix(most))

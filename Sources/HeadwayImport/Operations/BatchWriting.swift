@@ -2,13 +2,13 @@
 import GRDB
 import Headway
 
-/// The writing of some batches of an import, as one transaction, on the writing connection.
+/// Writes some batches of an import as one transaction, on the writing connection.
 struct BatchWriting {
   private let batches: [RowBatch]
   private let operation: ImportOperation
   private let target: TargetTable
 
-  /// A batch that was written, as far as it could be.
+  /// A batch that was written, except for the rows that the table refused.
   private struct Written {
     let batch: RowBatch
     let refused: [RefusedRow]
@@ -17,18 +17,20 @@ struct BatchWriting {
   /// - Parameters:
   ///   - batches: The batches, in the order of the file.
   ///   - operation: The import.
-  ///   - target: Its table.
+  ///   - target: The table of the import.
   init(_ batches: [RowBatch], _ operation: ImportOperation, _ target: TargetTable) {
     (self.batches, self.operation, self.target) = (batches, operation, target)
   }
 
-  /// Writes and commits them, and tells the import; nothing if that was cancelled, or has failed.
+  /// Writes and commits the batches, and reports them to the import.
+  ///
+  /// Does nothing if the import was cancelled or has failed.
   ///
   /// - Parameter database: The writing connection.
-  /// - Throws: What the database says, ``ImportError`` with the code `foreignRows` or `otherWriter`, or that of a row
-  ///   that a strict import does not take.
+  /// - Throws: The error of the database; ``ImportError`` with the code `foreignRows` or `otherWriter`; or the error of
+  ///   a rejected row, if the import is strict.
   func run(_ database: Database) throws {
-    // What comes after a failed batch of the same table would leave a gap.
+    // After a batch of the table has failed, writing a later one would leave a gap.
     guard !operation.isCancelled, !target.hasFailed else { return }
     do {
       guard let written = try commit(database) else { return }
@@ -45,17 +47,17 @@ struct BatchWriting {
     }
   }
 
-  /// - Returns: What was committed; nil if all was taken back, since the import was cancelled meanwhile.
+  /// - Returns: The committed batches; nil if the transaction was rolled back because the import was cancelled.
   private func commit(_ database: Database) throws -> [Written]? {
     guard batches.contains(where: \.changesTable) else { return batches.map { Written(batch: $0, refused: []) } }
-    // By batch and position, rows because of which triggers have ended the transaction.
+    // For each batch, by position, the rows that made a trigger end the transaction.
     var refused = batches.map { _ in [Int: String]() }
     while true {
       var batch = 0
       do {
         return try commit(refusing: refused, current: &batch, database)
       } catch let ended as TransactionEnded {
-        // Once more, without that row.
+        // Try again without that row.
         refused[batch][ended.row.position] = ended.row.reason
       }
     }
@@ -100,13 +102,13 @@ struct BatchWriting {
       let batch = written.batch
       let refused = written.refused.map { target.rejected(batch, $0) }
       if operation.options.isStrict, let end = written.refused.first?.position, let first = refused.first {
-        // A strict import ends here; of the batch, only what comes before it is in the database.
+        // A strict import ends here. Of this batch, only the rows before this one are in the database.
         rows += end
         conversions.count(in: batch, keepsEach: target.mayRefuseAtEnd) { $0 < end }
         rejects += batch.rejects.filter { $0.line < first.line } + [first]
         failure = first.error(path: operation.file)
       } else {
-        // What is reported is in the database, and these are not.
+        // A reported row is in the database, and the refused rows are not.
         let lines = Set(refused.map(\.line))
         rows += batch.count - refused.count
         let positions = Set(written.refused.map(\.position))

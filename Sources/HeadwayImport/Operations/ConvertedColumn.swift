@@ -1,11 +1,11 @@
-/// Values of a column whose text an import could not keep, because the table's column makes numbers of text.
+/// Values of a column whose text an import could not keep, because the table's column converts text to numbers.
 ///
 /// A column that is declared `STRING` or `INTEGER`, for example, stores `007` as 7 and `1e3` as 1000; see
 /// [SQLite's rules](https://sqlite.org/datatype3.html#type_affinity).
 public struct ConvertedColumn: Sendable, Hashable {
   /// The name of the column.
   public let column: String
-  /// The type with which the table declares the column.
+  /// The type that the table declares for the column.
   public let declaredType: String
   /// The number of values whose text has changed.
   public let count: Int

@@ -1,8 +1,8 @@
 #if SQLite
 public import Headway
 
-/// Imports a GTFS feed, a folder or a zip archive of CSV files, as operations on a queue: one per table, each after
-/// those to which its table refers.
+/// Imports a GTFS feed, a folder or a zip archive of CSV files, as operations on a queue: one operation per table, each
+/// after the tables that it refers to.
 ///
 /// ```swift
 /// let database = try ImportDatabase(path: "vbb.sqlite")
@@ -12,35 +12,36 @@ public import Headway
 /// for report in feed.reports { print(report.table, report.rows, report.rejected) }
 /// ```
 ///
-/// Files of the GTFS reference get its tables, types, keys, references and indices; other `.txt` files that look like
-/// tables, and columns that the reference does not know, are taken along as text. While one table is parsed, another
+/// Files of the GTFS reference get its tables, types, keys, references and indices. Other `.txt` files that look like
+/// tables, and columns that the reference does not list, are imported as text. While one table is parsed, another one
 /// is written.
 ///
-/// When one operation fails, the others are cancelled: what they have committed stays.
+/// When one operation fails, the others are cancelled. The batches that they have committed stay.
 public struct FeedImport: Sendable {
   /// The folder, the archive, or the folder in the archive.
   public let folder: String
-  /// One operation a table, in the order of the references; to be added to a queue.
+  /// One operation per table, in the order of the references.
+  ///
+  /// Add them to a queue.
   public let operations: [ImportOperation]
-  /// The names of `.txt` files that the reference does not know and that do not look like tables, as a `README.txt`.
+  /// The names of `.txt` files that the reference does not list and that do not look like tables, such as `README.txt`.
   public let leftOut: [String]
-  /// The progress of the whole, by bytes.
+  /// The progress of the whole feed, in bytes.
   ///
   /// Cancelling it cancels the operations.
   public let progress: OperationProgress
 
-  /// Looks at the folder and makes the operations.
+  /// Examines the folder and creates the operations.
   ///
   /// - Parameters:
   ///   - folder: The folder of the feed or, with the trait `Compression`, a zip archive of it.
   ///   - database: The database.
   ///   - options: How the files are imported.
-  ///   - tablePrefix: With what the name of each table begins, so that a database can have several feeds.
-  ///   - rejectsFolder: The folder for rows with which something is wrong, a ``RejectsFile`` a table, called like the
-  ///     table; nil to count them only.
-  /// - Throws: ``ImportError`` with the code `missingFiles`, naming the files that every feed must have and this one
-  ///   has not, `cannotReadFile`, `foreignContent`, or `foreignRows`, if a table without a key has rows of another
-  ///   feed.
+  ///   - tablePrefix: The prefix of all table names, so that one database can hold several feeds.
+  ///   - rejectsFolder: The folder for rows that have problems: one ``RejectsFile`` per table, with the table's name.
+  ///     Pass nil to only count them.
+  /// - Throws: ``ImportError`` with the code `missingFiles`, which names the required files that the feed lacks,
+  ///   `cannotReadFile`, `foreignContent`, or `foreignRows`, if a table without a key has rows of another feed.
   public init(
     folder: String, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
     tablePrefix: String = "", rejectsFolder: String? = nil
@@ -50,14 +51,14 @@ public struct FeedImport: Sendable {
       rejectsFolder: rejectsFolder)
   }
 
-  /// Makes the operations for files that were looked at before.
+  /// Creates the operations for files that were examined before.
   ///
   /// - Parameters:
   ///   - files: The files of the feed.
   ///   - database: The database.
   ///   - options: How the files are imported.
-  ///   - tablePrefix: With what the name of each table begins.
-  ///   - rejectsFolder: The folder for rows with which something is wrong; nil to count them only.
+  ///   - tablePrefix: The prefix of all table names.
+  ///   - rejectsFolder: The folder for rows that have problems; nil to only count them.
   /// - Throws: ``ImportError`` with the code `foreignRows`, if a table without a key has rows of another feed.
   public init(
     _ files: FeedFiles, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
@@ -68,15 +69,15 @@ public struct FeedImport: Sendable {
       stopsAtFailure: true, rejects: { table in rejectsFolder.map { RejectsFile(forTable: table, inFolder: $0) } })
   }
 
-  /// Makes the operations.
+  /// Creates the operations.
   ///
   /// - Parameters:
   ///   - files: The files of the feed.
   ///   - tables: The table of each file.
   ///   - database: The database.
   ///   - options: How the files are imported.
-  ///   - stopsAtFailure: When one operation fails, the others are cancelled.
-  ///   - rejects: Where rows go with which something is wrong, by the name of the table.
+  ///   - stopsAtFailure: Whether the failure of one operation cancels the others.
+  ///   - rejects: Returns the receiver of rows that have problems, for the name of a table.
   /// - Throws: ``ImportError`` with the code `foreignRows`.
   init(
     _ files: FeedFiles, tables: [TableSchema], into database: ImportDatabase, options: ImportOptions,
@@ -93,7 +94,7 @@ public struct FeedImport: Sendable {
         run: run?.identifier, finishedEntry: run?.finished[position])
     }
     leftOut = files.leftOut
-    // Before anything is written: half of a feed over another one would be of no use.
+    // Checked before anything is written, because half of a feed on top of another one would be useless.
     if options.existingRows == .update {
       let withoutKey = operations.filter { $0.table.key.isEmpty }.map { (table: $0.table.name, file: $0.file) }
       try database.requireOwnRows(of: withoutKey, hasHeader: options.hasHeader ?? true)
@@ -114,12 +115,12 @@ public struct FeedImport: Sendable {
       }
       guard stopsAtFailure else { continue }
       operation.onFailure { [progress] error in
-        // A table without rows is no reason to have none of the others.
+        // If one table has no rows, the others can still be imported.
         if (error as? ImportError)?.code != .noRows { progress.cancel() }
       }
     }
-    // Children are cancelled in the order of adding: the tables of which others wait come last, or those could begin
-    // in between without the rows to which their own refer.
+    // Children are cancelled in the order in which they were added. The tables that others wait for come last: if they
+    // were cancelled first, a table that waits for them could begin without the rows that its own rows refer to.
     var total: Int64 = 0
     for (operation, size) in zip(operations, sizes).reversed() {
       let units = Int64(max(1, size))

@@ -2,34 +2,34 @@
 import GRDB
 import Synchronization
 
-/// What the imports of several files into one table share: they are one import.
+/// The state that the imports of several files into one table share, because they are one import.
 ///
-/// A row whose key an earlier file has is rejected, as in one file. Rows that replace others wait in one temporary
-/// table for all files, and take their places in one transaction when the last file has been read.
+/// A row whose key occurs in an earlier file is rejected, as a duplicate within one file is. Rows that replace others
+/// wait in a temporary table for all files, and replace them in one transaction after the last file has been read.
 ///
-/// The imports run one after the other. If one of them fails or is cancelled, no row takes the place of others, and
-/// what was prepared for the rows is undone.
+/// The imports run one after the other. If one of them fails or is cancelled, no row replaces others, and the
+/// preparations for the rows are undone.
 final class FileGroup: Sendable {
-  /// The keys that files have had.
+  /// The keys of the files read so far.
   struct Keys {
-    /// Those of rows, as the file has them.
+    /// The keys as the files write them.
     var encoded = KeySet()
-    /// Those of rows, as the table has them.
+    /// The keys as the table stores them.
     var stored = KeySet()
   }
 
   private enum Outcome { case open, committed, abandoned }
 
-  /// Protected by its lock.
+  /// Protected by the lock of ``state``.
   private struct State {
     var keys = Keys()
     /// The files whose rows wait.
     var staged: [StagedFile] = []
-    /// One of the imports runs.
+    /// Whether one of the imports is running.
     var isRunning = false
     var outcome = Outcome.open
 
-    /// The files whose preparations are to be undone.
+    /// Removes and returns the files whose preparations must be undone.
     mutating func takeAbandoned() -> [StagedFile] {
       guard outcome == .abandoned, !isRunning else { return [] }
       defer { staged = [] }
@@ -37,18 +37,18 @@ final class FileGroup: Sendable {
     }
   }
 
-  /// Whether the rows of the files replace those that the table has.
+  /// Whether the rows of the files replace the existing rows of the table.
   let replaces: Bool
-  /// Whether these are rows of the same files.
+  /// Whether the existing rows came from the same files.
   let replacesOwn: Bool
   private let count: Int
   private let database: ImportDatabase
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - count: How many files there are.
-  ///   - replaces: Whether their rows replace those that the table has.
-  ///   - replacesOwn: Whether these are rows of the same files.
+  ///   - count: The number of files.
+  ///   - replaces: Whether their rows replace the existing rows of the table.
+  ///   - replacesOwn: Whether the existing rows came from the same files.
   ///   - database: The database.
   init(count: Int, replaces: Bool, replacesOwn: Bool = false, of database: ImportDatabase) {
     (self.count, self.replaces, self.replacesOwn, self.database) = (count, replaces, replacesOwn, database)
@@ -57,15 +57,17 @@ final class FileGroup: Sendable {
   /// The files whose rows wait.
   var staged: [StagedFile] { state.withLock { $0.staged } }
 
-  /// By the names, in lower case, of columns whose types earlier files have shown, these.
+  /// The types that earlier files have shown for columns, by the column's name in lower case.
   var foundTypes: [String: ColumnType] { staged.reduce(into: [:]) { $0.merge($1.foundTypes) { $1 } } }
 
-  /// Whether rows that were to replace others never will.
+  /// Whether rows that wait to replace others never will.
   var isAbandoned: Bool { state.withLock { $0.outcome == .abandoned } }
 
   // MARK: An import
 
-  /// Begins an import of the group; false if it has nothing to do, because an earlier one has failed.
+  /// Begins an import of the group.
+  ///
+  /// - Returns: False if the import has nothing to do, because an earlier one has failed.
   func begin() -> Bool {
     state.withLock { state in
       guard state.outcome != .abandoned else { return false }
@@ -87,7 +89,7 @@ final class FileGroup: Sendable {
 
   /// Adds a file whose rows wait.
   ///
-  /// - Returns: All files, if it is the last; nil if others come.
+  /// - Returns: All files, if this is the last one; nil if others follow.
   func stage(_ file: StagedFile) -> [StagedFile]? {
     state.withLock { state in
       guard state.staged.count + 1 < count else { return state.staged + [file] }
@@ -96,9 +98,9 @@ final class FileGroup: Sendable {
     }
   }
 
-  /// Notes that the rows of all files are in their places.
+  /// Records that the rows of all files have replaced the others.
   func commit() {
-    // Released after the lock.
+    // Released after the lock, not under it.
     let files = state.withLock { state in
       defer { state.staged = [] }
       state.outcome = .committed
@@ -109,7 +111,7 @@ final class FileGroup: Sendable {
 
   /// Ends an import of the group.
   ///
-  /// - Parameter isComplete: Whether it has come to its end.
+  /// - Parameter isComplete: Whether the import has completed.
   func end(isComplete: Bool) {
     let files = state.withLock { state in
       state.isRunning = false
@@ -120,14 +122,16 @@ final class FileGroup: Sendable {
     try? database.writeAndWait { Self.undo(files, $0) }
   }
 
-  /// Called when an import of the group is cancelled, which perhaps never begins.
+  /// Called when an import of the group is cancelled.
+  ///
+  /// It might never begin.
   func abandon() {
     guard replaces else { return }
     let files = state.withLock { state in
       if state.outcome == .open { state.outcome = .abandoned }
       return state.takeAbandoned()
     }
-    // Not waited for: this is the thread that cancels.
+    // Doesn't wait, because this runs on the thread that cancels.
     if !files.isEmpty { _ = database.write { Self.undo(files, $0) } }
   }
 
@@ -148,16 +152,16 @@ struct StagedFile: Sendable {
   let size: Int?
   /// The names of the file's columns.
   let columns: [String]
-  /// The number of the last row that waits, in a table without a key.
+  /// In a table without a key, the number of the last row that waits.
   let lastRow: Int
-  /// By position, the types that columns have got, which were narrower when the import began.
+  /// The types of columns that were narrower when the import began, by position.
   let widenings: [Int: ColumnType]
-  /// How many rows were written.
+  /// The number of rows written.
   let rows: Int
-  /// Whether the file has rows, and the table cannot have a single one.
+  /// Whether the file has rows and all of them were rejected.
   let takesNone: Bool
 
-  /// By the names, in lower case, of columns whose types were found, these.
+  /// The types of the columns whose types were found, by the column's name in lower case.
   var foundTypes: [String: ColumnType] {
     let found = plan.columns.indices.filter { plan.columns[$0].isFound }
     return Dictionary(

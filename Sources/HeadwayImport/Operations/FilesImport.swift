@@ -1,12 +1,12 @@
 #if SQLite
 package import Headway
 
-/// Imports files as operations on a queue: each into a table of its own, or all into one.
+/// Imports files as operations on a queue: each into its own table, or all into one.
 ///
-/// Of files with tables of their own, each succeeds or fails by itself, after those to whose tables its own refers.
-/// Files for one table are one import: they are read one after the other, and when one fails, the others are cancelled.
-/// If their rows replace others, all do in one transaction, or none. Of rows with the same key in several files, the
-/// first is imported, and the others are rejected.
+/// Files with their own tables succeed or fail separately, each after the tables that its table refers to. Files for
+/// one table are one import: they are read one after the other, and when one fails, the others are cancelled. If their
+/// rows replace others, either all of them do, in one transaction, or none. If several files have rows with the same
+/// key, the first row is imported, and the others are rejected.
 package struct FilesImport: Sendable {
   /// A file and its table.
   package struct File: Sendable {
@@ -14,7 +14,7 @@ package struct FilesImport: Sendable {
     package let path: String
     /// The table.
     package let table: TableSchema
-    /// The bytes of the file; nil if it is no regular file.
+    /// The size of the file in bytes; nil if it is not a regular file.
     package let size: Int?
 
     package init(path: String, table: TableSchema, size: Int?) {
@@ -22,18 +22,18 @@ package struct FilesImport: Sendable {
     }
   }
 
-  /// One operation per file, in their order.
+  /// One operation per file, in the order of the files.
   package let operations: [ImportOperation]
-  /// The progress of the whole, by bytes.
+  /// The progress of the whole import, in bytes.
   package let progress: OperationProgress
 
-  /// Makes the operations for files with a table each.
+  /// Creates the operations for files that each have their own table.
   ///
   /// - Parameters:
   ///   - files: The files.
   ///   - database: The database.
   ///   - options: How the files are imported.
-  ///   - rejectsFolder: The folder for rows with which something is wrong.
+  ///   - rejectsFolder: The folder for rows that have problems.
   /// - Throws: ``ImportError`` with the code `database`.
   package init(_ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String) throws {
     let run = try Self.run(of: files, options, database)
@@ -53,11 +53,12 @@ package struct FilesImport: Sendable {
     }
   }
 
-  /// The run that the files are a part of; nil if they are not appended, or one has no end that could be missing.
+  /// The run that the files belong to; nil if they are not appended, if there is only one, or if one is not a regular
+  /// file.
   private static func run(
     of files: [File], _ options: ImportOptions, _ database: ImportDatabase
   ) throws -> AppendingRun? {
-    // A pipe that is read again has other rows, and one file is completed by itself.
+    // A pipe yields other rows when it is read again, and a single file is completed without a run.
     guard options.existingRows == .append, files.count > 1, files.allSatisfy({ $0.size != nil }) else { return nil }
     return try database.appendingRun(
       of: files.map { ($0.table.name, $0.path) }, completesLast: options.completesAppend)
@@ -74,19 +75,19 @@ package struct FilesImport: Sendable {
     progress.totalUnitCount = sizes.reduce(0, +)
   }
 
-  /// Makes the operations for files that all go into one table.
+  /// Creates the operations for files that all go into one table.
   ///
-  /// Columns are matched by name. In a table without a key, the rows of each file follow those of the one before; the
-  /// same files again, in the same or another order, take the place of their own rows.
+  /// Columns are matched by name. In a table without a key, the rows of each file follow those of the previous one. If
+  /// you import the same files again, in the same or another order, their rows replace the earlier ones.
   ///
   /// - Parameters:
   ///   - files: The files, all with the same table.
   ///   - database: The database.
   ///   - options: How the files are imported.
-  ///   - rejectsFolder: The folder for rows with which something is wrong.
+  ///   - rejectsFolder: The folder for rows that have problems.
   /// - Returns: The import.
-  /// - Throws: ``ImportError`` with the code `badHeader`, if the files have different columns, `foreignRows`, if the
-  ///   table has no key and rows of other files, or what looking into the files says.
+  /// - Throws: ``ImportError`` with the code `badHeader`, if the files have different columns, or `foreignRows`, if the
+  ///   table has no key and has rows of other files; or the error that occurred while reading a file.
   package static func intoOneTable(
     _ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String
   ) throws -> FilesImport {
@@ -111,13 +112,13 @@ package struct FilesImport: Sendable {
     return made
   }
 
-  /// - Returns: Whether the files begin with a header, and the columns; nil if all files are pipes.
+  /// - Returns: Whether the files begin with a header, and their columns; no columns if all files are pipes.
   private static func requireSameColumns(
     of files: [File], _ options: ImportOptions
   ) throws -> (hasHeader: Bool, columns: [String]?) {
     var first: (path: String, columns: [String])?
     var hasHeader = options.hasHeader ?? true
-    // What is read of a pipe is gone.
+    // Pipes are skipped, because data read from a pipe can't be read again.
     for file in files where file.size != nil {
       let form = try FileForm(ofFile: file.path, table: file.table, options: options)
       let columns = form.columns
@@ -144,8 +145,8 @@ package struct FilesImport: Sendable {
 }
 
 extension ImportDatabase {
-  /// What becomes of a table's rows with each of several files that go into it, one after the other, and what the
-  /// imports share; nil if that is nothing.
+  /// Determines how each of several files that go into one table, one after the other, treats the rows that are already
+  /// in the table, and what the imports share; nil if they share nothing.
   ///
   /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
   fileprivate func existingRows(

@@ -1,10 +1,10 @@
 import HeadwayLines
 
-/// Why an import could not go on.
+/// The reason that an import could not continue.
 ///
 /// Rows that can't be imported are not errors. They are written to the rejects, see ``RejectedRow``.
 public struct ImportError: Error, Sendable, CustomStringConvertible {
-  /// What kind of thing went wrong.
+  /// The kinds of errors.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case missingFiles, cannotReadFile, foreignContent, badHeader, malformedRow, foreignRows, unsuitableTable, database
@@ -17,27 +17,29 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
 
     /// The folder is not a feed: files that every feed must have are missing.
     public static let missingFiles = Code(.missingFiles)
-    /// A file could not be opened or read; ``ImportError/underlying`` says why.
+    /// A file could not be opened or read; ``ImportError/underlying`` is the reason.
     public static let cannotReadFile = Code(.cannotReadFile)
-    /// The file is not text, but for example an image; or it is compressed, and damaged; or the archive in which it is
-    /// is damaged, encrypted, or can't be what it seems.
+    /// The file is not text, but an image, for example; it is compressed and damaged; or its archive is damaged,
+    /// encrypted, or inconsistent.
     public static let foreignContent = Code(.foreignContent)
-    /// The first line does not name the columns: it is missing, a name stands twice, or a key column is not there.
+    /// The first line does not name the columns: it is missing, it has a name twice, or it lacks a key column.
     public static let badHeader = Code(.badHeader)
     /// A row is malformed and the import is strict.
     public static let malformedRow = Code(.malformedRow)
-    /// A table without a key has rows that no earlier import of the same file has written, and that would be lost.
+    /// A table without a key has rows that no earlier import of the same file has written, and that the import would
+    /// lose.
     ///
     /// See ``ImportOptions/ExistingRows``.
     public static let foreignRows = Code(.foreignRows)
-    /// Another program has written rows with keys of the file into its table, which was empty, during the import; what
-    /// was committed stays, and a second import of the file completes it.
+    /// The table was empty, and during the import another program has written rows with keys of the file into it.
+    ///
+    /// The committed batches stay. Import the file again to complete it.
     public static let otherWriter = Code(.otherWriter)
-    /// The table of the database does not fit: it has another key, a column has another type, or it is a view, or one
-    /// of SQLite's or Headway's own tables.
+    /// The table of the database is unsuitable: it has another key, a column has another type, or it is a view, or it
+    /// is a table of SQLite or Headway.
     public static let unsuitableTable = Code(.unsuitableTable)
-    /// An earlier import that appended the same file ended early, and it cannot be known which rows are missing,
-    /// because the file or the table has changed.
+    /// An earlier import that appended the same file ended early, and the missing rows can't be determined, because the
+    /// file or the table has changed.
     ///
     /// Nothing is added. See ``ImportOptions/completesAppend``.
     public static let unfinishedAppend = Code(.unfinishedAppend)
@@ -45,7 +47,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     ///
     /// See ``ImportOptions/addsColumns``.
     public static let unknownColumn = Code(.unknownColumn)
-    /// The file has rows, but the table cannot have a single one of them; nothing has changed.
+    /// The file has rows, but all of them were rejected; nothing has changed.
     ///
     /// See ``ImportOptions/allowsNoRows``.
     public static let noRows = Code(.noRows)
@@ -54,34 +56,36 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     /// The file of rejected rows could not be written.
     public static let cannotWriteRejects = Code(.cannotWriteRejects)
 
-    /// A record of the file is neither the header, nor in the table, nor in the rejects: a fault in Headway.
+    /// A record of the file is neither the header, nor in the table, nor in the rejects.
     ///
-    /// Each import checks that before its last transaction. What was committed stays.
+    /// This is a fault in Headway.
+    ///
+    /// Each import checks this before its last transaction. The committed batches stay.
     public static let lostRecords = Code(.lostRecords)
 
     /// The name of the code.
     public var description: String { kind.rawValue }
   }
 
-  /// What kind of thing went wrong.
+  /// The kind of error.
   public let code: Code
   /// The file or database concerned.
   public let path: String
-  /// The line in the file, counted from 1, where there is one.
+  /// The line in the file, counted from 1, if the error has one.
   public let line: Int?
-  /// What happened, for a person.
+  /// The description of the error, for people.
   public let message: String
-  /// The error below, if there was one.
+  /// The underlying error, if any.
   public let underlying: (any Error)?
 
   /// Creates an error.
   ///
   /// - Parameters:
-  ///   - code: What kind of thing went wrong.
+  ///   - code: The kind of error.
   ///   - path: The file or database concerned.
   ///   - line: The line in the file.
-  ///   - message: What happened, for a person.
-  ///   - underlying: The error below.
+  ///   - message: The description of the error, for people.
+  ///   - underlying: The underlying error.
   public init(_ code: Code, path: String, line: Int? = nil, message: String, underlying: (any Error)? = nil) {
     self.code = code
     self.path = path
@@ -90,22 +94,22 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// The file, the line, what happened, and what to do about it.
+  /// The file, the line, the error, and how to resolve it.
   public var description: String {
     let reason = underlyingOutsideMessage.map { " (\($0))" } ?? ""
     return text + reason + (remedy.map { " \($0)" } ?? "")
   }
 
-  /// The file, the line and what happened.
+  /// The file, the line and the error.
   package var text: String {
     let place = line.map { "\(path), line \($0)" } ?? path
     return "\(place): \(message)"
   }
 
-  /// The error below, unless ``message`` has its words.
+  /// The underlying error, unless ``message`` already contains its text.
   package var underlyingOutsideMessage: (any Error)? { underlying is LineReaderError ? nil : underlying }
 
-  /// The options of the library that avoid the error; those of the tool have other names.
+  /// The options of the library that avoid the error; the options of the tool have other names.
   private var remedy: String? {
     switch code {
     case .foreignRows: "Set `existingRows` of `ImportOptions` to `.append` or `.replace`, or describe a key."
@@ -117,7 +121,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
 }
 
 extension ImportError {
-  /// Another program has added rows while an import was adding its own.
+  /// Creates the error for rows that another program has added while an import was adding its own.
   init(otherRowsIn table: String, path: String, hasKey: Bool) {
     let what = "Another program has added rows to the table \(table) during the import"
     if hasKey {
@@ -127,7 +131,7 @@ extension ImportError {
     }
   }
   #if SQLite
-  /// The file has columns that the table lacks.
+  /// Creates the error for columns of the file that the table lacks.
   init(columns missing: [String], missingIn table: ExistingTable, header: [String], path: String) {
     let inFile = Set(header.map(\.lowercasedAsName))
     let free = table.storedColumnNames.filter { !inFile.contains($0.lowercasedAsName) }

@@ -5,7 +5,7 @@ import HeadwayCSV
 import HeadwayLines
 import Synchronization
 
-/// Imports one CSV file into one table, in the background, in batches, while readers see the rows arrive.
+/// Imports one CSV file into one table, in the background and in batches, while readers see the rows arrive.
 ///
 /// ```swift
 /// let database = try ImportDatabase(path: "vbb.sqlite")
@@ -14,37 +14,37 @@ import Synchronization
 /// queue.addOperation(operation)
 /// ```
 ///
-/// The operation's thread parses; the batches are written, one at a time for all operations of the same database, by
-/// the database's own connection, while the parsing goes on.
+/// The operation's thread parses. In parallel, the database's own connection writes the batches, one at a time for all
+/// operations of the same database.
 ///
 /// - **Importing again** updates rows in place by their key. In a table without a key, row *n* of the table is record
-///   *n* of the file, and rows beyond the end of the file are removed; but only if this very file, by its path, has
-///   written all rows of the table: else the import fails, and nothing is lost. So an import that was killed or
-///   cancelled can be run again, and ends in the same content. ``ImportOptions/existingRows`` says what else becomes
-///   of rows that are there.
-/// - **The history** of the imports is the table `grdb_headway_imports` of the database. GRDB's migrator ignores
-///   tables whose names begin with `grdb_` when it compares schemas.
+///   *n* of the file, and rows beyond the end of the file are removed. This requires that the same file, identified by
+///   its path, has written all rows of the table; otherwise the import fails, and nothing is lost. You can therefore
+///   run an import again after it was killed or cancelled, and get the same content. ``ImportOptions/existingRows`` has
+///   the other ways to treat existing rows.
+/// - **The history** of the imports is the table `grdb_headway_imports` of the database. GRDB's migrator ignores tables
+///   whose names begin with `grdb_` when it compares schemas.
 /// - **A table that no import has created** keeps its columns: a column of the file that it lacks is an error
 ///   (``ImportOptions/addsColumns``). Its triggers can refuse rows, ignore them, and add others.
-/// - **Cancelling** leaves exactly the batches committed so far. The batch being written is taken back.
-/// - **Rows with which something is wrong** go to the rejects, and are counted in ``report``.
-/// - **Progress** counts bytes of the file; observers of `progress` are notified at most 100 times.
+/// - **Cancelling** leaves exactly the batches committed so far. The batch being written is rolled back.
+/// - **Rows that have problems** go to the rejects, and are counted in ``report``.
+/// - **Progress** counts bytes of the file. Observers of `progress` are notified at most 100 times.
 ///
 /// The operation fails with an ``ImportError``.
 public final class ImportOperation: Headway.Operation, @unchecked Sendable {
-  /// The file that is read.
+  /// The path of the file.
   public let file: String
-  /// The table, as far as it was described.
+  /// The table, as far as you described it.
   public let table: TableSchema
   /// How the file is imported.
   public let options: ImportOptions
 
   let database: ImportDatabase
-  /// By what the imports of one run are known.
+  /// Identifies the imports of one run.
   let run: String?
-  /// How the import is noted, if an earlier run of the same imports has brought it to its end.
+  /// The history entry of the import, if an earlier run of the same imports has completed it.
   let finishedEntry: Int64?
-  /// What it shares with the imports of other files into the table.
+  /// The state shared with the imports of other files into the table.
   let group: FileGroup?
   private let rejects: (any RejectedRowReceiver)?
   private let state: Mutex<State>
@@ -54,9 +54,9 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     var report: TableReport
     var conversions = TextConversions()
     var startedAt: ContinuousClock.Instant?
-    /// Told of each batch that was committed, after it was.
+    /// Called after each batch has been committed.
     var observer: (@Sendable (TableReport) -> Void)?
-    /// Told when the import fails.
+    /// Called when the import fails.
     var failureHandler: (@Sendable (any Error) -> Void)?
   }
 
@@ -64,12 +64,12 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - file: The path of the file.
-  ///   - table: What is known of the table. Columns of the file that are not described are taken along as text. By
-  ///     default the table is that of the GTFS reference if the file is called like one of its files, and else has
-  ///     the file's name without its ending, and no key.
+  ///   - table: The description of the table. Columns of the file that are not described are imported as text. By
+  ///     default, the table is that of the GTFS reference if the file has the name of one of its files. Otherwise it
+  ///     has the file's name without its extension, and no key.
   ///   - database: The database.
   ///   - options: How the file is imported.
-  ///   - rejects: Where rows go with which something is wrong; nil to count them only.
+  ///   - rejects: The file for rows that have problems; nil to only count them.
   public convenience init(
     file: String, table: TableSchema? = nil, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
     rejects: RejectsFile? = nil
@@ -78,7 +78,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
       readingFrom: file, into: table ?? TableSchema(forFile: file), of: database, options: options, rejects: rejects)
   }
 
-  /// Creates an operation whose rejects go elsewhere than into a file.
+  /// Creates an operation with any receiver of rejects.
   init(
     readingFrom file: String, into table: TableSchema, of database: ImportDatabase, options: ImportOptions,
     rejects: (any RejectedRowReceiver)?, run: String? = nil, finishedEntry: Int64? = nil,
@@ -112,10 +112,10 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
 
   /// Calls `observer` after each committed batch, on the thread that wrote it.
   ///
-  /// One observer at a time. While there is one, each batch is committed by itself; else batches that wait for the
-  /// database are committed together.
+  /// Only one observer is called at a time: a new one replaces the old one. While there is an observer, each batch is
+  /// committed separately; otherwise batches that wait for the database are committed together.
   ///
-  /// - Parameter observer: What to call with the report so far; nil to call nothing.
+  /// - Parameter observer: The block to call with the report so far; nil to call nothing.
   public func onCommit(_ observer: (@Sendable (TableReport) -> Void)?) {
     let old = state.withLock { state in
       let old = state.observer
@@ -125,11 +125,12 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     _ = old
   }
 
-  /// Whether an earlier run of the same imports has brought this one to its end: it adds only the records that the file
-  /// has got since.
+  /// Whether an earlier run of the same imports has completed this one.
+  ///
+  /// In that case it adds only the records that the file has gained since then.
   package var wasFinished: Bool { finishedEntry != nil }
 
-  /// Whether somebody is called at each commit.
+  /// Whether an observer is called at each commit.
   var isWatched: Bool { state.withLock { $0.observer != nil } }
 
   /// Calls `handler` when the import fails, before the operation finishes.
@@ -148,7 +149,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     } catch {
       let failureHandler = state.withLock { $0.failureHandler }
       end(isComplete: false)
-      // SQLite gives up what takes long when the operation is cancelled; that is not a failure.
+      // When the operation is cancelled, SQLite interrupts long statements. That is not a failure.
       if isCancelled, error.isInterruption { return }
       failureHandler?(error)
       throw error
@@ -156,12 +157,12 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   }
 
   private func end(isComplete: Bool) {
-    // What observes is let go of, after the lock is released: it may well keep this operation.
+    // The handlers are released after the lock, because they might own this operation.
     let (report, observers) = state.withLock { state in
       if let start = state.startedAt { state.report.duration = .now - start }
       state.startedAt = nil
       state.report.isComplete = isComplete
-      // The last line end came after the last batch.
+      // The end of the last line comes after the last batch.
       if isComplete, let size = state.report.size { state.report.bytes = size }
       let observers = (state.observer, state.failureHandler)
       (state.observer, state.failureHandler) = (nil, nil)
@@ -169,13 +170,13 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     }
     withExtendedLifetime(observers) {}
     guard isComplete else { return }
-    // Of a pipe the size was not known.
+    // The size of a pipe was not known until now.
     let size = Int64(max(1, report.bytes))
     progress.totalUnitCount = size
     progress.completedUnitCount = size
   }
 
-  /// Called after rows that replaced others have been refused by triggers then.
+  /// Called after triggers have refused rows while they replaced others.
   func refused(_ rows: [RejectedRow]) throws {
     state.withLock { $0.conversions.remove(lines: Set(rows.map(\.line))) }
     try committed(rows: -rows.count, rejects: rows, endOffsets: [])
@@ -188,7 +189,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     progress.totalUnitCount = Int64(source.size ?? 0)
   }
 
-  /// Called at the end with what has changed of a table that existed.
+  /// Called at the end with the changes to a table that existed.
   func noteChanges(_ changes: [String]) { state.withLock { $0.report.schemaChanges = changes } }
 
   /// Called at the end.
@@ -196,7 +197,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     let (replaced, removed, refused) = (target.replaced, target.removed, target.refusedBefore)
     state.withLock { state in
       (state.report.replaced, state.report.removed) = (replaced, removed)
-      // They were refused by the import that this one has completed, and are not in the table.
+      // These rows were refused in the import that this one has completed, and are not in the table.
       state.report.rows -= refused
       state.report.rejected += refused
     }
@@ -205,15 +206,15 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   /// Called at the end.
   func noteUnchecked(_ references: [String]) { state.withLock { $0.report.uncheckedReferences = references } }
 
-  /// Adds something that should be known about the whole.
+  /// Adds a note about the whole import.
   func note(_ text: String) { state.withLock { $0.report.notes.append(text) } }
 
-  /// Called if rows that were to replace others are gone with the import.
+  /// Called if rows that waited to replace others are discarded with the import.
   func takeBackRows() {
     state.withLock { ($0.report.rows, $0.report.bytes, $0.conversions) = (0, 0, TextConversions()) }
   }
 
-  /// Called at the end with the columns whose numbers have different numbers of decimals.
+  /// Called at the end with the columns whose numbers have different numbers of decimal places.
   func noteConversions(_ plan: TablePlan, uneven: Set<Int>) {
     state.withLock { $0.conversions.end(plan, uneven: uneven) }
   }
@@ -221,9 +222,9 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   /// Called after batches have been committed.
   ///
   /// - Parameters:
-  ///   - rows: How many rows they have.
-  ///   - rejectedRows: What is wrong with rows of theirs.
-  ///   - endOffsets: The places in the file up to which the batches bring the import, one after the other.
+  ///   - rows: The number of rows in the batches.
+  ///   - rejectedRows: The rejects of the batches.
+  ///   - endOffsets: The offset in the file where each batch ends, in order.
   ///   - conversions: The values whose text the table has not kept.
   /// - Throws: ``ImportError`` if the rejects can't be written.
   func committed(
@@ -252,7 +253,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
 }
 
 extension Error {
-  /// Whether SQLite was told to give up.
+  /// Whether SQLite was interrupted.
   fileprivate var isInterruption: Bool {
     (((self as? ImportError)?.underlying ?? self) as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT
   }

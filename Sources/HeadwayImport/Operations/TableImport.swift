@@ -4,7 +4,7 @@ import Headway
 import HeadwayCSV
 import HeadwayLines
 
-/// One run of an ``ImportOperation``: reads the header, prepares the table, and moves batches from the parser to the
+/// One run of an ``ImportOperation``: reads the header, prepares the table, and passes batches from the parser to the
 /// database.
 final class TableImport {
   private let operation: ImportOperation
@@ -56,7 +56,7 @@ final class TableImport {
       header: records.headerFields, options)
     defer { operation.noteConversions(plan, uneven: encoder.unevenColumns) }
     let line = BatchLine(operation, target)
-    // When reading fails, what was read before is written before the operation ends.
+    // If reading fails, the records read before are written before the operation ends.
     defer { line.waitForAll() }
 
     try line.report(skippedRecords(records))
@@ -73,7 +73,7 @@ final class TableImport {
 
     let report = operation.report
     let takesNone = report.rows == 0 && report.rejected > 0
-    // What is appended a second time is there already, and earlier files may have all rows of this one.
+    // Rows that are appended a second time already exist, and earlier files might have all rows of this one.
     let mayHaveAll = options.existingRows == .append && plan.hasKey
     let hasDuplicates = group != nil && (encoder.hasDuplicates || target.writer.hasDuplicates)
     if takesNone, !options.allowsNoRows, !mayHaveAll, !hasDuplicates { throw noRows(report) }
@@ -95,7 +95,7 @@ final class TableImport {
     isComplete = true
   }
 
-  /// The error of a file that has rows, none of which the table can have.
+  /// The error for a file whose rows were all rejected.
   private func noRows(_ report: TableReport) -> ImportError {
     let place = report.rejectsPath.map { "; see \($0)" } ?? ""
     return ImportError(
@@ -103,7 +103,7 @@ final class TableImport {
       message: "\(report.rejected.noneOfRows) be imported. The database is unchanged\(place).")
   }
 
-  /// Hands out the records, and says as an ``ImportError`` that they can't be read.
+  /// Passes each record to the blocks, and converts reading errors to ``ImportError``.
   private static func forEach(
     _ records: RecordSource, _ record: (borrowing CSVRecord) throws -> CSVFlow,
     malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
@@ -117,7 +117,7 @@ final class TableImport {
     _ records: RecordSource, _ header: [String], _ existing: ImportDatabase.Existing
   ) throws -> TablePlan {
     let layout = records.layout
-    // Rows that have no names are put under none that a table has.
+    // Rows without column names must not be matched with the named columns of a table.
     let known = Set(existing.columns.map(\.lowercasedAsName))
     guard layout.hasHeader || options.hasHeader == false || known.isEmpty || known.isSuperset(of: header) else {
       throw ImportError(
@@ -143,7 +143,7 @@ final class TableImport {
     return plan
   }
 
-  /// Records at the beginning that are no part of the table are in the rejects.
+  /// The rejects for records at the beginning of the file that are not part of the table.
   private func skippedRecords(_ records: RecordSource) -> [RejectedRow] {
     records.layout.skippedRecords.map { record in
       RejectedRow(
@@ -152,7 +152,7 @@ final class TableImport {
     }
   }
 
-  /// Makes sure that each record of the file is the header, in the table, or in the rejects.
+  /// Ensures that each record of the file is the header, in the table, or in the rejects.
   ///
   /// - Throws: ``ImportError`` with the code `lostRecords`.
   private func requireAll(of records: RecordSource) throws {
@@ -167,7 +167,7 @@ final class TableImport {
     }
   }
 
-  /// After each record: hands the batch over when it is full, and looks whether to go on.
+  /// Called after each record: sends the batch when it is full, and returns whether to continue.
   private func next(_ line: BatchLine, _ endOffset: Int) throws -> CSVFlow {
     line.filling.endOffset = endOffset
     if options.isStrict, let rejected = line.filling.rejects.first(where: { $0.status == .rejected }) {
@@ -183,7 +183,7 @@ final class TableImport {
 }
 
 extension RejectedRow {
-  /// The row as the error that ends a strict import.
+  /// The error that ends a strict import at this row.
   func error(path: String) -> ImportError {
     ImportError(.malformedRow, path: path, line: line, message: "The row can't be imported: \(reason).")
   }
