@@ -1,14 +1,14 @@
-/// A field, converted for the database.
+/// A field that has been converted for the database.
 ///
-/// Text is a stretch of the batch's bytes.
+/// Text is a range of the batch's bytes.
 struct EncodedValue {
   enum Kind: UInt8 {
     case null, integer, real, text
   }
 
-  /// The number, the bit pattern of the floating-point number, or where the text starts.
+  /// The number, the bit pattern of the floating-point number, or the start of the text.
   var payload: Int64
-  /// How many bytes the text has.
+  /// The number of bytes in the text.
   var length: Int32
   var kind: Kind
 

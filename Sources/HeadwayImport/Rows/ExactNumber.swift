@@ -1,16 +1,15 @@
 import HeadwayLines
 
-/// Numbers that a column whose type was found may hold, because they mean the same as their text.
+/// Parses the numbers that a column whose type was found can hold, because they mean the same as their text.
 ///
-/// `007`, `+1`, `1e5` and numbers with more digits than 64 bits hold are no such numbers, nor is anything with blanks
-/// around it.
+/// Excluded are `007`, `+1`, `1e5`, numbers with more digits than 64 bits hold, and anything with blanks around it.
 enum ExactNumber {
   /// A decimal fraction.
   struct Fraction {
     let value: Double
-    /// How many digits are behind the point.
+    /// The number of digits after the decimal point.
     let decimals: Int
-    /// The last of these is a zero, which a number does not keep.
+    /// Whether the last decimal is a zero, which a number does not keep.
     let endsWithZero: Bool
   }
 
@@ -23,16 +22,16 @@ enum ExactNumber {
     return NumberParsing.integer(field)
   }
 
-  /// The digits that survive the way to a `Double` and back, whatever they are (`DBL_DIG`).
+  /// The number of digits that always survive a conversion to `Double` and back (`DBL_DIG`).
   private static let mostDigits = 15
 
-  /// The digits of the longest number that is written with as few digits as possible.
+  /// The largest number of digits in the shortest representation of a `Double`.
   private static let mostShortestDigits = 17
 
   /// A decimal fraction of at most 15 digits, or one of more that is written with the fewest digits that read as the
-  /// same `Double`, as many programs write their numbers; or nil.
+  /// same `Double`, as many programs write their numbers; otherwise nil.
   ///
-  /// It has a point, or an exponent with a sign, as in `2e-3`: `1e5` and `12E4` may be names.
+  /// It must have a decimal point, or an exponent with a sign, as in `2e-3`: `1e5` and `12E4` might be names.
   static func fraction(_ field: UnsafeRawBufferPointer) -> Fraction? {
     let zero = UInt8(ascii: "0")
     var rest = field[...]
@@ -63,12 +62,12 @@ enum ExactNumber {
     guard significant <= mostShortestDigits, let value = NumberParsing.real(field), value.isFinite,
       significant <= mostDigits || isShortest(field, of: value)
     else { return nil }
-    // Zero has no sign, and a number that is too small is not zero.
+    // Negative zero is not accepted, and neither is a number so small that it reads as zero.
     if value == 0, field.first == UInt8(ascii: "-") || leadingZeros < digits { return nil }
     return Fraction(value: value, decimals: decimals.count, endsWithZero: decimals.last == zero)
   }
 
-  /// The text of a number that has more digits than SQLite writes; nil for any other.
+  /// The text of a number that has more digits than SQLite writes; nil for any other number.
   static func longText(_ value: Double) -> String? {
     var text = value.description
     return text.withUTF8 { significantDigits(of: UnsafeRawBufferPointer($0)).count } > mostDigits ? text : nil

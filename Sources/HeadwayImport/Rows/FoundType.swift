@@ -1,42 +1,45 @@
 import HeadwayLines
 
-/// The type of a column, by the values met so far: numbers, if each value is one that means the same as its text.
+/// The type of a column, based on the values met so far.
 ///
-/// What is found narrows no more than it must: `integer` widens to `numeric` by a fraction, and everything to `text`.
+/// It is a number type if each value is a number that means the same as its text.
+///
+/// The type widens no more than necessary: from `integer` to `numeric` when a fraction is met, and from any type to
+/// `text`.
 struct FoundType {
   private var hasIntegers = false
   private var hasFractions = false
   private var hasText = false
-  /// Fractions have different numbers of decimals.
+  /// Fractions have different numbers of decimal places.
   private var hasSeveralScales = false
   private var decimals: Int?
-  /// The first fraction that ends with a zero.
+  /// The first fraction that ends in zero.
   private var valueWithZero: String?
-  /// The first value that is a number, but not exactly.
+  /// The first value that is a number, but not an exact one.
   private var inexactValue: String?
-  /// A value is no number.
+  /// A value is not a number.
   private var hasOthers = false
-  /// The first value that is a number in a format of ``otherFormats`` alone.
+  /// The first value that is a number only in one of ``otherFormats``.
   private var valueInOtherFormat: String?
-  /// All values so far are numbers in these formats.
+  /// For each of ``otherFormats``, whether all values so far are numbers in it.
   private var possibleFormats: [Bool]
-  /// The format that the options give.
+  /// The format set in the options.
   private let format: NumberFormat
 
-  /// Formats that a note names.
+  /// Formats that a note can suggest.
   private static let otherFormats = [
     NumberFormat(decimalSeparator: ","), NumberFormat(groupSeparator: ","),
     NumberFormat(decimalSeparator: ",", groupSeparator: "."), NumberFormat(groupSeparator: "'"),
     NumberFormat(decimalSeparator: ",", groupSeparator: " "),
   ].map { (format: $0, numbers: PlainNumbers($0)) }
 
-  /// - Parameter format: The format that the options give; a note names only formats that agree with it.
+  /// - Parameter format: The format set in the options. A note suggests only formats that agree with it.
   init(_ format: NumberFormat) {
     self.format = format
     possibleFormats = Self.otherFormats.map { $0.format.extends(format) }
   }
 
-  /// Takes in a number that has the same format whatever the options are, or another value that is not empty.
+  /// Processes a nonempty value whose number format does not depend on the options, such as a JSON number.
   mutating func meetPlain(_ value: UnsafeRawBufferPointer) {
     let isNumber = ExactNumber.integer(value) != nil || ExactNumber.fraction(value) != nil
     let formats = possibleFormats
@@ -44,11 +47,11 @@ struct FoundType {
     if isNumber { possibleFormats = formats }
   }
 
-  /// Takes in a value that is not empty.
+  /// Processes a nonempty value.
   ///
   /// - Parameters:
   ///   - value: The value.
-  ///   - plain: The number that it is, as SQLite reads it.
+  ///   - plain: The value as a number in SQLite's format.
   mutating func meet(_ value: UnsafeRawBufferPointer, plain: UnsafeRawBufferPointer) {
     checkFormats(of: value)
     if ExactNumber.integer(plain) != nil {
@@ -80,8 +83,9 @@ struct FoundType {
     }
   }
 
-  /// Whether a value is a number that 64 bits do not hold exactly, or has an exponent; and no identifier, as one with
-  /// zeros or a plus before it.
+  /// Whether a value is a number that 64 bits do not hold exactly, or has an exponent.
+  ///
+  /// Excludes identifiers, such as digits after leading zeros or a plus sign.
   private static func isInexactNumber(_ value: UnsafeRawBufferPointer) -> Bool {
     let digits = value.drop { $0 == UInt8(ascii: "-") }.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard digits.count < 2 || digits.first != UInt8(ascii: "0"), value.first != UInt8(ascii: "+"),
@@ -90,7 +94,7 @@ struct FoundType {
     return number.isFinite
   }
 
-  /// Text, if nothing was met.
+  /// The type for the values met so far; text if there were none.
   var type: ColumnType {
     switch (hasIntegers, hasFractions) {
     case _ where hasText: .text
@@ -101,17 +105,18 @@ struct FoundType {
     }
   }
 
-  /// What should be known of the column: zeros that are not kept, or numbers that are text.
+  /// A note about the column, if trailing zeros are dropped, or numbers are kept as text.
   ///
-  /// Where all values have as many decimals, as amounts of money do, the text can be made again.
+  /// If all values have the same number of decimal places, as amounts of money do, the text can be restored, and there
+  /// is no note.
   ///
-  /// - Parameter name: The column.
+  /// - Parameter name: The name of the column.
   /// - Returns: A sentence, or nil.
   func note(on name: String) -> String? {
     switch type {
     case .text:
       if let valueInOtherFormat, let format = possibleFormats.firstIndex(of: true) {
-        // `1,234` may be either.
+        // `1,234` can be read either way.
         let isEither = possibleFormats[0] && possibleFormats[1]
         let option =
           isEither ? "--decimal ',' or --thousands ','" : Self.otherFormats[format].format.options(beside: self.format)
@@ -130,7 +135,7 @@ struct FoundType {
 }
 
 extension NumberFormat {
-  /// Whether this is another format that has the characters of `given`, as far as those are not the default.
+  /// Whether this is a different format that keeps the characters of `given`, except for those that are the default.
   fileprivate func extends(_ given: NumberFormat) -> Bool {
     let standard = NumberFormat()
     return self != given
@@ -138,7 +143,7 @@ extension NumberFormat {
       && (given.groupSeparator == nil || given.groupSeparator == groupSeparator)
   }
 
-  /// The options of the tool that turn `given` into this format.
+  /// The options of the tool that change `given` to this format.
   fileprivate func options(beside given: NumberFormat) -> String {
     func option(_ name: String, _ character: Character) -> String {
       character == "'" ? "\(name) \"'\"" : "\(name) '\(character)'"
@@ -152,10 +157,10 @@ extension NumberFormat {
 }
 
 extension ColumnType {
-  /// The largest whole number up to which a floating-point number holds each.
+  /// The limit up to which a floating-point number represents every whole number exactly.
   private static let mostWhole: Int64 = 1 << 53
 
-  /// A value as a column of this type, which was found, keeps it; nil if it takes a wider type.
+  /// A value as a column of this type, if the type was found, stores it exactly; nil if it requires a wider type.
   func exactValue(_ field: UnsafeRawBufferPointer) -> EncodedValue? {
     switch self {
     case .text: return nil
@@ -172,7 +177,7 @@ extension ColumnType {
     }
   }
 
-  /// The type that takes what this has, and a value that it does not take.
+  /// The type for the column's earlier values and for one that does not fit this type.
   func widened(for field: UnsafeRawBufferPointer) -> ColumnType {
     self == .integer && ColumnType.numeric.exactValue(field) != nil ? .numeric : .text
   }

@@ -1,7 +1,7 @@
-/// A set of keys, remembered as hashes of 64 bits: 8 bytes each at a load of at most three quarters.
+/// A set of keys, stored as hashes of 64 bits: 8 bytes each at a load of at most three quarters.
 ///
-/// Two keys with the same hash count as one. With *n* keys that happens to any of them with a probability of about
-/// *n*² / 2⁶⁵: one in four million for three million keys. The hash is seeded anew in each process.
+/// Two keys with the same hash count as one. With *n* keys, the probability that this happens to any of them is about
+/// *n*² / 2⁶⁵: one in four million for three million keys. Each process uses a different seed for the hash.
 struct KeySet {
   private var slots: [UInt64]
   private(set) var count = 0
@@ -10,7 +10,7 @@ struct KeySet {
     slots = Array(repeating: 0, count: (minimumCapacity * 4 / 3 + 1).nextPowerOfTwo)
   }
 
-  /// Adds a hash; false if it was there.
+  /// Adds a hash; returns false if the set already contains it.
   mutating func insert(_ hash: UInt64) -> Bool {
     if (count + 1) * 4 > slots.count * 3 { grow() }
     let hash = Self.nonZero(hash)

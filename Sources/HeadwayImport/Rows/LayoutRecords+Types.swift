@@ -1,14 +1,15 @@
 import HeadwayCSV
 
 extension TablePlan {
-  /// Finds the types of columns that nothing describes, by the first rows of the file.
+  /// Finds the types of columns without a description, from the first rows of the file.
   ///
   /// - Parameters:
   ///   - records: The file, with its sample.
   ///   - options: How it is imported.
   ///   - described: The columns that have types.
-  ///   - existing: By the names, in lower case, of columns that are there, and whose types were found then, these.
-  /// - Returns: What should be known about the columns of a new table.
+  ///   - existing: The types that were found for existing columns when they were created, by the column's name in lower
+  ///     case.
+  /// - Returns: Notes about the columns of a new table.
   mutating func findTypes(
     in records: RecordSource, _ options: ImportOptions, described: [ColumnSchema], existing: [String: ColumnType]
   ) -> [String] {
@@ -27,14 +28,14 @@ extension TablePlan {
 }
 
 extension LayoutRecords {
-  /// The types of the columns, by the rows behind the header.
+  /// The types of the columns, from the rows after the header.
   func types(behind headerRecords: Int, _ options: ImportOptions, isJSON: Bool) -> [FoundType] {
     var types = Array(repeating: FoundType(options.numberFormat), count: width)
     let (nullTexts, numbers) = (NullTexts(options), PlainNumbers(options.numberFormat))
     for record in records.dropFirst(headerRecords) where record.count == width {
       for (column, field) in record.fields.enumerated() where !field.isEmpty && !nullTexts.contains(field) {
         field.withUnsafeBytes { value in
-          // A number of JSON has one format.
+          // All JSON numbers have the same format.
           if isJSON, !record.wasQuoted(at: column) { return types[column].meetPlain(value) }
           guard let numbers else { return types[column].meet(value, plain: value) }
           withUnsafeTemporaryAllocation(byteCount: PlainNumbers.mostBytes, alignment: 1) { buffer in

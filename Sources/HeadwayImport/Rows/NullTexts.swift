@@ -1,9 +1,9 @@
 import HeadwayCSV
 
-/// Which fields have no value.
+/// Determines which fields have no value.
 struct NullTexts {
   private let texts: [[UInt8]]
-  /// The texts mean no value in quotes too.
+  /// Whether the texts also mean that there is no value in quotes.
   private let countInQuotes: Bool
 
   init(_ options: ImportOptions) {
@@ -13,7 +13,7 @@ struct NullTexts {
 
   func contains(_ field: some Collection<UInt8>) -> Bool { texts.contains { $0.elementsEqual(field) } }
 
-  /// The bytes of a field; none if the record is too short to have it, or its text means no value.
+  /// The bytes of a field; empty if the record is too short to have it, or if its text means that it has no value.
   func value(of field: Int, in record: borrowing CSVRecord) -> UnsafeRawBufferPointer {
     let none = UnsafeRawBufferPointer(start: nil, count: 0)
     guard field < record.count else { return none }

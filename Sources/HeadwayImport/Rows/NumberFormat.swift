@@ -1,40 +1,40 @@
-/// How the numbers of a file are written, for instance `1.234,56` in German.
+/// The format of the numbers in a file, for example `1.234,56` in German.
 ///
 /// ```swift
 /// var options = ImportOptions()
 /// options.numberFormat = NumberFormat(decimalSeparator: ",", groupSeparator: ".")
 /// ```
 ///
-/// Numbers that are written in another way stay text: with a decimal comma, `1.5` is text, and `1.500` is a number only
-/// if the point separates groups.
+/// Numbers in another format stay text: with a decimal comma, `1.5` is text, and `1.500` is a number only if the point
+/// separates groups.
 public struct NumberFormat: Sendable, Hashable {
-  /// The character before the decimals.
+  /// The character between the whole number and the decimals.
   public var decimalSeparator: Character
   /// The character between groups of three digits; nil if there is none.
   ///
-  /// If it is a space, spaces that do not break a line separate groups, too.
+  /// If it is a space, no-break spaces also separate groups.
   public var groupSeparator: Character?
 
   /// Describes a format; the default is `1234.56`.
   ///
   /// - Parameters:
-  ///   - decimalSeparator: The character before the decimals, which is no digit.
-  ///   - groupSeparator: The character between groups of three digits, another one.
+  ///   - decimalSeparator: The character between the whole number and the decimals. It can't be a digit.
+  ///   - groupSeparator: The character between groups of three digits. It must differ from `decimalSeparator`.
   public init(decimalSeparator: Character = ".", groupSeparator: Character? = nil) {
     precondition(decimalSeparator != groupSeparator, "The separators must differ: \(decimalSeparator)")
     (self.decimalSeparator, self.groupSeparator) = (decimalSeparator, groupSeparator)
   }
 }
 
-/// Turns numbers of a format into those that SQLite reads.
+/// Converts numbers of a format to the format that SQLite reads.
 struct PlainNumbers {
   private let decimalSeparator: [UInt8]
   private let groupSeparators: [[UInt8]]
 
-  /// More bytes are no number that 64 bits hold.
+  /// The longest number that is converted: no number with more bytes fits in 64 bits.
   static let mostBytes = 64
 
-  /// Nil for the format that SQLite reads.
+  /// Creates a converter; nil if the format is the one that SQLite reads.
   init?(_ format: NumberFormat) {
     guard format != NumberFormat() else { return nil }
     decimalSeparator = Array(String(format.decimalSeparator).utf8)
@@ -42,18 +42,18 @@ struct PlainNumbers {
     groupSeparators = (group == [" "] ? [" ", "\u{A0}", "\u{202F}"] : group).map { Array(String($0).utf8) }
   }
 
-  /// Writes the number that a field is, as SQLite reads it.
+  /// Converts a field to a number in the format that SQLite reads.
   ///
   /// - Parameters:
   ///   - field: The field.
-  ///   - buffer: Where the number is written; ``mostBytes``.
-  /// - Returns: The bytes of the number; none if the field is no number of the format.
+  ///   - buffer: The memory for the number, of ``mostBytes`` bytes.
+  /// - Returns: The bytes of the number; empty if the field is not a number of the format.
   func plain(_ field: UnsafeRawBufferPointer, in buffer: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
     let count = field.count <= Self.mostBytes ? write(field[...], to: buffer) ?? 0 : 0
     return UnsafeRawBufferPointer(rebasing: buffer[..<count])
   }
 
-  /// - Returns: How many bytes were written; nil if the field is no number of the format.
+  /// - Returns: The number of bytes written; nil if the field is not a number of the format.
   private func write(_ field: Slice<UnsafeRawBufferPointer>, to plain: UnsafeMutableRawBufferPointer) -> Int? {
     var (rest, count) = (field, 0)
     func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
@@ -81,7 +81,7 @@ struct PlainNumbers {
       count += 1
       copy(rest.prefix(while: isDigit).count)
     }
-    // The rest may be an exponent, and has no point.
+    // The rest can be an exponent, but can't contain a point.
     guard !rest.contains(UInt8(ascii: ".")) else { return nil }
     copy(rest.count)
     return count

@@ -1,23 +1,24 @@
-/// A row of a file with which something is wrong.
+/// A row of a file that has a problem.
 public struct RejectedRow: Sendable, Hashable {
-  /// What became of the row.
+  /// How the import treated the row.
   public enum Status: String, Sendable, Hashable, Codable {
-    /// It is not in the database.
+    /// The row is not in the database.
     case rejected
-    /// It is no row, and not in the database: it comes before the header, or is a header that can't be used.
+    /// The record is not a row, and is not in the database: it comes before the header, or is a header that can't be
+    /// used.
     case skipped
-    /// It is in the database as it stands in the file, and something should be known about it.
+    /// The row is in the database as it is in the file, but has a problem.
     case reported
   }
 
-  /// The table into which the file is imported.
+  /// The table that the file is imported into.
   public let table: String
-  /// The physical line, counted from 1, on which the record starts.
+  /// The physical line where the record starts, counted from 1.
   public let line: Int
-  /// What became of the row.
+  /// How the import treated the row.
   public let status: Status
-  /// What is wrong, for a person.
+  /// The problem, described for people.
   public let reason: String
-  /// The record as it stands in the file, without its line end.
+  /// The record as it is in the file, without its line ending.
   public let record: [UInt8]
 }

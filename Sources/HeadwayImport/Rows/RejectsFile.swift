@@ -3,46 +3,52 @@ import Headway
 import HeadwayCSV
 import Synchronization
 
-/// What takes the rows with which something is wrong, from any thread.
+/// Receives rows that have problems, on any thread.
 protocol RejectedRowReceiver: Sendable {
-  /// Where they can be read; nil if that is nowhere.
+  /// The path of the file that contains the rows; nil if there is none.
   var rejectsPath: String? { get }
 
-  /// Takes rows, in the order of their lines.
+  /// Adds rows, in the order of their lines.
   func append(_ rows: [RejectedRow]) throws
 }
 
-/// Collects the rows with which something is wrong in a CSV file of its own: table, line, status, reason and record.
+/// Collects the rows that have problems in a separate CSV file with the columns table, line, status, reason and record.
 ///
-/// The file is made when the first row comes, and its folder with it. A file that is there, for instance from an
-/// earlier import, is left alone: then this one gets a number, as in `rejects-2.csv`. Safe to use from any thread.
+/// The file and its folder are created when the first row is added. An existing file, for example of an earlier import,
+/// is left unchanged; the new file gets a number, as in `rejects-2.csv`. You can use an instance from any thread.
 public final class RejectsFile: RejectedRowReceiver {
   private struct State {
     var path: String
     var handle: FileHandle?
   }
 
-  // Protected by the lock. The writing itself is under it too, so that rows stay whole.
+  // Protected by the lock. Rows are also written under the lock, so that they stay whole.
   private let state: Mutex<State>
 
   /// Prepares the file.
   ///
-  /// - Parameter path: Where the file is to be.
+  /// It is created when the first row is added.
+  ///
+  /// - Parameter path: The path of the file.
   public init(path: String) { state = Mutex(State(path: path)) }
 
   /// Prepares the file for a table.
   ///
+  /// It is created when the first row is added.
+  ///
   /// - Parameters:
-  ///   - table: The table, whose name the file gets; with `_` in place of what can't be in the name of a file.
-  ///   - folder: The folder.
+  ///   - table: The table that gives the file its name, with `_` instead of characters that a file name can't have.
+  ///   - folder: The folder of the file.
   public convenience init(forTable table: String, inFolder folder: String) {
     let name = String(table.map { $0 == "/" || $0 == "\0" ? "_" : $0 })
-    // A name has 255 bytes at most, and is not hidden.
+    // A file name has at most 255 bytes, and this one must not be hidden.
     let start = String(decoding: (name.hasPrefix(".") ? "_\(name)" : name).utf8.prefix(200), as: UTF8.self)
     self.init(path: "\(folder)/\(start).csv")
   }
 
-  /// Where the file is or, while it has no row, where it is to be if there is none by then.
+  /// The path of the file.
+  ///
+  /// Until the first row is added, the name can still change if another file gets it first.
   public var path: String { state.withLock { $0.path } }
 
   var rejectsPath: String? { path }
@@ -79,7 +85,7 @@ public final class RejectsFile: RejectedRowReceiver {
     }
   }
 
-  /// Writes whole rows, also where the disk has room for a part of them only.
+  /// Writes whole rows, even if the disk has space for only a part of them.
   private static func write(_ text: Data, rowEnds: [Int], to handle: FileHandle) throws {
     let start = try handle.offset()
     do {
@@ -91,7 +97,7 @@ public final class RejectsFile: RejectedRowReceiver {
     }
   }
 
-  /// Makes the file, under the first name that is free.
+  /// Creates the file under the first free name.
   private static func make(_ state: inout State) throws -> FileHandle {
     let path = state.path
     let folder = FileSystem.folder(of: path)

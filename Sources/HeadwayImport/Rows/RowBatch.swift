@@ -1,18 +1,18 @@
-/// Rows on their way from the parser to the database: the rows of one transaction, with the bytes they need.
+/// Rows in flight from the parser to the database, with the bytes they need.
 ///
-/// Reused for the whole import: one thread fills it, hands it over, and another writes it.
+/// Batches are reused during the whole import: one thread fills a batch and hands it over to another, which writes it.
 final class RowBatch: @unchecked Sendable {  // Handed from one owner to the next: never used by two at once.
-  /// Where a row came from.
+  /// The origin of a row.
   struct Origin {
     var line: Int
     /// The number of the record in the file, counted from 1.
     var ordinal: Int
-    /// The record as it is in the file, in `bytes`.
+    /// The record as it is in the file, as a range of `bytes`.
     var recordStart: Int
     var recordCount: Int
   }
 
-  /// A batch with so many bytes of rows is full: a thousand rows of a thousand bytes.
+  /// The number of bytes that make a batch full: a thousand rows of a thousand bytes.
   static let mostBytes = 1 << 20
 
   let columnCount: Int
@@ -23,15 +23,17 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   private(set) var bytes: UnsafeMutableRawPointer
   private var byteCapacity: Int
   private(set) var byteCount = 0
-  /// What is wrong with rows up to here, in the order of their lines.
+  /// The rejects up to this batch, in the order of their lines.
   var rejects: [RejectedRow] = []
-  /// In a table without a key: the records that are no rows, whose places an earlier import may have filled.
+  /// In a table without a key, the records that did not become rows.
+  ///
+  /// An earlier import might have filled their places.
   var rejectedOrdinals: [Int] = []
-  /// The values of rows whose text the table does not keep.
+  /// The values whose text the table does not keep.
   var conversions: [TextConversion] = []
-  /// By column, the type that it must have before these rows are written.
+  /// The types that columns must have before these rows are written, by column.
   var widenings: [Int: ColumnType] = [:]
-  /// The place in the file up to which this batch brings the import.
+  /// The offset in the file where this batch ends.
   var endOffset = 0
 
   init(columnCount: Int, capacity: Int) {
@@ -51,7 +53,7 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   var count: Int { origins.count }
   var isFull: Bool { origins.count == capacity || byteCount >= Self.mostBytes }
   var isEmpty: Bool { origins.isEmpty && rejects.isEmpty }
-  /// Whether there is anything to write into the table, to delete there, or to change of it.
+  /// Whether writing the batch inserts rows, removes rows, or changes the table.
   var changesTable: Bool { !origins.isEmpty || !rejectedOrdinals.isEmpty || !widenings.isEmpty }
 
   func removeAll() {
@@ -61,11 +63,11 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
     conversions.removeAll(keepingCapacity: true)
     widenings.removeAll(keepingCapacity: true)
     byteCount = 0
-    // After a row that is longer than a whole batch.
+    // The batch may have had a row longer than a whole batch.
     if byteCapacity > 2 * Self.mostBytes { makeRoom(for: Self.mostBytes) }
   }
 
-  /// Copies bytes in; returns where they start.
+  /// Copies bytes into the batch; returns their start.
   func append(_ source: UnsafeRawBufferPointer) -> Int {
     let start = byteCount
     if byteCount + source.count > byteCapacity {
@@ -84,13 +86,13 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
     bytes = room
   }
 
-  /// Where the values of the row now being encoded go.
+  /// The place for the values of the row that is being encoded.
   var nextRow: UnsafeMutablePointer<EncodedValue> { values + origins.count * columnCount }
 
-  /// Completes the row whose values were put at ``nextRow``.
+  /// Completes the row whose values are at ``nextRow``.
   func endRow(_ origin: Origin) { origins.append(origin) }
 
-  /// Takes back the bytes and the conversions of a row that was not completed.
+  /// Removes the bytes and the conversions of a row that was not completed.
   func dropRow(from start: Int) {
     byteCount = start
     while conversions.last?.row == count { conversions.removeLast() }

@@ -1,24 +1,28 @@
 import HeadwayCSV
 import HeadwayLines
 
-/// Turns records into rows of a batch: converts fields to the types of their columns, checks what must hold, and sets
-/// aside what can't be taken.
+/// Converts records to rows of a batch: converts fields to the types of their columns, checks references and keys, and
+/// rejects records that can't be imported.
 struct RowEncoder {
-  /// What is asked of a column for each field; without names, whose references would be counted for each.
+  /// The properties of a column that are needed for each field.
+  ///
+  /// It has no names, because copying their references for each field is slow.
   private struct Reading {
-    /// The position of the field; nil when the file does not have the column.
+    /// The position of the field; nil if the file does not have the column.
     let field: Int?
     let isKey: Bool
     let isRequired: Bool
     let isChecked: Bool
     let isFound: Bool
     var type: ColumnType
-    /// The numbers that the table makes of text although nothing asks for that.
+    /// The numbers to which the table converts text although the import does not describe the column as a number.
     let affinity: ColumnType?
-    /// The number of decimals of the first number, and whether others have another one; only with an affinity.
+    /// The number of decimal places of the first number.
+    ///
+    /// Only set with an affinity, like ``isUneven``: whether other numbers have different ones.
     var decimals: Int?
     var isUneven = false
-    /// Numbers of it were written in another way than they are kept, for instance with zeros at their end.
+    /// Whether some numbers are written in another way than they are stored, for example with trailing zeros.
     var hasOtherText = false
   }
 
@@ -26,31 +30,31 @@ struct RowEncoder {
   private var readings: [Reading]
   private let raggedRows: ImportOptions.RaggedRows
   private let nullTexts: NullTexts
-  /// What reads numbers of another format than SQLite's; nil for that.
+  /// Converts numbers in another format than SQLite's; nil for SQLite's own.
   private let numbers: PlainNumbers?
-  /// The fields of the header, where it may come again; else empty.
+  /// The fields of the header, if a repeated header is rejected; otherwise empty.
   private let header: [[UInt8]]
-  /// Whether the key is SQLite's row number, which takes nothing but whole numbers.
+  /// Whether the key is SQLite's row number, which must be a whole number.
   private let isRowIdentifier: Bool
-  /// For each column with a reference that can be checked: the keys there are.
+  /// The keys that exist, for each column with a reference that can be checked.
   private var known: [Int: KeySet]
-  /// The keys met so far in a re-import, where the database can't tell a second row from an update.
+  /// The keys met so far in a repeated import, where the database can't distinguish a duplicate row from an update.
   private(set) var seen: KeySet?
-  /// Whether a row has the key of another.
+  /// Whether a row was a duplicate of another, by its key.
   private(set) var hasDuplicates = false
-  /// What should be known about the whole: a sentence each.
+  /// Notes about the whole file, one sentence each.
   private(set) var notes: [String] = []
-  /// The columns that the table turns into numbers, and whose numbers have different numbers of decimals.
+  /// The columns that the table converts to numbers, and whose numbers have different numbers of decimal places.
   var unevenColumns: Set<Int> { Set(readings.indices.filter { readings[$0].isUneven }) }
-  /// Columns that refer to their own table, with the values met there.
+  /// The columns that refer to their own table, with the values met there.
   private(set) var selfReferences: [SelfReference]
 
   /// - Parameters:
   ///   - plan: How fields become columns.
-  ///   - known: By column, the keys of the table to which it refers.
-  ///   - seen: The keys of earlier files, if a second row with a key is to be found here; nil if the database finds it.
+  ///   - known: The keys of the table that a column refers to, by column.
+  ///   - seen: The keys of earlier files, if the encoder must find duplicate keys; nil if the database finds them.
   ///   - header: The fields of the header.
-  ///   - options: What becomes of rows with other numbers of fields, and what text means no value.
+  ///   - options: How to treat rows with other numbers of fields, and which texts mean that a field has no value.
   init(
     _ plan: TablePlan, known: [Int: KeySet], seen: KeySet?, header: [[UInt8]], _ options: ImportOptions
   ) {
@@ -62,7 +66,7 @@ struct RowEncoder {
         affinity: column.affinity?.type)
     }
     (raggedRows, nullTexts, numbers) = (options.raggedRows, NullTexts(options), PlainNumbers(options.numberFormat))
-    // Of one column, it may be a value.
+    // In a file with one column, a field that equals its name might be a value.
     self.header = plan.fieldCount > 1 ? header : []
     isRowIdentifier = plan.isRowIdentifierKey
     self.known = known
@@ -70,7 +74,7 @@ struct RowEncoder {
     selfReferences = plan.columns.indices.compactMap { SelfReference(plan, column: $0) }
   }
 
-  /// Adds a record to a batch: as a row, or to its rejects; in some cases both.
+  /// Adds a record to a batch as a row, to its rejects, or to both.
   mutating func encode(_ record: borrowing CSVRecord, into batch: RowBatch) {
     guard record.count == plan.fieldCount || isPadded(record) else {
       return reject(record, batch, "expected \(plan.fieldCount) fields, found \(record.count)")
@@ -138,7 +142,7 @@ struct RowEncoder {
     return true
   }
 
-  /// Whether a record with another number of fields than it should have may be a row.
+  /// Whether a record with an unexpected number of fields can still be a row.
   private func isPadded(_ record: borrowing CSVRecord) -> Bool {
     guard record.count > plan.fieldCount else {
       let isExpected = plan.endsRowsWithDelimiter && plan.namesSurplusFields && record.count == plan.fieldCount - 1
@@ -156,7 +160,7 @@ struct RowEncoder {
     _ batch: RowBatch
   ) -> EncodedValue {
     let (isFound, type) = (readings[position].isFound, readings[position].type)
-    // A number of JSON has one format; a string has that of the options.
+    // All JSON numbers have the same format. A JSON string has the format of the options.
     let isJSONNumber = plan.isJSONLines && readings[position].field.map { !record.wasQuoted(at: $0) } == true
     if let affinity = readings[position].affinity {
       noteConversion(bytes, affinity, position, isPlain: numbers == nil || isJSONNumber, batch)
@@ -174,7 +178,7 @@ struct RowEncoder {
     }
   }
 
-  /// Converts a value whose number SQLite reads as `plain`, if it is one.
+  /// Converts a value whose number SQLite reads as `plain`, if it is a number.
   private func value(
     _ bytes: UnsafeRawBufferPointer, _ plain: UnsafeRawBufferPointer, _ type: ColumnType, _ position: Int,
     _ record: borrowing CSVRecord, _ recordStart: Int, _ batch: RowBatch
@@ -182,13 +186,14 @@ struct RowEncoder {
     func reportValue(_ reason: String) {
       report(record, batch, "\(plan.columns[position].name): ‘\(bytes.shortText)’ is \(reason)")
     }
-    // The type of the column makes a number of what SQLite reads as one.
+    // The type of the column converts any text that SQLite reads as a number.
     let kept = numbers != nil && NumberParsing.real(bytes) != nil ? "kept as SQLite reads it" : "kept as text"
     switch type {
     case .text: break
     case .integer:
       if let number = NumberParsing.integer(plain) { return .integer(number) }
-      // SQLite makes a number of any text that looks like one. Done here, it is what is compared and what is reported.
+      // SQLite converts any text that looks like a number. Converting it here makes the compared and the reported value
+      // the same.
       if let number = NumberParsing.real(plain) {
         let whole = Int64(exactly: number)
         reportValue("not a whole number; kept as \(whole.map { "\($0)" } ?? "\(number)")")
@@ -205,7 +210,9 @@ struct RowEncoder {
     return text(bytes, record, recordStart, batch)
   }
 
-  /// Converts a value of a column whose type was found, which widens for a value that it does not keep.
+  /// Converts a value of a column whose type was found.
+  ///
+  /// The type widens if it can't store the value exactly.
   private mutating func exactValue(
     _ bytes: UnsafeRawBufferPointer, _ plain: UnsafeRawBufferPointer, _ position: Int, _ record: borrowing CSVRecord,
     _ recordStart: Int, _ batch: RowBatch
@@ -226,7 +233,7 @@ struct RowEncoder {
           "\(name) became text at line \(record.line). Earlier numbers have lost their original spelling. To keep it, "
             + "use --column-type '\(name):text'")
       } else if wider == .text, plan.existingColumns.isEmpty {
-        // The change of a column that existed is reported by itself.
+        // The change of an existing column is reported separately.
         notes.append(
           "\(name) became text at line \(record.line), because of ‘\(bytes.shortText)’. To make its numbers "
             + "comparable, use --column-type '\(name):real'")
@@ -237,18 +244,18 @@ struct RowEncoder {
     return text(bytes, record, recordStart, batch)
   }
 
-  /// Notes a value that the table turns into a number, if that has another text.
+  /// Records a value that the table converts to a number with a different text.
   private mutating func noteConversion(
     _ bytes: UnsafeRawBufferPointer, _ affinity: ColumnType, _ position: Int, isPlain: Bool, _ batch: RowBatch
   ) {
     var (decimals, loss) = (Int?.none, TextLoss.nothing)
     if readings[position].type == .integer {
-      // A whole number is what the key must be; others are reported or rejected.
+      // The key must be a whole number. Other values are reported or rejected.
       guard isPlain, ExactNumber.integer(bytes) == nil, NumberParsing.integer(bytes) != nil else { return }
       loss = .text
     } else {
       loss = affinity.loss(of: bytes, decimals: &decimals)
-      // SQLite does not know the format, in which this is another number or none.
+      // SQLite does not know the format, in which the value is another number or not a number.
       if !isPlain, decimals != nil, bytes.contains(UInt8(ascii: ".")) { loss = .text }
     }
     if let decimals {
@@ -263,7 +270,7 @@ struct RowEncoder {
   private func text(
     _ bytes: UnsafeRawBufferPointer, _ record: borrowing CSVRecord, _ recordStart: Int, _ batch: RowBatch
   ) -> EncodedValue {
-    // Most fields are stretches of the record, whose bytes are in the batch already; those with doubled quotes are not.
+    // Most fields are ranges of the record, whose bytes are already in the batch. Fields with doubled quotes are not.
     if let start = record.rawBytes.offset(of: bytes) { return .text(at: recordStart + start, count: bytes.count) }
     return .text(at: batch.append(bytes), count: bytes.count)
   }
@@ -300,12 +307,12 @@ struct RowEncoder {
         table: plan.table, line: record.line, status: .rejected, reason: reason, record: Array(raw)))
   }
 
-  /// How much of a record that is longer than the maximum is in the rejects.
+  /// The number of bytes that the rejects contain of a record that is longer than the maximum.
   private static let longestBeginning = 4_096
 }
 
 extension ColumnReference {
-  /// What is said of a row whose reference does not exist.
+  /// The reason for a row whose reference does not exist.
   func missing(_ value: String, from column: String) -> String {
     "\(column): there is no ‘\(value)’ in \(table).\(self.column)"
   }

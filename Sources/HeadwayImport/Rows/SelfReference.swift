@@ -2,7 +2,7 @@ import HeadwayCSV
 
 /// A column that refers to a column of its own table.
 ///
-/// What it names may come later in the file, so the values that were not met yet are kept until the end.
+/// The row that a value refers to can come later in the file, so values that were not met yet are kept until the end.
 struct SelfReference {
   /// A value that had not been met when its row was read.
   struct Unresolved {
@@ -18,7 +18,8 @@ struct SelfReference {
   private var met = KeySet()
   private var waiting: [Unresolved] = []
 
-  /// Nil when the column does not refer to its own table, or the file lacks one of the two.
+  /// Creates an instance; nil if the column does not refer to its own table, or if the file lacks one of the two
+  /// columns.
   init?(_ plan: TablePlan, column: Int) {
     guard let reference = plan.columns[column].reference, reference.table == plan.table,
       let field = plan.columns[column].field,
@@ -30,11 +31,11 @@ struct SelfReference {
     columnName = plan.columns[column].name
   }
 
-  /// Takes in a record.
+  /// Processes a record.
   ///
   /// - Parameters:
   ///   - record: The record.
-  ///   - value: The bytes of a field of it, by its position; none if it has no value.
+  ///   - value: Returns the bytes of the field at a position; empty if the field has no value.
   mutating func meet(
     _ record: borrowing CSVRecord, _ value: (borrowing CSVRecord, _ field: Int) -> UnsafeRawBufferPointer
   ) {
@@ -45,9 +46,9 @@ struct SelfReference {
     waiting.append(Unresolved(line: record.line, value: Array(value), record: Array(record.rawBytes)))
   }
 
-  /// What was not met in the whole file.
+  /// The values that were not met in the whole file.
   ///
-  /// It may be in the database from an earlier import.
+  /// They might be in the database from an earlier import.
   var unresolved: [Unresolved] {
     waiting.filter { entry in entry.value.withUnsafeBytes { !met.contains(KeySet.hash($0)) } }
   }

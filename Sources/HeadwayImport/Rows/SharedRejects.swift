@@ -1,8 +1,8 @@
 import Headway
 
-/// Collects the rejected rows of one of several files that go into one table, in a file for all of them.
+/// Collects the rejected rows of one of several files that go into one table, in one file for all of them.
 ///
-/// A line number does not say in which file it is, so each reason begins with its name.
+/// A line number does not identify the file, so each reason begins with the file's name.
 struct SharedRejects: RejectedRowReceiver {
   private let file: String
   private let rejects: RejectsFile

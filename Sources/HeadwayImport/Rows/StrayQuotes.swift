@@ -1,10 +1,10 @@
 import HeadwayCSV
 
 extension CSVDialect {
-  /// How many fields a record has if each quote in it begins or ends a stretch without delimiters, wherever it is.
+  /// The number of fields that a record has if each quote, at any position, begins or ends a range without delimiters.
   ///
-  /// Where a file has fields in quotes, and this is another number than that of its fields, a delimiter may have been
-  /// lost before a quoted field: `Office"Cable, 2 m"` was meant as two fields, and looks like two others.
+  /// If a file has quoted fields, and this differs from the record's number of fields, a delimiter before a quoted
+  /// field might be missing: `Office"Cable, 2 m"` was meant as two fields, but reads as two different ones.
   func fieldCountTakingQuotes(in record: UnsafeRawBufferPointer) -> Int {
     var count = 1
     var isQuoted = false

@@ -1,69 +1,76 @@
 import HeadwayCSV
 
-/// How the fields of one file become the columns of one table: the schema, met with the file's header.
+/// How the fields of one file become the columns of one table: the schema, matched with the file's header.
 struct TablePlan: Sendable {
   struct Column: Sendable {
     var name: String
     var type: ColumnType
-    /// The position of the field in the file; nil when the file does not have the column.
+    /// The position of the field in the file; nil if the file does not have the column.
     var field: Int?
-    /// An empty field is stored as empty text: the column is part of the key, which `NULL` can't be.
+    /// Whether the column is part of the key.
+    ///
+    /// An empty field is then stored as empty text, because a key can't be `NULL`.
     var isKey: Bool
     var isRequired: Bool
     var reference: ColumnReference?
-    /// The type was found: it widens for a value that it does not keep as it is.
+    /// Whether the type was found.
+    ///
+    /// It then widens for a value that it does not store exactly.
     var isFound = false
-    /// The table is there, and its column makes numbers of text although nothing asks for that; else nil.
+    /// The affinity of an existing column that converts text to numbers although the import does not describe it as a
+    /// number; otherwise nil.
     var affinity: NumberAffinity?
   }
 
-  /// The table in which the rows are written.
+  /// The table that the rows are written to.
   var table: String
   var columns: [Column]
-  /// The positions of the key's columns; empty for a table without a key, whose rows have the record's number as
-  /// `rowid`.
+  /// The positions of the key's columns; empty for a table without a key, where the `rowid` of a row is the number of
+  /// its record.
   let key: [Int]
   let indices: [[String]]
-  /// The first record of the file has the names.
+  /// Whether the first record of the file has the names.
   var hasHeader = true
-  /// The columns that the table of the database has, if it is there.
+  /// The columns of the table in the database, if it exists.
   private(set) var existingColumns: [String] = []
-  /// The file is JSON Lines: an empty string is a value, because there is `null`, and numbers have one format.
+  /// Whether the file is JSON Lines.
+  ///
+  /// An empty string is then a value, because `null` means no value, and numbers have one format.
   var isJSONLines = false
-  /// How many fields each record must have.
+  /// The number of fields that each record must have.
   let fieldCount: Int
-  /// A delimiter ends the rows, behind which there is an empty field more.
+  /// Whether rows end with a delimiter, which is followed by an extra empty field.
   var endsRowsWithDelimiter = false
-  /// That field has a column, too.
+  /// Whether this extra field has a column.
   var namesSurplusFields = false
-  /// The lines of rows that the file has twice, because it has its table twice.
+  /// The lines of rows that are in the file twice, because the file contains its table twice.
   var repeatedLines: Set<Int> = []
-  /// The delimiter and the quote of a file that has fields in quotes; nil for another one.
+  /// The delimiter and the quote of a file with quoted fields; nil for a file without them.
   var quoting: CSVDialect?
 
   var hasKey: Bool { !key.isEmpty }
   /// The names of the columns whose types were found.
   var foundColumns: [String] { columns.filter(\.isFound).map(\.name) }
-  /// Whether the rows are added to those of others, so that a key may be in the table and not in the file.
+  /// Whether the rows are appended, so that the table can already have a row with the same key.
   var isAppended = false
-  /// What is said of a second row with the same key.
+  /// The reason for rejecting a row whose key already exists.
   var duplicateReason: String {
     let names = key.map { columns[$0].name }.joined(separator: ", ")
     return isAppended ? "the table has a row with this key (\(names))" : "an earlier row has this key (\(names))"
   }
-  /// A name of SQLite's row number that no column has.
+  /// A name of SQLite's row number that is not the name of a column.
   var rowIdentifier: String { SQL.rowIdentifier(besideColumns: columns.map(\.name) + existingColumns) }
 
-  /// Meets a schema with a header.
+  /// Matches a schema with a header.
   ///
-  /// Columns that the file has and the schema does not are taken along as text, all in the order of the file. Columns
-  /// that only the schema has are left out, but for those of the key.
+  /// Columns that only the file has are imported as text. All columns are in the order of the file. Columns that only
+  /// the schema has are left out, except those of the key.
   ///
   /// - Parameters:
   ///   - schema: The table.
   ///   - header: The names of the fields, in the order of the file.
   ///   - path: The file, for errors.
-  ///   - chosen: The columns of the file that are taken along; all if it is empty.
+  ///   - chosen: The columns of the file to import; empty for all columns.
   ///   - requiresDescribedColumns: Whether the file must have all columns of the schema.
   /// - Throws: ``ImportError`` with the code `badHeader`.
   init(
@@ -93,7 +100,7 @@ struct TablePlan: Sendable {
       column(
         described[name.lowercasedAsName] ?? ColumnSchema(name: name), isKey: keyNames.contains(name.lowercasedAsName))
     }
-    // A key that the reference has, and this file has not.
+    // Key columns of the schema that this file lacks.
     for described in schema.columns where fields[described.name.lowercasedAsName] == nil {
       if keyNames.contains(described.name.lowercasedAsName) { columns.append(column(described, isKey: true)) }
     }
@@ -121,16 +128,16 @@ struct TablePlan: Sendable {
     self.columns = columns
   }
 
-  /// Takes in the columns that the table of the database has.
+  /// Adopts the names of the columns that the table of the database has.
   ///
-  /// Letters with accents may be written in two ways that mean the same, and look it, but are two names to SQLite: such
-  /// a column gets the name that it has there.
+  /// Letters with accents can be encoded in two ways that mean and look the same, but are different names to SQLite. A
+  /// column that differs only in this way gets its name in the table.
   ///
-  /// - Parameter existingColumns: Their names.
+  /// - Parameter existingColumns: The names of the table's columns.
   mutating func meet(existingColumns: [String]) {
     self.existingColumns = existingColumns
     for position in columns.indices {
-      // Equal as Swift compares text; but what SQLite takes for the same comes first.
+      // The names are equal as Swift compares text. A name that SQLite considers equal has priority.
       let name = columns[position].name.lowercasedAsName
       let same = existingColumns.filter { $0.lowercasedAsName == name }
       guard let other = same.first, !same.contains(where: { $0.lowercasedAsName.utf8.elementsEqual(name.utf8) }) else {
@@ -140,28 +147,29 @@ struct TablePlan: Sendable {
     }
   }
 
-  /// Notes the columns of the table that make numbers of text although no description asks for that.
+  /// Sets the affinities of the columns that convert text to numbers although they are not described as numbers.
   ///
   /// - Parameters:
-  ///   - affinities: By the names, in lower case, of columns that make numbers of text, what they make of it.
+  ///   - affinities: The affinities of columns that convert text to numbers, by the column's name in lower case.
   ///   - described: The columns that the import describes.
   mutating func meet(affinities: [String: NumberAffinity], described: [ColumnSchema]) {
     guard !affinities.isEmpty else { return }
     let names = Set(described.map(\.name.lowercasedAsName))
     for position in columns.indices where !columns[position].isFound {
       let name = columns[position].name.lowercasedAsName
-      // A number that is asked for is what a value becomes.
+      // If the description specifies a number, the conversion is intended.
       guard columns[position].type == .text || !names.contains(name) else { continue }
       columns[position].affinity = affinities[name]
     }
   }
 
-  /// Gives columns that nothing describes the types that were found.
+  /// Sets the types that were found for columns without a description.
   ///
   /// - Parameters:
-  ///   - types: By the position of the field, the type.
+  ///   - types: The types found, by the position of the field.
   ///   - described: The columns that have types.
-  ///   - existing: By the names, in lower case, of columns that are there, and whose types were found then, these.
+  ///   - existing: The types that were found for existing columns when they were created, by the column's name in lower
+  ///     case.
   mutating func setFound(_ types: [ColumnType], described: [ColumnSchema], existing: [String: ColumnType]) {
     let names = Set((described.map(\.name) + existingColumns).map(\.lowercasedAsName))
     for position in columns.indices where !columns[position].isKey {

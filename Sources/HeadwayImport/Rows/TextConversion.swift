@@ -1,28 +1,29 @@
 import HeadwayLines
 
-/// A column of a table that exists, which makes numbers of text although no description of it asks for that.
+/// A column of an existing table that converts text to numbers although the import does not describe it as a number.
 struct NumberAffinity: Sendable {
-  /// The type as the table declares it.
+  /// The type that the table declares.
   let declaredType: String
-  /// `real`, or `numeric`, as which SQLite treats `INTEGER` here.
+  /// `real`, or `numeric`, which SQLite treats like `INTEGER` here.
   let type: ColumnType
 }
 
-/// What a value loses if SQLite makes a number of it.
+/// The information that a value loses if SQLite converts it to a number.
 enum TextLoss {
   case nothing
-  /// Zeros at the end of its fraction.
+  /// Only the trailing zeros of its fraction.
   case zeros
-  /// Its text: the number is written in another way, or is not exactly the value of the text.
+  /// Its text: the number is written in another way, or does not exactly equal the value of the text.
   case text
 }
 
 extension ColumnType {
-  /// Compares a value with the number that SQLite makes of it in a column of this type.
+  /// Compares a value with the number that SQLite converts it to in a column of this type.
   ///
   /// - Parameters:
   ///   - value: The value, which is not empty.
-  ///   - decimals: Receives how many decimals the value has, if it is a number that the column keeps exactly.
+  ///   - decimals: Receives the number of decimal places of the value, if it is a number that the column stores
+  ///     exactly.
   /// - Returns: The loss.
   func loss(of value: UnsafeRawBufferPointer, decimals: inout Int?) -> TextLoss {
     guard let exact = exactValue(value) else { return value.isNumberToSQLite ? .text : .nothing }
@@ -31,24 +32,24 @@ extension ColumnType {
       return .nothing
     }
     decimals = fraction.decimals
-    // `3.0` is what SQLite writes for a floating-point number.
+    // SQLite writes this floating-point number as `3.0` itself.
     guard fraction.endsWithZero, self != .real || exact.kind != .real || fraction.decimals > 1 else { return .nothing }
     return .zeros
   }
 }
 
-/// A value of a batch that SQLite turns into a number which has another text.
+/// A value of a batch that SQLite converts to a number with a different text.
 struct TextConversion {
   /// The position of the row in its batch.
   let row: Int
   let column: Int
-  /// Only zeros at the end of a fraction are lost.
+  /// Whether only trailing zeros of a fraction are lost.
   let isZeros: Bool
   /// The beginning of the value.
   let text: String
 }
 
-/// Counts, by column, the values whose text has changed.
+/// Counts the values whose text has changed, by column.
 struct TextConversions {
   private struct Tally {
     var count = 0
@@ -63,9 +64,9 @@ struct TextConversions {
   }
 
   private var texts: [Int: Tally] = [:]
-  /// Those that lose only zeros at the end of a fraction.
+  /// The values that lose only trailing zeros of a fraction.
   private var zeros: [Int: Tally] = [:]
-  /// Those of rows that may be refused at the end of the import, with their lines.
+  /// The values, with their lines, of rows that might be refused at the end of the import.
   private var kept: [(line: Int, conversion: TextConversion)] = []
   private var plan: TablePlan?
   private var uneven: Set<Int> = []
@@ -101,19 +102,19 @@ struct TextConversions {
     kept += other.kept
   }
 
-  /// Removes the rows of some lines from the count.
+  /// Removes the rows on some lines from the count.
   mutating func remove(lines: Set<Int>) { kept.removeAll { lines.contains($0.line) } }
 
-  /// Notes what is known when the file has been read.
+  /// Sets the information that is known when the file has been read.
   ///
   /// - Parameters:
-  ///   - plan: The table.
-  ///   - uneven: The columns whose values have different numbers of decimals.
+  ///   - plan: The plan of the table.
+  ///   - uneven: The columns whose values have different numbers of decimal places.
   mutating func end(_ plan: TablePlan, uneven: Set<Int>) { (self.plan, self.uneven) = (plan, uneven) }
 
-  /// The columns, in their order; none until the file has been read.
+  /// The columns with changed values, in the order of the table; empty until the file has been read.
   ///
-  /// Zeros at the end of fractions are counted only where they can't be restored, as in columns whose types are found.
+  /// Trailing zeros of fractions are counted only if they can't be restored, as for columns whose types are found.
   var columns: [ConvertedColumn] {
     var all = self
     for (line, conversion) in kept { all.count(conversion, line: line) }
@@ -129,7 +130,7 @@ struct TextConversions {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether a column of numeric affinity makes a number of the text: a decimal number of any size, with or without
+  /// Whether a column of numeric affinity converts the text to a number: a decimal number of any size, with or without
   /// blanks around it.
   fileprivate var isNumberToSQLite: Bool {
     func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (9...13).contains(byte) }
