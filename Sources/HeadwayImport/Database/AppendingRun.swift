@@ -2,32 +2,33 @@
 import Foundation
 import GRDB
 
-/// Several imports that append rows, of which the database remembers that they belong together: when one of them did
-/// not come to its end, those that did are not appended a second time.
+/// A group of imports that append rows, which the database records as one run.
 ///
-/// Each of these is completed like the others: it makes sure that the file begins with the records that were added, and
-/// that their rows exist, and adds records that the file has got since.
+/// If one of the imports does not complete, the completed ones do not append their rows again.
+///
+/// When the run is repeated, a completed import is treated like the others: it checks that the file begins with the
+/// records that were added and that their rows exist, and adds the records that the file has gained since then.
 struct AppendingRun: Sendable {
-  /// By what the run is known to the database.
+  /// The identifier of the run in the database.
   let identifier: String
-  /// By the positions of the imports that have come to their end before, how each is noted.
+  /// The history entries of the imports that have completed before, by their position.
   let finished: [Int: Int64]
 }
 
 extension ImportDatabase {
-  /// The run that is to be completed, or a new one.
+  /// Returns the run to complete, or a new one.
   ///
   /// - Parameters:
   ///   - imports: The tables and files.
   ///   - completesLast: Whether the last run is completed.
-  /// - Returns: The last run of these imports, if not all of them have come to their end in it.
+  /// - Returns: The last run of these imports, if not all of them completed in it; otherwise a new run.
   /// - Throws: ``ImportError`` with the code `database`.
   func appendingRun(of imports: [(table: String, file: String)], completesLast: Bool) throws -> AppendingRun {
     let new = AppendingRun(identifier: UUID().uuidString, finished: [:])
     guard completesLast else { return new }
     let histories = imports.map { ImportHistory(target: $0.table, file: $0.file, isRegular: true) }
     return try read { connection in
-      // Not asked through GRDB, which remembers that there was none.
+      // Not read through GRDB's schema methods, because GRDB would cache that the table does not exist.
       let columns = try String.fetchAll(
         connection, sql: "SELECT name FROM pragma_table_info(?)", arguments: [ImportHistory.table])
       guard columns.contains("run") else { return new }
@@ -35,7 +36,7 @@ extension ImportDatabase {
       guard let run = last?.run else { return new }
       var finished: [Int: Int64] = [:]
       for (position, history) in histories.enumerated() {
-        // A file that is named twice is added twice.
+        // A file that is listed twice is added twice.
         let entries = try history.finishedEntries(in: run, connection)
         finished[position] = entries.first { !finished.values.contains($0) }
       }
@@ -54,7 +55,7 @@ extension ImportHistory {
     ).map { ($0["id"], $0["run"]) }
   }
 
-  /// How the imports are noted that have appended the file in a run, if the table was not emptied since.
+  /// The history entries of the imports that have appended the file in a run, if the table has not been emptied since.
   fileprivate func finishedEntries(in run: String, _ database: Database) throws -> [Int64] {
     try Int64.fetchAll(
       database,

@@ -3,23 +3,23 @@ import Foundation
 import GRDB
 
 extension ExistingTable {
-  /// Gives columns wider types, with the text of all values as it was in the file.
+  /// Gives columns wider types, and keeps the text of all values as it was in the file.
   ///
-  /// SQLite can't change the type of a column, so the table is copied into another that takes its name, as
-  /// <https://sqlite.org/lang_altertable.html#otheralter> advises: with its row numbers, indices and triggers. In the
-  /// caller's transaction, so that readers see the table before or after that.
+  /// SQLite can't change the type of a column. The table is therefore copied, with its row numbers, indices and
+  /// triggers, to a new table that takes its name, as <https://sqlite.org/lang_altertable.html#otheralter> advises.
+  /// This runs in the caller's transaction, so readers see the table before or after the change.
   ///
   /// - Parameters:
-  ///   - wanted: By column, as an import has declared it, the type that it gets.
+  ///   - wanted: The wanted types, by the column's name as an import has declared it.
   ///   - connection: The writing connection.
-  /// - Throws: ``ImportError`` with the code `unsuitableTable`, if somebody else has declared a column in another
-  ///   way, or GRDB's `DatabaseError`.
-  /// - Returns: What was changed, by the names of the columns.
+  /// - Throws: ``ImportError`` with the code `unsuitableTable`, if a column was declared in another way than by an
+  ///   import, or GRDB's `DatabaseError`.
+  /// - Returns: The changed types, by the names of the columns.
   /// - Complexity: O(*n*) in the size of the table.
   @discardableResult
   func widen(_ wanted: [String: ColumnType], _ connection: Database) throws -> [String: ColumnType] {
     let types = numericTypes(of: Array(wanted.keys))
-    // Another import may have done it.
+    // Another import might have widened the columns already.
     let changes = wanted.filter { column, type in
       types[column.lowercasedAsName].map { $0 != type && !(type == .numeric && $0 == .real) } ?? false
     }
@@ -36,7 +36,7 @@ extension ExistingTable {
     connection.add(function: Self.exactText)
     try connection.execute(sql: copying(to: copy, changes))
     try connection.execute(sql: "DROP TABLE \(schema).\(SQL.name(name))")
-    // Otherwise SQLite would look for the table, which is not there at the moment, in all views and triggers.
+    // Without this, SQLite would look for the table, which does not exist now, in all views and triggers.
     try connection.execute(sql: "PRAGMA legacy_alter_table = ON")
     defer { try? connection.execute(sql: "PRAGMA legacy_alter_table = OFF") }
     try connection.execute(sql: "ALTER TABLE \(copy) RENAME TO \(SQL.name(name))")
@@ -44,7 +44,7 @@ extension ExistingTable {
     return changes
   }
 
-  /// The definition behind the name of the table, with other types.
+  /// The part of the definition after the name of the table, with other types.
   private func definition(with changes: [String: ColumnType]) throws -> String {
     var text = String(definitionBehindName)
     for (column, type) in changes {
@@ -59,22 +59,25 @@ extension ExistingTable {
     return text
   }
 
-  /// The text of a number: that of 15 digits, which is its first argument, or one with the fewest that read as the
-  /// number.
+  /// Returns the text of a number: the one with 15 digits, which is the first argument, unless the number needs more
+  /// digits.
+  ///
+  /// In that case, the shortest text that reads as the number.
   private static let exactText = DatabaseFunction(
     "\(SQL.reservedPrefix)exact_text", argumentCount: 2, pure: true
   ) { values in
     Double.fromDatabaseValue(values[1]).flatMap(ExactNumber.longText)?.databaseValue ?? values[0]
   }
 
-  /// A statement that copies the rows, with numbers as text where the other table has that.
+  /// A statement that copies the rows, with numbers as text in columns that become text.
   private func copying(to copy: String, _ changes: [String: ColumnType]) -> String {
     let texts = Set(changes.filter { $0.value == .text }.keys.map(\.lowercasedAsName))
     var names = storedColumnNames.map { SQL.name($0) }
     var values = storedColumnNames.map { column in
       let name = SQL.name(column)
       guard texts.contains(column.lowercasedAsName) else { return name }
-      // With its value, and the text that it had before it became a number, but for zeros at the end: `ExactNumber`.
+      // The text keeps the value and has the form that it had before it became a number, except for trailing zeros:
+      // `ExactNumber`.
       let text = "\(SQL.name(Self.exactText.name))(printf('%!.15g', \(name)), \(name))"
       return "CASE typeof(\(name)) WHEN 'real' THEN \(text) ELSE \(name) END"
     }
@@ -92,7 +95,7 @@ extension ExistingTable {
 }
 
 extension String {
-  /// The statement that makes an index, as SQLite keeps it, for the schema of temporary tables.
+  /// The statement that creates an index, as SQLite stores it, adapted to the schema of temporary tables.
   fileprivate var inTemporarySchema: String {
     replacing("CREATE UNIQUE INDEX ", with: "CREATE UNIQUE INDEX temp.", maxReplacements: 1)
   }

@@ -2,47 +2,50 @@
 import Foundation
 import GRDB
 
-/// A table that is in the database before an import.
+/// A table that exists in the database before an import.
 struct ExistingTable {
   let name: String
   /// The columns with their declared types, in order.
   private let columns: [(name: String, type: String)]
   /// The names of the primary key's columns, in its order.
   let primaryKey: [String]
-  /// The columns of each constraint or index by which no two rows are the same, in lower case.
+  /// The columns of each constraint or index that makes rows unique, in lower case.
   private let uniqueColumns: [Set<String>]
-  /// The columns of each index that was made by itself for that.
+  /// The columns of each unique index that was created separately, with `CREATE UNIQUE INDEX`.
   private let uniqueIndices: [[String]]
-  /// The columns, in lower case, whose values are the same in an index although their bytes are not.
+  /// The columns, in lower case, with a collation other than `BINARY` in an index.
+  ///
+  /// Values with different bytes can be equal there.
   private let collatedColumns: Set<String>
   /// The columns that SQLite computes.
   private let generated: [String]
   /// The columns, in lower case, that must have values.
   private let requiredColumns: Set<String>
-  /// How many indices there are by which no two rows are the same.
+  /// The number of unique indices, including those of constraints.
   private let uniqueIndexCount: Int
-  /// The primary key has an index of its own.
+  /// Whether the primary key has its own index.
   private let hasPrimaryKeyIndex: Bool
-  /// `WITHOUT ROWID`.
+  /// Whether the table is `WITHOUT ROWID`.
   let isWithoutRowIdentifier: Bool
-  /// `STRICT`.
+  /// Whether the table is `STRICT`.
   private let isStrict: Bool
-  /// The statement that made the table, as SQLite keeps it.
+  /// The statement that created the table, as SQLite stores it.
   let definition: String
-  /// Whether the table is the connection's own, and gone with it.
+  /// Whether the table is temporary: it belongs to the connection, and is dropped with it.
   let isTemporary: Bool
 
-  /// The schema in which the table is.
+  /// The schema of the table.
   var schema: String { isTemporary ? "temp" : "main" }
 
-  /// The name of the table that lists those of a schema.
+  /// The name of the table that lists the tables of a schema.
   private static func master(isTemporary: Bool) -> String { isTemporary ? "sqlite_temp_master" : "sqlite_master" }
 
-  /// Nil if there is no table of that name.
+  /// Reads the table; nil if there is no table with that name.
   init?(named name: String, isTemporary: Bool = false, _ connection: Database) throws {
     self.isTemporary = isTemporary
     let (schema, master) = (isTemporary ? "temp" : "main", Self.master(isTemporary: isTemporary))
-    // Not asked through GRDB, which remembers that there was none, and does not double a quote in a name.
+    // Not read through GRDB's schema methods, because GRDB would cache that the table does not exist, and does not
+    // escape a quote in a name.
     let known = try String.fetchOne(
       connection, sql: "SELECT name FROM \(master) WHERE type = 'table' AND name = ? COLLATE NOCASE",
       arguments: [name])
@@ -80,17 +83,19 @@ struct ExistingTable {
     }
     collatedColumns = Set(collated.map(\.lowercasedAsName))
     uniqueIndices = indexed.filter { $0.origin == "c" }.map(\.columns)
-    // That of the primary key is there too.
+    // The primary key is always included.
     uniqueColumns =
       [Set(primaryKey.map(\.lowercasedAsName))]
       + indexed.filter { $0.origin != "pk" }.map { Set($0.columns.map(\.lowercasedAsName)) }
   }
 
-  /// Whether a table has triggers, which may refuse rows or ignore them (`RAISE`), and add others.
+  /// Whether a table has triggers.
+  ///
+  /// They can refuse rows, ignore them (`RAISE`), and add others.
   ///
   /// - Parameters:
-  ///   - table: Its name.
-  ///   - connection: Any.
+  ///   - table: The name of the table.
+  ///   - connection: Any connection.
   /// - Returns: False for a temporary table.
   /// - Throws: GRDB's `DatabaseError`.
   static func hasTriggers(_ table: String, _ connection: Database) throws -> Bool {
@@ -108,7 +113,9 @@ struct ExistingTable {
   /// The names of the columns that SQLite does not compute.
   var storedColumnNames: [String] { columnNames.filter { !generated.contains($0) } }
 
-  /// The description of the table, if it has no key, with the primary key of this table, if the file has that.
+  /// Returns the description of the table.
+  ///
+  /// If it has no key, and the file has the columns of this table's primary key, that becomes its key.
   func completing(_ schema: TableSchema, header: [String]) -> TableSchema {
     let fields = Set(header.map(\.lowercasedAsName))
     guard schema.key.isEmpty, !primaryKey.isEmpty, fields.isSuperset(of: primaryKey.map(\.lowercasedAsName)) else {
@@ -117,18 +124,18 @@ struct ExistingTable {
     var schema = schema
     schema.key = primaryKey
     for name in primaryKey where !schema.columns.contains(where: { $0.name.isSameName(as: name) }) {
-      // Alone it is SQLite's row number, which takes nothing else; but not where it has an index, as in a table
-      // without row numbers, or with `DESC`.
+      // A single `INTEGER` column is SQLite's row number, which accepts only whole numbers. This does not apply if the
+      // key has an index, as in a table without row numbers, or with `DESC`.
       let isInteger = declaredType(of: name) == "INTEGER" && (primaryKey.count > 1 || !hasPrimaryKeyIndex)
       schema.columns.append(ColumnSchema(name: name, type: isInteger ? .integer : .text))
     }
     return schema
   }
 
-  /// By names in lower case, the types of those of some columns that are declared as an import declares numbers.
+  /// The types of those columns that are declared as an import declares numbers, by the column's name in lower case.
   ///
-  /// A column that is declared in another way is that of a table which somebody else has made since, under the name
-  /// of one that is gone.
+  /// A column that is declared in another way belongs to a table that someone else has created since then, with the
+  /// name of a table that no longer exists.
   func numericTypes(of names: [String]) -> [String: ColumnType] {
     var types: [String: ColumnType] = [:]
     for name in names {
@@ -140,11 +147,11 @@ struct ExistingTable {
     return types
   }
 
-  /// Where a definition declares a column as an import does, with its type and without a constraint.
+  /// The range in a definition that declares a column as an import does, with its type and without a constraint.
   func declaration(of column: String, in definition: some StringProtocol) -> Range<String.Index>? {
     guard let known = columns.first(where: { $0.name.isSameName(as: column) }) else { return nil }
     let text = "\(SQL.name(known.name)) \(known.type.uppercased())"
-    // In a name, quotes are doubled, so that this is no part of one.
+    // Quotes are doubled in a name, so this can't match a part of a name.
     for (start, end) in [("(", ","), (", ", ","), ("(", ")"), (", ", ")")] {
       guard let found = definition.range(of: start + text + end, options: .literal) else { continue }
       let scalars = definition.unicodeScalars
@@ -153,8 +160,8 @@ struct ExistingTable {
     return nil
   }
 
-  /// Whether the table may refuse a row that an import has found right: by a constraint beside the import's key, or a
-  /// trigger.
+  /// Whether the table might refuse a row that an import considers valid, because of a trigger, or a constraint other
+  /// than the import's key.
   func mayRefuseRows(of plan: TablePlan, _ connection: Database) throws -> Bool {
     let key = Set(plan.key.map { plan.columns[$0].name.lowercasedAsName })
     let given = key.union(plan.columns.filter(\.isRequired).map(\.name.lowercasedAsName))
@@ -165,13 +172,13 @@ struct ExistingTable {
       || ["CHECK", "STRICT"].contains(where: definition.uppercased().contains)
   }
 
-  /// Whether something beside the primary key makes rows unique.
+  /// Whether anything other than the primary key makes rows unique.
   var hasUniqueColumns: Bool { uniqueColumns.count > 1 }
 
-  /// What the table's definition says behind its name.
+  /// The part of the table's definition after its name.
   var definitionBehindName: Substring { Substring(definition.dropFirst("CREATE TABLE ".count)).droppingName }
 
-  /// Makes a temporary table with the columns and constraints of this one.
+  /// Creates a temporary table with the columns and constraints of this one.
   func copyDefinition(toTemporary other: String, _ connection: Database) throws {
     try connection.execute(sql: "CREATE TEMP TABLE \(SQL.name(other)) \(definitionBehindName)")
     for (number, columns) in uniqueIndices.enumerated() {
@@ -181,7 +188,8 @@ struct ExistingTable {
     }
   }
 
-  /// Makes sure that the file has no column that SQLite computes, and that rows have a number that can be named.
+  /// Ensures that the file has no column that SQLite computes, and that rows of a table without a key have a row
+  /// number.
   ///
   /// - Throws: ``ImportError`` with the code `unsuitableTable`.
   func requirePlaces(for plan: TablePlan, path: String) throws {
@@ -196,11 +204,11 @@ struct ExistingTable {
       message: "The file has no column \(primaryKey.joined(separator: ", ")), the key of the table \(name).")
   }
 
-  /// Makes sure that rows can be told apart by the key of the plan.
+  /// Ensures that the key of the plan identifies rows.
   ///
-  /// A table without a key gets an index for that.
+  /// If the table has no key, this creates a unique index on it.
   ///
-  /// - Returns: The name of that index, if it is new.
+  /// - Returns: The name of the index, if it was created.
   /// - Throws: ``ImportError`` with the code `unsuitableTable`.
   func requireKey(of plan: TablePlan, isOwn: Bool, path: String, _ connection: Database) throws -> String? {
     let key = plan.key.map { plan.columns[$0].name }
@@ -226,7 +234,7 @@ struct ExistingTable {
     return index
   }
 
-  /// Makes sure that columns have the types that were asked for.
+  /// Ensures that columns have the types that the import describes.
   ///
   /// - Throws: ``ImportError`` with the code `unsuitableTable`.
   func requireTypes(of described: [ColumnSchema], path: String) throws {
@@ -241,8 +249,8 @@ struct ExistingTable {
     }
   }
 
-  /// Whether two keys of a plan may be the same here although their bytes are not: by a collation, or since the table
-  /// makes other values of them.
+  /// Whether two different keys of a plan can be equal in this table, because of a collation, or because the table
+  /// converts their values.
   func comparesKeysOtherwise(than plan: TablePlan) -> Bool {
     plan.key.contains { position in
       let column = plan.columns[position]
@@ -255,7 +263,7 @@ struct ExistingTable {
     columns.first { $0.name.isSameName(as: column) }?.type.uppercased()
   }
 
-  /// By the names, in lower case, of columns that make numbers of text, what they make of it.
+  /// The affinities of columns that convert text to numbers, by the column's name in lower case.
   var numberAffinities: [String: NumberAffinity] {
     var affinities: [String: NumberAffinity] = [:]
     for (name, declaredType) in columns {
@@ -270,7 +278,7 @@ struct ExistingTable {
     return affinities
   }
 
-  /// Whether SQLite keeps values of a type as they are in a column declared so.
+  /// Whether SQLite stores values of a type unchanged in a column with this declared type.
   private static func isType(_ declared: String, fitFor type: ColumnType) -> Bool {
     switch Affinity(declared, isStrict: false) {
     case .integer: type == .integer
@@ -282,14 +290,14 @@ struct ExistingTable {
   }
 }
 
-/// The affinity of a column, by its declared type; the rules are from
+/// The affinity of a column, determined from its declared type by the rules in
 /// <https://sqlite.org/datatype3.html#determination_of_column_affinity>.
 private enum Affinity {
   case integer, text, none, real, numeric
 
   /// - Parameters:
-  ///   - declared: The type in capitals.
-  ///   - isStrict: Whether the table is `STRICT`, in which `ANY` keeps each value.
+  ///   - declared: The declared type in upper case.
+  ///   - isStrict: Whether the table is `STRICT`. A column declared `ANY` then stores each value unchanged.
   init(_ declared: String, isStrict: Bool) {
     if declared.contains("INT") {
       self = .integer
@@ -306,7 +314,7 @@ private enum Affinity {
 }
 
 extension Substring {
-  /// A statement behind the name with which this begins, in quotes or not.
+  /// The rest of a statement after the name that it begins with, in quotes or not.
   fileprivate var droppingName: Substring {
     let closing: [Unicode.Scalar: Unicode.Scalar] = ["\"": "\"", "`": "`", "'": "'", "[": "]"]
     var rest = unicodeScalars
@@ -316,7 +324,7 @@ extension Substring {
     rest.removeFirst()
     while let position = rest.firstIndex(of: end) {
       rest = rest[rest.index(after: position)...]
-      // Doubled, it is a part of the name.
+      // A doubled quote is part of the name.
       guard rest.first == end, end != "]" else { break }
       rest.removeFirst()
     }

@@ -6,7 +6,9 @@ struct Fingerprint: Sendable, Hashable {
   /// The hash so far, as SQLite stores it.
   private(set) var value: Int64 = 0
 
-  /// Adds a sequence of bytes; where it ends counts too.
+  /// Adds a sequence of bytes.
+  ///
+  /// The length of the sequence also affects the hash.
   mutating func combine(_ bytes: UnsafeRawBufferPointer) {
     var hash = Self.mix(UInt64(bitPattern: value) ^ UInt64(bytes.count) ^ 0x9E37_79B9_7F4A_7C15)
     var offset = 0
@@ -22,7 +24,7 @@ struct Fingerprint: Sendable, Hashable {
     value = Int64(bitPattern: Self.mix(hash ^ rest))
   }
 
-  /// Adds a value that is not there.
+  /// Adds a missing value.
   mutating func combineNone() { value = Int64(bitPattern: Self.mix(UInt64(bitPattern: value) ^ 0xE703_7ED1_A0B4_28DB)) }
 
   private static func mix(_ word: UInt64) -> UInt64 {

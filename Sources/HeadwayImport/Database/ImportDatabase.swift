@@ -6,7 +6,8 @@ import GRDBSQLite
 import Headway
 import Synchronization
 
-/// An SQLite database into which files are imported: one connection that writes, and others that read meanwhile.
+/// An SQLite database that files are imported into, with one connection that writes, and others that read at the same
+/// time.
 ///
 /// ```swift
 /// let database = try ImportDatabase(path: "vbb.sqlite")
@@ -16,43 +17,49 @@ import Synchronization
 /// ```
 ///
 /// The database is in WAL mode, so readers, in this process and in others, are never blocked by the import and never
-/// block it. Foreign keys are not enforced while it is written: rows whose reference does not exist are imported and
+/// block it. Foreign keys are not enforced during an import: rows whose reference does not exist are imported and
 /// reported.
 public final class ImportDatabase: Sendable {
-  /// Where the file is.
+  /// The path of the database file.
   public let path: String
-  /// What a committed batch survives, as read back from SQLite.
+  /// The events that a committed batch survives, as read back from SQLite.
   public let durability: Durability
   /// GRDB's pool of connections, for reading.
   ///
-  /// Writing through it waits for the import's batches, and they for it.
+  /// If you write through the pool, you wait for the import's batches, and they wait for you.
   public let pool: DatabasePool
-  /// 32 MB of log at the usual page size, in place of SQLite's 4: each checkpoint waits for the disk twice, and on a
-  /// busy disk an import with SQLite's default took up to three times as long.
+  /// 32 MB of log at the usual page size, instead of SQLite's 4.
+  ///
+  /// Each checkpoint waits for the disk twice, and on a busy disk an import with SQLite's default took up to three
+  /// times as long.
   private static let pagesBetweenCheckpoints = 8_000
-  /// Of ten milliseconds each, for a database that is locked: ten seconds.
+  /// The number of waits for a locked database, of ten milliseconds each: ten seconds in total.
   private static let waits = 1_000
   private static let waitMicroseconds: UInt32 = 10_000
 
-  /// The imports into each table that have not ended, in the order of their turns, by the table's name in lower case.
+  /// The imports into each table that have not finished, in the order of their turns, by the table's name in lower
+  /// case.
   ///
   /// Protected by its lock.
   private let imports = Mutex<[String: [ImportOperation]]>([:])
-  /// Where imports wait for their turns, on a thread of Dispatch's as in ``writing``.
+  /// The queue where imports wait for their turns, on a Dispatch thread as in ``writing``.
   private let turns = Headway.OperationQueue()
 
-  /// One operation for some batches, one at a time: the order in which tables take turns at writing.
+  /// Runs one operation at a time, each for some batches.
   ///
-  /// On a thread of Dispatch's: imports wait for it on threads of Headway's pool, and may have them all.
+  /// The operations' order determines when each table is written.
+  ///
+  /// The queue uses a Dispatch thread, because imports wait for it on threads of Headway's pool, and might occupy all
+  /// of them.
   private let writing = Headway.OperationQueue()
 
-  /// Opens a database, or creates one.
+  /// Opens a database, or creates one if it does not exist.
   ///
   /// - Parameters:
-  ///   - path: Where the file is.
-  ///   - durability: What a committed batch survives.
-  ///   - onBusy: Called each time the database has been locked by somebody else for a second, on the thread that
-  ///     waits for it; after ten seconds it waits no longer.
+  ///   - path: The path of the database file.
+  ///   - durability: The events that a committed batch survives.
+  ///   - onBusy: Called each time another connection has locked the database for one second, on the waiting thread.
+  ///     After ten seconds, the wait fails.
   /// - Throws: ``ImportError`` with the code `database`.
   public init(
     path: String, durability: Durability = .normal, onBusy: (@Sendable () -> Void)? = nil
@@ -67,7 +74,7 @@ public final class ImportDatabase: Sendable {
     configuration.label = "headway import"
     do {
       pool = try DatabasePool(path: path.databaseName, configuration: configuration)
-      // GRDB sets `synchronous` itself when it opens a database in WAL mode, so ours is set after that, and read
+      // GRDB sets `synchronous` when it opens a database in WAL mode, so the chosen value is set after that, and read
       // back.
       let actual = try pool.writeWithoutTransaction { database in
         try database.execute(sql: "PRAGMA synchronous = \(durability.pragma)")
@@ -93,7 +100,7 @@ public final class ImportDatabase: Sendable {
     writing.maxConcurrentOperationCount = 1
   }
 
-  /// Whether a file that exists begins as an SQLite database.
+  /// Whether a file exists and begins as an SQLite database.
   package static func isDatabase(_ path: String) -> Bool {
     let descriptor = path.withPathBytes { open($0, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }
     guard descriptor >= 0 else { return false }
@@ -102,7 +109,7 @@ public final class ImportDatabase: Sendable {
     return (try? handle.read(upToCount: mark.count)) == mark
   }
 
-  /// Describes why a database can't be opened, in more words than SQLite has.
+  /// Describes why a database can't be opened, in more detail than SQLite.
   private static func openingFailure(_ path: String) -> String {
     let folder = FileSystem.folder(of: path)
     func mayBe(_ path: String, _ access: Int32) -> Bool { path.withPathBytes { Foundation.access($0, access) } == 0 }
@@ -121,22 +128,23 @@ public final class ImportDatabase: Sendable {
 
   /// Closes all connections.
   ///
-  /// SQLite then moves what is in its write-ahead log into the database file.
+  /// SQLite then moves the content of its write-ahead log into the database file.
   ///
-  /// - Throws: GRDB's `DatabaseError`, when something still uses the database.
+  /// - Throws: GRDB's `DatabaseError`, if the database is still in use.
   public func close() throws {
     writing.waitUntilAllOperationsAreFinished()
-    // The readers go first: only the connection that closes last tidies the write-ahead log away, and a reader can't.
+    // The readers are closed first, because only the last connection that closes removes the write-ahead log, and a
+    // reader can't.
     pool.releaseMemory()
     try pool.close()
   }
 
   // MARK: Writing
 
-  /// Adds a piece of writing to the end of the line.
+  /// Adds a write to the end of the queue.
   ///
-  /// - Parameter body: What to do with the writing connection, outside of a transaction.
-  /// - Returns: The operation; its error is what `body` threw.
+  /// - Parameter body: The write, which receives the writing connection outside of a transaction.
+  /// - Returns: The operation; its error is the one that `body` threw.
   func write(_ body: @escaping @Sendable (Database) throws -> Void) -> Headway.Operation {
     write {
       ()
@@ -146,13 +154,13 @@ public final class ImportDatabase: Sendable {
     }
   }
 
-  /// Adds a piece of writing to the end of the line.
+  /// Adds a write to the end of the queue.
   ///
   /// - Parameters:
-  ///   - take: Called when it is its turn: what to write, or nil if there is nothing.
-  ///   - body: Writes that with the writing connection, outside of a transaction.
-  ///   - end: Called after `body`, with what that threw.
-  /// - Returns: The operation; its error is what `body` threw.
+  ///   - take: Called when the write begins. Returns the work to write, or nil if there is none.
+  ///   - body: Writes that work with the writing connection, outside of a transaction.
+  ///   - end: Called after `body`, with the error that it threw.
+  /// - Returns: The operation; its error is the one that `body` threw.
   @discardableResult
   func write<Work>(
     _ take: @escaping @Sendable () -> Work?, with body: @escaping @Sendable (Work, Database) throws -> Void,
@@ -176,7 +184,7 @@ public final class ImportDatabase: Sendable {
     return operation
   }
 
-  /// Writes, and waits until it is done.
+  /// Writes, and waits until the write has finished.
   func writeAndWait<Answer: Sendable>(_ body: @escaping @Sendable (Database) throws -> Answer) throws -> Answer {
     let answer = Box<Answer>()
     let operation = write { database in answer.value = try body(database) }
@@ -186,10 +194,10 @@ public final class ImportDatabase: Sendable {
     return value
   }
 
-  /// Waits until no import into the operation's table runs that came before: each places its rows behind those of
-  /// the one before.
+  /// Waits until all earlier imports into the operation's table have finished, because each import places its rows
+  /// after those of the previous one.
   ///
-  /// Returns at once when the operation is cancelled; those behind it go on waiting for those before it.
+  /// Returns immediately if the operation is cancelled. Later imports keep waiting for the earlier ones.
   func waitForTurn(of operation: ImportOperation) {
     let table = operation.table.name.lowercasedAsName
     let before = imports.withLock { imports in
@@ -197,7 +205,7 @@ public final class ImportDatabase: Sendable {
       return imports[table] ?? []
     }
     guard !before.isEmpty else { return }
-    // Runs nothing: it is ready when they have finished, or it is cancelled.
+    // This block does nothing. It is ready when the earlier imports have finished, or when it is cancelled.
     let turn = Headway.BlockOperation {}
     for other in before { turn.addDependency(other) }
     operation.onCancel { turn.cancel() }
@@ -205,7 +213,7 @@ public final class ImportDatabase: Sendable {
     turn.waitUntilFinished()
   }
 
-  /// Lets the next import into the operation's table begin, once those before it have ended too.
+  /// Allows the next import into the operation's table to begin, after all imports before it have ended.
   func endTurn(of operation: ImportOperation) {
     let table = operation.table.name.lowercasedAsName
     // Released after the lock.
@@ -215,7 +223,7 @@ public final class ImportDatabase: Sendable {
     withExtendedLifetime(ended) {}
   }
 
-  /// Makes sure that tables without a key, where they are there, have no rows but those of these files.
+  /// Ensures that existing tables without a key contain only rows of these files.
   ///
   /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
   func requireOwnRows(of files: [(table: String, file: String)], hasHeader: Bool) throws {
@@ -230,24 +238,24 @@ public final class ImportDatabase: Sendable {
     }
   }
 
-  /// What there is of an import's table before it begins.
+  /// The state of an import's table before the import begins.
   struct Existing {
-    /// The description, completed by what there is.
+    /// The description, completed with properties of the existing table.
     var schema: TableSchema
     /// The names of the columns.
     var columns: [String] = []
-    /// By the names, in lower case, of columns whose types an earlier import has found, these.
+    /// The types that an earlier import has found, by the column's name in lower case.
     var foundTypes: [String: ColumnType] = [:]
-    /// By the names, in lower case, of columns that make numbers of text, what they make of it.
+    /// The affinities of columns that convert text to numbers, by the column's name in lower case.
     var affinities: [String: NumberAffinity] = [:]
   }
 
-  /// The names of the columns of a description's table; none if it is not there.
+  /// The names of the columns of a described table; empty if it does not exist.
   func columns(of schema: TableSchema) throws -> [String] {
     try read { try ExistingTable(named: schema.name, $0)?.columnNames ?? [] }
   }
 
-  /// Looks at the table of a description.
+  /// Reads the table of a description.
   func existing(_ schema: TableSchema, header: [String]) throws -> Existing {
     try read { connection in
       guard let table = try ExistingTable(named: schema.name, connection) else { return Existing(schema: schema) }
@@ -258,7 +266,7 @@ public final class ImportDatabase: Sendable {
     }
   }
 
-  /// Reads at the side of the writing.
+  /// Reads concurrently with writes.
   func read<Answer>(_ body: (Database) throws -> Answer) throws -> Answer {
     do {
       return try pool.read(body)
@@ -268,15 +276,15 @@ public final class ImportDatabase: Sendable {
   }
 }
 
-/// Carries an answer from one thread to another that waits for the first.
+/// Passes a result from one thread to another, which waits for it.
 private final class Box<Value>: @unchecked Sendable {  // Written before the operation finishes, read after.
   var value: Value?
 }
 
 extension Database {
-  /// Runs statements that take long, and gives up soon after `mayGoOn` says no.
+  /// Runs statements that take long, and interrupts them soon after `mayGoOn` returns false.
   ///
-  /// Asked every 1,000 steps of SQLite's virtual machine: some microseconds.
+  /// It is called every 1,000 steps of SQLite's virtual machine, which take a few microseconds.
   func whileAsking(_ mayGoOn: () -> Bool, _ body: () throws -> Void) throws {
     try withoutActuallyEscaping(mayGoOn) { mayGoOn in
       var question = Question(mayGoOn: mayGoOn)

@@ -2,33 +2,37 @@
 import GRDB
 import GRDBSQLite
 
-/// An import that added rows behind others and ended early: the next one of the same file completes it.
+/// An import that added rows after existing ones and ended early.
+///
+/// The next import of the same file completes it.
 struct UnfinishedAppend: Sendable {
-  /// By what it is noted.
+  /// The identifier of the history entry.
   let identifier: Int64
-  /// The number of the last record that it has dealt with: its row is in the table, or was refused there.
-  let records: Int
-  /// The fingerprint of the records up to there that were rows; nil if an earlier version has noted them.
-  let recordsHash: Int64?
-  /// How many of these rows the table has refused.
-  let refused: Int
-  /// The difference between the number of a row and that of its record; nil if rows of others are between them.
-  let offset: Int?
-  /// In a table without a key, the rows from the first one on have numbers greater than this.
-  let start: Int
-  /// The number of the last row that it has written.
-  let lastRow: Int
-  /// How many rows the table has from the first one on, those of others among them.
+  /// The number of the last processed record.
   ///
-  /// In a table with a key, how many rows of the file have keys that the table has.
+  /// Its row is in the table, or was refused there.
+  let records: Int
+  /// The fingerprint of the records up to that one that were rows; nil for an entry of an earlier version.
+  let recordsHash: Int64?
+  /// The number of these rows that the table has refused.
+  let refused: Int
+  /// The difference between the number of a row and that of its record; nil if other rows are between them.
+  let offset: Int?
+  /// In a table without a key, all rows of the import have numbers greater than this.
+  let start: Int
+  /// The number of the last row that was written.
+  let lastRow: Int
+  /// The number of rows in the table from the first row of the import on, including other rows.
+  ///
+  /// In a table with a key, the number of rows of the file whose keys the table has.
   let storedRows: Int
 }
 
-/// Why an append can't be completed.
+/// The reason that an append can't be completed.
 enum AppendConflict: Error {
-  /// The first records of the file are others than those that it has added.
+  /// The first records of the file differ from those that were added.
   case changedFile
-  /// Rows that the table had when it ended are gone.
+  /// Rows that were in the table when the append ended no longer exist.
   case missingRows
 }
 
@@ -36,9 +40,9 @@ extension ImportHistory {
   /// The last append of this file, if it ended early and its rows exist.
   ///
   /// A pipe might have other content now. The fingerprint of the first records decides, as it does for a file, which
-  /// might have changed.
+  /// might also have changed.
   ///
-  /// - Throws: ``ImportError`` with the code `unfinishedAppend`, if it can't be known which rows are missing.
+  /// - Throws: ``ImportError`` with the code `unfinishedAppend`, if the missing rows can't be determined.
   func unfinishedAppend(_ plan: TablePlan, _ database: Database) throws -> UnfinishedAppend? {
     let entries = try entries(sinceEmpty: false, database)
     guard let last = entries.last(where: { finished == nil ? $0.source == source : $0.identifier == finished }),
@@ -47,7 +51,7 @@ extension ImportHistory {
     let tableEnd = plan.hasKey ? last.lastRow : try database.lastRow(of: target, plan.rowIdentifier)
     let isLast = tableEnd == last.lastRow
     guard let records = last.records else {
-      // An earlier version: it noted the numbers of rows alone.
+      // An earlier version has written this entry, with the numbers of rows only.
       guard isRegular, !plan.hasKey, last.lastRow > last.offset else { return nil }
       guard entries.last?.source == source, isLast else {
         throw cannotComplete("rows have been added to the table since")
@@ -59,12 +63,12 @@ extension ImportHistory {
           of: target, plan.rowIdentifier, behind: last.offset, upTo: last.lastRow))
     }
     guard records > 0 else { return nil }
-    // It has replaced rows one by one, and the remaining ones are old.
+    // That import updated rows one by one, and the remaining rows are old ones.
     if !plan.hasKey, last.offset == 0, !last.beganEmpty {
       throw cannotComplete("it was an update, so repeat the same import")
     }
     guard !plan.hasKey else {
-      // Whether its rows exist is known by their keys.
+      // The keys show whether the rows exist.
       return UnfinishedAppend(
         identifier: last.identifier, records: records, recordsHash: last.recordsHash, refused: last.refused,
         offset: 0, start: 0, lastRow: last.lastRow, storedRows: last.storedRows ?? 0)
@@ -77,13 +81,13 @@ extension ImportHistory {
       storedRows: try database.rowCount(of: target, plan.rowIdentifier, behind: start, upTo: tableEnd))
   }
 
-  /// Where the rows of an append are, in a table without a key: where it has put them or, after VACUUM, without the
-  /// gaps between their numbers.
+  /// The place of an append's rows, in a table without a key: their original place or, after VACUUM, the place without
+  /// the gaps between their numbers.
   ///
-  /// Rows that others have added between them are counted like its own, because they can't be told apart. Rows that
-  /// others add later come behind the last one.
+  /// Rows that others have added between them count as the append's, because they can't be distinguished. Rows that
+  /// others add later follow the last one.
   ///
-  /// - Returns: The number behind which they begin, and that of the last one; nil if some of them are gone.
+  /// - Returns: The number before the first row, and that of the last one; nil if some of the rows no longer exist.
   private func place(of entry: Entry, _ plan: TablePlan, _ database: Database) throws -> (start: Int, lastRow: Int)? {
     let start = entry.startRow ?? max(0, entry.offset)
     guard let hash = entry.lastRowHash else { return (start, entry.lastRow) }
@@ -98,10 +102,10 @@ extension ImportHistory {
     }
   }
 
-  /// The error of an append whose rows are gone.
+  /// The error for an append whose rows no longer exist.
   var missingRows: ImportError { cannotComplete("rows that it added are no longer in the table") }
 
-  /// That an append can't be completed.
+  /// The error for an append that can't be completed.
   func cannotComplete(_ reason: String) -> ImportError {
     ImportError(
       .unfinishedAppend, path: file,
@@ -113,7 +117,7 @@ extension ImportHistory {
 
   /// Takes over an append that ended early.
   ///
-  /// If its process still runs, that can no longer add rows.
+  /// If its process still runs, it can no longer add rows.
   func takeOver(_ append: UnfinishedAppend, _ database: Database) throws {
     try database.execute(
       sql: """
@@ -123,7 +127,7 @@ extension ImportHistory {
   }
 }
 
-/// The values of the columns that a file has, of a row in a table.
+/// The values of a stored row, in the columns that a file has.
 struct StoredRows {
   private let table: String
   private let columns: [String]
@@ -132,8 +136,8 @@ struct StoredRows {
 
   /// - Parameters:
   ///   - table: The table.
-  ///   - header: The names of the file's columns as the history has them, separated by commas. A name with a comma
-  ///     counts as none, here as everywhere.
+  ///   - header: The names of the file's columns as the history stores them, separated by commas. A name that contains
+  ///     a comma is ignored, here as everywhere.
   ///   - database: Any connection.
   /// - Throws: GRDB's `DatabaseError`.
   init?(of table: String, header: String, _ database: Database) throws {
@@ -149,8 +153,8 @@ struct StoredRows {
     "SELECT \(columns.isEmpty ? "NULL" : SQL.names(columns)) FROM \(SQL.name(table))"
   }
 
-  /// The fingerprint of a row's values as text, which stays the same when a column gets a wider type; nil if there is
-  /// no such row.
+  /// The fingerprint of a row's values as text, which stays the same when a column gets a wider type; nil if the row
+  /// does not exist.
   func hash(ofRow number: Int, _ database: Database) throws -> Int64? {
     guard let rowIdentifier else { return nil }
     let statement = try database.cachedStatement(sql: "\(selection) WHERE \(rowIdentifier) = ?")

@@ -23,8 +23,8 @@ extension ImportHistory {
     }
   }
 
-  /// Moves the entries of earlier versions into the current table, and removes helper tables that they left when they
-  /// were killed.
+  /// Moves the entries of earlier versions to the current table, and removes helper tables that a killed process has
+  /// left.
   static func migrate(_ database: Database) throws {
     let former = Set(try columns(of: SQL.formerImportsTable, database))
     let needed: Set = ["id", "table", "source", "columns", "outcome", "began_empty", "row_offset", "last_row"]
@@ -34,7 +34,7 @@ extension ImportHistory {
     guard former.isSuperset(of: needed) || !helpers.isEmpty else { return }
     try database.inTransaction(.immediate) {
       for helper in helpers { try database.execute(sql: "DROP TABLE IF EXISTS \(SQL.name(helper))") }
-      // Another process may have moved it meanwhile.
+      // Another process might have moved the entries in the meantime.
       if former.isSuperset(of: needed), try !columns(of: SQL.formerImportsTable, database).isEmpty {
         try create(database)
         let common = SQL.names(try columns(of: table, database).filter { $0 != "id" && former.contains($0) })
@@ -48,7 +48,8 @@ extension ImportHistory {
     }
   }
 
-  /// Whether an earlier version created a table for rows that would replace others, and its process is gone.
+  /// Whether an earlier version created this table for rows that would replace others, and its process no longer
+  /// exists.
   private static func isAbandonedHelper(_ name: String) -> Bool {
     guard let match = name.firstMatch(of: /\ \(headway import (\d+) \d+\)$/), let process = pid_t(match.1) else {
       return false
@@ -56,15 +57,17 @@ extension ImportHistory {
     return kill(process, 0) != 0 && errno == ESRCH
   }
 
-  /// The names of a table's columns; not asked through GRDB, which remembers that there were none.
+  /// The names of a table's columns.
+  ///
+  /// They are not read through GRDB's schema methods, because GRDB would cache that there were none.
   private static func columns(of table: String, _ database: Database) throws -> [String] {
     try String.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?, 'main')", arguments: [table])
   }
 
-  /// Whether there is the table.
+  /// Whether the table of imports exists.
   static func exists(_ database: Database) throws -> Bool { try !columns(of: table, database).isEmpty }
 
-  /// The names of a table's columns whose types were found, and not described.
+  /// The names of a table's columns whose types were found, not described.
   static func foundColumns(of target: String, _ database: Database) throws -> [String] {
     guard try exists(database) else { return [] }
     let last = try String.fetchOne(
@@ -75,15 +78,14 @@ extension ImportHistory {
 
   // MARK: Tables that imports have made
 
-  /// Whether an import has made a table, so that imports may change its columns.
+  /// Whether an import has created a table, so that imports may change its columns.
   ///
-  /// A new table of the same name, with another definition, is not one of them. Earlier versions did not note the
-  /// definition: then the table must have been empty when it was first imported into, and all of its columns must be
-  /// those of the files and of the key.
-  ///
+  /// A new table with the same name, but another definition, does not count. Earlier versions did not store the
+  /// definition. For their entries, the table must have been empty when it was first imported into, and all of its
+  /// columns must be those of the files and of the key.
   /// - Parameters:
   ///   - existing: The table.
-  ///   - key: The names of its key's columns.
+  ///   - key: The names of the table's key columns.
   ///   - database: Any connection.
   /// - Returns: True for a table that earlier imports have created.
   /// - Throws: GRDB's `DatabaseError`.
@@ -100,7 +102,7 @@ extension ImportHistory {
     return Set(columns.map(\.lowercasedAsName)).isSuperset(of: existing.columnNames.map(\.lowercasedAsName))
   }
 
-  /// Notes the definition of a table that imports have created, after a change.
+  /// Stores the definition of a table that imports have created, after a change.
   static func noteDefinition(of target: String, _ database: Database) throws {
     try database.execute(
       sql: """

@@ -7,13 +7,13 @@ import HeadwayLines
 /// The entries for one table in `grdb_headway_imports`, the table of imports: which files have written its rows.
 ///
 /// In a table without a key, the record with number *n* of a file is the row with number `offset` + *n*. The last of
-/// these numbers, and the content of that row, separate rows that an import has written from those of others, which
-/// follow them. If others have added rows between them, the offset is -1.
+/// these numbers, and the content of that row, separate the rows that an import has written from other rows, which
+/// follow them. If others have added rows in between, the offset is -1.
 ///
-/// Each transaction that adds rows behind others notes the number of its last record. So an append that ended early
-/// is completed exactly, no matter which other rows the table has.
+/// Each transaction that appends rows stores the number of its last record. An append that ended early can therefore be
+/// completed exactly, no matter which other rows the table has.
 ///
-/// Used inside accesses to the writing connection, in the transactions that write the rows.
+/// Used with the writing connection, in the transactions that write the rows.
 struct ImportHistory {
   /// One import.
   struct Entry {
@@ -21,16 +21,16 @@ struct ImportHistory {
     let source: String
     let offset: Int
     let lastRow: Int
-    /// The fingerprint of the last row; nil if it is not known.
+    /// The fingerprint of the last row; nil if it is unknown.
     let lastRowHash: Int64?
     let outcome: String
     let beganEmpty: Bool
-    /// The number of the last record that was dealt with; nil if an earlier version has noted the import.
+    /// The number of the last processed record; nil for an entry of an earlier version.
     let records: Int?
     let recordsHash: Int64?
     let refused: Int
-    /// Where the rows begin, how many the table had before, and how many it has from there on, as in
-    /// ``UnfinishedAppend``.
+    /// The number before the first row, the number of rows in the table before the import, and the number of rows from
+    /// the first one on, as in ``UnfinishedAppend``.
     let startRow: Int?
     let rowsBefore: Int?
     let storedRows: Int?
@@ -41,25 +41,27 @@ struct ImportHistory {
   enum Outcome: String { case running, finished, cancelled, failed }
 
   let target: String
-  /// The path of the file, without links.
+  /// The path of the file, with links resolved.
   ///
-  /// In an archive, the path of the archive and the name in it. For a pipe, the name as given, because links such as
-  /// `/dev/stdin` lead elsewhere in each process.
+  /// For a file in an archive, this is the path of the archive followed by the name in it. For a pipe, it is the name
+  /// as given, because links such as `/dev/stdin` lead elsewhere in each process.
   let source: String
 
   /// The path of the file as given, for errors.
   let file: String
 
-  /// Whether what is read from there again is the same: a pipe has one name for whatever comes through it.
+  /// Whether reading the path again yields the same data.
+  ///
+  /// A pipe has the same name for any data that passes through it.
   let isRegular: Bool
 
-  /// By what the imports of one run are known, if rows are appended.
+  /// The identifier of the run that the import belongs to, if rows are appended.
   var run: String?
 
-  /// How the import of this file is noted, if it has come to its end in a run that is completed.
+  /// The history entry of this file's import, if it has completed in a run that is now completed.
   var finished: Int64?
 
-  /// By what this import knows that it, and no other, continues an append.
+  /// Identifies this import as the one that continues an append.
   let owner = UUID().uuidString
 
   init(target: String, file: String, isRegular: Bool) {
@@ -76,10 +78,10 @@ struct ImportHistory {
     source = inArchive.map { "\(path)/\($0.entry)" } ?? path
   }
 
-  /// The imports since the table was empty, or was replaced, the oldest first.
+  /// The imports since the table was empty or was replaced, the oldest first.
   ///
   /// - Parameters:
-  ///   - sinceEmpty: Whether there are none if it is not known that the table was ever empty; otherwise all.
+  ///   - sinceEmpty: If it is unknown whether the table was ever empty, true returns no imports, and false returns all.
   ///   - database: Any connection.
   /// - Returns: The imports.
   /// - Throws: GRDB's `DatabaseError`.
@@ -100,7 +102,7 @@ struct ImportHistory {
     }
   }
 
-  /// Makes sure that this file, and no other, has written all rows of the table, record *n* as row *n*.
+  /// Ensures that this file alone has written all rows of the table, record *n* as row *n*.
   ///
   /// - Throws: ``ImportError`` with the code `foreignRows`.
   func requireOwnRows(rowIdentifier: String, hasHeader: Bool, _ database: Database) throws {
@@ -110,7 +112,7 @@ struct ImportHistory {
     else { throw otherRows }
   }
 
-  /// Makes sure that these files, and no others, have written all rows of a table, one behind the other.
+  /// Ensures that these files alone have written all rows of a table, one file after the other.
   ///
   /// - Throws: ``ImportError`` with the code `foreignRows`.
   static func requireOwnRows(
@@ -130,16 +132,18 @@ struct ImportHistory {
   private func hasRows(
     of entries: [Entry], rowIdentifier: String, hasHeader: Bool, _ database: Database
   ) throws -> Bool {
-    // Record 1 of these files is the header. A row 1 is from elsewhere, or VACUUM has numbered the rows anew.
+    // Record 1 of these files is the header. If there is a row 1, another program has added it, or VACUUM has
+    // renumbered the rows.
     let hasRowOne = try Row.fetchOne(
       database, sql: "SELECT 1 FROM \(SQL.name(target)) WHERE \(rowIdentifier) = 1")
-    // What was imported before the last that came to its end is gone, where it was more.
+    // A finished import has removed the rows of earlier imports beyond its own.
     let first = entries.lastIndex { $0.outcome == Outcome.finished.rawValue } ?? 0
     let end = try database.lastRow(of: target, rowIdentifier)
     guard !entries.isEmpty, hasRowOne == nil || !hasHeader,
       let last = entries[first...].reversed().max(by: { $0.lastRow < $1.lastRow }), end <= last.lastRow
     else { return false }
-    // A number is given again only when the last row is gone: then another has its place, or none.
+    // SQLite reuses a row number only after the last row has been removed. In that case, another row has this number,
+    // or none.
     guard let hash = last.lastRowHash else { return true }
     return try StoredRows(of: target, header: last.columns, database)?.hash(ofRow: last.lastRow, database) == hash
   }
@@ -151,14 +155,14 @@ struct ImportHistory {
         + "no key to match them by.")
   }
 
-  /// Whether an import was of a file with other columns.
+  /// Whether an earlier import was of a file with other columns.
   func hadOtherColumns(_ header: [String], _ database: Database) throws -> Bool {
     try entries(database).contains { $0.columns != Self.joined(header) }
   }
 
-  /// Notes that an import begins.
+  /// Adds an entry for an import that begins.
   ///
-  /// - Returns: By what it is noted.
+  /// - Returns: The identifier of the entry.
   func begin(
     size: Int?, columns: [String], foundColumns: [String], beganEmpty: Bool, offset: Int, lastRow: Int,
     lastRowHash: Int64? = nil, startRow: Int = 0, rowsBefore: Int = 0, _ database: Database
@@ -180,28 +184,28 @@ struct ImportHistory {
     return database.lastInsertedRowID
   }
 
-  /// The names of columns as they are noted.
+  /// The names of columns as the history stores them.
   static func joined(_ columns: [String]) -> String { columns.joined(separator: ",") }
 
-  /// How far an import has come.
+  /// The progress of an import.
   struct Advance {
-    /// The number of the last record that was dealt with, and the fingerprint of the rows up to there.
+    /// The number of the last processed record, and the fingerprint of the rows up to there.
     let records: Int
     let recordsHash: Int64
     /// The number of the last row that was written, and the fingerprint of its values.
     let lastRow: Int
     let lastRowHash: Int64?
-    /// How many rows the table has from the first one on: see ``UnfinishedAppend``.
+    /// The number of rows in the table from the first row of the import on, as in ``UnfinishedAppend``.
     let storedRows: Int
-    /// How many rows the table has refused since the last advance.
+    /// The number of rows that the table has refused since the last advance.
     let refused: Int
-    /// Whether others have added rows between.
+    /// Whether others have added rows in between.
     let isMixed: Bool
   }
 
-  /// Notes how far an import has come, in the transaction that writes the rows.
+  /// Stores the progress of an import, in the transaction that writes the rows.
   ///
-  /// - Throws: ``ImportError`` with the code `otherWriter`, if another process has taken the import over.
+  /// - Throws: ``ImportError`` with the code `otherWriter`, if another import has taken over this one.
   func note(_ advance: Advance, of identifier: Int64, _ database: Database) throws {
     try database.cachedStatement(
       sql: """
@@ -220,12 +224,12 @@ struct ImportHistory {
     }
   }
 
-  /// Removes what was noted of an import that has changed nothing.
+  /// Removes the entry of an import that has changed nothing.
   static func forget(_ identifier: Int64, _ database: Database) throws {
     try database.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [identifier])
   }
 
-  /// Notes how an import has ended.
+  /// Stores the outcome of an import.
   func end(_ identifier: Int64, _ outcome: Outcome, rows: Int, _ database: Database) throws {
     try database.execute(
       sql: "UPDATE \(Self.table) SET ended = CURRENT_TIMESTAMP, outcome = ?, rows = ? WHERE id = ? AND owner IS ?",
@@ -234,9 +238,9 @@ struct ImportHistory {
 }
 
 extension Int {
-  /// So many rows, for a person.
+  /// The number of rows, as text for people.
   var rows: String { "\(self) row\(self == 1 ? "" : "s")" }
-  /// None of so many rows, for a person.
+  /// The beginning of a message that none of this number of rows was imported.
   var noneOfRows: String { self == 1 ? "The only row could not" : "None of the \(self) rows could" }
 }
 
@@ -245,19 +249,19 @@ extension Database {
     try Row.fetchOne(self, sql: "SELECT 1 FROM \(SQL.name(table)) LIMIT 1") != nil
   }
 
-  /// How many rows a table has.
+  /// The number of rows in a table.
   func rowCount(of table: String) throws -> Int {
     try Int.fetchOne(self, sql: "SELECT count(*) FROM \(SQL.name(table))") ?? 0
   }
 
-  /// How many rows of a table have numbers behind one, up to another.
+  /// The number of rows in a table with numbers after `start`, up to `end`.
   func rowCount(of table: String, _ rowIdentifier: String, behind start: Int, upTo end: Int) throws -> Int {
     try Int.fetchOne(
       self, sql: "SELECT count(*) FROM \(SQL.name(table)) WHERE \(rowIdentifier) > ? AND \(rowIdentifier) <= ?",
       arguments: [start, end]) ?? 0
   }
 
-  /// The number of the last row of a table; 0 if there is none.
+  /// The number of the last row in a table; 0 if the table is empty.
   func lastRow(of table: String, _ rowIdentifier: String) throws -> Int {
     try Int.fetchOne(self, sql: "SELECT max(\(rowIdentifier)) FROM \(SQL.name(table))") ?? 0
   }

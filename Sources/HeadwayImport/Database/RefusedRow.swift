@@ -1,45 +1,48 @@
 #if SQLite
 import GRDB
 
-/// Somebody else has added rows while an import was adding its own.
+/// Another connection has added rows while an import was adding its own.
 struct OtherRows: Error {}
 
-/// A row of a batch that a constraint of the table does not let in.
+/// A row of a batch that a constraint of the table refuses.
 struct RefusedRow {
   let position: Int
-  /// Why, for a person.
+  /// The reason, described for people.
   let reason: String
 }
 
-/// A trigger has ended the transaction because of a row (`RAISE(ROLLBACK)`): all rows of the transaction are gone.
+/// A trigger has ended the transaction because of a row (`RAISE(ROLLBACK)`).
+///
+/// All rows of the transaction were rolled back.
 struct TransactionEnded: Error {
   let row: RefusedRow
 }
 
 extension TablePlan {
-  /// The reason for which a row is rejected that a trigger ignores (`RAISE(IGNORE)`).
+  /// The reason for rejecting a row that a trigger ignores (`RAISE(IGNORE)`).
   var ignoredReason: String { "A trigger of the table \(table) ignores it" }
 
-  /// In a table without a key, the number of the row is another's.
+  /// The reason for rejecting a row of a table without a key if another row has its number.
   static let takenNumber = "another row has its number"
 
-  /// The result codes of rows with a wrong value: for a constraint, or for an expression of a constraint, an index or
-  /// a trigger that cannot be computed.
+  /// The result codes for rows with an invalid value.
+  ///
+  /// It violates a constraint, or makes it impossible to compute an expression of a constraint, an index or a trigger.
   private static let rowErrors: [ResultCode] = [
     .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG, .SQLITE_ERROR,
   ]
 
-  /// The reason for which the table refuses a row; nil if the error is not one of the row.
+  /// The reason that the table refuses a row; nil if the error is not caused by the row.
   func refusal(_ code: ResultCode, _ message: String?) -> String? {
     let columns = key.map { "\(table).\(self.columns[$0].name)" }.joined(separator: ", ")
     switch code {
     case .SQLITE_CONSTRAINT_TRIGGER: return "A trigger of the table \(table) refuses it: \(message ?? "")"
-    // A trigger may have tried to add a row to another table.
+    // A trigger might have tried to add a row to another table.
     case .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
       guard message?.contains("failed: \(table).") == true else { return message }
       return hasKey ? duplicateReason : Self.takenNumber
     case .SQLITE_CONSTRAINT_UNIQUE where message?.hasSuffix("failed: \(columns)") == true: return duplicateReason
-    // The table, one that a trigger uses, or a column of theirs is gone.
+    // The table, a table that a trigger uses, or one of their columns no longer exists.
     case .SQLITE_ERROR where message?.hasPrefix("no such ") == true: return nil
     case .SQLITE_ERROR where message?.contains(" has no column named ") == true: return nil
     case let code where Self.rowErrors.contains(code.primaryResultCode): return message ?? "SQLite refuses it"

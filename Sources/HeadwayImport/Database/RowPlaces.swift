@@ -1,28 +1,30 @@
 #if SQLite
 import GRDB
 
-/// Where the rows of an import go.
+/// The places in the table for the rows of an import.
 struct RowPlaces: Sendable {
-  /// Whether rows of this import may be there already: then they are updated.
+  /// Whether rows of this import might already exist.
+  ///
+  /// They are then updated.
   var updates = false
-  /// Whether the rows are added behind those of others, who may add more meanwhile.
+  /// Whether the rows are added after existing ones of others, who might add more during the import.
   var appends = false
-  /// In a table without a key, what is added to the number of a record; nil if SQLite numbers the rows.
+  /// In a table without a key, the number that is added to the number of a record; nil if SQLite numbers the rows.
   var offset: Int? = 0
-  /// The number of the last row that was there, in a table without a key.
+  /// The number of the last row that existed before the import, in a table without a key.
   var lastRowBefore = 0
-  /// The append that is completed.
+  /// The append that this import completes.
   var unfinished: UnfinishedAppend?
-  /// What SQLite's data version was when the table was found empty, where it matters who has written its rows.
+  /// SQLite's data version when the table was found empty, if it matters which connection has written its rows.
   var emptyAtDataVersion: Int?
-  /// The table is a temporary one.
+  /// Whether the table is temporary.
   var isTemporary = false
-  /// The temporary table that keeps the file, the line and the record of each row, because triggers may refuse rows
+  /// The temporary table that stores the file, the line and the record of each row, because triggers might refuse rows
   /// when they replace others.
   var originTable: String?
-  /// How many files have rows there before.
+  /// The number of earlier files that have rows there.
   var fileNumber = 0
-  /// Whether it is noted how far the import has come.
+  /// Whether the history records the progress of the import.
   var notesAdvance = false
 }
 

@@ -2,10 +2,9 @@
 import Headway
 
 extension String {
-  /// The path of a database as SQLite requires it.
+  /// The path of a database in the form that SQLite requires.
   ///
-  /// SQLite reads names as UTF-8 from GRDB. A path with other bytes becomes an address with `file:`, in which they
-  /// are escaped.
+  /// SQLite reads names from GRDB as UTF-8. A path with other bytes becomes a `file:` URI with these bytes escaped.
   package var databaseName: String {
     guard hasForeignBytes else { return self }
     let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)

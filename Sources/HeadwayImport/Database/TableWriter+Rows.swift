@@ -6,7 +6,10 @@ extension TableWriter {
   /// The number of the row of a record, in a table without a key.
   func number(ofRecord ordinal: Int) -> Int { (places.offset ?? 0) + ordinal }
 
-  /// Notes that some rows were written, of which this is the last, and what they brought with them.
+  /// Records that some rows were written.
+  ///
+  /// Also removes the rows that were waiting to be removed, records the origin of the last row, and counts rows that
+  /// triggers have added.
   func noteWritten(
     _ batch: RowBatch, _ row: Int, count: Int, _ statements: Statements, _ database: Database
   ) throws {
@@ -25,7 +28,7 @@ extension TableWriter {
     let lastRow = state.lastRow
     state.lastRow = max(lastRow, written)
     guard statements.savepoint != nil, let last = statements.last else { return state.storedRows += count }
-    // A trigger may have added rows before it and behind it.
+    // A trigger may have added rows before and after it.
     let found = try Int.fetchOne(last) ?? 0
     state.storedRows += try newRows(behind: lastRow, upTo: max(found, state.lastRow), statements.count)
     guard found > state.lastRow else { return }
@@ -38,16 +41,18 @@ extension TableWriter {
     (state.lastRow, state.isMixed) = (found, true)
   }
 
-  /// How many rows have numbers behind one, up to another; 0 if the rows of an earlier import are updated.
+  /// The number of rows after `start`, up to `end`; 0 if the rows of an earlier import are updated.
   func newRows(behind start: Int, upTo end: Int, _ count: Statement?) throws -> Int {
     guard !places.updates, let count else { return 0 }
     return try Int.fetchOne(count, arguments: [start, end]) ?? 0
   }
 
-  /// Removes what an earlier import has put into a place; but not before there is a row that takes the place of
-  /// others: a file without one changes nothing.
+  /// Removes the row that an earlier import has put in a place.
+  ///
+  /// The row is not removed before the first row of this import is written, because a file without any accepted row
+  /// changes nothing.
   func empty(_ place: Int, _ delete: Statement, _ database: Database) throws {
-    // What is behind the rows that were there is of others.
+    // Rows after the rows that the earlier import has written belong to others.
     guard place <= places.lastRowBefore else { return }
     guard state.hasWritten else {
       state.emptyPlaces.insert(place)
@@ -61,9 +66,9 @@ extension TableWriter {
     state.removed += database.changesCount
   }
 
-  /// Notices rows that others have put behind those of this import, in the places of those to come.
+  /// Detects rows that other programs have added after those of this import, in the places of rows to come.
   ///
-  /// - Throws: ``OtherRows``, unless the rows can go behind those as well.
+  /// - Throws: ``OtherRows``, unless the rows of the import can also follow those.
   func noticeOtherRows(_ batch: RowBatch, _ statements: Statements) throws {
     guard let last = statements.last, let found = try Int.fetchOne(last), found > state.lastRow else { return }
     if places.appends || state.isMixed {
@@ -74,8 +79,8 @@ extension TableWriter {
     }
   }
 
-  /// Makes sure that a row that has the key of another is a second one of the file: the table was empty, and nobody
-  /// else has committed since.
+  /// Ensures that a row with the key of another row is a duplicate within the file: the table was empty, and no other
+  /// connection has committed since.
   ///
   /// - Throws: ``OtherRows``.
   func requireOwnRows(_ database: Database) throws {
@@ -85,7 +90,9 @@ extension TableWriter {
 
   // MARK: Completing an append
 
-  /// The first row of a batch that is not in the table already.
+  /// Skips the rows of a batch that are already in the table.
+  ///
+  /// - Returns: The position of the first row that is not.
   func skipPresentRows(_ batch: RowBatch, _ statements: Statements) throws -> Int {
     guard !state.isVerified, let unfinished = places.unfinished else { return 0 }
     let end = batch.origins.firstIndex { $0.ordinal > unfinished.records } ?? batch.count
@@ -97,7 +104,7 @@ extension TableWriter {
     return end
   }
 
-  /// Makes sure that the rows that an append has found to be there are those of the file.
+  /// Ensures that the rows that an append has found in the table are those of the file.
   ///
   /// - Throws: ``AppendConflict``.
   func requirePresentRows() throws {
@@ -105,12 +112,12 @@ extension TableWriter {
     guard unfinished.recordsHash == nil || unfinished.recordsHash == state.fingerprint.value else {
       throw AppendConflict.changedFile
     }
-    // With a key, those of the file were counted, and before that those of the table.
+    // With a key, `storedRows` counts the rows of the file that exist; without a key, the rows of the table.
     guard state.storedRows >= unfinished.storedRows else { throw AppendConflict.missingRows }
     state.isVerified = true
   }
 
-  /// Takes rows into the fingerprint.
+  /// Adds rows to the fingerprint.
   func noteRecords(_ batch: RowBatch, upTo end: Int, refused: Int) {
     guard places.notesAdvance else { return }
     for row in 0..<end where batch.origins[row].ordinal > state.records {

@@ -4,23 +4,25 @@ import GRDBSQLite
 
 extension TableWriter {
   struct Statements {
-    /// The one at position *n* inserts 2 to the power of *n* rows.
+    /// The statement at position *n* inserts 2 to the power of *n* rows.
     let insert: [Statement]
-    /// Only where rows may be there whose records are no rows any more.
+    /// Removes a row.
+    ///
+    /// Only set if the table might have rows whose records are no longer rows.
     let delete: Statement?
-    /// Asks for the number of the last row, in a table without a key.
+    /// Selects the number of the last row, in a table without a key.
     let last: Statement?
-    /// Asks for the key of a row, where ``asksForKeys``.
+    /// Selects the key of a row, if ``asksForKeys``.
     let storedKey: Statement?
-    /// Asks whether a row is there, where a trigger of the table may ignore rows.
+    /// Checks whether a row exists, if a trigger of the table might ignore rows.
     let presence: Statement?
-    /// Asks whether the table has the key of a row, where an append is completed.
+    /// Checks whether the table has the key of a row, if an append is completed.
     let key: Statement?
-    /// Counts the rows with numbers behind one, up to another, in a table without a key.
+    /// Counts the rows with numbers in a range, in a table without a key.
     let count: Statement?
-    /// Where the table has triggers.
+    /// Only set if the table has triggers.
     let savepoint: Savepoint?
-    /// Notes the origin of a row, where the rows that replace others may be refused.
+    /// Stores the origin of a row, if rows might be refused when they replace others.
     let origin: Statement?
   }
 
@@ -38,9 +40,9 @@ extension TableWriter {
 
   // MARK: Inserting
 
-  /// Inserts or updates one row, unless one with its key has been written before.
+  /// Inserts or updates one row, unless a row with the same key has been written before.
   ///
-  /// - Returns: Why it is not let in; nil if it is.
+  /// - Returns: The reason that the table refuses the row; nil if it was written.
   func insertSingle(
     _ batch: RowBatch, _ row: Int, _ statements: Statements, _ database: Database
   ) throws -> String? {
@@ -49,15 +51,16 @@ extension TableWriter {
       return plan.duplicateReason
     }
     let reason = try insertGuarded(batch, row, statements, database)
-    // The table may have made another value of it.
+    // The table might have converted the value of the key.
     if reason == nil, let key = try storedKey(batch, row, statement) { newKeys.insert(key) }
     return reason
   }
 
-  /// Inserts or updates one row; where the table has triggers, either the whole row with all that these do, or
-  /// nothing.
+  /// Inserts or updates one row.
   ///
-  /// - Returns: Why it is not let in; nil if it is.
+  /// If the table has triggers, either the whole row is written, with all effects of the triggers, or nothing.
+  ///
+  /// - Returns: The reason that the table refuses the row; nil if it was written.
   private func insertGuarded(
     _ batch: RowBatch, _ row: Int, _ statements: Statements, _ database: Database
   ) throws -> String? {
@@ -68,13 +71,13 @@ extension TableWriter {
       guard database.isInsideTransaction else {
         throw TransactionEnded(row: RefusedRow(position: row, reason: reason))
       }
-      // What a trigger did before it ignored the row is what it is for.
+      // Changes that a trigger made before it ignored the row are intended.
       if reason != plan.ignoredReason { try execute(savepoint.rollback) }
       return reason
     }
     var reason = try attempt()
     if reason == TablePlan.takenNumber, !places.updates, !state.isMixed {
-      // A trigger has added a row where this was to be.
+      // A trigger has added a row in the place of this one.
       state.isMixed = true
       reason = try attempt()
     }
@@ -82,7 +85,7 @@ extension TableWriter {
     return reason
   }
 
-  /// Without GRDB, which would prepare to notify its observers of savepoints.
+  /// Executes without GRDB, which would prepare to notify its observers of savepoints.
   private func execute(_ statement: Statement) throws {
     let result = sqlite3_step(statement.sqliteStatement)
     sqlite3_reset(statement.sqliteStatement)
@@ -91,13 +94,13 @@ extension TableWriter {
     }
   }
 
-  /// Inserts or updates one row, and notices when a trigger has ignored it (`RAISE(IGNORE)`), which is no error.
+  /// Inserts or updates one row, and detects when a trigger has ignored it (`RAISE(IGNORE)`), which is not an error.
   ///
-  /// - Returns: Why it is not let in; nil if it is.
+  /// - Returns: The reason that the table refuses the row; nil if it was written.
   private func insertOrNotice(_ batch: RowBatch, _ row: Int, _ statements: Statements) throws -> String? {
     let statement = statements.insert[0]
     let reason = try insert(batch, from: row, count: 1, statement)
-    // One that is there as it is in the file is not written either.
+    // A row that is already stored as it is in the file is not written either.
     guard let presence = statements.presence, reason == nil,
       sqlite3_changes(sqlite3_db_handle(statement.sqliteStatement)) == 0,
       try state.isMixed || find(batch, row, presence, { _ in }) == nil
@@ -105,7 +108,7 @@ extension TableWriter {
     return plan.ignoredReason
   }
 
-  /// The hash of the key of the row that the table takes for the same; nil if there is none.
+  /// The hash of the key of the row that the table considers equal; nil if there is none.
   private func storedKey(_ batch: RowBatch, _ row: Int, _ statement: Statement) throws -> UInt64? {
     try find(batch, row, statement) { handle in
       let text = sqlite3_column_text(handle, 0)
@@ -113,9 +116,9 @@ extension TableWriter {
     }
   }
 
-  /// Looks for a row by its key, or by its number in a table without one.
+  /// Finds a row by its key, or by its number in a table without a key.
   ///
-  /// - Returns: What `body` makes of it; nil if there is none.
+  /// - Returns: The result of `body` for the row; nil if the row does not exist.
   func find<Answer>(
     _ batch: RowBatch, _ row: Int, _ statement: Statement, _ body: (OpaquePointer) -> Answer
   ) throws -> Answer? {
@@ -136,7 +139,7 @@ extension TableWriter {
 
   /// Executes one statement.
   ///
-  /// - Returns: Why a constraint does not let it: then nothing was inserted; nil if all was.
+  /// - Returns: The reason that the table refuses a row, in which case nothing was inserted; nil if all rows were.
   func insert(_ batch: RowBatch, from first: Int, count: Int, _ statement: Statement) throws -> String? {
     let handle = statement.sqliteStatement
     var parameter: Int32 = 0
@@ -168,7 +171,7 @@ extension TableWriter {
     }
   }
 
-  /// Binds a number that is to be text, if it has more digits than SQLite would write.
+  /// Binds a number as text, if it has more digits than SQLite would write.
   ///
   /// - Returns: False for any other value.
   private func bindLongText(_ value: EncodedValue, _ parameter: Int32, _ handle: OpaquePointer) -> Bool {
@@ -179,7 +182,9 @@ extension TableWriter {
     return sqlite3_bind_text(handle, parameter, text, -1, copies) == SQLITE_OK
   }
 
-  /// The bytes of text are not copied: they stay where they are until the statement is reset.
+  /// Binds a value.
+  ///
+  /// The bytes of text are not copied; they stay in place until the statement is reset.
   private func bind(_ value: EncodedValue, _ parameter: Int32, _ handle: OpaquePointer, _ batch: RowBatch) {
     switch value.kind {
     case .null: sqlite3_bind_null(handle, parameter)
