@@ -5,10 +5,10 @@ import GRDBSQLite
 
 /// Writes batches into one table with prepared statements.
 ///
-/// Values are bound straight from the batch's bytes, through SQLite's own interface: a value object a field, as
-/// GRDB's interface takes, costs more than SQLite's insertion itself.
+/// Values are bound directly from the batch's bytes, through SQLite's own interface. GRDB's interface requires a value
+/// object per field, which costs more than SQLite's insertion.
 ///
-/// A table with triggers is written row by row, each in a savepoint, because a trigger may end a statement half way
+/// A table with triggers is written row by row, each row in a savepoint, because a trigger can interrupt a statement
 /// (`RAISE(FAIL)`), end the transaction (`RAISE(ROLLBACK)`), ignore the row, or add rows to the same table.
 final class TableWriter: @unchecked Sendable {  // Used only inside accesses to the one writing connection.
   let plan: TablePlan
@@ -16,54 +16,57 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   let places: RowPlaces
   private let stored: StoredRows?
   var state: State
-  /// What ``state`` was when the transaction began.
+  /// The value of ``state`` when the transaction began.
   private var stateBefore: State
   /// The keys that the transaction has written.
   var newKeys: Set<UInt64> = []
 
-  /// What changes with each row, and is taken back with the transaction.
+  /// The state that changes with each row, and is restored if the transaction is rolled back.
   struct State {
-    /// The number of the last row that was there or that this has written.
+    /// The number of the last row in the table, existing before or written by this writer.
     var lastRow: Int
-    /// The number of the last row that this has written.
+    /// The number of the last row that this writer has written.
     var lastWritten: Int?
-    /// Rows of others are between those of the file, so SQLite numbers the rows.
+    /// Whether other rows are between those of the file, so that SQLite numbers the rows.
     var isMixed: Bool
     var hasWritten = false
-    /// While no row is written: the places of records that are no rows.
+    /// The places of records that are not rows, until the first row is written.
     var emptyPlaces = IndexSet()
     var removed = 0
-    /// The number of the last record that was dealt with, and the fingerprint of the rows up to there.
+    /// The number of the last processed record, and the fingerprint of the rows up to there.
     var records = 0
     var fingerprint = Fingerprint()
     var refused = 0
-    /// How many rows the table has from the first one of this import on: see ``UnfinishedAppend``.
+    /// The number of rows in the table from the first row of this import on, as in ``UnfinishedAppend``.
     var storedRows: Int
-    /// Whether the rows of an append that is completed are known to be those of the file.
+    /// Whether the existing rows of an append that is completed were found to be those of the file.
     var isVerified: Bool
   }
 
-  /// Where rows are updated, the table is asked which row has a key: it takes other keys for the same than the file,
-  /// or refuses rows, behind which one with the same key may be right.
+  /// Whether the table is queried for the stored key of each row.
+  ///
+  /// This is the case if rows are updated, and the table either considers other keys equal than the file does, or might
+  /// refuse a row, after which another row with the same key can be valid.
   let asksForKeys: Bool
 
-  /// The keys of rows that were written, where the table is asked for them.
+  /// The keys of rows that were written, if the table is queried for them.
   private(set) var writtenKeys: KeySet
   /// Whether a row was refused because of its key.
   private(set) var hasDuplicates = false
 
-  /// How many rows one statement inserts at most, where the table has few columns: SQLite's cost for starting a
-  /// statement is paid once for them.
+  /// The largest number of rows that one statement inserts, if the table has few columns.
   ///
-  /// More than some dozens brings nothing.
+  /// These rows share SQLite's cost of starting a statement.
+  ///
+  /// More than a few dozen rows bring no benefit.
   private static let mostRowsAtOnce = 32
 
   /// Prepares the statements.
   ///
   /// - Parameters:
-  ///   - plan: The table.
-  ///   - places: Where its rows go.
-  ///   - header: The names of the file's columns, as the history has them.
+  ///   - plan: The plan of the table.
+  ///   - places: The places for its rows.
+  ///   - header: The names of the file's columns as the history stores them.
   ///   - writtenKeys: The keys of rows that earlier files have written.
   ///   - database: The writing connection.
   /// - Throws: GRDB's `DatabaseError`.
@@ -107,13 +110,15 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
       })
   }
 
-  /// Lets go of the statements, inside an access to the writing connection like everything else.
+  /// Releases the statements.
+  ///
+  /// Like all other methods, this must be called inside an access to the writing connection.
   func close() { statements = nil }
 
   /// Whether ``close()`` was called.
   var isClosed: Bool { statements == nil }
 
-  /// How many rows have been removed whose records are no rows any more.
+  /// The number of rows that were removed because their records are no longer rows.
   var removed: Int { state.removed }
 
   // MARK: Transactions
@@ -127,16 +132,17 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     newKeys = []
   }
 
-  /// Called when the transaction is taken back.
+  /// Called when the transaction is rolled back.
   func rollback() { (state, newKeys) = (stateBefore, []) }
 
-  /// How far the import has come, in the transaction that writes the rows; nil if that is not noted.
+  /// The progress of the import, for the transaction that writes the rows; nil if it is not recorded or has not
+  /// changed.
   func advance(_ database: Database) throws -> ImportHistory.Advance? {
     guard places.notesAdvance, state.records > stateBefore.records || state.isMixed != stateBefore.isMixed,
       state.records > places.unfinished?.records ?? 0
     else { return nil }
     let row = state.lastWritten
-    // Those of others behind the last row may go.
+    // Other rows after the last one might be removed later, so they don't count.
     let end = row ?? places.unfinished?.lastRow ?? places.lastRowBefore
     let others = state.lastRow > end ? try newRows(behind: end, upTo: state.lastRow, statements?.count) : 0
     return ImportHistory.Advance(
@@ -151,11 +157,11 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   ///
   /// - Parameters:
   ///   - batch: The rows.
-  ///   - known: By their positions, rows that are known to be refused, with the reasons.
-  ///   - stopsAtRefused: Whether the rows behind the first that is not written are not written either.
-  ///   - mayGoOn: Asked every few rows.
+  ///   - known: Rows that are known to be refused, by their position, with the reasons.
+  ///   - stopsAtRefused: Whether to write no rows after the first refused one.
+  ///   - mayGoOn: Called every few rows. Returns whether to continue.
   ///   - database: The writing connection.
-  /// - Returns: The rows that a constraint of the table does not let in; nil if it was stopped.
+  /// - Returns: The rows that a constraint of the table refuses; nil if `mayGoOn` returned false.
   /// - Throws: GRDB's `DatabaseError`, ``OtherRows``, ``TransactionEnded``, ``AppendConflict``, or ``ImportError`` with
   ///   the code `unsuitableTable`.
   func write(
@@ -172,7 +178,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     var end = batch.count
     while row < batch.count {
       guard mayGoOn() else { return nil }
-      // As many as there is a statement for.
+      // Writes as many rows as one of the statements inserts.
       let isSingle = statements.storedKey != nil || statements.savepoint != nil || statements.origin != nil
       let most = isSingle ? 1 : statements.insert.count
       let power = min(most, Int.bitWidth - (batch.count - row).leadingZeroBitCount) - 1
@@ -182,13 +188,13 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
         row += count
         continue
       }
-      // The last one, or a statement that failed as a whole because of one row: one by one.
+      // Writes rows one by one: the last row, or the rows of a statement that failed as a whole because of one of them.
       for single in row..<row + count {
         guard let reason = try known[single] ?? insertSingle(batch, single, statements, database) else {
           try noteWritten(batch, single, count: 1, statements, database)
           continue
         }
-        // What an earlier import has put there is not this row.
+        // A row that an earlier import has put in this place is a different one.
         if let delete = statements.delete {
           try empty(number(ofRecord: batch.origins[single].ordinal), delete, database)
         }

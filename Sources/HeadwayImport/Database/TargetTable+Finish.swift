@@ -2,18 +2,19 @@
 import GRDB
 
 extension TargetTable {
-  /// Moves rows that replace others, creates the indices and, in a table without a key, removes rows that an earlier
-  /// import of the file has written and it does not have any more.
+  /// Completes the import: moves rows that replace others, creates the indices, and removes old rows.
   ///
-  /// If the rows replace others together with those of other files, they wait until the last of these ends.
+  /// In a table without a key, the old rows are those that an earlier import of the file has written, and that the file
+  /// no longer has. If the rows replace others together with those of other files, they wait until the last of these
+  /// imports finishes.
   ///
   /// - Parameters:
   ///   - lastRecord: The number of the file's last record.
-  ///   - rows: How many rows were written.
-  ///   - takesNone: Whether the file has rows of which the table cannot have a single one. Then the rows that were
-  ///     there stay, because none of the file can take their place.
-  ///   - mayGoOn: Asked all along; when it says no, what is under way is given up.
-  /// - Returns: By the imports whose rows have replaced others, those that triggers have refused then.
+  ///   - rows: The number of rows written.
+  ///   - takesNone: Whether the file has rows and all of them were rejected. In that case the existing rows stay,
+  ///     because no row of the file can replace them.
+  ///   - mayGoOn: Called repeatedly; when it returns false, the current work is interrupted.
+  /// - Returns: The imports whose rows have replaced others, with the rows that triggers have refused in the process.
   /// - Throws: ``ImportError`` with the code `database`, `unfinishedAppend`, `malformedRow` or `noRows`.
   func finish(
     lastRecord: Int, rows: Int, takesNone: Bool, mayGoOn: @escaping @Sendable () -> Bool
@@ -57,7 +58,7 @@ extension TargetTable {
           }
           try createIndices(connection)
           if let identifier, keepsRows, updates {
-            // The rows are those of earlier imports.
+            // The rows in the table are those of earlier imports.
             try ImportHistory.forget(identifier, connection)
           } else if let identifier {
             try history.end(identifier, .finished, rows: rows, connection)
@@ -72,7 +73,7 @@ extension TargetTable {
     }
   }
 
-  /// The file, whose rows wait.
+  /// Describes the file, whose rows wait.
   private func stagedFile(rows: Int, takesNone: Bool, _ connection: Database) throws -> StagedFile {
     StagedFile(
       operation: operation, plan: plan, preparation: preparation, history: history, size: size, columns: columns,

@@ -10,9 +10,9 @@ extension TargetTable {
     }
   }
 
-  /// By column, the keys to which it may refer.
+  /// The keys that each column may refer to, by column.
   ///
-  /// Read at the side of the writing.
+  /// They are read concurrently with writes.
   func knownKeys() throws -> [Int: KeySet] {
     var known: [Int: KeySet] = [:]
     for (column, reference) in references where existingTables.contains(reference.table.lowercasedAsName) {
@@ -23,7 +23,7 @@ extension TargetTable {
         let handle = statement.sqliteStatement
         let cursor = try Row.fetchCursor(statement)
         while try cursor.next() != nil {
-          // As UTF-8, whatever the encoding of the database is.
+          // The text is UTF-8 with any encoding of the database.
           guard let text = sqlite3_column_text(handle, 0) else { continue }
           let bytes = UnsafeRawBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, 0)))
           _ = keys.insert(KeySet.hash(bytes))
@@ -34,12 +34,13 @@ extension TargetTable {
     return known
   }
 
-  /// Says of references to tables that are not there that they were not checked, where columns have values.
+  /// Describes references to tables that do not exist, and that were therefore not checked, for columns that have
+  /// values.
   func uncheckedReferences() throws -> [String] {
     let unchecked = references.filter { !existingTables.contains($0.reference.table.lowercasedAsName) }
     return try unchecked.compactMap { column, reference in
       let (name, table) = (plan.columns[column].name, reference.table)
-      // With the index that such a column has, this is one look.
+      // Such a column usually has an index, and then this is a single lookup.
       let value = try database.read {
         try Row.fetchOne(
           $0, sql: "SELECT 1 FROM \(SQL.name(plan.table)) WHERE \(SQL.name(name)) > '' LIMIT 1")
@@ -49,7 +50,7 @@ extension TargetTable {
     }
   }
 
-  /// Rows whose reference to this very table leads nowhere.
+  /// The rejects for rows whose reference to their own table does not exist.
   func unresolved(_ selfReferences: [SelfReference]) throws -> [RejectedRow] {
     var rows: [RejectedRow] = []
     for selfReference in selfReferences {
@@ -74,7 +75,9 @@ extension TargetTable {
     return rows.sorted { $0.line < $1.line }
   }
 
-  /// Reads the rows of this import; a temporary table is seen by the writing connection alone.
+  /// Reads the rows of this import.
+  ///
+  /// Only the writing connection can read a temporary table.
   private func readStored<Answer: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Answer
   ) throws -> Answer {

@@ -4,12 +4,12 @@ import GRDB
 import GRDBSQLite
 
 extension TargetTable {
-  /// Puts the rows that wait in the temporary table in the place of those that are there.
+  /// Replaces the existing rows with the rows that wait in the temporary table.
   ///
   /// - Parameters:
-  ///   - files: The files, of which this one is the last.
+  ///   - files: The files; this one is the last.
   ///   - connection: The writing connection.
-  /// - Returns: By file, rows that triggers of the table refuse.
+  /// - Returns: The rows that triggers of the table refuse, by file.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `malformedRow`.
   func replaceRows(_ files: [StagedFile], _ connection: Database) throws -> [[RejectedRow]] {
     let (table, stored) = (SQL.name(plan.table), "temp.\(SQL.name(storage.table))")
@@ -51,7 +51,7 @@ extension TargetTable {
       let header = ImportHistory.joined(file.columns)
       let identifier = try file.history.begin(
         size: file.size, columns: file.columns, foundColumns: file.plan.foundColumns, beganEmpty: number == 0,
-        // The rows of triggers are not the file's.
+        // Rows that triggers have added do not belong to the file.
         offset: isMixed ? -1 : file.preparation.places.offset ?? 0, lastRow: last,
         lastRowHash: plan.hasKey
           ? nil : try StoredRows(of: plan.table, header: header, connection)?.hash(ofRow: last, connection), connection)
@@ -61,14 +61,14 @@ extension TargetTable {
     return refused
   }
 
-  /// Inserts the rows that wait one after the other, each in a savepoint, into a table with triggers.
+  /// Inserts the waiting rows one by one, each in a savepoint, into a table with triggers.
   ///
   /// - Parameters:
   ///   - files: The files.
-  ///   - names: The columns.
-  ///   - refused: Receives, by file, the rows that are refused.
+  ///   - names: The names of the columns.
+  ///   - refused: Receives the rows that are refused, by file.
   ///   - connection: The writing connection.
-  /// - Returns: How many rows were inserted, and whether SQLite has numbered them.
+  /// - Returns: The number of rows inserted, and whether SQLite has numbered them.
   /// - Throws: ``ImportError`` with the code `unsuitableTable` or `malformedRow`.
   private func insertOneByOne(
     _ files: [StagedFile], _ names: [String], _ refused: inout [[RejectedRow]], _ connection: Database
@@ -92,14 +92,14 @@ extension TargetTable {
           arguments: plan.hasKey ? ["row": row] : ["row": row, "number": isMixed ? nil : row])
         return connection.changesCount == 0 ? plan.ignoredReason : nil
       } catch let error as DatabaseError {
-        // GRDB does not use a failed statement again.
+        // Reset manually, because GRDB does not reuse a failed statement.
         sqlite3_reset(insert.sqliteStatement)
         guard connection.isInsideTransaction else { throw triggerError("ends the transaction at a row") }
         guard let reason = plan.refusal(error.extendedResultCode, error.message) else { throw error }
         return reason
       }
     }
-    // Asked for each row, because no statement may be under way when one is taken back.
+    // Queried for each row separately, because no statement may be active when a savepoint is rolled back.
     let next = try connection.makeStatement(
       sql: "SELECT number, file, line, record FROM \(origins) WHERE number > ? ORDER BY number LIMIT 1")
     var number = Int.min
@@ -108,12 +108,12 @@ extension TargetTable {
       try connection.execute(sql: "SAVEPOINT headway_row")
       var reason = try refusal(of: number)
       if reason == TablePlan.takenNumber, !isMixed {
-        // A trigger has added a row where this was to be.
+        // A trigger has added a row in the place of this one.
         isMixed = true
         reason = try refusal(of: number)
       }
       if let reason {
-        // What a trigger did before it ignored the row is what it is for.
+        // Changes that a trigger made before it ignored the row are intended.
         if reason != plan.ignoredReason { try connection.execute(sql: "ROLLBACK TO headway_row") }
         let rejected = RejectedRow(
           table: plan.table, line: row[2], status: .rejected, reason: reason,

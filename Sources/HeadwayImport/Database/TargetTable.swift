@@ -5,37 +5,41 @@ import GRDBSQLite
 import Headway
 import HeadwayCSV
 
-/// The table of one import, in the database: created or met, written, and completed.
+/// The table of one import in the database: finds or creates it, writes it, and completes it.
 final class TargetTable: @unchecked Sendable {
-  // `writer`, `hasFailed`, `identifier`, `foundRegion`, `hasEnded` and `widenings` are used only inside accesses to
-  // the one writing connection, or when none is under way; the rest does not change.
+  // `writer`, `hasFailed`, `identifier`, `foundRegion`, `hasEnded` and `widenings` are used only inside accesses to the
+  // one writing connection, or when no access is active. The other properties do not change.
 
   let plan: TablePlan
-  /// The plan of the table that is written: another one, to be moved at the end, where rows are replaced.
+  /// The plan of the table that is written.
+  ///
+  /// If rows are replaced, this is a temporary table whose rows are moved at the end.
   let storage: TablePlan
   let writer: TableWriter
-  /// What has changed of a table that existed, for a person.
+  /// Descriptions of the changes to an existing table, for people.
   var schemaChanges: [String]
-  /// A batch could not be written.
+  /// Whether a batch could not be written.
   var hasFailed = false
 
-  /// Whether rows of this import may be there from before: then they are updated in place.
+  /// Whether rows of this import might already exist.
+  ///
+  /// They are then updated in place.
   var updates: Bool { places.updates }
-  /// The rows are to take the place of others, and have not.
+  /// Whether the rows wait to replace others, and have not done so yet.
   var isReplacing: Bool { places.isTemporary && !hasEnded }
-  /// Triggers may refuse rows when these replace others.
+  /// Whether triggers might refuse rows when they replace others.
   var mayRefuseAtEnd: Bool { places.originTable != nil }
-  /// How many rows, which the table had, are replaced, and removed.
+  /// The numbers of existing rows that were replaced and removed.
   var replaced = 0
   var removed = 0
-  /// That an append is completed, for a person.
+  /// A note that an append is completed, for people; nil if none is.
   var completion: String? {
     guard history.finished == nil else { return nil }
     return places.unfinished.map {
       "an earlier import of this file ended behind record \($0.records), and is completed"
     }
   }
-  /// How many rows of an append that was completed the table has refused before.
+  /// The number of rows that the table refused in the part of an append that an earlier import had done.
   var refusedBefore: Int { places.unfinished?.refused ?? 0 }
 
   let operation: ImportOperation
@@ -47,21 +51,21 @@ final class TargetTable: @unchecked Sendable {
   let options: ImportOptions
   let places: RowPlaces
   let preparation: TargetTablePreparation
-  /// The rows that are replaced are those of the same file.
+  /// Whether the rows that are replaced came from the same file.
   let replacesOwn: Bool
-  /// By what the import is noted; nil while it has changed nothing.
+  /// The identifier of the import's history entry; nil while it has changed nothing.
   var identifier: Int64?
   var hasEnded = false
   private var foundRegion: DatabaseRegion?
-  /// By column, the types that columns have got, which were narrower when the import began.
+  /// The types of columns that were narrower when the import began, by column.
   var widenings: [Int: ColumnType] = [:]
 
-  /// Creates the table or, if it is there, adds the columns that it lacks.
+  /// Creates the table, or adds missing columns if it exists.
   ///
   /// - Parameters:
-  ///   - plan: The table.
+  ///   - plan: The plan of the table.
   ///   - source: The file.
-  ///   - header: The names of its columns that are imported.
+  ///   - header: The names of the file's columns that are imported.
   ///   - writtenKeys: The keys of rows that earlier files of the group have written.
   ///   - operation: The import.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `database`.
@@ -96,21 +100,21 @@ final class TargetTable: @unchecked Sendable {
     database = operation.database
   }
 
-  /// What the rejects say of a row that a constraint does not let in.
+  /// The reject for a row that a constraint of the table refuses.
   func rejected(_ batch: RowBatch, _ row: RefusedRow) -> RejectedRow {
     RejectedRow(
       table: plan.table, line: batch.origins[row.position].line, status: .rejected,
-      // SQLite knows the table by the name that it has until it takes the place of the other.
+      // SQLite knows the table by its temporary name until its rows replace the others.
       reason: row.reason.replacing(storage.table, with: plan.table), record: batch.record(of: row.position))
   }
 
-  /// Notes how far batches have brought the import, in the transaction that writes them.
+  /// Stores the progress of batches, in the transaction that writes them.
   func note(_ advance: ImportHistory.Advance?, _ connection: Database) throws {
     guard let advance, let identifier else { return }
     try history.note(advance, of: identifier, connection)
   }
 
-  /// The error of an append that can't be completed.
+  /// The error for an append that can't be completed.
   func error(_ conflict: AppendConflict) -> ImportError {
     switch conflict {
     case .changedFile:
@@ -119,8 +123,9 @@ final class TargetTable: @unchecked Sendable {
     }
   }
 
-  /// What those who observe the table observe, on the writing connection: found once, since SQLite compiles a
-  /// statement for it; nil while rows are put aside.
+  /// The region that observers of the table observe; nil while rows wait in a temporary table.
+  ///
+  /// It is determined once, on the writing connection, because SQLite compiles a statement for it.
   func region(_ connection: Database) throws -> DatabaseRegion? {
     guard !places.isTemporary else { return nil }
     if let foundRegion { return foundRegion }
@@ -131,7 +136,7 @@ final class TargetTable: @unchecked Sendable {
 
   // MARK: Types
 
-  /// Widens columns whose types were found, in the transaction that writes the first row that needs it.
+  /// Widens columns whose types were found, in the transaction that writes the first row that requires it.
   func widen(_ types: [Int: ColumnType], _ connection: Database) throws {
     guard !types.isEmpty else { return }
     widenings.merge(types) { $1 }
@@ -155,10 +160,11 @@ final class TargetTable: @unchecked Sendable {
 
   // MARK: The end
 
-  /// Releases the statements, on the writing connection, since SQLite must not do so while another thread uses
-  /// that; and notes how the import has ended, unless ``finish(lastRecord:rows:keepsRows:mayGoOn:)`` has.
+  /// Releases the statements, and stores the outcome of the import, unless
+  /// ``finish(lastRecord:rows:takesNone:mayGoOn:)`` has done so.
   ///
-  /// An import of which no row is in the database has changed nothing.
+  /// This happens on the writing connection, because SQLite must not release statements while another thread uses the
+  /// connection. An import without rows in the database has changed nothing.
   func close(isCancelled: Bool, rows: Int) {
     guard !hasEnded else { return }
     try? database.writeAndWait { [self] connection in

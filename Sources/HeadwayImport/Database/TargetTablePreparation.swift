@@ -2,40 +2,40 @@
 import Foundation
 import GRDB
 
-/// How the table of an import was found, or made.
+/// The result of preparing the table of an import, which existed or was created.
 struct TargetTablePreparation: Sendable {
   /// The plan of the table that is written.
   private(set) var storage: TablePlan
-  /// Where the rows go.
+  /// The places for the rows.
   private(set) var places = RowPlaces()
-  /// By what the import is noted; nil while it changes nothing.
+  /// The identifier of the import's history entry; nil while it changes nothing.
   private(set) var identifier: Int64?
-  /// How many rows the table had, where those of this file are written anew.
+  /// The number of rows in the table before the import, if the rows of this file are written again.
   private(set) var rowsBefore = 0
-  /// The names of the tables that were there, in lower case.
+  /// The names of the tables that existed before, in lower case.
   private(set) var existingTables: Set<String> = []
-  /// An import has made the table, this one or an earlier one.
+  /// Whether an import has created the table, this one or an earlier one.
   private(set) var isOwn = false
-  /// This import has made the table.
+  /// Whether this import has created the table.
   private(set) var hasMadeTable = false
-  /// What has changed of a table that existed, for a person.
+  /// Descriptions of the changes to an existing table, for people.
   private(set) var schemaChanges: [String] = []
   private var addedColumns: [String] = []
   private var addedIndex: String?
 
-  /// Creates the table or, if it is there and an import has made it, adds the columns that it lacks, and finds out
-  /// what becomes of its rows.
+  /// Creates the table or adds missing columns to it, and determines how existing rows are treated.
   ///
-  /// In a transaction: nothing has changed if it throws.
+  /// Columns are added if an import has created the table, or if the options allow it. All changes are made in a
+  /// transaction; if this initializer throws, nothing has changed.
   ///
   /// - Parameters:
-  ///   - plan: The table.
-  ///   - described: The columns that must have their types, if they are there.
-  ///   - options: What becomes of the rows and columns that the table has.
-  ///   - history: What is known of earlier imports.
+  ///   - plan: The plan of the table.
+  ///   - described: The columns that must have the described types, if they exist.
+  ///   - options: How to treat the existing rows and columns of the table.
+  ///   - history: The history of earlier imports.
   ///   - size: The size of the file, if it is known.
   ///   - header: The names of the file's columns.
-  ///   - group: What the import shares with those of other files.
+  ///   - group: The state shared with the imports of other files.
   ///   - connection: The writing connection.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unfinishedAppend`, `unknownColumn` or `unsuitableTable`,
   ///   or GRDB's `DatabaseError`.
@@ -54,7 +54,7 @@ struct TargetTablePreparation: Sendable {
       } else if hasRows || group?.replaces == true {
         try placeRows(plan, options, history, header, connection)
       } else if group != nil {
-        // An earlier file may have written a row with the same key.
+        // An earlier file might have written a row with the same key.
         places.updates = true
       } else if !places.appends {
         // In an append, a row with the same key might be another program's.
@@ -106,7 +106,7 @@ struct TargetTablePreparation: Sendable {
       throw ImportError(
         columns: missing.map(\.name), missingIn: existing, header: plan.columns.map(\.name), path: history.file)
     }
-    // A key that the table lacks is one of no row, and an error.
+    // A key column that the table lacks has no value in any row. That is an error.
     if let index = try existing.requireKey(of: plan, isOwn: isOwn, path: history.file, connection) {
       addedIndex = index
       schemaChanges.append("added the index \(index), which identifies the rows")
@@ -118,22 +118,22 @@ struct TargetTablePreparation: Sendable {
     schemaChanges.append("added the \(word) \(addedColumns.joined(separator: ", "))")
   }
 
-  /// Takes back what was made of the table, where an import has no row in it.
+  /// Undoes the changes to the table, for an import that has no row in it.
   ///
-  /// - Returns: Whether nothing is left to be noted of the import.
+  /// - Returns: Whether the history entry of the import was removed.
   func undo(_ plan: TablePlan, _ connection: Database) throws -> Bool {
     guard hasMadeTable || !addedColumns.isEmpty || addedIndex != nil else { return false }
     var isForgotten = false
     try connection.inTransaction(.immediate) {
       let table = "main.\(SQL.name(plan.table))"
       if hasMadeTable {
-        // Another program may have found a use for it.
+        // Another program might have started to use the table.
         guard try !connection.hasRows(in: plan.table) else { return .commit }
         try connection.execute(sql: "DROP TABLE \(table)")
       } else {
         if let addedIndex { try connection.execute(sql: "DROP INDEX IF EXISTS main.\(SQL.name(addedIndex))") }
         for column in addedColumns.map(SQL.name) {
-          // Another program may have found a use for it.
+          // Another program might have started to use the column.
           let used = try Row.fetchOne(connection, sql: "SELECT 1 FROM \(table) WHERE \(column) NOT NULL LIMIT 1")
           if used == nil { try connection.execute(sql: "ALTER TABLE \(table) DROP COLUMN \(column)") }
         }
@@ -163,7 +163,7 @@ struct TargetTablePreparation: Sendable {
     guard isView == nil else { throw failure("that is a view") }
   }
 
-  /// Finds out where the rows of the file go, beside those that are there.
+  /// Determines the places for the rows of the file, if the table has rows.
   private mutating func placeRows(
     _ plan: TablePlan, _ options: ImportOptions, _ history: ImportHistory, _ header: [String],
     _ connection: Database
@@ -176,8 +176,8 @@ struct TargetTablePreparation: Sendable {
         rowIdentifier: plan.rowIdentifier, hasHeader: plan.hasHeader, connection)
       places.lastRowBefore = try connection.lastRow(of: plan.table, plan.rowIdentifier)
       rowsBefore = try connection.rowCount(of: plan.table)
-      // Row by row, what a column had that the file has no more would stay, and a row be in conflict with the one
-      // that it is about to follow.
+      // If rows were updated one by one, values of columns that the file no longer has would stay, and a row could
+      // conflict with an old row that is updated only later.
       let isUnique = try ExistingTable(named: plan.table, connection)?.hasUniqueColumns == true
       if try isUnique || history.hadOtherColumns(header, connection) { try stage(plan, connection) }
     case .append:
@@ -196,7 +196,7 @@ struct TargetTablePreparation: Sendable {
     }
   }
 
-  /// Puts the rows behind those of another file that wait.
+  /// Places the rows after the waiting rows of another file.
   private mutating func stage(
     _ plan: TablePlan, behind last: StagedFile, number: Int, _ connection: Database
   ) throws {
@@ -217,9 +217,9 @@ struct TargetTablePreparation: Sendable {
     }
   }
 
-  /// Makes the table in which rows wait until they take the place of others, with the constraints of that one.
+  /// Creates the table where rows wait until they replace others, with the same constraints.
   ///
-  /// It is a temporary table of this connection: nothing is left of it, however the process ends.
+  /// It is a temporary table of this connection, so nothing is left of it no matter how the process ends.
   private mutating func stage(_ plan: TablePlan, _ connection: Database) throws {
     (places.updates, places.isTemporary) = (false, true)
     storage.table = "\(SQL.reservedPrefix)rows_\(UUID().uuidString)"
