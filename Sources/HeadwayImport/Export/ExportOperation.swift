@@ -15,42 +15,46 @@ import Synchronization
 /// print(export.rowCount)
 /// ```
 ///
-/// - **Reading.** The operation has a connection of its own, which only reads, and sees one state of the database
-///   from the first row to the last, whatever is written meanwhile. It holds one row in memory.
-/// - **The file** gets its name when all rows are in it; after an error or a cancellation there is what was there
-///   before. The path `-` is standard output.
+/// - **Reading.** The operation has its own read-only connection. From the first row to the last, it sees one state of
+///   the database, even if others write to it at the same time. It holds one row in memory.
+/// - **The file** gets its name when it contains all rows. After an error or a cancellation, an existing file is
+///   unchanged. The path `-` means standard output.
 /// - **Values.** Integers and text are written as they are, and real numbers with the fewest digits that read as the
-///   same number. Text is written with all of its bytes, even if they are not UTF-8. A blob is written as SQLite's
+///   same number. Text is written with all of its bytes, even if they are not UTF-8. A blob is written as an SQLite
 ///   literal, such as `X'00FF'`, and an infinite number as `9.0e+999`.
 ///
 /// The operation fails with an ``ImportError`` about the database, whose code is `cannotReadFile` if it does not exist,
 /// or with a `CSVWriterError` about the file.
 public final class ExportOperation: Headway.Operation, @unchecked Sendable {  // Constants, and an atomic.
-  /// The table or view.
+  /// The name of the table or view.
   public let table: String
-  /// Where the database is.
+  /// The path of the database.
   public let database: String
-  /// The file that is written.
+  /// The path of the file that is written.
   public let file: String
-  /// How it is written.
+  /// How the file is written.
   public let options: ExportOptions
 
   private let rows = Atomic<Int>(0)
 
-  /// Creates an operation, which opens nothing before it starts.
+  /// Creates an operation.
+  ///
+  /// It opens no file before it starts.
   ///
   /// - Parameters:
-  ///   - table: The table or view.
-  ///   - database: Where the database is.
-  ///   - file: The file to write; `-` for standard output.
-  ///   - options: How it is written.
+  ///   - table: The name of the table or view.
+  ///   - database: The path of the database.
+  ///   - file: The path of the file to write; `-` for standard output.
+  ///   - options: How the file is written.
   public init(table: String, ofDatabase database: String, to file: String, options: ExportOptions = ExportOptions()) {
     (self.table, self.database, self.file, self.options) = (table, database, file, options)
     super.init()
     name = "export \(table)"
   }
 
-  /// How many rows have been written so far, from any thread.
+  /// The number of rows written so far.
+  ///
+  /// You can read it from any thread.
   public var rowCount: Int { rows.load(ordering: .relaxed) }
 
   /// Writes the file.
@@ -69,14 +73,14 @@ public final class ExportOperation: Headway.Operation, @unchecked Sendable {  //
     configuration.busyMode = .timeout(10)
     configuration.label = "headway export"
     let queue = try DatabaseQueue(path: database.databaseName, configuration: configuration)
-    // One transaction, so that all rows are of one state.
+    // A single transaction, so that all rows are from the same state.
     try queue.read { connection in
       let columns = try columns(connection)
       let writer = try CSVWriter(path: file, columns: columns, options: options.csv)
       let statement = try connection.makeStatement(sql: "SELECT \(SQL.names(columns)) FROM \(SQL.name(table))")
       let cursor = try Row.fetchCursor(statement)
       while try cursor.next() != nil {
-        // The writer removes what it has written when it is released.
+        // The writer removes the incomplete file when it is released.
         guard !isCancelled else { return }
         try writer.writeRow(count: columns.count) {
           for position in columns.indices { append(position, of: statement.sqliteStatement, to: writer) }
@@ -104,13 +108,14 @@ public final class ExportOperation: Headway.Operation, @unchecked Sendable {  //
     }
   }
 
-  /// Appends a value of the row at which a statement is.
+  /// Appends a value of a statement's current row.
   ///
-  /// A `String` would end at the first zero of a text, and would have other bytes than text that is not UTF-8.
+  /// It does not use a `String`, which would end at the first NUL byte of a text, and would change the bytes of text
+  /// that is not UTF-8.
   private func append(_ position: Int, of statement: OpaquePointer, to writer: CSVWriter) {
     let column = Int32(position)
     func bytes(_ start: UnsafeRawPointer?) -> UnsafeRawBufferPointer {
-      // The count is that of the form which was asked for last.
+      // The count is that of the representation that was requested last.
       UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
     }
     switch sqlite3_column_type(statement, column) {
@@ -118,7 +123,7 @@ public final class ExportOperation: Headway.Operation, @unchecked Sendable {  //
     case SQLITE_INTEGER: writer.append("\(sqlite3_column_int64(statement, column))", at: position)
     case SQLITE_FLOAT:
       let number = sqlite3_column_double(statement, column)
-      // SQLite reads its own spelling of what is not finite.
+      // SQLite reads this spelling of an infinite number.
       let text = number.isFinite ? "\(number)" : number < 0 ? "-9.0e+999" : "9.0e+999"
       writer.append(text, at: position)
     case SQLITE_BLOB:

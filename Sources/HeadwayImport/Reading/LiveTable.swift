@@ -3,8 +3,7 @@ import GRDB
 import GRDBSQLite
 public import Headway
 
-/// Watches a table while it is being written, by this process or by another: how many rows it has, and the rows of a
-/// window.
+/// Watches a table while this process or another one writes it: the number of its rows, and the rows of a window.
 ///
 /// ```swift
 /// let stops = LiveTable(path: "vbb.sqlite", table: "stops", window: 0..<20)
@@ -13,44 +12,46 @@ public import Headway
 /// }
 /// ```
 ///
-/// The table has a connection of its own, which only reads: it is never blocked by a writer, and never blocks one. It
-/// looks at most 30 times a second whether something was committed, which costs microseconds, and only then asks for
-/// the rows. Where that takes long (counting many millions of rows does), it waits longer, so that it uses at most a
-/// tenth of one processor.
+/// A live table has its own read-only connection, which is never blocked by a writer, and never blocks one. It checks
+/// at most 30 times per second whether something was committed, which takes microseconds, and reads the rows only then.
+/// If reading takes long (as counting many millions of rows does), it waits longer, so that it uses at most a tenth of
+/// one processor.
 public struct LiveTable: Sendable {
-  /// What was in the table at one moment.
+  /// The content of the table at one moment.
   public struct Picture: Sendable, Hashable {
-    /// How many rows the table had.
+    /// The number of rows in the table.
     public let count: Int
     /// The names of the columns.
     public let columns: [String]
-    /// The rows of the window, the newest first; each value as text, nil for `NULL`.
+    /// The rows of the window, the newest first.
+    ///
+    /// Each value is text, or nil for `NULL`.
     public let rows: [[String?]]
   }
 
-  /// Where the database is.
+  /// The path of the database.
   public let path: String
-  /// The table.
+  /// The name of the table.
   public let table: String
-  /// Which columns are delivered; empty for all.
+  /// The columns to deliver; empty for all columns.
   public let columns: [String]
-  /// Which rows are delivered, counted from the newest.
+  /// The rows to deliver, counted from the newest.
   public let window: Range<Int>
 
-  /// The shortest time between two looks: 30 a second.
+  /// The shortest time between two checks: 30 checks per second.
   static let shortestInterval = Duration.seconds(1) / 30
-  /// How many times longer than a query the pause after it is.
+  /// The ratio between the pause after a query and the duration of the query.
   static let pauseFactor = 9
 
-  /// Describes what to watch.
+  /// Creates a live table.
   ///
-  /// Nothing is opened before ``pictures`` is iterated.
+  /// The database is not opened until you iterate ``pictures``.
   ///
   /// - Parameters:
-  ///   - path: Where the database is. It need not exist yet, nor the table.
-  ///   - table: The table.
-  ///   - columns: Which columns are delivered; empty for all.
-  ///   - window: Which rows are delivered, counted from the newest.
+  ///   - path: The path of the database. The database and the table need not exist yet.
+  ///   - table: The name of the table.
+  ///   - columns: The columns to deliver; empty for all columns.
+  ///   - window: The rows to deliver, counted from the newest.
   public init(path: String, table: String, columns: [String] = [], window: Range<Int> = 0..<20) {
     self.path = path
     self.table = table
@@ -58,35 +59,35 @@ public struct LiveTable: Sendable {
     self.window = window
   }
 
-  /// The table as it is now, and again after each change, at most 30 times a second.
+  /// The current content of the table, and its content after each change, at most 30 times per second.
   ///
-  /// Changes that come faster are put together. Ends when the iterating task is cancelled.
+  /// Faster changes are combined. The sequence ends when the iterating task is cancelled.
   ///
-  /// Iterating throws GRDB's `DatabaseError` when the database can't be read.
+  /// Iterating throws GRDB's `DatabaseError` if the database can't be read.
   public var pictures: Pictures { Pictures(table: self, operations: nil, clock: ContinuousClock()) }
 
-  /// The table as it is now, and again after each change, at most 30 times a second, until operations have finished:
-  /// the last picture is of the table as they have left it.
+  /// Returns the current content of the table, and its content after each change, until operations have finished.
   ///
-  /// Whether they have failed is for them to say. Iterating throws GRDB's `DatabaseError` when the database can't be
-  /// read.
+  /// Pictures are delivered at most 30 times per second. The last picture shows the table as the operations have left
+  /// it. The sequence does not report whether they have failed. Iterating throws GRDB's `DatabaseError` if the database
+  /// can't be read.
   ///
-  /// - Parameter operations: What writes the table.
-  /// - Returns: The pictures, of which there are none if there is no database in the end.
+  /// - Parameter operations: The operations that write the table.
+  /// - Returns: The pictures; none if the database does not exist when the operations have finished.
   public func pictures(until operations: [Headway.Operation]) -> Pictures {
     Pictures(table: self, operations: operations, clock: ContinuousClock())
   }
 
-  /// The table at this moment.
+  /// Returns the current content of the table.
   ///
-  /// - Returns: The picture; empty when there is no such database or table.
-  /// - Throws: GRDB's `DatabaseError` when the database can't be read.
+  /// - Returns: The picture; empty if the database or the table does not exist.
+  /// - Throws: GRDB's `DatabaseError` if the database can't be read.
   public func picture() async throws -> Picture {
     guard let connection = try Connection(self) else { return Picture(count: 0, columns: [], rows: []) }
     return try await connection.picture(of: self)
   }
 
-  /// The pictures of a table: a sequence without an end, or until operations have finished.
+  /// The pictures of a table: a sequence that is endless, or that ends after operations have finished.
   public struct Pictures: AsyncSequence, Sendable {
     /// A picture.
     public typealias Element = Picture
@@ -95,9 +96,9 @@ public struct LiveTable: Sendable {
     let operations: [Headway.Operation]?
     let clock: any Clock<Duration>
 
-    /// Begins to watch.
+    /// Starts watching.
     ///
-    /// - Returns: The iterator, which opens the database when it is first asked.
+    /// - Returns: The iterator. It opens the database when its first element is requested.
     public func makeAsyncIterator() -> Iterator { Iterator(table: table, operations: operations, clock: clock) }
   }
 
@@ -118,8 +119,8 @@ public struct LiveTable: Sendable {
 
     /// Waits for the next change.
     ///
-    /// - Returns: The table after it; nil when the task was cancelled, or the operations have finished.
-    /// - Throws: GRDB's `DatabaseError` when the database can't be read.
+    /// - Returns: The table after the change; nil if the task was cancelled, or the operations have finished.
+    /// - Throws: GRDB's `DatabaseError` if the database can't be read.
     public mutating func next() async throws -> Picture? {
       do { return try await nextChange() } catch  where Task.isCancelled { return nil }
     }
@@ -130,13 +131,14 @@ public struct LiveTable: Sendable {
           try await clock.sleep(for: pause)
         }
         pause = LiveTable.shortestInterval
-        // Asked first, so that what they have written last is seen.
+        // Read first, so that the last changes of the operations are not missed.
         let isOver = operations?.allSatisfy(\.isFinished) == true
         if connection == nil { connection = try Connection(table) }
         let version = try await connection?.version()
         guard let connection, version != lastVersion else {
           if isOver {
-            // Who closes the database next moves its log into it, if nobody else has it open.
+            // The next connection that closes the database then moves the log into it, unless another connection is
+            // open.
             self.connection = nil
             return nil
           }
@@ -153,11 +155,11 @@ public struct LiveTable: Sendable {
   }
 }
 
-/// A connection that only reads.
+/// A read-only connection.
 private struct Connection: Sendable {
   private let database: DatabaseQueue
 
-  /// Nil while there is no such database.
+  /// Opens the database; nil if it does not exist.
   init?(_ table: LiveTable) throws {
     var configuration = GRDB.Configuration()
     configuration.readonly = true
@@ -169,14 +171,14 @@ private struct Connection: Sendable {
     }
   }
 
-  /// A number that is another one after each commit by another connection.
+  /// A number that changes after each commit by another connection.
   func version() async throws -> Int {
     try await database.read { try Int.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
   }
 
   func picture(of table: LiveTable) async throws -> LiveTable.Picture {
     try await database.read { connection in
-      // Asked of SQLite itself: GRDB remembers that there was no such table.
+      // Queried directly, because GRDB caches that the table does not exist.
       let exists = try Int.fetchOne(
         connection, sql: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
         arguments: [table.table])
