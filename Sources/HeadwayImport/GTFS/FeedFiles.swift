@@ -1,30 +1,30 @@
 import HeadwayCSV
 
-/// The files of a GTFS feed: of a folder, or of a zip archive.
+/// The files of a GTFS feed, in a folder or in a zip archive.
 public struct FeedFiles: Sendable {
-  /// What comes before a slash and the name of a file: the folder, the archive, or a folder in the archive.
+  /// The path before the slash and the name of a file: the folder, the archive, or a folder in the archive.
   public let folder: String
-  /// A table a file, each after those to which it refers.
+  /// One table per file, each after the tables that it refers to.
   public private(set) var tables: [TableSchema]
-  /// The names of `.txt` files that the reference does not know and that do not look like tables, and of those whose
-  /// ending has capital letters.
+  /// The names of `.txt` files that the reference does not list and that do not look like tables, and of files whose
+  /// extension has capital letters.
   public let leftOut: [String]
-  /// The release, as `feed_info.txt` names it; nil if it does not.
+  /// The version of the feed from `feed_info.txt`; nil if it has none.
   public let version: String?
-  /// The bytes of each regular file, by its table.
+  /// The size of each regular file in bytes, by its table.
   let sizes: [String: Int]
 
-  /// Looks at a folder or an archive, and into the files that the reference does not know.
+  /// Examines a folder or an archive, and reads the beginning of the files that the reference does not list.
   ///
-  /// - Parameter folder: The folder of the feed or, with the trait `Compression`, a zip archive of it, even with the
-  ///   feed in a folder inside.
-  /// - Throws: ``ImportError`` with the code `missingFiles`, naming the files that every feed must have and this one
-  ///   has not, `cannotReadFile`, or `foreignContent` if the archive can't be read.
+  /// - Parameter folder: The folder of the feed or, with the trait `Compression`, a zip archive of it. The feed may be
+  ///   in a folder inside the archive.
+  /// - Throws: ``ImportError`` with the code `missingFiles`, which names the required files that the feed lacks,
+  ///   `cannotReadFile`, or `foreignContent` if the archive can't be read.
   public init(inFolder folder: String) throws {
     try self.init(SourceFolder(path: folder))
   }
 
-  /// Takes the files of a folder that is a feed.
+  /// Uses the files of a folder that is a feed.
   ///
   /// - Throws: ``ImportError`` with the code `missingFiles`.
   init(_ source: SourceFolder, requiresFiles: Bool = true) throws {
@@ -35,7 +35,7 @@ public struct FeedFiles: Sendable {
       throw ImportError(.missingFiles, path: folder, message: "This is not a GTFS feed: there is no \(names).")
     }
     let candidates = source.files.filter(Self.mayBeTable).map(\.name)
-    // Two names that differ in case are the same table's.
+    // Two names that differ only in case belong to the same table.
     var taken = Set(candidates.filter { GTFSSchema.table(inFile: $0) != nil })
     let leftOut = candidates.filter { file in
       let name = file.lowercasedAsName
@@ -44,7 +44,7 @@ public struct FeedFiles: Sendable {
           || SQL.isReserved(String(name.dropLast(".txt".count))) || !taken.insert(name).inserted)
     }
     let tables = candidates.filter { !leftOut.contains($0) }.map { TableSchema(forFile: $0) }
-    // The reference has no circle, and tables that it does not know refer to nothing.
+    // The reference has no reference cycles, and tables that it does not list have no references.
     let capitals = source.files.map(\.name).filter { !$0.hasSuffix(".txt") && $0.lowercased().hasSuffix(".txt") }
     (self.folder, self.leftOut) = (folder, (leftOut + capitals).sorted())
     version = Self.version(inFile: "\(folder)/feed_info.txt")
@@ -74,10 +74,10 @@ public struct FeedFiles: Sendable {
     return rest
   }
 
-  /// Whether a file of the folder is one to import, by its name, kind and size.
+  /// Whether a file of the folder should be imported, judged by its name, kind and size.
   ///
-  /// Not an optional file without a byte, which some feeds have in place of leaving it out. Of what the reference does
-  /// not know, regular files only.
+  /// Empty optional files are excluded, because some feeds have these instead of leaving them out. Files that the
+  /// reference does not list must be regular files.
   private static func mayBeTable(_ file: SourceFolder.File) -> Bool {
     guard file.name.hasSuffix(".txt") else { return false }
     if file.isEmpty { return GTFSSchema.requiredFiles.contains(file.name) }

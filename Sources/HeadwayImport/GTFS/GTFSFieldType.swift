@@ -1,6 +1,6 @@
 /// The field types of the GTFS Schedule reference, and how each is stored.
 ///
-/// The tables are written down with the reference's own types, so that they can be compared with it line by line.
+/// The tables are declared with the reference's own types, so that you can compare them with it line by line.
 enum GTFSFieldType {
   case id, text, url, email, phoneNumber, languageCode, timezone, color
   case date, time, localTime
@@ -11,14 +11,15 @@ enum GTFSFieldType {
   var storage: ColumnType {
     switch self {
     case .id, .text, .url, .email, .phoneNumber, .languageCode, .timezone, .color: .text
-    // As text, because `20260101` is not a quantity, and `25:30:00` has no other faithful form. Both sort correctly,
-    // times as long as the feed writes the hour with two digits (the reference also allows `6:20:00`).
+    // As text, because `20260101` is not a quantity, and `25:30:00` has no other faithful form. Both sort correctly;
+    // times do as long as the feed writes the hour with two digits (the reference also allows `6:20:00`).
     case .date, .time, .localTime: .text
-    // An amount is text: the reference discourages floating point for it, since 0.10 is not a binary fraction, and the
-    // number of decimals carries meaning (ISO 4217 prescribes it for each currency). SQLite's arithmetic still reads
-    // it as a number. `fare_attributes.price` is `.float` because there the reference itself says "Non-negative float".
+    // An amount is text. The reference discourages floating point for it, because 0.10 is not a binary fraction, and
+    // the number of decimal places carries meaning (ISO 4217 prescribes it for each currency). SQLite's arithmetic
+    // still reads it as a number. `fare_attributes.price` is `.float` because there the reference itself specifies
+    // "Non-negative float".
     case .currencyCode, .currencyAmount: .text
-    // The enumeration of `translations.table_name` has names for values, all others have numbers.
+    // The values of `translations.table_name` are names; those of all other enumerations are numbers.
     case .textEnumeration: .text
     case .enumeration, .integer: .integer
     case .float, .latitude, .longitude: .real
@@ -27,7 +28,9 @@ enum GTFSFieldType {
 }
 
 extension ColumnSchema {
-  /// A column that has a value in every row of every valid feed, and without which a row means nothing.
+  /// A column that has a value in every row of every valid feed.
+  ///
+  /// A row without the value has no meaning.
   static func required(_ type: GTFSFieldType, _ name: String) -> ColumnSchema {
     ColumnSchema(name: name, type: type.storage, isRequired: true)
   }
@@ -54,15 +57,15 @@ extension ColumnSchema {
 }
 
 extension TableSchema {
-  /// A table of the reference, with an index on each referring column that the key's own index does not serve.
+  /// A table of the reference, with an index on each referring column that the key's own index does not cover.
   ///
-  /// Those indices are what joins from the referred-to side need, and what finds the rows without a counterpart.
+  /// Joins from the referenced table use these indices, and so do queries for rows without a counterpart.
   ///
   /// - Parameters:
   ///   - name: The file's name without `.txt`.
-  ///   - key: The primary key as the reference states it; empty for `*` (all fields together) and `none` (one row).
-  ///   - indices: Further columns to index, each alone: those referred to by other tables without leading the key, and
-  ///     those by which readers select.
+  ///   - key: The primary key as defined in the reference; empty for `*` (all fields together) and `none` (one row).
+  ///   - indices: Further columns to index, each separately: columns that other tables refer to and that are not first
+  ///     in the key, and columns that readers select by.
   ///   - columns: The columns in the reference's order.
   /// - Returns: The table with all its indices.
   static func gtfs(_ name: String, key: [String], indices: [String] = [], columns: [ColumnSchema]) -> TableSchema {

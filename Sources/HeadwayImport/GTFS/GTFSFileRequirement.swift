@@ -1,11 +1,11 @@
-/// A requirement that a feed's files meet if at least one of several is present.
+/// A requirement that a feed meets if it has at least one of several files.
 public struct GTFSFileRequirement: Sendable, Hashable, CustomStringConvertible {
-  /// The files of which one is enough, the usual one first.
+  /// The alternative files, the usual one first.
   public var anyOf: [String]
 
   /// Creates a requirement.
   ///
-  /// - Parameter anyOf: The files of which one is enough, the usual one first.
+  /// - Parameter anyOf: The alternative files, the usual one first.
   public init(anyOf: [String]) {
     self.anyOf = anyOf
   }

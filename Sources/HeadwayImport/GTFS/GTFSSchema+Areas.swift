@@ -1,4 +1,4 @@
-// Groups of stops and of routes, to which fare rules apply.
+// Groups of stops and of routes that fare rules apply to.
 extension GTFSSchema {
   static let areas = TableSchema.gtfs(
     "areas", key: ["area_id"],

@@ -1,4 +1,4 @@
-// On which days services run, and how often.
+// The days when services run, and how often.
 extension GTFSSchema {
   static let calendar = TableSchema.gtfs(
     "calendar", key: ["service_id"],
@@ -15,7 +15,7 @@ extension GTFSSchema {
       .required(.date, "end_date"),
     ])
 
-  // By date, because "what runs today" starts there.
+  // Indexed by date, because a query for the services of a day starts there.
   static let calendarDates = TableSchema.gtfs(
     "calendar_dates", key: ["service_id", "date"], indices: ["date"],
     columns: [

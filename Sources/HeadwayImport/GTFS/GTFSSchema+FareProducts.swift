@@ -1,4 +1,4 @@
-// Fares in their second form: products, and the rules by which legs and transfers cost one.
+// Fares V2: products, and the rules that assign them to legs and transfers.
 extension GTFSSchema {
   // Primary key (*). `fare_leg_rules` refers to the group.
   static let timeframes = TableSchema.gtfs(
@@ -59,8 +59,8 @@ extension GTFSSchema {
       .optional(.integer, "rule_priority"),
     ])
 
-  // The networks are from `routes.network_id` or `networks`. The reference marks them as required and also describes
-  // what an empty one means (it is not looked at), so rows without one are kept.
+  // The networks are from `routes.network_id` or `networks`. The reference marks them as required and also defines an
+  // empty one, which is ignored. Rows without a network are therefore kept.
   static let fareLegJoinRules = TableSchema.gtfs(
     "fare_leg_join_rules", key: ["from_network_id", "to_network_id", "from_stop_id", "to_stop_id"],
     columns: [

@@ -1,4 +1,4 @@
-// Fares in their first form: a price for a class, and the zones and routes in which it holds.
+// Fares V1: a price per fare class, and the zones and routes where it applies.
 extension GTFSSchema {
   static let fareAttributes = TableSchema.gtfs(
     "fare_attributes", key: ["fare_id"],
@@ -7,7 +7,7 @@ extension GTFSSchema {
       .required(.float, "price"),
       .required(.currencyCode, "currency_type"),
       .optional(.enumeration, "payment_method"),
-      // The reference requires the column and gives the empty field a meaning: any number of transfers.
+      // The reference requires the column and also defines an empty field: any number of transfers.
       .optional(.enumeration, "transfers"),
       .optional(.id, "agency_id", references: "agency", "agency_id"),
       .optional(.integer, "transfer_duration"),

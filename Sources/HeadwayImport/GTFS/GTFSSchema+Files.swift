@@ -19,23 +19,23 @@ extension GTFSSchema {
   /// The files that every feed has.
   public static let requiredFiles: [String] = ["agency.txt", "routes.txt", "trips.txt", "stop_times.txt"]
 
-  /// What every feed must have, conditional requirements included, in the reference's order.
+  /// The files that every feed must have, including conditional requirements, in the reference's order.
   ///
-  /// Conditions on the content of files are not among them (levels are required once a pathway is an elevator), nor is
-  /// `feed_info.txt`, which is required beside `translations.txt`: nothing in a feed refers to it, and a feed is as
-  /// readable without it.
+  /// Conditions on the content of files are not included (levels are required if a pathway is an elevator). Neither is
+  /// `feed_info.txt`, which is required together with `translations.txt`, because nothing in a feed refers to it, and a
+  /// feed is readable without it.
   public static let fileRequirements: [GTFSFileRequirement] = [
     GTFSFileRequirement(anyOf: ["agency.txt"]),
-    // Optional in a feed that serves zones alone.
+    // Optional in a feed that serves only zones.
     GTFSFileRequirement(anyOf: ["stops.txt", "locations.geojson"]),
     GTFSFileRequirement(anyOf: ["routes.txt"]),
     GTFSFileRequirement(anyOf: ["trips.txt"]),
     GTFSFileRequirement(anyOf: ["stop_times.txt"]),
-    // Service may be given by week or date by date.
+    // Service can be specified by week or by date.
     GTFSFileRequirement(anyOf: ["calendar.txt", "calendar_dates.txt"]),
   ]
 
-  /// Whether files are those of a feed, even of one that lacks some: at least one of them is a required one.
+  /// Whether a set of files belongs to a feed, even one that lacks files: at least one of them is a required file.
   ///
   /// - Parameter files: The names of the files, without their folder.
   /// - Returns: `true` if one of ``requiredFiles`` is among them.
@@ -43,7 +43,7 @@ extension GTFSSchema {
     files.contains { requiredFiles.contains($0) }
   }
 
-  /// What a feed lacks.
+  /// The requirements that a feed does not meet.
   ///
   /// - Parameter present: The names of the files that the feed has, without their folder.
   /// - Returns: The requirements that are not met, in the reference's order; empty for a complete feed.

@@ -1,4 +1,4 @@
-// About the feed itself: its texts in other languages, its publisher, its sources.
+// Information about the feed itself: translations, publisher, attributions.
 extension GTFSSchema {
   static let translations = TableSchema.gtfs(
     "translations",
@@ -8,7 +8,7 @@ extension GTFSSchema {
       .required(.text, "field_name"),
       .required(.languageCode, "language"),
       .required(.text, "translation"),
-      // Ids of whichever table `table_name` names.
+      // Ids of the table that `table_name` names.
       .optional(.id, "record_id"),
       .optional(.id, "record_sub_id"),
       .optional(.text, "field_value"),
@@ -29,8 +29,8 @@ extension GTFSSchema {
       .optional(.url, "feed_contact_url"),
     ])
 
-  // The reference's primary key is `attribution_id`, which it also makes optional: a valid feed can have many rows that
-  // leave it empty, and by that key they would be one. All fields together identify a row instead.
+  // The reference's primary key is `attribution_id`, which it also makes optional. A valid feed can have many rows with
+  // an empty id, which this key would treat as a single row. All fields together identify a row instead.
   static let attributions = TableSchema.gtfs(
     "attributions", key: [],
     columns: [

@@ -1,4 +1,4 @@
-// Service that riders ask for: where it can be had together, and how it is booked.
+// Services on demand: groups of locations, and booking rules.
 extension GTFSSchema {
   static let locationGroups = TableSchema.gtfs(
     "location_groups", key: ["location_group_id"],
@@ -26,7 +26,7 @@ extension GTFSSchema {
       .optional(.time, "prior_notice_last_time"),
       .optional(.integer, "prior_notice_start_day"),
       .optional(.time, "prior_notice_start_time"),
-      // Unlike the other services, from `calendar` alone.
+      // Unlike the other services, this one is from `calendar` only.
       .optional(.id, "prior_notice_service_id", references: "calendar", "service_id"),
       .optional(.text, "message"),
       .optional(.text, "pickup_message"),

@@ -1,4 +1,4 @@
-// The ways of vehicles and of people: shapes, transfers, and the inside of stations.
+// Paths of vehicles and of people: shapes, transfers, and pathways in stations.
 extension GTFSSchema {
   static let shapes = TableSchema.gtfs(
     "shapes", key: ["shape_id", "shape_pt_sequence"],
@@ -10,7 +10,7 @@ extension GTFSSchema {
       .optional(.float, "shape_dist_traveled"),
     ])
 
-  // An empty `transfer_type` means 0. Which ids are present depends on it.
+  // An empty `transfer_type` means 0. The type determines which ids are present.
   static let transfers = TableSchema.gtfs(
     "transfers",
     key: ["from_stop_id", "to_stop_id", "from_trip_id", "to_trip_id", "from_route_id", "to_route_id"],

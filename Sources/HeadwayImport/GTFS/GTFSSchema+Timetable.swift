@@ -1,6 +1,6 @@
-// Who runs what, where and when: the tables of which every feed consists.
+// The timetable: the tables that every feed has.
 extension GTFSSchema {
-  // `agency_id` may be empty in a feed with one agency.
+  // `agency_id` can be empty in a feed with one agency.
   static let agency = TableSchema.gtfs(
     "agency", key: ["agency_id"],
     columns: [
@@ -15,7 +15,7 @@ extension GTFSSchema {
       .optional(.enumeration, "cemv_support"),
     ])
 
-  // `zone_id` is what `fare_rules` refers to.
+  // `fare_rules` refers to `zone_id`.
   static let stops = TableSchema.gtfs(
     "stops", key: ["stop_id"], indices: ["zone_id"],
     columns: [
@@ -37,7 +37,7 @@ extension GTFSSchema {
       .optional(.enumeration, "stop_access"),
     ])
 
-  // `network_id` is one of the two columns to which the fare leg rules may refer.
+  // `network_id` is one of the two columns that fare leg rules can refer to.
   static let routes = TableSchema.gtfs(
     "routes", key: ["route_id"], indices: ["network_id"],
     columns: [
@@ -61,7 +61,7 @@ extension GTFSSchema {
     "trips", key: ["trip_id"], indices: ["service_id"],
     columns: [
       .required(.id, "route_id", references: "routes", "route_id"),
-      // From `calendar` or `calendar_dates`: a service that runs on single dates need not be in `calendar`.
+      // From `calendar` or `calendar_dates`: a service on single dates need not be in `calendar`.
       .required(.id, "service_id"),
       .required(.id, "trip_id"),
       .optional(.text, "trip_headsign"),
@@ -76,8 +76,8 @@ extension GTFSSchema {
       .optional(.float, "safe_duration_offset"),
     ])
 
-  // Times may be empty between the first and the last stop of a trip; the stop is empty where a location group or a
-  // zone takes its place.
+  // Times can be empty between the first and the last stop of a trip. The stop is empty if a location group or a zone
+  // replaces it.
   static let stopTimes = TableSchema.gtfs(
     "stop_times", key: ["trip_id", "stop_sequence"],
     columns: [

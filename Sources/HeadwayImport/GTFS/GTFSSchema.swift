@@ -6,20 +6,20 @@
 /// print(GTFSSchema.missingFiles(present: ["agency.txt"]))  // what a feed still lacks
 /// ```
 ///
-/// Taken from <https://gtfs.org/documentation/schedule/reference/>, revision of April 27, 2026. `locations.geojson` is
-/// part of a feed but not a table, and is not described here.
+/// The definitions follow <https://gtfs.org/documentation/schedule/reference/>, revision of April 27, 2026.
+/// `locations.geojson` is part of a feed but not a table, and is not described here.
 ///
-/// How the reference's statements became data:
+/// The statements of the reference are represented as follows:
 ///
-/// - **Columns** stand in the reference's order.
-/// - **A column is required** where the reference says so without a condition, gives no meaning to an empty field, and
-///   a row without the value says nothing. Addresses of web pages and the like are not: a row does not become malformed
-///   for want of one.
-/// - **A key** is the reference's primary key. It is empty where the reference says `*` (all fields together identify a
-///   row, so equal rows are the same row) or `none` (the file has one row), and for `attributions`, whose key may be
-///   empty in several rows.
-/// - **A reference** is given where the reference names one column of one table. Where an id may come from either of
-///   two, there is none, with a comment at the column.
+/// - **Columns** are in the reference's order.
+/// - **A column is required** if the reference requires it unconditionally, does not define an empty field, and a row
+///   without the value has no meaning. Addresses of web pages and the like are not required, because a row without one
+///   is still usable.
+/// - **A key** is the reference's primary key. It is empty where the reference specifies `*` (all fields together
+///   identify a row, so equal rows are the same row) or `none` (the file has one row), and for `attributions`, whose
+///   key can be empty in several rows.
+/// - **A reference** is included where the reference names one column of one table. If an id can come from either of
+///   two tables, there is no reference, and a comment at the column explains it.
 public enum GTFSSchema {
   /// All tables, in the reference's order.
   public static let tables: [TableSchema] = [
@@ -33,7 +33,7 @@ public enum GTFSSchema {
     translations, feedInfo, attributions,
   ]
 
-  /// The tables ordered so that each comes after those to which it refers.
+  /// The tables, ordered so that each comes after the tables that it refers to.
   public static let loadOrder: [TableSchema] = {
     guard let order = TableSchema.loadOrder(of: tables) else {
       preconditionFailure("The tables of GTFSSchema refer to each other in a circle")
@@ -41,7 +41,7 @@ public enum GTFSSchema {
     return order
   }()
 
-  /// The table of that name, if the reference defines it.
+  /// The table with a name, if the reference defines it.
   ///
   /// - Parameter name: The name of the file without `.txt`, for instance `stop_times`.
   /// - Returns: The table, or `nil`.
@@ -49,7 +49,7 @@ public enum GTFSSchema {
     tablesByName[name]
   }
 
-  /// The names of the other tables to which a table refers.
+  /// The names of the other tables that a table refers to.
   ///
   /// - Parameter name: The name of the table.
   /// - Returns: The names, without `name` itself; empty for a table that the reference does not define.

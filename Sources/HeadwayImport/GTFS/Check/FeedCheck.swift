@@ -3,7 +3,7 @@ import Foundation
 public import Headway
 import Synchronization
 
-/// Finds what is wrong or odd in a GTFS feed: against the reference's conditions for files, fields and rows.
+/// Finds errors and oddities in a GTFS feed: checks files, fields and rows against the conditions of the reference.
 ///
 /// ```swift
 /// let check = try FeedCheck(folder: "vbb-2020")
@@ -11,27 +11,29 @@ import Synchronization
 /// for finding in check.findings { print(finding) }
 /// ```
 ///
-/// The feed is imported into a temporary database, which takes about as much disk as the feed, and that is asked. It
-/// is removed when the check is released.
+/// The feed is imported into a temporary database, which the check queries. The database needs about as much disk space
+/// as the feed, and is removed when the check is released.
 public final class FeedCheck: Sendable {
-  /// What does it: an import per table, and then the questions; to be added to a queue.
+  /// The operations of the check: one import per table, followed by the queries.
+  ///
+  /// Add them to a queue.
   public let operations: [Headway.Operation]
   /// The imports among ``operations``.
   public let imports: [ImportOperation]
-  /// The progress of the imports, by bytes.
+  /// The progress of the imports, in bytes.
   ///
-  /// Cancelling it cancels them.
+  /// Cancelling it cancels the imports.
   public let progress: OperationProgress
 
   private let examination: FeedExamination
   private let temporaryFolder: TemporaryFolder
 
-  /// Looks at the folder and makes the operations.
+  /// Examines the folder and creates the operations.
   ///
   /// - Parameters:
   ///   - folder: The folder of the feed or, with the trait `Compression`, a zip archive of it.
   ///   - options: How the files are read.
-  /// - Throws: ``ImportError`` with the code `missingFiles`, if none of the files is one of a feed, `cannotReadFile`,
+  /// - Throws: ``ImportError`` with the code `missingFiles`, if none of the files belongs to a feed, `cannotReadFile`,
   ///   `foreignContent`, or `database`, if nothing can be written to the folder for temporary files.
   public init(folder: String, options: ImportOptions = ImportOptions()) throws {
     let source = try SourceFolder(path: folder)
@@ -41,7 +43,7 @@ public final class FeedCheck: Sendable {
     let rejects = RejectedRows()
     var options = options
     options.allowsNoRows = true
-    // Rows are not to be turned away for what the rules ask: they have neither keys nor references.
+    // The tables have neither keys nor references, so that rows are imported even if they violate the rules.
     let imported = try FeedImport(
       files, tables: files.tables.map(\.unconstrained), into: database, options: options, stopsAtFailure: false,
       rejects: { _ in rejects })
@@ -53,13 +55,13 @@ public final class FeedCheck: Sendable {
     operations = imports + [examination]
   }
 
-  /// What was found, by file; the errors first.
+  /// The findings, errors first, sorted by file.
   ///
   /// Empty until the operations have finished, or if they were cancelled.
   public var findings: [FeedFinding] { examination.findings }
 }
 
-/// A folder that is removed with the value.
+/// A folder that is removed when the instance is released.
 private final class TemporaryFolder: Sendable {
   let path: String
 
@@ -76,7 +78,7 @@ private final class TemporaryFolder: Sendable {
 }
 
 extension TableSchema {
-  /// The table without key and references, and with an index in place of the key.
+  /// The table without its key and references, and with an index instead of the key.
   fileprivate var unconstrained: TableSchema {
     var table = self
     for position in columns.indices { table.columns[position].reference = nil }

@@ -3,7 +3,7 @@ import GRDB
 import Headway
 import Synchronization
 
-/// The rows of a feed that could not be taken as they are.
+/// The rows of a feed that were rejected or reported.
 final class RejectedRows: RejectedRowReceiver {
   // Protected by its lock.
   private let rows = Mutex<[String: [RejectedRow]]>([:])
@@ -15,7 +15,7 @@ final class RejectedRows: RejectedRowReceiver {
 
   func append(_ rejected: [RejectedRow]) {
     for row in rejected {
-      // What differs from row to row is in quotes.
+      // The parts of a reason that differ from row to row are in quotes.
       let kind = "\(row.table) \(row.status) \(row.reason.prefix { $0 != "‘" })"
       counts.withLock { $0[kind, default: 0] += 1 }
       rows.withLock { rows in
@@ -37,7 +37,7 @@ final class RejectedRows: RejectedRowReceiver {
   }
 }
 
-/// Asks a database with a feed what is wrong with that.
+/// Queries a database with a feed for errors.
 final class FeedExamination: Headway.Operation, @unchecked Sendable {
   private let files: FeedFiles
   private let present: Set<String>
@@ -122,7 +122,7 @@ final class FeedExamination: Headway.Operation, @unchecked Sendable {
       }
   }
 
-  /// What could not be read at all.
+  /// The files that could not be read.
   private var failures: [FeedFinding] {
     imports.compactMap { operation in
       (operation.error as? ImportError).map { error in
@@ -140,7 +140,7 @@ final class FeedExamination: Headway.Operation, @unchecked Sendable {
 
   // MARK: Rows
 
-  /// Adds the tables and columns that the feed does not have, so that all can be asked for.
+  /// Adds the tables and columns that the feed lacks, so that the rules can query all of them.
   private func complete(_ connection: Database) throws {
     for table in GTFSSchema.tables {
       let existing = try ExistingTable(named: table.name, connection)

@@ -1,30 +1,30 @@
-/// Something in a feed that the GTFS reference does not allow, or that is odd.
+/// A property of a feed that the GTFS reference does not allow, or that is odd.
 public struct FeedFinding: Sendable, Hashable, Codable {
-  /// How bad it is.
+  /// The severity of a finding.
   public enum Severity: String, Sendable, Hashable, Codable {
     /// The reference does not allow it.
     case error
-    /// The reference allows it, and it is seldom meant.
+    /// The reference allows it, but it is rarely intended.
     case warning
   }
 
-  /// How bad it is.
+  /// The severity of the finding.
   public let severity: Severity
-  /// What it is, for a program: as MobilityData's validator calls it, where that has a name for it, for instance
+  /// The kind of finding, for programs: the name in MobilityData's validator, if it has one, such as
   /// `foreign_key_violation`.
   public let code: String
   /// The file concerned.
   public let file: String
-  /// What it is, for a person.
+  /// The description of the finding, for people.
   public let message: String
-  /// How many rows are so; 0 where it is about the file.
+  /// The number of rows concerned; 0 if the finding is about the file.
   public let count: Int
-  /// Some of the rows: the number of the record, of which the header is 1, and what identifies it.
+  /// Some of the rows: the number of the record, where the header is record 1, and the values that identify it.
   public let examples: [String]
 }
 
 extension FeedFinding: CustomStringConvertible {
-  /// One line: how bad, which file, what, how often, and some examples.
+  /// One line with the severity, the file, the message, the number of rows, and some examples.
   public var description: String {
     let rows = count == 0 ? "" : count == 1 ? ": 1 row" : ": \(count) rows"
     let more = count > examples.count && !examples.isEmpty ? ", …" : ""

@@ -1,4 +1,4 @@
-// Services on demand: windows of time in zones, and how they are booked.
+// Services on demand: pickup and drop-off windows in zones, and booking rules.
 extension FeedRule {
   static let onDemand: [FeedRule] = windows + bookingRules
 

@@ -1,4 +1,4 @@
-// Calendars, fares, transfers, the inside of stations, and what is about the feed itself.
+// Calendars, fares, transfers, pathways, and the feed's metadata.
 extension FeedRule {
   static let calendars: [FeedRule] = [
     FeedRule(

@@ -1,4 +1,4 @@
-// What the tables themselves say: keys, references, and the form of values.
+// Rules that follow from the tables: keys, references, and the formats of values.
 extension FeedRule {
   static let structure = GTFSSchema.tables.flatMap { table in
     [duplicates(table)].compactMap { $0 } + references(table) + forms(table)
@@ -6,7 +6,7 @@ extension FeedRule {
 
   private static func duplicates(_ table: TableSchema) -> FeedRule? {
     guard !table.key.isEmpty else { return nil }
-    // Empty fields, which are NULL, agree too. The table has an index on its key.
+    // Empty fields are NULL, and also count as equal. The table has an index on its key.
     let isSame = table.key.map { "above.\($0) IS this.\($0)" }.joined(separator: " AND ")
     return FeedRule(
       .error, "duplicate_key", table.name, "\(table.key.joined(separator: ", ")) is that of a row above",
@@ -24,7 +24,7 @@ extension FeedRule {
     } + (alternatives[table.name] ?? []).map { dangling($0.column, table, in: $0.parents) }
   }
 
-  /// Columns whose values are those of one or the other table.
+  /// Columns whose values can come from either of two tables.
   private static let alternatives: [String: [(column: String, parents: [(table: String, column: String)])]] = {
     let services = [("calendar", "service_id"), ("calendar_dates", "service_id")]
     let networks = [("networks", "network_id"), ("routes", "network_id")]
@@ -64,7 +64,7 @@ extension FeedRule {
       if dates.contains(column.name) {
         let parts =
           "substr(\(column.name), 1, 4) || '-' || substr(\(column.name), 5, 2) || '-' || substr(\(column.name), 7)"
-        // With a modifier, SQLite makes the 2nd of March of the 30th of February.
+        // With a modifier, SQLite converts February 30 to March 2.
         return rule(
           "invalid_date", "a date such as 20260131",
           "length(\(column.name)) = 8 AND date(\(parts), '+0 days') IS \(parts)")

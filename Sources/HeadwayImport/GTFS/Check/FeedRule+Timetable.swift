@@ -1,4 +1,4 @@
-// Trips, their times, and the shapes of their ways.
+// Trips, their times, and their shapes.
 extension FeedRule {
   static let timetable: [FeedRule] = trips + places + times + order + shapes
 
@@ -58,12 +58,12 @@ extension FeedRule {
       + "WHERE other.trip_id IS this.trip_id AND other.stop_sequence \(relation) this.stop_sequence)"
   }
 
-  // What is sorted has no more columns than are asked for: a feed may have millions of stop times.
+  // The sorted queries have only the columns that the rules need, because a feed can have millions of stop times.
   private static let order: [FeedRule] = [
     FeedRule(
       .error, "stop_time_with_arrival_before_previous_departure_time", "stop_times",
       "arrival_time is before the departure_time of the stop before",
-      // Stops without times are passed over: times between those that have some are left to be worked out.
+      // Stops without times are skipped, because readers interpolate the times between stops that have some.
       source: """
         SELECT rowid AS record, trip_id, stop_sequence, \(seconds("arrival_time")) AS arrival,
           lag(\(seconds("departure_time"))) OVER (PARTITION BY trip_id ORDER BY stop_sequence) AS previous

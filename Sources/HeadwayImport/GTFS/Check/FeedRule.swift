@@ -1,23 +1,23 @@
-/// A rule of the GTFS reference as a question to a database that has a feed: which rows of a table do not follow it.
+/// A rule of the GTFS reference, as a query that finds the rows of a feed's table that violate it.
 struct FeedRule: Sendable {
   let severity: FeedFinding.Severity
   let code: String
   let table: String
   let message: String
-  /// The columns by which a person finds a row.
+  /// The columns that help a person find a row.
   let columns: [String]
-  /// What is asked: rows with the number of their record as `record`, and with the columns.
+  /// The rows to check, as a query: the number of their record as `record`, and the columns.
   let source: String
   let condition: String
 
   /// - Parameters:
-  ///   - severity: How bad it is.
-  ///   - code: What it is, for a program.
-  ///   - table: The table.
-  ///   - message: What it is, for a person.
-  ///   - columns: The columns by which a person finds a row; by default the table's key.
-  ///   - source: A select in place of the table itself, with `record`.
-  ///   - condition: What holds for rows that do not follow the rule, in SQL.
+  ///   - severity: The severity of the finding.
+  ///   - code: The kind of finding, for programs.
+  ///   - table: The name of the table.
+  ///   - message: The description of the finding, for people.
+  ///   - columns: The columns that help a person find a row; by default, the table's key.
+  ///   - source: A query to use instead of the table itself, with a column `record`.
+  ///   - condition: The condition for rows that violate the rule, in SQL.
   init(
     _ severity: FeedFinding.Severity, _ code: String, _ table: String, _ message: String, columns: [String]? = nil,
     source: String? = nil, where condition: String = "1"
@@ -28,7 +28,7 @@ struct FeedRule: Sendable {
     self.condition = condition
   }
 
-  /// A value that must be there.
+  /// A rule that a field must have a value.
   static func missing(
     _ column: String, _ table: String, when reason: String, _ condition: String, code: String = "missing_required_field"
   ) -> FeedRule {
@@ -40,7 +40,7 @@ struct FeedRule: Sendable {
   /// Whether a column has no value, in SQL.
   static func empty(_ column: String) -> String { "coalesce(\(column), '') = ''" }
 
-  /// A time of day in seconds, in SQL; hours may be more than 24.
+  /// A time of day in seconds, in SQL; the hour can exceed 24.
   static func seconds(_ column: String) -> String {
     "(CAST(substr(\(column), 1, length(\(column)) - 6) AS INTEGER) * 3600 "
       + "+ CAST(substr(\(column), -5, 2) AS INTEGER) * 60 + CAST(substr(\(column), -2) AS INTEGER))"
@@ -49,7 +49,7 @@ struct FeedRule: Sendable {
   /// Whether the feed has several agencies, in SQL.
   static let severalAgencies = "(SELECT count(*) FROM agency) > 1"
 
-  /// Every rule.
+  /// All rules.
   static let all = structure + network + timetable + onDemand + calendars + fares + others
 
   /// The rule as one statement: the number of the record, and the columns.
