@@ -10,10 +10,10 @@ import Darwin
 
 /// Writes the files of a feed one after another, through one buffer.
 ///
-/// Fields are appended without a check of their own for room: the buffer always has ``rowLimit`` bytes left when a row
-/// begins, and only ``endRow()`` writes to the file. A row beyond that limit is a programmer's error and traps.
+/// Appending a field does not check for room: the buffer always has ``rowLimit`` bytes left when a row begins, and only
+/// ``endRow()`` writes to the file. A longer row is a programming error and traps.
 struct FeedFileWriter: ~Copyable {
-  /// The most bytes a row may have; those of a sample feed have fewer than 500.
+  /// The largest number of bytes in a row; rows of a sample feed have fewer than 500.
   static let rowLimit = 4096
 
   private let buffer: UnsafeMutableBufferPointer<UInt8>
@@ -25,7 +25,7 @@ struct FeedFileWriter: ~Copyable {
 
   /// Creates a writer that has no file open.
   ///
-  /// 256 KiB is where larger buffers stop being faster.
+  /// Buffers larger than 256 KiB are not faster.
   init(lineEnd: SampleFeed.LineEnd, capacity: Int = 256 * 1024) {
     precondition(capacity >= 2 * Self.rowLimit)
     buffer = .allocate(capacity: capacity)
@@ -37,7 +37,7 @@ struct FeedFileWriter: ~Copyable {
     buffer.deallocate()
   }
 
-  /// Creates a file, or empties the one that is there.
+  /// Creates a file, or truncates an existing one.
   mutating func open(_ path: String) throws(SampleFeedError) {
     precondition(descriptor < 0, "A file is open")
     descriptor = systemCreate(path)
@@ -49,12 +49,12 @@ struct FeedFileWriter: ~Copyable {
     isAtStartOfRow = true
   }
 
-  /// Writes what is left in the buffer and closes the file.
+  /// Writes the rest of the buffer and closes the file.
   mutating func close() throws(SampleFeedError) {
     try flush()
     let closing = descriptor
     descriptor = -1
-    // After EINTR the descriptor is gone on Linux, and the data was written before.
+    // After EINTR, the descriptor is already closed on Linux, and the data has been written.
     guard systemClose(closing) == 0 || errno == EINTR else {
       let systemError = errno
       _ = path.withPathBytes { unlink($0) }
@@ -70,7 +70,7 @@ struct FeedFileWriter: ~Copyable {
     _ = path.withPathBytes { unlink($0) }
   }
 
-  /// Ends the row, and writes the buffer when it could not take another.
+  /// Ends the row, and writes the buffer if it might have no room for another one.
   mutating func endRow() throws(SampleFeedError) {
     if isCRLF { append(UInt8(ascii: "\r")) }
     append(UInt8(ascii: "\n"))
@@ -95,7 +95,7 @@ struct FeedFileWriter: ~Copyable {
 // MARK: Fields
 
 extension FeedFileWriter {
-  /// Begins a field that is then put together with `append`.
+  /// Begins a field whose parts are then added with `append`.
   @inline(__always)
   mutating func beginField() {
     if isAtStartOfRow {
@@ -112,7 +112,7 @@ extension FeedFileWriter {
     count += 1
   }
 
-  /// Appends a number that is not negative, in decimal, with leading zeros up to `width`.
+  /// Appends a nonnegative number in decimal, with leading zeros up to `width`.
   @inline(__always)
   mutating func append(_ number: Int, width: Int = 1) {
     precondition(number >= 0)
@@ -135,7 +135,7 @@ extension FeedFileWriter {
     count += digits
   }
 
-  /// A whole line as it stands, without its end: a header, or a row of constants.
+  /// Appends a whole line, without its line ending: a header, or a row of constants.
   mutating func line(_ text: StaticString) throws(SampleFeedError) {
     text.withUTF8Buffer { bytes in
       for byte in bytes { append(byte) }
@@ -148,19 +148,19 @@ extension FeedFileWriter {
     append(number)
   }
 
-  /// A field without anything in it.
+  /// Appends an empty field.
   mutating func emptyField() {
     beginField()
   }
 
-  /// An empty field between quotes, as the feed of Berlin writes some columns.
+  /// Appends an empty field in quotes, which the feed of Berlin has in some columns.
   mutating func quotedEmptyField() {
     beginField()
     append(UInt8(ascii: "\""))
     append(UInt8(ascii: "\""))
   }
 
-  /// A text, between quotes if it contains a comma or a quote.
+  /// Appends a text, in quotes if it contains a comma or a quote.
   mutating func field(_ text: some Collection<UInt8>) {
     beginField()
     let comma = UInt8(ascii: ",")
@@ -181,7 +181,7 @@ extension FeedFileWriter {
     field(text.utf8)
   }
 
-  /// A time of day as `HH:MM:SS`, beyond 24 hours if need be.
+  /// Appends a time of day as `HH:MM:SS`; the hour can exceed 24.
   @inline(__always)
   mutating func field(secondsOfDay seconds: Int) {
     beginField()
@@ -192,7 +192,7 @@ extension FeedFileWriter {
     append(seconds % 60, width: 2)
   }
 
-  /// A latitude or longitude, which are positive around Berlin, with six decimals.
+  /// Appends a latitude or longitude, which are positive around Berlin, with six decimal places.
   mutating func field(microdegrees: Int) {
     beginField()
     append(microdegrees / 1_000_000)
@@ -203,7 +203,7 @@ extension FeedFileWriter {
 
 // MARK: System calls
 
-// `open`, `close` and `write` are also names of members here, which hide the functions of the system.
+// Members of this type are also called `open`, `close` and `write`, and hide the system's functions.
 
 private func systemCreate(_ path: String) -> Int32 {
   path.withPathBytes { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }

@@ -1,4 +1,4 @@
-/// The days on which the services of a sample feed run: the timetable year from 14 December 2025 to 12 December 2026.
+/// The days when the services of a sample feed run: the timetable year from December 14, 2025, to December 12, 2026.
 enum SampleCalendar {
   static let dayCount = 364
   static let firstDate = date(ofDay: 0)
@@ -11,7 +11,7 @@ enum SampleCalendar {
   /// The lengths of the months from December 2025 to December 2026.
   private static let monthLengths = [31, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-  /// The date of a day, counted from 0 for 14 December 2025, as the number `YYYYMMDD`.
+  /// The date of a day, counted from 0 for December 14, 2025, as the number `YYYYMMDD`.
   static func date(ofDay day: Int) -> Int {
     var rest = day + 13
     var month = 0
@@ -24,10 +24,10 @@ enum SampleCalendar {
     return year * 10_000 + monthOfYear * 100 + rest + 1
   }
 
-  /// When a service runs.
+  /// The days when a service runs.
   enum Pattern: CaseIterable {
     case weekdays
-    /// On single dates, as most services in the feed of Berlin.
+    /// On single dates, like most services in the feed of Berlin.
     case singleDates
     case weekends
     case daily
@@ -43,7 +43,9 @@ enum SampleCalendar {
     }
   }
 
-  /// The pattern of a service, which are counted from 1.
+  /// The pattern of a service.
+  ///
+  /// Services are counted from 1.
   static func pattern(ofService service: Int) -> Pattern {
     Pattern.allCases[(service - 1) % Pattern.allCases.count]
   }

@@ -9,21 +9,22 @@ import Darwin
 #endif
 
 extension SampleFeed {
-  /// Writes the feed into a folder, which is created if need be.
+  /// Writes the feed to a folder, which is created if necessary.
   ///
-  /// Other files in the folder are left alone. When it fails or is cancelled, the file being written is
-  /// removed: no file that is there is incomplete, and a feed that lacks some is refused by the import.
+  /// Other files in the folder are left unchanged. If writing fails or is cancelled, the file being written is removed.
+  /// All remaining files are complete, and the import rejects a feed that lacks required files.
   ///
-  /// Runs on the calling thread and blocks it, for less than a second for 3,000,000 stop times. `isCancelled` is asked
-  /// at least once a trip, that is every few microseconds.
+  /// This method runs on the calling thread and blocks it, for less than a second for 3,000,000 stop times. It calls
+  /// `isCancelled` at least once per trip, that is, every few microseconds.
   ///
   /// - Parameters:
   ///   - folder: The path of the folder.
-  ///   - replacesFiles: Whether files of the same names are replaced; otherwise nothing is written if there is one.
-  ///   - progress: Called with the fraction done, growing, at most 100 times, the last time with 1.
-  ///   - isCancelled: Asked whether to stop.
-  /// - Throws: ``SampleFeedError``, with ``SampleFeedError/Code/cancelled`` if it was stopped.
-  /// - Complexity: O(``stopTimes``) time; memory does not depend on it.
+  ///   - replacesFiles: Whether existing files with the same names are replaced; otherwise, if there is one, nothing is
+  ///     written.
+  ///   - progress: Called with the increasing fraction that is done, at most 100 times, the last time with 1.
+  ///   - isCancelled: Returns whether to stop.
+  /// - Throws: ``SampleFeedError``, with ``SampleFeedError/Code/cancelled`` if it was cancelled.
+  /// - Complexity: O(``stopTimes``) time; memory use does not depend on it.
   public func write(
     to folder: String,
     replacesFiles: Bool = false,
@@ -67,7 +68,7 @@ extension SampleFeed {
   }
 }
 
-/// Says when the next hundredth has been done.
+/// Determines when the next hundredth is done.
 private struct ProgressMeter {
   let total: Int
   private var done = 0
@@ -79,7 +80,7 @@ private struct ProgressMeter {
 
   /// The fraction to report, if another hundredth is complete.
   ///
-  /// The last is left to the caller, once the files are closed.
+  /// The caller reports the last one, after the files are closed.
   mutating func advance(by rows: Int) -> Double? {
     done += rows
     let percent = min(99, done * 100 / total)

@@ -1,4 +1,4 @@
-// Who and where: agencies, stops, routes, shapes.
+// Agencies, stops, routes and shapes.
 extension SampleFeedContent {
   func writeAgencies(_ writer: inout FeedFileWriter) throws(SampleFeedError) {
     try writer.line("agency_id,agency_name,agency_url,agency_timezone,agency_lang,agency_phone")
@@ -41,7 +41,7 @@ extension SampleFeedContent {
     var name: [UInt8] = []
     for station in 0..<geography.stationCount {
       self.name(ofStation: station, in: &name)
-      // A reader must not count on a parent being known before its children.
+      // Readers must not expect a parent before its children.
       let comesLast = station % 3 == 1
       if !comesLast { try writeStation(station, name: name, &writer) }
       for platform in 1...geography.platformCount(of: station) {
@@ -132,12 +132,14 @@ extension SampleFeedContent {
     writer.append(timetable.routes[index].kind.type)
   }
 
-  /// The number of a shape: there is one for each direction of each route.
+  /// The number of a shape.
+  ///
+  /// Each direction of each route has one.
   func shapeID(route: Int, direction: Int) -> Int {
     1 + 2 * route + direction
   }
 
-  /// Two points between each two stations.
+  /// The number of points in a shape: two between each pair of successive stations, and the stations themselves.
   static func shapePointCount(stations: Int) -> Int {
     3 * (stations - 1) + 1
   }
@@ -165,7 +167,7 @@ extension SampleFeedContent {
     for point in 0..<Self.shapePointCount(stations: stations.count) {
       var (latitude, longitude) = position(point / 3)
       if point % 3 > 0 {
-        // A third or two thirds of the way to the next station, and up to 70 m beside it.
+        // A third or two thirds of the way to the next station, and up to 70 m off the line.
         let next = position(point / 3 + 1)
         latitude += (next.latitude - latitude) * (point % 3) / 3 + random.below(1200) - 600
         longitude += (next.longitude - longitude) * (point % 3) / 3 + random.below(1200) - 600

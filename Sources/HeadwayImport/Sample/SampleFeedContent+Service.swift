@@ -1,4 +1,4 @@
-// When: services, trips, stop times.
+// Services, trips and stop times.
 extension SampleFeedContent {
   func writeCalendar(_ writer: inout FeedFileWriter, _ advance: Advance) throws(SampleFeedError) {
     try writer.line(
@@ -88,7 +88,7 @@ extension SampleFeedContent {
         writer.field(secondsOfDay: time)
         writer.field(geography.platformID(station(sequence, of: trip), 1 + trip.direction))
         writer.field(sequence)
-        // Nobody gets on at the last stop or off at the first.
+        // Passengers can't board at the last stop or alight at the first one.
         writer.field(isLast ? 1 : 0)
         writer.field(isFirst ? 1 : 0)
         writer.quotedEmptyField()
@@ -102,7 +102,9 @@ extension SampleFeedContent {
     }
   }
 
-  /// The station at which a trip stops, counted from 0 in its own direction.
+  /// The station of a stop of a trip.
+  ///
+  /// Stops are counted from 0 in the trip's own direction.
   private func station(_ sequence: Int, of trip: SampleTimetable.Trip) -> Int {
     let stations = timetable.routes[trip.route].stations
     return Int(trip.direction == 0 ? stations[sequence] : stations[stations.count - 1 - sequence])

@@ -1,6 +1,6 @@
-/// What stands in the files of a sample feed.
+/// The content of the files of a sample feed.
 struct SampleFeedContent {
-  /// Is told after each step how many rows it had; throws when writing shall stop.
+  /// Called after each step with its number of rows; throws if writing should stop.
   typealias Advance = (Int) throws(SampleFeedError) -> Void
 
   /// A file, and how it is written.
@@ -53,21 +53,21 @@ struct SampleFeedContent {
   init(stopTimes: Int, seed: UInt64) {
     self.seed = seed
     self.stopTimes = stopTimes
-    // 40,000 is about what the feed of Berlin has.
+    // The feed of Berlin has about 40,000 stops.
     stopCount = min(40_000, max(20, stopTimes / 75))
     geography = SampleGeography(stopCount: stopCount, seed: seed)
     names = SampleNames(seed: seed)
     timetable = SampleTimetable(stopTimes: stopTimes, geography: geography, seed: seed)
   }
 
-  /// The rows that are told to `Advance` in all.
+  /// The total number of rows that are passed to `Advance`.
   var rowCount: Int {
     let shapePoints = timetable.routes.reduce(0) { $0 + 2 * Self.shapePointCount(stations: $1.stations.count) }
     return 2 * timetable.serviceCount + stopCount + timetable.routes.count + shapePoints + timetable.tripCount
       + stopTimes
   }
 
-  /// The name of a station, in a buffer that is used again for each.
+  /// Writes the name of a station to a buffer, which is reused for each name.
   func name(ofStation station: Int, in name: inout [UInt8]) {
     name.removeAll(keepingCapacity: true)
     names.appendStation(station, town: geography.town(of: station), to: &name)

@@ -1,26 +1,27 @@
-/// Where the stops of a sample feed are, and what they are called by number.
+/// The positions and the numeric ids of the stops of a sample feed.
 ///
-/// Stations stand on a grid, each somewhere in its cell, so that the neighbour of a station is near and a route can
-/// walk from one to the next. Nothing is kept a station: position and ids follow from its number.
+/// Stations are on a grid, each at a random position in its cell. The neighbor of a station is therefore near, and a
+/// route can go from one station to the next. No data is stored per station: its position and ids follow from its
+/// number.
 struct SampleGeography {
   let seed: UInt64
   let stationCount: Int
-  /// Stations in a row of the grid, from west to east; the last row may have fewer.
+  /// The number of stations in a row of the grid, from west to east; the last row can have fewer.
   let columns: Int
-  /// How many stations, from the first on, have a third platform.
+  /// The number of stations, from the first on, that have a third platform.
   private let largeStationCount: Int
   private let cellWidth: Int
   private let cellHeight: Int
   private let west: Int
   private let south: Int
 
-  /// A station and two platforms take three of the stops; what is left over becomes third platforms.
+  /// Distributes the stops: a station and two platforms use three, and the remaining stops become third platforms.
   init(stopCount: Int, seed: UInt64) {
     precondition(stopCount >= 9)
     self.seed = seed
     stationCount = stopCount / 3
     largeStationCount = stopCount % 3
-    // The area of Berlin is about 50 km from west to east and 40 km from south to north.
+    // Berlin is about 50 km wide from west to east and 40 km high from south to north.
     columns = max(1, integerSquareRoot(stationCount * 5 / 4))
     let rows = (stationCount + columns - 1) / columns
     // In millionths of a degree. Cells are at most about 600 m wide and high, so that a small feed is a small town.
@@ -38,7 +39,9 @@ struct SampleGeography {
     900_000_100_003 + 7 * station
   }
 
-  /// The id of a platform, which are counted from 1.
+  /// The id of a platform.
+  ///
+  /// Platforms are counted from 1.
   func platformID(_ station: Int, _ platform: Int) -> Int {
     100_000_100_000 + 100 * station + platform
   }
@@ -52,18 +55,20 @@ struct SampleGeography {
     )
   }
 
-  /// Latitude and longitude of a platform: a few metres from the middle of its station.
+  /// Latitude and longitude of a platform: a few meters from the center of its station.
   func position(of station: Int, platform: Int) -> (latitude: Int, longitude: Int) {
     let middle = position(of: station)
     return (middle.latitude + 40 * platform - 60, middle.longitude + 70 * platform - 105)
   }
 
-  /// The town in which a station lies: a block of the grid.
+  /// The town of a station: a block of the grid.
   func town(of station: Int) -> Int {
     station / columns / 9 * 1000 + station % columns / 11
   }
 
-  /// A way over the grid, mostly straight on, that goes back only where there is no other way.
+  /// A path over the grid.
+  ///
+  /// It is usually straight, and turns back only if there is no other way.
   func walk(stations: Int, random: inout SplitMix64) -> [Int32] {
     var station = random.below(stationCount)
     var heading = random.below(4)
@@ -94,9 +99,9 @@ struct SampleGeography {
   }
 }
 
-/// The largest whole number whose square is not above `number`.
+/// The largest whole number whose square does not exceed `number`.
 ///
-/// In whole numbers, so that no platform's floating point has a say in the feed.
+/// Computed with integers, so that the feed does not depend on a platform's floating-point arithmetic.
 func integerSquareRoot(_ number: Int) -> Int {
   var root = 0
   while (root + 1) * (root + 1) <= number { root += 1 }

@@ -1,6 +1,6 @@
-/// The names of places in a sample feed: none exists, all could.
+/// The names of places in a sample feed: none exists, but all could.
 ///
-/// About half have umlauts, most have a comma, some have quotes. A name follows from the number of what it names.
+/// About half have umlauts, most have a comma, some have quotes. A name follows from the number of the place.
 struct SampleNames {
   let seed: UInt64
 

@@ -1,26 +1,26 @@
-/// A route of a sample feed: its name, its stations, and how long it takes from each to the next.
+/// A route of a sample feed: its name, its stations, and the travel time from each station to the next.
 struct SampleRoute {
-  /// What runs on it.
+  /// The kind of service on the route.
   let kind: Kind
-  /// Its place among the routes of its kind, counted from 1.
+  /// The number of the route among those of its kind, counted from 1.
   let number: Int
-  /// The stations in direction 0; direction 1 calls at the same in reverse.
+  /// The stations in direction 0; direction 1 has the same stations in reverse.
   let stations: [Int32]
-  /// Half minutes from each station to the next; one fewer than stations.
+  /// The travel times from each station to the next in half minutes; one fewer than the stations.
   let halfMinutes: [UInt8]
 
-  /// What runs on a route, and who runs it.
+  /// A kind of service on a route, and its operator.
   struct Kind {
-    /// What the short name begins with.
+    /// The letters at the beginning of the short name.
     let letters: String
-    /// The extended route type of GTFS, as the feed of Berlin uses it.
+    /// The extended route type of GTFS, as used in the feed of Berlin.
     let type: Int
     let agency: Int
     let color: String
     let textColor: String
     /// The first number of its routes' short names.
     let firstNumber: Int
-    /// Seconds at each stop between arrival and departure.
+    /// The seconds between arrival and departure at each stop.
     let dwell: Int
     let isNight: Bool
 
@@ -38,7 +38,7 @@ struct SampleRoute {
       self.isNight = isNight
     }
 
-    /// All kinds, in the order in which the first routes get them; after those, buses are drawn more often.
+    /// All kinds, in the order in which the first routes get them; for later routes, buses are drawn more often.
     static let all = [
       Kind("", type: 700, agency: 796, firstNumber: 100),
       Kind("N", type: 700, agency: 796, isNight: true),

@@ -1,14 +1,14 @@
 /// The routes of a sample feed, and the trips on them.
 ///
-/// At most 1,200 routes are kept. Trips are not: they follow from their numbers, and both files that list them ask for
-/// them anew.
+/// At most 1,200 routes are kept in memory. Trips are not: they follow from their numbers, and are generated again for
+/// each of the two files that list them.
 struct SampleTimetable {
   let seed: UInt64
   let stopTimes: Int
   let geography: SampleGeography
   let serviceCount: Int
   let routes: [SampleRoute]
-  /// How many trips there would be if each had 20 stops; the real number is near.
+  /// The number of trips if each had 20 stops; the actual number is close to it.
   private let plannedTripCount: Int
 
   init(stopTimes: Int, geography: SampleGeography, seed: UInt64) {
@@ -16,7 +16,7 @@ struct SampleTimetable {
     self.stopTimes = stopTimes
     self.geography = geography
     plannedTripCount = max(1, stopTimes / 20)
-    // 2,052 services stand in the calendar of Berlin.
+    // The calendar of Berlin has 2,052 services.
     serviceCount = min(2052, max(4, plannedTripCount / 70))
     let routeCount = min(1200, plannedTripCount, 2 * integerSquareRoot(min(plannedTripCount, 1_000_000)))
     routes = Self.makeRoutes(routeCount, geography: geography, seed: seed)
@@ -29,7 +29,8 @@ struct SampleTimetable {
       var random = SplitMix64(seed: seed, purpose: .route, index: index)
       let kind = index < kinds.count ? index : [0, 0, 0, 0, 8, 8, 8, 8, 1, 2, 3, 4, 4, 5, 6, 7][random.below(16)]
       routesOfKind[kind] += 1
-      // Of two successive routes one is as much longer than 20 stops as the other is shorter, so the mean stays 20.
+      // In a pair of successive routes, one is as much longer than 20 stops as the other is shorter, so the mean stays
+      // 20.
       var pair = SplitMix64(seed: seed, purpose: .route, index: -1 - index / 2)
       let difference = pair.below(8)
       let isUnpaired = index == count - 1 && count % 2 == 1
@@ -41,19 +42,19 @@ struct SampleTimetable {
     }
   }
 
-  /// A trip: one vehicle, once along a route.
+  /// A trip: a single run of a vehicle along a route.
   struct Trip {
     var id: Int
     var route: Int
     var direction: Int
     var service: Int
-    /// The seconds of the day at which it leaves its first stop.
+    /// The time of departure from the first stop, in seconds of the day.
     var start: Int
-    /// How many stops it has: all of its route, or the first ones if too few stop times are left.
+    /// The number of stops: all of the route, or the first ones if too few stop times are left.
     var stopCount: Int
-    /// Whether the vehicle is known to take wheelchairs.
+    /// Whether the vehicle is known to be wheelchair accessible.
     var isAccessible: Bool
-    /// The block of trips that its vehicle runs, if known.
+    /// The block of trips that the vehicle runs, if known.
     var block: Int?
   }
 
@@ -69,7 +70,7 @@ struct SampleTimetable {
     }
   }
 
-  /// How many trips there are.
+  /// The number of trips.
   var tripCount: Int {
     var remaining = stopTimes
     var count = 0
@@ -84,7 +85,9 @@ struct SampleTimetable {
     min(routes.count - 1, index * routes.count / plannedTripCount)
   }
 
-  /// All stops of the route, or what is left; but never so many that one is left, which could not be a trip.
+  /// The number of stops of a trip: all stops of the route, or those that are left.
+  ///
+  /// It never leaves a single stop, which could not be a trip.
   private func stopCount(ofTrip index: Int, remaining: Int) -> Int {
     let full = routes[route(ofTrip: index)].stations.count
     guard remaining > full else { return remaining }
@@ -94,11 +97,11 @@ struct SampleTimetable {
   private func trip(_ index: Int, remaining: Int) -> Trip {
     var random = SplitMix64(seed: seed, purpose: .trip, index: index)
     let route = route(ofTrip: index)
-    // The first trip whose index gives this route, and that of the next.
+    // The first trip whose index gives this route, and the first trip of the next route.
     let first = (route * plannedTripCount + routes.count - 1) / routes.count
     let next = ((route + 1) * plannedTripCount + routes.count - 1) / routes.count
-    // By day from 4:30 to 24:40, by night from 23:00 to 28:30, evenly, at full minutes. The last route may get a few
-    // more trips than planned; they leave together with its last.
+    // Departures are evenly distributed at full minutes, by day from 4:30 to 24:40, by night from 23:00 to 28:30. The
+    // last route can get a few more trips than planned; they depart together with its last one.
     let (opening, closing) = routes[route].kind.isNight ? (82_800, 102_600) : (16_200, 88_800)
     let place = min(index, next - 1) - first
     let start = opening + (closing - opening) * (2 * place + 1) / (2 * (next - first))

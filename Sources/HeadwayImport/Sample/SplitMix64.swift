@@ -1,8 +1,8 @@
 /// A small generator of pseudo-random numbers whose results are the same on every platform and in every release.
 ///
-/// The algorithm is Steele, Lea and Flood's SplitMix64; its constants are theirs. The standard library's generators are
-/// not used because neither `SystemRandomNumberGenerator` nor the way in which `Int.random(in:using:)` consumes numbers
-/// is meant to be reproducible.
+/// The algorithm is SplitMix64 by Steele, Lea and Flood, with their constants. The standard library's generators are
+/// not used because neither `SystemRandomNumberGenerator` nor the way that `Int.random(in:using:)` consumes numbers is
+/// meant to be reproducible.
 struct SplitMix64 {
   private var state: UInt64
 
@@ -10,16 +10,16 @@ struct SplitMix64 {
     state = seed
   }
 
-  /// The generator of one thing among many, for instance of the seventh trip.
+  /// Creates the generator for one item among many, for example for the seventh trip.
   ///
-  /// What is drawn for one thing then depends on nothing drawn before, so it can be drawn again wherever it is needed
-  /// and need not be kept.
+  /// The numbers for an item do not depend on any that were generated before. They can be generated again where they
+  /// are needed, and need not be stored.
   init(seed: UInt64, purpose: Purpose, index: Int) {
     var outer = SplitMix64(seed: seed ^ (purpose.rawValue &* 0xD6E8_FEB8_6659_FD93))
     state = outer.next() ^ (UInt64(truncatingIfNeeded: index) &* 0xA076_1D64_78BD_642F)
   }
 
-  /// What numbers are drawn for.
+  /// The purposes that numbers are generated for.
   enum Purpose: UInt64 {
     case name = 1, town, place, route, trip, shape, service
   }
@@ -32,7 +32,7 @@ struct SplitMix64 {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from 0 up to, and without, `bound`.
+  /// A number from 0 up to, but not including, `bound`.
   ///
   /// The high half of a product maps the range without a division. The bias, below 2⁻⁴⁰ for the bounds used here, does
   /// not matter in sample data.
@@ -41,7 +41,7 @@ struct SplitMix64 {
     return Int(next().multipliedFullWidth(by: UInt64(bound)).high)
   }
 
-  /// One of the elements.
+  /// A random element.
   mutating func element<Element>(of elements: [Element]) -> Element {
     elements[below(elements.count)]
   }
