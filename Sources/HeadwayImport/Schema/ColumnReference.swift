@@ -1,18 +1,18 @@
 /// The column whose values another column repeats: a foreign key.
 ///
 /// The referenced column need not be unique: many rows of `shapes` share one `shape_id`, and `trips` refers to it. A
-/// reference therefore says "a row with this value exists", which is weaker than SQLite's `FOREIGN KEY`.
+/// reference therefore means only that a row with the value exists, which is weaker than SQLite's `FOREIGN KEY`.
 public struct ColumnReference: Sendable, Hashable {
-  /// The table referred to, which may be the referring table itself.
+  /// The referenced table, which can be the referring table itself.
   public var table: String
-  /// The column referred to.
+  /// The referenced column.
   public var column: String
 
   /// Creates a reference to a column of a table.
   ///
   /// - Parameters:
-  ///   - table: The table referred to.
-  ///   - column: The column referred to.
+  ///   - table: The referenced table.
+  ///   - column: The referenced column.
   public init(table: String, column: String) {
     self.table = table
     self.column = column

@@ -1,8 +1,8 @@
-/// A column of a table: its name, its type, and what must hold for its values.
+/// A column of a table: its name, its type, and the requirements for its values.
 public struct ColumnSchema: Sendable, Hashable {
-  /// The name, as the header of the file spells it.
+  /// The name, as spelled in the header of the file.
   public var name: String
-  /// How values are stored.
+  /// The type that values are stored with.
   public var type: ColumnType
   /// Whether a row in which this field is empty is malformed.
   public var isRequired: Bool
@@ -12,8 +12,8 @@ public struct ColumnSchema: Sendable, Hashable {
   /// Creates the description of a column.
   ///
   /// - Parameters:
-  ///   - name: The name, as the header of the file spells it.
-  ///   - type: How values are stored.
+  ///   - name: The name, as spelled in the header of the file.
+  ///   - type: The type that values are stored with.
   ///   - isRequired: Whether a row in which this field is empty is malformed.
   ///   - reference: The column whose values this one repeats.
   public init(name: String, type: ColumnType = .text, isRequired: Bool = false, reference: ColumnReference? = nil) {

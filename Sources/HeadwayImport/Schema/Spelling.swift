@@ -1,12 +1,13 @@
-/// Finds the name that was probably meant by a misspelled one.
+/// Finds the name that a misspelled name was probably meant to be.
 package enum Spelling {
-  /// The name that differs from `word` by the fewest letters and digits, in any case; other characters decide between
-  /// equal ones.
+  /// The name that differs from `word` in the fewest letters and digits, ignoring case.
+  ///
+  /// Other characters decide between names that differ equally.
   ///
   /// - Parameters:
   ///   - word: The misspelled name.
   ///   - names: The names that exist.
-  /// - Returns: The first of the nearest; nil if there are no names.
+  /// - Returns: The first of the nearest names; nil if there are no names.
   /// - Complexity: O(*n* · *l*²) for *n* names of *l* characters.
   package static func nearest(to word: String, among names: [String]) -> String? {
     let distances = names.map { name in
@@ -15,7 +16,7 @@ package enum Spelling {
     return distances.min { ($0.letters, $0.all) < ($1.letters, $1.all) }?.name
   }
 
-  /// The nearest name if few letters differ, or the first that begins with `word`; nil if there is none.
+  /// The nearest name if it differs in few letters, or the first that begins with `word`; nil if there is none.
   ///
   /// - Parameters:
   ///   - word: The misspelled name.
@@ -29,19 +30,19 @@ package enum Spelling {
     return nearest(to: word, among: close)
   }
 
-  /// Sentences that say which name is missing, which one was probably meant, and which there are.
+  /// Sentences that list the missing name, the name that was probably meant, and the existing names.
   ///
   /// - Parameters:
-  ///   - beginning: What lacks it, such as `The header has no column`.
+  ///   - beginning: The beginning of the first sentence, such as `The header has no column`.
   ///   - word: The missing name.
-  ///   - names: The names that exist; of many, only the first ones are listed.
-  ///   - introduction: What comes before these names, such as `Its columns are`.
+  ///   - names: The names that exist; if there are many, only the first ones are listed.
+  ///   - introduction: The text before these names, such as `Its columns are`.
   /// - Returns: One to three sentences.
   package static func missing(
     _ beginning: String, _ word: String, among names: [String], _ introduction: String
   ) -> String {
     var sentences = ["\(beginning) “\(word)”."]
-    // Of short words, any other is near.
+    // Any other name is near a short word.
     let nearest = word.count > 2 ? suggestion(for: word, among: names) : nil
     if let nearest { sentences.append("Did you mean “\(nearest)”?") }
     if let last = names.last, nearest == nil || names.count > 1 {
@@ -61,7 +62,7 @@ package enum Spelling {
     text.lowercased().filter { $0.isLetter || $0.isNumber }
   }
 
-  /// How many characters must be inserted, removed or replaced, or pairs swapped, to make one word of the other.
+  /// The number of characters to insert, remove or replace, or of pairs to swap, that turns one word into the other.
   private static func distance(_ word: [Character], _ other: [Character]) -> Int {
     var rows = [Array(0...other.count)]
     for (i, letter) in word.enumerated() {

@@ -3,10 +3,10 @@ import HeadwayCSV
 import HeadwayLines
 
 extension TableSchema {
-  /// The table for a file of which nothing else is known: that of the GTFS reference if the file is called like one of
-  /// its files, and else one with the file's name without its ending, and no key; without the ending of a compressed
-  /// file in either case.
+  /// Creates the table for a file without any other information.
   ///
+  /// If the file has the name of one of the GTFS reference's files, this is its table. Otherwise, the table has the
+  /// file's name without its extension, and no key. In both cases, the extension of a compressed file is removed first.
   /// A byte of the name that is not UTF-8 becomes `_`.
   ///
   /// - Parameter path: The path of the file.
@@ -23,13 +23,15 @@ extension TableSchema {
 }
 
 extension TableSchema {
-  /// Whether this is a table of the GTFS reference, under whatever prefix, whose files are not to be guessed at.
+  /// Whether this is a table of the GTFS reference, with any prefix.
+  ///
+  /// The layout of its files is not detected.
   var isOfReference: Bool {
     !columns.isEmpty
       && GTFSSchema.tables.contains { name.hasSuffix($0.name) && $0.columns.map(\.name) == columns.map(\.name) }
   }
 
-  /// Makes sure that each column that is described here is there once.
+  /// Ensures that each described column occurs once in the file.
   ///
   /// - Throws: ``ImportError`` with the code `badHeader`.
   func requireNames(of source: RecordSource) throws(ImportError) {

@@ -1,11 +1,11 @@
 extension TableSchema {
-  /// Orders tables so that each comes after all those to which it refers.
+  /// Orders tables so that each comes after all tables that it refers to.
   ///
-  /// Tables that are not in the list count as loaded. Among tables that could come next, the one listed first does, so
-  /// the order is the same each time and changes the given one as little as the references allow.
+  /// Tables that are not in the list count as loaded. Among tables that could come next, the one listed first does. The
+  /// order is therefore always the same, and changes the given one as little as the references allow.
   ///
   /// - Parameter tables: The tables, with distinct names.
-  /// - Returns: The same tables in loading order, or `nil` if some of them refer to each other in a circle.
+  /// - Returns: The same tables in loading order, or `nil` if the references of some of them form a cycle.
   /// - Complexity: O(tables²), for the few dozen tables a feed has.
   public static func loadOrder(of tables: [TableSchema]) -> [TableSchema]? {
     var waiting = tables.map { (table: $0, dependencies: $0.dependencies) }

@@ -1,4 +1,4 @@
-/// A table: its columns, its key, and the indices worth having once it is loaded.
+/// A table: its columns, its key, and the indices to create after it is loaded.
 public struct TableSchema: Sendable, Hashable {
   /// The name of the table.
   public var name: String
@@ -6,14 +6,13 @@ public struct TableSchema: Sendable, Hashable {
   public var columns: [ColumnSchema]
   /// The names of the columns that together identify a row; empty if none do.
   ///
-  /// A key column is not necessarily a required one: its field may be empty in a valid row, as `from_trip_id` is in
-  /// most rows of `transfers`. Two rows are the same when all key columns agree, empty ones included. An SQLite
-  /// `UNIQUE` constraint sees that differently (each `NULL` is distinct), so empty key fields are to be stored as empty
-  /// text.
+  /// A key column is not necessarily required: its field can be empty in a valid row, as `from_trip_id` is in most rows
+  /// of `transfers`. Two rows are the same if all key columns are equal, including empty ones. An SQLite `UNIQUE`
+  /// constraint treats that differently (each `NULL` is distinct), so empty key fields must be stored as empty text.
   public var key: [String]
-  /// The column names of each index to create after loading, beside the one that the key implies.
+  /// The column names of each index to create after loading, in addition to the index of the key.
   ///
-  /// An index one of whose columns the loaded file lacks is not worth creating: every value would be `NULL`.
+  /// An index is not created if the loaded file lacks one of its columns, because every value would be `NULL`.
   public var indices: [[String]]
 
   /// Creates the description of a table.
@@ -32,7 +31,7 @@ public struct TableSchema: Sendable, Hashable {
 }
 
 extension TableSchema {
-  /// The column of that name, if the table has one.
+  /// The column with a name, if the table has one.
   ///
   /// - Parameter name: The name, in the spelling of the schema (names are case-sensitive).
   /// - Returns: The column, or `nil`.
@@ -41,9 +40,9 @@ extension TableSchema {
     columns.first { $0.name == name }
   }
 
-  /// The names of the other tables to which columns of this one refer.
+  /// The names of the other tables that columns of this table refer to.
   ///
-  /// A table's references to itself are left out: they order rows, not tables.
+  /// References to the table itself are left out, because they order rows, not tables.
   public var dependencies: Set<String> {
     var names: Set<String> = []
     for column in columns {
@@ -52,7 +51,7 @@ extension TableSchema {
     return names
   }
 
-  /// The same table under a name that begins with a prefix, and so the tables to which it refers.
+  /// The same table with a prefix before its name and before the names of the tables that it refers to.
   ///
   /// - Parameter prefix: The prefix.
   /// - Returns: The table.

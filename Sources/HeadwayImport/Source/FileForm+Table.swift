@@ -1,13 +1,13 @@
 import HeadwayCSV
 
 extension FileForm {
-  /// Whether a file has a header of several names without blanks, and records with as many fields.
+  /// Whether a file has a header of several names without blanks, and its records have as many fields.
   static func looksLikeTable(_ path: String) -> Bool {
     guard let records = try? RecordSource(path: path, options: ImportOptions(), findsLayout: false),
       let header = try? records.readHeader(), header.count > 1, records.renamedColumns.isEmpty,
       header.allSatisfy({ $0.allSatisfy { $0.isLetter || $0.isNumber || "_-.".contains($0) } })
     else { return false }
-    // Enough to tell a table from prose.
+    // Enough to distinguish a table from prose.
     let most = 64
     var (count, agreeing) = (0, 0)
     func next(isAgreeing: Bool) -> CSVFlow {

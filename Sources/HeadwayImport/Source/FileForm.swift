@@ -1,38 +1,40 @@
 public import HeadwayCSV
 
-/// What a CSV file is like: what was said of it, and what was found.
+/// The form of a CSV file, as specified or detected.
 public struct FileForm: Sendable, Hashable {
   /// The encoding; UTF-8 if the beginning of the file is ASCII.
   ///
-  /// An import that finds other characters later finds their encoding then, and names it in ``TableReport/notes``.
+  /// If an import finds other characters later, it detects their encoding then, and names it in ``TableReport/notes``.
   public let encoding: TextEncoding
-  /// Whether the encoding is a guess, by the characters of the text.
+  /// Whether the encoding is a guess, based on the characters of the text.
   public let isEncodingAssumed: Bool
-  /// Whether it is JSON Lines, one object per line, and not CSV.
+  /// Whether the file is JSON Lines, one object per line, and not CSV.
   ///
-  /// Then ``dialect`` means nothing, and the names of members are the columns.
+  /// In that case, ``dialect`` has no meaning, and the names of members are the columns.
   public let isJSONLines: Bool
-  /// How it is written: the delimiter, the quote and so on.
+  /// The dialect: the delimiter, the quote and so on.
   public let dialect: CSVDialect
   /// The names of the columns.
   public let columns: [String]
-  /// The physical line, counted from 1, on which the header begins; nil if there is none, or one that can't be used.
+  /// The physical line, counted from 1, where the header begins; nil if there is no header, or it can't be used.
   public let headerLine: Int?
-  /// How many records together name the columns; 0 if none does.
+  /// The number of records that together name the columns; 0 if there are none.
   public let headerRecords: Int
-  /// Why the header can't be used, so that columns are called `column_1` and so on; nil if it can, or there is none.
+  /// The reason that the header can't be used, in which case columns are called `column_1` and so on.
+  ///
+  /// Nil if it can be used, or if there is no header.
   public let headerProblem: String?
-  /// By names of columns that were changed, because another column has the same, those that they have in the file.
+  /// The names in the file of columns that were renamed because another column has the same name, by their new names.
   public let renamedColumns: [String: String]
-  /// Whether a delimiter ends the rows, which is no field then.
+  /// Whether rows end with a delimiter, which is then not a field.
   public let endsRowsWithDelimiter: Bool
 
-  /// Looks at the beginning of a file.
+  /// Reads the beginning of a file.
   ///
   /// - Parameters:
-  ///   - path: The file.
-  ///   - table: What is known of the table; nil for what its name says.
-  ///   - options: What is known of the file.
+  ///   - path: The path of the file.
+  ///   - table: The description of the table; nil to derive it from the file's name.
+  ///   - options: The known properties of the file.
   /// - Throws: ``ImportError`` with the code `cannotReadFile`, `foreignContent` or `badHeader`.
   public init(
     ofFile path: String, table: TableSchema? = nil, options: ImportOptions = ImportOptions()

@@ -2,7 +2,7 @@ import HeadwayCSV
 import HeadwayLines
 
 extension ImportError {
-  /// The beginning of a file can't be made sense of, or the file can't be read.
+  /// Creates the error for a file whose beginning can't be interpreted, or that can't be read.
   init(_ error: CSVReaderError) {
     if let cause = error.underlyingError as? LineReaderError {
       self.init(reading: cause)
@@ -13,7 +13,7 @@ extension ImportError {
       message: error.message)
   }
 
-  /// A file, or the archive in which it is, can't be read.
+  /// Creates the error for a file that can't be read, or whose archive can't be read.
   init(reading error: LineReaderError) {
     func foreign(_ message: String) -> ImportError {
       ImportError(.foreignContent, path: error.path, message: message)

@@ -7,13 +7,13 @@ import HeadwayCSV
 /// for statement in preview.statements { print(statement) }
 /// ```
 public struct ImportPreview: Sendable {
-  /// The table's name.
+  /// The name of the table.
   public let table: String
-  /// How the file is written.
+  /// The form of the file.
   public let form: FileForm
-  /// The statements that create the table and its indices, without a semicolon at their end.
+  /// The statements that create the table and its indices, without a final semicolon.
   public let statements: [String]
-  /// Sentences about columns as a whole, as in ``TableReport/notes``.
+  /// Sentences about whole columns, as in ``TableReport/notes``.
   public let notes: [String]
 
   /// Reads the beginning of a file.
@@ -22,10 +22,10 @@ public struct ImportPreview: Sendable {
   /// table.
   ///
   /// - Parameters:
-  ///   - path: The file.
-  ///   - table: What is known of the table; nil for what the file's name shows.
+  ///   - path: The path of the file.
+  ///   - table: The description of the table; nil to derive it from the file's name.
   ///   - options: How the file is imported.
-  ///   - others: Tables to which columns may refer.
+  ///   - others: Tables that columns can refer to.
   /// - Throws: ``ImportError`` with the code `cannotReadFile`, `foreignContent` or `badHeader`.
   public init(
     ofFile path: String, table: TableSchema? = nil, options: ImportOptions = ImportOptions(),

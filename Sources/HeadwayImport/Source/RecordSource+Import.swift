@@ -1,7 +1,7 @@
 import HeadwayCSV
 
 extension RecordSource.Options {
-  /// What import options say of a file.
+  /// The properties of a file that import options specify.
   init(_ options: ImportOptions, findsLayout: Bool) {
     self.init()
     (encoding, dialect, delimiter) = (options.encoding, options.dialect, options.delimiter)
@@ -18,16 +18,16 @@ extension RecordSource.Options {
 }
 
 extension RecordSource {
-  /// One fewer than SQLite takes (`SQLITE_MAX_COLUMN`), which counts the row's number.
+  /// One fewer than SQLite's limit (`SQLITE_MAX_COLUMN`), which includes the row's number.
   private static let mostColumns = 1_999
 
-  /// Opens a file and finds in its beginning what the options do not say.
+  /// Opens a file, and detects the properties that the options do not specify from its beginning.
   ///
   /// - Parameters:
-  ///   - path: The file.
-  ///   - options: What is known of it.
-  ///   - findsLayout: Whether the place of the header and the types of columns are to be found.
-  ///   - knownColumns: The names of the columns that the table has, if it is there.
+  ///   - path: The path of the file.
+  ///   - options: The known properties of the file.
+  ///   - findsLayout: Whether the position of the header and the types of columns are detected.
+  ///   - knownColumns: The names of the existing table's columns; empty if there is no table.
   /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
   convenience init(
     path: String, options: ImportOptions, findsLayout: Bool, knownColumns: [String] = []
@@ -39,9 +39,9 @@ extension RecordSource {
     }
   }
 
-  /// The names of the fields: those of the header, or made up from their number.
+  /// The names of the fields: from the header, or generated from their position.
   ///
-  /// Nil when there is no record.
+  /// Nil if the file has no record.
   func readHeader() throws(ImportError) -> [String]? {
     let names: [String]?
     do { names = try header() } catch { throw ImportError(error) }
@@ -53,7 +53,7 @@ extension RecordSource {
     return names
   }
 
-  /// The names of the fields, where there must be some.
+  /// The names of the fields; throws if there are none.
   func requireHeader() throws(ImportError) -> [String] {
     guard let header = try readHeader() else {
       throw ImportError(.badHeader, path: path, line: 1, message: "The file has no header: it is empty.")

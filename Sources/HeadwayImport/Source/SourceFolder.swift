@@ -2,30 +2,31 @@ import Foundation
 import Headway
 import HeadwayLines
 
-/// The files of a folder, or of a zip archive in place of one.
+/// The files of a folder, or of a zip archive used as one.
 package struct SourceFolder: Sendable {
   package struct File: Sendable, Hashable {
     package let name: String
-    /// The bytes, in an archive as they are unpacked; nil if it is no regular file.
+    /// The size in bytes, in an archive that of the unpacked file; nil if it is not a regular file.
     package let size: Int?
-    /// Without a byte.
+    /// Whether the file has no bytes.
     package let isEmpty: Bool
-    /// A link that leads nowhere.
+    /// Whether the file is a link that leads nowhere.
     package var isMissing = false
   }
 
-  /// What comes before a slash and a file's name: a folder, an archive, or a folder in an archive.
+  /// The path before the slash and a file's name: a folder, an archive, or a folder in an archive.
   package let path: String
-  /// The files, by name; without what systems hide there, and without folders.
+  /// The files, sorted by name, without folders and hidden files.
   package let files: [File]
-  /// The files in folders inside, by their names from here; of a folder, those one level down.
+  /// The files in inner folders, by their path relative to this folder; in a folder on disk, only one level down.
   let filesInside: [String]
 
-  /// Looks at a folder or an archive.
+  /// Examines a folder or an archive.
   ///
-  /// Of an archive it is the folder that has the files of a feed or, if none has, its outermost one with files.
+  /// In an archive, this selects the folder that has the files of a feed or, if there is none, the outermost folder
+  /// with files.
   ///
-  /// - Parameter path: The folder, the archive, or a folder in an archive.
+  /// - Parameter path: The path of a folder, an archive, or a folder in an archive.
   /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
   package init(path: String) throws(ImportError) {
     #if Compression
@@ -58,10 +59,10 @@ package struct SourceFolder: Sendable {
     }
   }
 
-  /// Whether a path is that of a folder, of an archive, or of a folder in one.
+  /// Whether a path is that of a folder, of an archive, or of a folder in an archive.
   ///
   /// - Parameter path: The path.
-  /// - Returns: False even if there is nothing.
+  /// - Returns: False also if nothing exists at the path.
   package static func isFolder(_ path: String) -> Bool {
     if let kind = FileSystem.kind(of: path) {
       if kind == .folder { return true }
@@ -79,10 +80,10 @@ package struct SourceFolder: Sendable {
     #endif
   }
 
-  /// The bytes of a file in an archive, as they are unpacked; nil if there is none.
+  /// The size of a file in an archive in bytes when it is unpacked; nil if the file does not exist.
   ///
-  /// - Parameter path: The path of the archive, with the name in it.
-  /// - Returns: How many there are.
+  /// - Parameter path: The path of the archive, followed by the name in it.
+  /// - Returns: The number of bytes.
   /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
   package static func size(ofFileInArchive path: String) throws(ImportError) -> Int? {
     #if Compression
@@ -103,7 +104,7 @@ package struct SourceFolder: Sendable {
     do { entries = try ZipArchive(path: archive.archive).entries } catch {
       throw ImportError(reading: error)
     }
-    // By the folder in which they are, without what macOS puts beside them.
+    // Groups the entries by their folders, without the files that macOS adds.
     let visible = entries.filter { !$0.name.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "__MACOSX" } }
     let folders = Dictionary(grouping: visible) { Self.folder(of: $0.name) }
     let folder = try Self.choose(folders, in: archive)
