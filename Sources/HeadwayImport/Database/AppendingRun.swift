@@ -6,8 +6,8 @@ import GRDB
 ///
 /// If one of the imports does not complete, the completed ones do not append their rows again.
 ///
-/// When the run is repeated, a completed import is treated like the others: it checks that the file begins with the
-/// records that were added and that their rows exist, and adds the records that the file has gained since then.
+/// When the run is repeated, a completed import is treated like the others. It checks that the file begins with the
+/// records that were added and that their rows exist, and it adds the records that the file has gained since then.
 struct AppendingRun: Sendable {
   /// The identifier of the run in the database.
   let identifier: String

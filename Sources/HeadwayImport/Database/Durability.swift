@@ -2,7 +2,7 @@
 ///
 /// With either setting, the database is never corrupted, and a process that is killed loses no committed batch.
 public enum Durability: String, Sendable, Hashable, Codable, CaseIterable {
-  /// `PRAGMA synchronous = NORMAL`: after a power failure, or a crash of the operating system, the last committed
+  /// `PRAGMA synchronous = NORMAL`: after a power failure or a crash of the operating system, the last committed
   /// batches can be missing.
   ///
   /// This is fast, because only checkpoints wait for the disk.

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 extension ExistingTable {
-  /// Gives columns wider types, and keeps the text of all values as it was in the file.
+  /// Gives columns wider types; all values keep the text that they have in the file.
   ///
   /// SQLite can't change the type of a column. The table is therefore copied, with its row numbers, indices and
   /// triggers, to a new table that takes its name, as <https://sqlite.org/lang_altertable.html#otheralter> advises.
@@ -59,10 +59,10 @@ extension ExistingTable {
     return text
   }
 
-  /// Returns the text of a number: the one with 15 digits, which is the first argument, unless the number needs more
-  /// digits.
+  /// Returns the text of a number: 15 digits, or as many as it needs.
   ///
-  /// In that case, the shortest text that reads as the number.
+  /// The first argument is the text with 15 digits. If these do not suffice, the result is the shortest text that reads
+  /// as the number.
   private static let exactText = DatabaseFunction(
     "\(SQL.reservedPrefix)exact_text", argumentCount: 2, pure: true
   ) { values in

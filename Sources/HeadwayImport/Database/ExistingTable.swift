@@ -134,8 +134,8 @@ struct ExistingTable {
 
   /// The types of those columns that are declared as an import declares numbers, by the column's name in lower case.
   ///
-  /// A column that is declared in another way belongs to a table that someone else has created since then, with the
-  /// name of a table that no longer exists.
+  /// A column that is declared in another way belongs to a new table, which another program has created with the name
+  /// of a table that no longer exists.
   func numericTypes(of names: [String]) -> [String: ColumnType] {
     var types: [String: ColumnType] = [:]
     for name in names {

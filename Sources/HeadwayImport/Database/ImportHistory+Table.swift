@@ -76,7 +76,7 @@ extension ImportHistory {
     return try last.map { try JSONDecoder().decode([String].self, from: Data($0.utf8)) } ?? []
   }
 
-  // MARK: Tables that imports have made
+  // MARK: Tables that imports have created
 
   /// Whether an import has created a table, so that imports may change its columns.
   ///

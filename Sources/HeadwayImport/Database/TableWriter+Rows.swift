@@ -28,7 +28,7 @@ extension TableWriter {
     let lastRow = state.lastRow
     state.lastRow = max(lastRow, written)
     guard statements.savepoint != nil, let last = statements.last else { return state.storedRows += count }
-    // A trigger may have added rows before and after it.
+    // A trigger might have added rows before and after it.
     let found = try Int.fetchOne(last) ?? 0
     state.storedRows += try newRows(behind: lastRow, upTo: max(found, state.lastRow), statements.count)
     guard found > state.lastRow else { return }

@@ -100,7 +100,7 @@ extension TableWriter {
   private func insertOrNotice(_ batch: RowBatch, _ row: Int, _ statements: Statements) throws -> String? {
     let statement = statements.insert[0]
     let reason = try insert(batch, from: row, count: 1, statement)
-    // A row that is already stored as it is in the file is not written either.
+    // A row that already has the values of the file is not written either.
     guard let presence = statements.presence, reason == nil,
       sqlite3_changes(sqlite3_db_handle(statement.sqliteStatement)) == 0,
       try state.isMixed || find(batch, row, presence, { _ in }) == nil
@@ -139,7 +139,8 @@ extension TableWriter {
 
   /// Executes one statement.
   ///
-  /// - Returns: The reason that the table refuses a row, in which case nothing was inserted; nil if all rows were.
+  /// - Returns: The reason that the table refuses a row; nil if all rows were inserted. If there is a reason, no row
+  ///   was inserted.
   func insert(_ batch: RowBatch, from first: Int, count: Int, _ statement: Statement) throws -> String? {
     let handle = statement.sqliteStatement
     var parameter: Int32 = 0

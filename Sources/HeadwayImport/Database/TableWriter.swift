@@ -8,8 +8,8 @@ import GRDBSQLite
 /// Values are bound directly from the batch's bytes, through SQLite's own interface. GRDB's interface requires a value
 /// object per field, which costs more than SQLite's insertion.
 ///
-/// A table with triggers is written row by row, each row in a savepoint, because a trigger can interrupt a statement
-/// (`RAISE(FAIL)`), end the transaction (`RAISE(ROLLBACK)`), ignore the row, or add rows to the same table.
+/// A table with triggers is written row by row, each row in a savepoint. The reason is that a trigger can interrupt a
+/// statement (`RAISE(FAIL)`), end the transaction (`RAISE(ROLLBACK)`), ignore the row, or add rows to the same table.
 final class TableWriter: @unchecked Sendable {  // Used only inside accesses to the one writing connection.
   let plan: TablePlan
   var statements: Statements?
@@ -45,8 +45,8 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
 
   /// Whether the table is queried for the stored key of each row.
   ///
-  /// This is the case if rows are updated, and the table either considers other keys equal than the file does, or might
-  /// refuse a row, after which another row with the same key can be valid.
+  /// This is true if rows are updated, and one of two conditions applies. The table considers keys equal that differ in
+  /// the file, or it might refuse a row, so that a later row with the same key can be valid.
   let asksForKeys: Bool
 
   /// The keys of rows that were written, if the table is queried for them.

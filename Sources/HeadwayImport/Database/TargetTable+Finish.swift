@@ -73,7 +73,7 @@ extension TargetTable {
     }
   }
 
-  /// Describes the file, whose rows wait.
+  /// Creates the description of the file, whose rows wait.
   private func stagedFile(rows: Int, takesNone: Bool, _ connection: Database) throws -> StagedFile {
     StagedFile(
       operation: operation, plan: plan, preparation: preparation, history: history, size: size, columns: columns,

@@ -92,7 +92,7 @@ extension TargetTable {
           arguments: plan.hasKey ? ["row": row] : ["row": row, "number": isMixed ? nil : row])
         return connection.changesCount == 0 ? plan.ignoredReason : nil
       } catch let error as DatabaseError {
-        // Reset manually, because GRDB does not reuse a failed statement.
+        // Reset explicitly, because GRDB does not reuse a failed statement.
         sqlite3_reset(insert.sqliteStatement)
         guard connection.isInsideTransaction else { throw triggerError("ends the transaction at a row") }
         guard let reason = plan.refusal(error.extendedResultCode, error.message) else { throw error }

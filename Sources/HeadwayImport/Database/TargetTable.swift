@@ -51,7 +51,7 @@ final class TargetTable: @unchecked Sendable {
   let options: ImportOptions
   let places: RowPlaces
   let preparation: TargetTablePreparation
-  /// Whether the rows that are replaced came from the same file.
+  /// Whether the rows that are replaced are rows of the same file.
   let replacesOwn: Bool
   /// The identifier of the import's history entry; nil while it has changed nothing.
   var identifier: Int64?
@@ -158,7 +158,7 @@ final class TargetTable: @unchecked Sendable {
     }
   }
 
-  // MARK: The end
+  // MARK: Finishing
 
   /// Releases the statements, and stores the outcome of the import, unless
   /// ``finish(lastRecord:rows:takesNone:mayGoOn:)`` has done so.

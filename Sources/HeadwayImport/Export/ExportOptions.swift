@@ -8,7 +8,7 @@ public struct ExportOptions: Sendable, Hashable {
   ///
   /// An import of CSV reads an empty field as `NULL`, regardless of this text.
   public var nullText: String
-  /// The delimiter, the line endings, and whether the names of the columns come first.
+  /// The delimiter, the line endings, and whether to write the names of the columns.
   public var csv: CSVWriter.Options
 
   /// Creates options.

@@ -1,4 +1,4 @@
-// Fares V2: products, and the rules that assign them to legs and transfers.
+// GTFS-Fares V2: products, and the rules that assign them to legs and transfers.
 extension GTFSSchema {
   // Primary key (*). `fare_leg_rules` refers to the group.
   static let timeframes = TableSchema.gtfs(

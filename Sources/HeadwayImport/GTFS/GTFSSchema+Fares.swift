@@ -1,4 +1,4 @@
-// Fares V1: a price per fare class, and the zones and routes where it applies.
+// GTFS-Fares V1: a price per fare class, and the zones and routes where it applies.
 extension GTFSSchema {
   static let fareAttributes = TableSchema.gtfs(
     "fare_attributes", key: ["fare_id"],

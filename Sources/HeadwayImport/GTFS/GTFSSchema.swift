@@ -16,10 +16,10 @@
 ///   without the value has no meaning. Addresses of web pages and the like are not required, because a row without one
 ///   is still usable.
 /// - **A key** is the reference's primary key. It is empty where the reference specifies `*` (all fields together
-///   identify a row, so equal rows are the same row) or `none` (the file has one row), and for `attributions`, whose
-///   key can be empty in several rows.
-/// - **A reference** is included where the reference names one column of one table. If an id can come from either of
-///   two tables, there is no reference, and a comment at the column explains it.
+///   identify a row, so equal rows are the same row) or `none` (the file has one row). It is also empty for
+///   `attributions`, whose key can be empty in several rows.
+/// - **A reference** is included where the reference names one column of one table. If an id can be from either of two
+///   tables, there is no reference, and a comment at the column explains it.
 public enum GTFSSchema {
   /// All tables, in the reference's order.
   public static let tables: [TableSchema] = [
@@ -33,7 +33,7 @@ public enum GTFSSchema {
     translations, feedInfo, attributions,
   ]
 
-  /// The tables, ordered so that each comes after the tables that it refers to.
+  /// All tables, ordered so that each one follows the tables that it refers to.
   public static let loadOrder: [TableSchema] = {
     guard let order = TableSchema.loadOrder(of: tables) else {
       preconditionFailure("The tables of GTFSSchema refer to each other in a circle")

@@ -12,7 +12,7 @@ import Synchronization
 /// which costs as much as inserting a hundred rows, and the next batch in line writes much the same pages. If an
 /// observer is called at each commit, each batch is committed separately.
 final class BatchLine {
-  /// The largest numbers of batches and of rows that are committed together; two batches may always be committed
+  /// The largest number of batches and of rows that are committed together; two batches may always be committed
   /// together.
   private static let (mostBatches, mostRows) = (8, 2_000)
   /// The number of bytes in flight above which the parser waits: those of eight full batches.
@@ -104,10 +104,10 @@ final class BatchLine {
 private struct WaitingBatch {
   let batch: RowBatch
   let byteCount: Int
-  /// In no queue.
+  /// Starts, and so finishes, after the batch has been written or skipped.
   ///
-  /// It is started, and so finishes, after the batch has been written or skipped. If batches were written together, the
-  /// operation of the first one has the error.
+  /// The operation is in no queue; this code calls its `start()`. If batches were written together, the operation of
+  /// the first one has the error.
   let end = BlockOperation()
 }
 

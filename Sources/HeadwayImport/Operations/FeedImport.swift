@@ -104,7 +104,7 @@ public struct FeedImport: Sendable {
     connect(sizes: files.tables.map { files.sizes[$0.name] ?? 1 }, stopsAtFailure: stopsAtFailure)
   }
 
-  /// What each operation has done so far.
+  /// The results of each operation so far.
   public var reports: [TableReport] { operations.map(\.report) }
 
   private func connect(sizes: [Int], stopsAtFailure: Bool) {
@@ -119,8 +119,8 @@ public struct FeedImport: Sendable {
         if (error as? ImportError)?.code != .noRows { progress.cancel() }
       }
     }
-    // Children are cancelled in the order in which they were added. The tables that others wait for come last: if they
-    // were cancelled first, a table that waits for them could begin without the rows that its own rows refer to.
+    // Children are cancelled in the order of their addition. The tables that others wait for come last: if they were
+    // cancelled first, a table that waits for them could begin without the rows that its own rows refer to.
     var total: Int64 = 0
     for (operation, size) in zip(operations, sizes).reversed() {
       let units = Int64(max(1, size))

@@ -39,7 +39,7 @@ final class FileGroup: Sendable {
 
   /// Whether the rows of the files replace the existing rows of the table.
   let replaces: Bool
-  /// Whether the existing rows came from the same files.
+  /// Whether the existing rows are rows of the same files.
   let replacesOwn: Bool
   private let count: Int
   private let database: ImportDatabase
@@ -48,7 +48,7 @@ final class FileGroup: Sendable {
   /// - Parameters:
   ///   - count: The number of files.
   ///   - replaces: Whether their rows replace the existing rows of the table.
-  ///   - replacesOwn: Whether the existing rows came from the same files.
+  ///   - replacesOwn: Whether the existing rows are rows of the same files.
   ///   - database: The database.
   init(count: Int, replaces: Bool, replacesOwn: Bool = false, of database: ImportDatabase) {
     (self.count, self.replaces, self.replacesOwn, self.database) = (count, replaces, replacesOwn, database)
@@ -122,9 +122,7 @@ final class FileGroup: Sendable {
     try? database.writeAndWait { Self.undo(files, $0) }
   }
 
-  /// Called when an import of the group is cancelled.
-  ///
-  /// It might never begin.
+  /// Called when an import of the group is cancelled, even if the import never begins.
   func abandon() {
     guard replaces else { return }
     let files = state.withLock { state in

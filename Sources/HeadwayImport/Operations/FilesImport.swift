@@ -58,7 +58,7 @@ package struct FilesImport: Sendable {
   private static func run(
     of files: [File], _ options: ImportOptions, _ database: ImportDatabase
   ) throws -> AppendingRun? {
-    // A pipe yields other rows when it is read again, and a single file is completed without a run.
+    // A pipe provides other rows when it is read again, and a single file is completed without a run.
     guard options.existingRows == .append, files.count > 1, files.allSatisfy({ $0.size != nil }) else { return nil }
     return try database.appendingRun(
       of: files.map { ($0.table.name, $0.path) }, completesLast: options.completesAppend)
@@ -86,8 +86,9 @@ package struct FilesImport: Sendable {
   ///   - options: How the files are imported.
   ///   - rejectsFolder: The folder for rows that have problems.
   /// - Returns: The import.
-  /// - Throws: ``ImportError`` with the code `badHeader`, if the files have different columns, or `foreignRows`, if the
-  ///   table has no key and has rows of other files; or the error that occurred while reading a file.
+  /// - Throws: ``ImportError`` with the code `badHeader`, if the files have different columns; with the code
+  ///   `foreignRows`, if the table has no key and has rows of other files; or the error that occurs when a file is
+  ///   read.
   package static func intoOneTable(
     _ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String
   ) throws -> FilesImport {

@@ -4,7 +4,7 @@ import HeadwayLines
 ///
 /// Rows that can't be imported are not errors. They are written to the rejects, see ``RejectedRow``.
 public struct ImportError: Error, Sendable, CustomStringConvertible {
-  /// The kinds of errors.
+  /// The kind of an error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case missingFiles, cannotReadFile, foreignContent, badHeader, malformedRow, foreignRows, unsuitableTable, database

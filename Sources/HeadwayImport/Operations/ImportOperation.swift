@@ -96,7 +96,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     if let group { onCancel { group.abandon() } }
   }
 
-  /// What the import has done so far.
+  /// The results of the import so far.
   public var report: TableReport {
     state.withLock { state in
       var report = state.report
@@ -112,8 +112,8 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
 
   /// Calls `observer` after each committed batch, on the thread that wrote it.
   ///
-  /// Only one observer is called at a time: a new one replaces the old one. While there is an observer, each batch is
-  /// committed separately; otherwise batches that wait for the database are committed together.
+  /// There is at most one observer: a new one replaces the old one. While there is an observer, each batch is committed
+  /// separately; otherwise batches that wait for the database are committed together.
   ///
   /// - Parameter observer: The block to call with the report so far; nil to call nothing.
   public func onCommit(_ observer: (@Sendable (TableReport) -> Void)?) {
@@ -162,7 +162,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
       if let start = state.startedAt { state.report.duration = .now - start }
       state.startedAt = nil
       state.report.isComplete = isComplete
-      // The end of the last line comes after the last batch.
+      // The last batch does not include the end of the last line.
       if isComplete, let size = state.report.size { state.report.bytes = size }
       let observers = (state.observer, state.failureHandler)
       (state.observer, state.failureHandler) = (nil, nil)
@@ -182,7 +182,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     try committed(rows: -rows.count, rejects: rows, endOffsets: [])
   }
 
-  // MARK: What the import tells
+  // MARK: Progress of the import
 
   func opened(_ source: RecordSource, _ form: FileForm) {
     state.withLock { ($0.report.size, $0.report.form) = (source.size, form) }

@@ -13,11 +13,11 @@ public struct ImportOptions: Sendable, Hashable {
   public var isStrict: Bool
   /// The encoding of the file; nil to detect it.
   ///
-  /// A byte order mark or zeros show UTF-16 or UTF-32. Other text is read as UTF-8, unless nearly all of its non-ASCII
-  /// lines are invalid UTF-8, in the whole file, or in the part of a pipe that has been read. In that case, the
-  /// encoding is detected from the characters if the package has the trait `Encodings`: for example Shift JIS, GB18030,
-  /// EUC-JP or KOI8-R. Otherwise, and for the languages of Western Europe, it is Windows-1252. See ``TableReport/form``
-  /// and ``TableReport/notes``.
+  /// A byte order mark or zeros indicate UTF-16 or UTF-32. Other text is read as UTF-8, unless nearly all of its
+  /// non-ASCII lines are invalid UTF-8, in the whole file, or in the part of a pipe that has been read. In that case,
+  /// the encoding is detected from the characters if the package has the trait `Encodings`: for example Shift JIS,
+  /// GB18030, EUC-JP or KOI8-R. Otherwise, and for the languages of Western Europe, it is Windows-1252. See
+  /// ``TableReport/form`` and ``TableReport/notes``.
   public var encoding: TextEncoding?
   /// The dialect of the file; nil to detect it.
   public var dialect: CSVDialect?
@@ -39,9 +39,9 @@ public struct ImportOptions: Sendable, Hashable {
   public var skippedLines: Int?
   /// How rows with more or fewer fields than columns are treated.
   public var raggedRows: RaggedRows
-  /// The texts that mean that a field has no value, such as `NULL`.
+  /// The texts that represent a missing value, such as `NULL`.
   ///
-  /// Empty fields never have a value.
+  /// An empty field has no value either. In JSON Lines, however, an empty string is a value.
   ///
   /// A quoted field, or a string in JSON Lines, keeps such a text, unless ``nullTextsInQuotes`` is true.
   public var nullTexts: [String]
@@ -70,8 +70,8 @@ public struct ImportOptions: Sendable, Hashable {
   /// Whether columns of the file that the table lacks are added to a table that no import has created.
   ///
   /// When false, such a column is an error, ``ImportError/Code/unknownColumn``: its name might be misspelled, and the
-  /// schema of an app's table is the app's. Columns are always added to tables that imports have created;
-  /// ``TableReport/schemaChanges`` names them.
+  /// schema of an app's table belongs to the app. Columns are always added to tables that imports have created;
+  /// ``TableReport/schemaChanges`` lists them.
   public var addsColumns: Bool
   /// Whether the import succeeds if the table cannot have a single row of a file that has rows.
   ///
@@ -148,7 +148,7 @@ public struct ImportOptions: Sendable, Hashable {
   ///   - hasHeader: Whether the first record names the columns; nil to detect it.
   ///   - skippedLines: The number of lines before the header; nil to detect it.
   ///   - raggedRows: How rows with more or fewer fields than columns are treated.
-  ///   - nullTexts: The texts that mean that a field has no value.
+  ///   - nullTexts: The texts that represent a missing value.
   ///   - nullTextsInQuotes: Whether these texts also apply in quotes.
   ///   - numberFormat: The format of numbers.
   ///   - columns: The columns of the file to import; empty for all columns.

@@ -8,7 +8,7 @@ public struct TableReport: Sendable, Hashable {
   public internal(set) var rows = 0
   /// Rows that are not in the database; each is in the rejects.
   public internal(set) var rejected = 0
-  /// Rows that are in the database and also in the rejects, because they have a problem.
+  /// Rows that are in the database, and in the rejects as well, because they have a problem.
   public internal(set) var reported = 0
   /// Records at the beginning of the file that are not rows: lines before the header, or a header that can't be used.
   ///
@@ -36,7 +36,7 @@ public struct TableReport: Sendable, Hashable {
   /// Notes about the whole import, such as how the encoding was detected, or which numbers are kept as text; one
   /// sentence each, without a period.
   public internal(set) var notes: [String] = []
-  /// The bytes of the file whose rows are committed.
+  /// The number of bytes of the file whose rows are committed.
   public internal(set) var bytes = 0
   /// The size of the file in bytes; nil until the file is open, or if it is not a regular file.
   public internal(set) var size: Int?

@@ -157,7 +157,7 @@ extension NumberFormat {
 }
 
 extension ColumnType {
-  /// The limit up to which a floating-point number represents every whole number exactly.
+  /// The largest number such that a floating-point number represents all whole numbers up to it exactly.
   private static let mostWhole: Int64 = 1 << 53
 
   /// A value as a column of this type, if the type was found, stores it exactly; nil if it requires a wider type.

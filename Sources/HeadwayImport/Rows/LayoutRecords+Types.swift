@@ -7,8 +7,7 @@ extension TablePlan {
   ///   - records: The file, with its sample.
   ///   - options: How it is imported.
   ///   - described: The columns that have types.
-  ///   - existing: The types that were found for existing columns when they were created, by the column's name in lower
-  ///     case.
+  ///   - existing: The types that earlier imports found for existing columns, by the column's name in lower case.
   /// - Returns: Notes about the columns of a new table.
   mutating func findTypes(
     in records: RecordSource, _ options: ImportOptions, described: [ColumnSchema], existing: [String: ColumnType]

@@ -7,7 +7,7 @@ public struct RejectedRow: Sendable, Hashable {
     /// The record is not a row, and is not in the database: it comes before the header, or is a header that can't be
     /// used.
     case skipped
-    /// The row is in the database as it is in the file, but has a problem.
+    /// The row is in the database, but has a problem.
     case reported
   }
 
@@ -19,6 +19,6 @@ public struct RejectedRow: Sendable, Hashable {
   public let status: Status
   /// The problem, described for people.
   public let reason: String
-  /// The record as it is in the file, without its line ending.
+  /// The bytes of the record in the file, without its line ending.
   public let record: [UInt8]
 }

@@ -1,13 +1,13 @@
 /// Rows in flight from the parser to the database, with the bytes they need.
 ///
 /// Batches are reused during the whole import: one thread fills a batch and hands it over to another, which writes it.
-final class RowBatch: @unchecked Sendable {  // Handed from one owner to the next: never used by two at once.
+final class RowBatch: @unchecked Sendable {  // Passed between owners, and never used by two at a time.
   /// The origin of a row.
   struct Origin {
     var line: Int
     /// The number of the record in the file, counted from 1.
     var ordinal: Int
-    /// The record as it is in the file, as a range of `bytes`.
+    /// The bytes of the record in the file, as a range of `bytes`.
     var recordStart: Int
     var recordCount: Int
   }
@@ -23,7 +23,7 @@ final class RowBatch: @unchecked Sendable {  // Handed from one owner to the nex
   private(set) var bytes: UnsafeMutableRawPointer
   private var byteCapacity: Int
   private(set) var byteCount = 0
-  /// The rejects up to this batch, in the order of their lines.
+  /// The rejects of the records that were read for this batch, in the order of their lines.
   var rejects: [RejectedRow] = []
   /// In a table without a key, the records that did not become rows.
   ///

@@ -6,7 +6,7 @@ import HeadwayLines
 struct RowEncoder {
   /// The properties of a column that are needed for each field.
   ///
-  /// It has no names, because copying their references for each field is slow.
+  /// It has no names, because their reference counts would be updated for each field.
   private struct Reading {
     /// The position of the field; nil if the file does not have the column.
     let field: Int?
@@ -15,11 +15,11 @@ struct RowEncoder {
     let isChecked: Bool
     let isFound: Bool
     var type: ColumnType
-    /// The numbers to which the table converts text although the import does not describe the column as a number.
+    /// The affinity of a column that converts text to numbers although the import does not describe it as a number.
     let affinity: ColumnType?
     /// The number of decimal places of the first number.
     ///
-    /// Only set with an affinity, like ``isUneven``: whether other numbers have different ones.
+    /// Only set with an affinity, as is ``isUneven``: whether other numbers have different ones.
     var decimals: Int?
     var isUneven = false
     /// Whether some numbers are written in another way than they are stored, for example with trailing zeros.
@@ -255,7 +255,7 @@ struct RowEncoder {
       loss = .text
     } else {
       loss = affinity.loss(of: bytes, decimals: &decimals)
-      // SQLite does not know the format, in which the value is another number or not a number.
+      // SQLite does not know the format. In that format, the value is another number, or not a number.
       if !isPlain, decimals != nil, bytes.contains(UInt8(ascii: ".")) { loss = .text }
     }
     if let decimals {
@@ -283,7 +283,7 @@ struct RowEncoder {
     report(record, batch, reference.missing(bytes.shortText, from: plan.columns[position].name))
   }
 
-  // MARK: Setting aside
+  // MARK: Rejecting
 
   private func reject(_ record: borrowing CSVRecord, _ batch: RowBatch, _ reason: String) {
     if !plan.hasKey { batch.rejectedOrdinals.append(record.ordinal) }

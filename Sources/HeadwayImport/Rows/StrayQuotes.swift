@@ -4,7 +4,8 @@ extension CSVDialect {
   /// The number of fields that a record has if each quote, at any position, begins or ends a range without delimiters.
   ///
   /// If a file has quoted fields, and this differs from the record's number of fields, a delimiter before a quoted
-  /// field might be missing: `Office"Cable, 2 m"` was meant as two fields, but reads as two different ones.
+  /// field might be missing. For example, `Office"Cable, 2 m"` was meant as two fields, but reads as two different
+  /// ones.
   func fieldCountTakingQuotes(in record: UnsafeRawBufferPointer) -> Int {
     var count = 1
     var isQuoted = false

@@ -168,8 +168,7 @@ struct TablePlan: Sendable {
   /// - Parameters:
   ///   - types: The types found, by the position of the field.
   ///   - described: The columns that have types.
-  ///   - existing: The types that were found for existing columns when they were created, by the column's name in lower
-  ///     case.
+  ///   - existing: The types that earlier imports found for existing columns, by the column's name in lower case.
   mutating func setFound(_ types: [ColumnType], described: [ColumnSchema], existing: [String: ColumnType]) {
     let names = Set((described.map(\.name) + existingColumns).map(\.lowercasedAsName))
     for position in columns.indices where !columns[position].isKey {

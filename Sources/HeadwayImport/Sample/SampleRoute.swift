@@ -38,7 +38,9 @@ struct SampleRoute {
       self.isNight = isNight
     }
 
-    /// All kinds, in the order in which the first routes get them; for later routes, buses are drawn more often.
+    /// All kinds.
+    ///
+    /// The first routes get the kinds in this order; for later routes, buses are drawn more often.
     static let all = [
       Kind("", type: 700, agency: 796, firstNumber: 100),
       Kind("N", type: 700, agency: 796, isNight: true),

@@ -4,7 +4,7 @@ public struct ColumnSchema: Sendable, Hashable {
   public var name: String
   /// The type that values are stored with.
   public var type: ColumnType
-  /// Whether a row in which this field is empty is malformed.
+  /// Whether a row is malformed if this field is empty.
   public var isRequired: Bool
   /// The column whose values this one repeats, if there is exactly one such column.
   public var reference: ColumnReference?
@@ -14,7 +14,7 @@ public struct ColumnSchema: Sendable, Hashable {
   /// - Parameters:
   ///   - name: The name, as spelled in the header of the file.
   ///   - type: The type that values are stored with.
-  ///   - isRequired: Whether a row in which this field is empty is malformed.
+  ///   - isRequired: Whether a row is malformed if this field is empty.
   ///   - reference: The column whose values this one repeats.
   public init(name: String, type: ColumnType = .text, isRequired: Bool = false, reference: ColumnReference? = nil) {
     self.name = name

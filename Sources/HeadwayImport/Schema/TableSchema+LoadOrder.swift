@@ -1,5 +1,5 @@
 extension TableSchema {
-  /// Orders tables so that each comes after all tables that it refers to.
+  /// Orders tables so that each one follows all tables that it refers to.
   ///
   /// Tables that are not in the list count as loaded. Among tables that could come next, the one listed first does. The
   /// order is therefore always the same, and changes the given one as little as the references allow.

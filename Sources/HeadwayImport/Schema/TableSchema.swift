@@ -2,7 +2,7 @@
 public struct TableSchema: Sendable, Hashable {
   /// The name of the table.
   public var name: String
-  /// The columns, in the order in which they are created.
+  /// The columns, in order of creation.
   public var columns: [ColumnSchema]
   /// The names of the columns that together identify a row; empty if none do.
   ///
@@ -19,7 +19,7 @@ public struct TableSchema: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - name: The name of the table.
-  ///   - columns: The columns, in the order in which they are created.
+  ///   - columns: The columns, in order of creation.
   ///   - key: The names of the columns that together identify a row; empty if none do.
   ///   - indices: The column names of each index to create after loading.
   public init(name: String, columns: [ColumnSchema], key: [String] = [], indices: [[String]] = []) {

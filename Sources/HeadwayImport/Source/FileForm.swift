@@ -20,9 +20,9 @@ public struct FileForm: Sendable, Hashable {
   public let headerLine: Int?
   /// The number of records that together name the columns; 0 if there are none.
   public let headerRecords: Int
-  /// The reason that the header can't be used, in which case columns are called `column_1` and so on.
+  /// The reason that the header can't be used; nil if it can be used, or if there is no header.
   ///
-  /// Nil if it can be used, or if there is no header.
+  /// If there is a reason, the columns are called `column_1` and so on.
   public let headerProblem: String?
   /// The names in the file of columns that were renamed because another column has the same name, by their new names.
   public let renamedColumns: [String: String]

@@ -62,7 +62,7 @@ package struct SourceFolder: Sendable {
   /// Whether a path is that of a folder, of an archive, or of a folder in an archive.
   ///
   /// - Parameter path: The path.
-  /// - Returns: False also if nothing exists at the path.
+  /// - Returns: True if it is; false otherwise, and if nothing exists at the path.
   package static func isFolder(_ path: String) -> Bool {
     if let kind = FileSystem.kind(of: path) {
       if kind == .folder { return true }

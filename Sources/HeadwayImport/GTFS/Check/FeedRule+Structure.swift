@@ -24,7 +24,7 @@ extension FeedRule {
     } + (alternatives[table.name] ?? []).map { dangling($0.column, table, in: $0.parents) }
   }
 
-  /// Columns whose values can come from either of two tables.
+  /// Columns with values from either of two tables.
   private static let alternatives: [String: [(column: String, parents: [(table: String, column: String)])]] = {
     let services = [("calendar", "service_id"), ("calendar_dates", "service_id")]
     let networks = [("networks", "network_id"), ("routes", "network_id")]
