@@ -7,7 +7,10 @@ struct MemberList {
   var last: OperationReference? { list.last }
 
   /// Takes over the ownership of an operation.
-  mutating func append(_ operation: OperationReference) { insert(operation, behind: list.last) }
+  mutating func append(_ operation: OperationReference) {
+    list.append(operation)
+    count += 1
+  }
 
   /// Takes over the ownership of an operation, and inserts it behind one of the list, or at the front.
   mutating func insert(_ operation: OperationReference, behind previous: OperationReference?) {

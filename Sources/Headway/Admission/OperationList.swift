@@ -37,7 +37,13 @@ struct OperationList<Links: OperationLinks> {
   private(set) var first: OperationReference?
   private(set) var last: OperationReference?
 
-  mutating func append(_ operation: OperationReference) { insert(operation, behind: last) }
+  // Not by inserting behind the last operation, which would also read that operation's link.
+  mutating func append(_ operation: OperationReference) {
+    Links[previous: operation] = last
+    Links[next: operation] = nil
+    if let last { Links[next: last] = operation } else { first = operation }
+    last = operation
+  }
 
   /// Inserts an operation behind one of the list, or at the front.
   mutating func insert(_ operation: OperationReference, behind previous: OperationReference?) {
