@@ -75,6 +75,16 @@ struct JSONLinesTests {
     }
   }
 
+  @Test("I3, I7: a string that means no value is NULL, and an empty string is a value", arguments: [false, true])
+  func nullTexts(inQuotes: Bool) throws {
+    let options = ImportOptions(nullTexts: ["NULL"], nullTextsInQuotes: inQuotes)
+    try imported("{\"id\": 1, \"a\": \"NULL\"}\n{\"id\": 2, \"a\": \"\"}\n", options: options) { (database, operation) throws in
+      #expect(operation.error == nil && operation.report.rejected == 0)
+      let first = inQuotes ? "NULL" : "'NULL'"
+      #expect(try database.strings("SELECT quote(a) FROM file ORDER BY id") == [first, "''"])
+    }
+  }
+
   @Test("I7: a byte order mark is no part of the first line", arguments: [1, 2])
   func byteOrderMark(count: Int) throws {
     let lines = ["{\"a\":1,\"b\":2}\n", "{\"a\":2}\n"]

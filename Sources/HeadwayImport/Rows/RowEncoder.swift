@@ -103,7 +103,7 @@ struct RowEncoder {
         continue
       }
       let bytes = nullTexts.value(of: field, in: record)
-      if bytes.isEmpty, !(plan.isJSONLines && record.wasQuoted(at: field)) {
+      if bytes.isEmpty, !isEmptyJSONString(field, of: record) {
         if column.isRequired || (isRowIdentifier && column.isKey) {
           batch.dropRow(from: recordStart)
           batch.rejects.removeSubrange(rejectCount...)
@@ -153,6 +153,11 @@ struct RowEncoder {
     guard raggedRows == .pad || isExpected else { return false }
     for field in plan.fieldCount..<record.count where !record.unsafeBytes(at: field).isEmpty { return false }
     return true
+  }
+
+  /// Whether a field is an empty string of JSON, which is a value; a text that means no value is not.
+  private func isEmptyJSONString(_ field: Int, of record: borrowing CSVRecord) -> Bool {
+    plan.isJSONLines && field < record.count && record.wasQuoted(at: field) && record.unsafeBytes(at: field).isEmpty
   }
 
   private mutating func convert(
