@@ -222,6 +222,33 @@ if Context.environment["HEADWAY_DOCUMENTATION"] == "1" {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }
 
+let swiftTargets = package.targets.filter { [.executable, .test, .regular].contains($0.type) }
+for target in swiftTargets where !target.name.hasPrefix("CHeadway") {
+  var settings = target.swiftSettings ?? []
+
+  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+  settings.append(.enableUpcomingFeature("ExistentialAny"))
+
+  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+  settings.append(.enableUpcomingFeature("MemberImportVisibility"))
+
+  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+  settings.append(.enableUpcomingFeature("InternalImportsByDefault"))
+
+  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0470-isolated-conformances.md
+  settings.append(.enableUpcomingFeature("InferIsolatedConformances"))
+
+  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+  settings.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
+
+  // Not for those who depend on this package: a newer compiler may warn of more.
+  if Context.environment["HEADWAY_WARNINGS_AS_ERRORS"] == "1" {
+    settings.append(.treatAllWarnings(as: .error))
+  }
+
+  target.swiftSettings = settings
+}
+
 // For `script/bench` and `script/build`: Headway next to its rivals, with the trait Tool. The rivals in C++ are in
 // `Benchmarks/CPlusPlus`; `script/bench` builds them if their libraries are installed.
 if Context.environment["HEADWAY_BENCHMARKS"] == "1" {
@@ -256,32 +283,4 @@ if Context.environment["HEADWAY_BENCHMARKS"] == "1" {
   for target in package.targets where ["CHeadway", "CSystemStatistics"].contains(target.name) {
     target.cSettings = [.unsafeFlags(["-gdwarf-4"])]
   }
-}
-
-let cModules = ["CHeadway", "CHeadwayDrawing", "CHeadwayTestSupport", "CSystemStatistics", "CTile"]
-let swiftTargets = package.targets.filter { [.executable, .test, .regular].contains($0.type) }
-for target in swiftTargets where !cModules.contains(target.name) {
-  var settings = target.swiftSettings ?? []
-
-  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
-  settings.append(.enableUpcomingFeature("ExistentialAny"))
-
-  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
-  settings.append(.enableUpcomingFeature("MemberImportVisibility"))
-
-  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
-  settings.append(.enableUpcomingFeature("InternalImportsByDefault"))
-
-  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0470-isolated-conformances.md
-  settings.append(.enableUpcomingFeature("InferIsolatedConformances"))
-
-  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
-  settings.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
-
-  // Not for those who depend on this package: a newer compiler may warn of more.
-  if Context.environment["HEADWAY_WARNINGS_AS_ERRORS"] == "1" {
-    settings.append(.treatAllWarnings(as: .error))
-  }
-
-  target.swiftSettings = settings
 }
