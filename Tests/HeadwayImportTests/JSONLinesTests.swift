@@ -78,7 +78,8 @@ struct JSONLinesTests {
   @Test("I3, I7: a string that means no value is NULL, and an empty string is a value", arguments: [false, true])
   func nullTexts(inQuotes: Bool) throws {
     let options = ImportOptions(nullTexts: ["NULL"], nullTextsInQuotes: inQuotes)
-    try imported("{\"id\": 1, \"a\": \"NULL\"}\n{\"id\": 2, \"a\": \"\"}\n", options: options) { (database, operation) throws in
+    try imported("{\"id\": 1, \"a\": \"NULL\"}\n{\"id\": 2, \"a\": \"\"}\n", options: options) {
+      (database, operation) throws in
       #expect(operation.error == nil && operation.report.rejected == 0)
       let first = inQuotes ? "NULL" : "'NULL'"
       #expect(try database.strings("SELECT quote(a) FROM file ORDER BY id") == [first, "''"])
