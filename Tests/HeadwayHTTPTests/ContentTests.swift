@@ -53,7 +53,9 @@ import Testing
       if name.hasSuffix("chunked") {
         body = Array("\(String(body.count, radix: 16))\r\n".utf8) + body + Array("\r\n0\r\n\r\n".utf8)
       }
-      return [.raw(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: \(name)\r\n\r\n".utf8) + body), .closeConnection]
+      // The server announces that it closes the connection. Otherwise, the client can reuse it for the next request.
+      let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: \(name)\r\n\r\n"
+      return [.raw(Array(head.utf8) + body), .closeConnection]
     } _: { server in
       let code: HTTPError.Code? = name.hasPrefix("br") ? .unsupportedCoding : nil
       let request = RequestOperation(server.url(), limits: .once)
