@@ -5,14 +5,9 @@ import Synchronization
 /// They are recorded only on request, because this costs a lock per queue.
 package enum LiveQueues {
   private final class Reference: Sendable {
-    // Used for comparison only, never dereferenced after its queue is gone: the queue removes itself first.
-    let identity: ObjectIdentifier
     private let queue: WeakQueue
 
-    init(_ queue: OperationQueue) {
-      identity = ObjectIdentifier(queue)
-      self.queue = WeakQueue(queue)
-    }
+    init(_ queue: OperationQueue) { self.queue = WeakQueue(queue) }
 
     var value: OperationQueue? { queue.queue }
   }
