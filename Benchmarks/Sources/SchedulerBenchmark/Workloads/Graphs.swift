@@ -17,7 +17,7 @@ extension Workload {
   ///
   /// Nanoseconds each.
   ///
-  /// The description of the graph, from which every rival builds its own, is created before the measurement.
+  /// The description of the graph is created before the measurement. Every rival builds its own graph from it.
   private static func graph(_ name: String, _ make: @escaping @Sendable (Int) -> DependencyGraph) -> Workload {
     Workload(name: name) { rival, count in
       guard let rival = rival as? any GraphRival else { return nil }
