@@ -1,7 +1,7 @@
 /* A run of a graph by several threads (section "Graph" of README.md).
 
    part                stands for
-   Starter             GraphRunOperation.run(), of one operation after the other, with the same counters
+   Starter             GraphOperation.run(), of one operation after the other, with the same counters
    Helper              a worker that the pool sends: GraphRun.runOnWorker
    stay                GraphRun.participate: take, steal, execute, become idle, search, leave
    busy                threads that hold nodes or may take some; the one that makes it 0 ends the operation

@@ -1,7 +1,7 @@
 /* The nice value of a worker of a low class, while its operations are raised (section "Raise" of README.md).
 
    part                stands for
-   Worker              goOn(to:in:), called before each operation and after the last
+   Worker              switchOperation(to:in:), called before each operation and after the last
    Raiser              Operation.raise, and WorkerPool.raiseThreads: raiseThread(ifAt:to:), under the lock of the worker's
                        pool
    raised              the operations whose words say that they were raised
@@ -28,7 +28,7 @@ byte looked;            /* the operation that the worker has come to, and has lo
 byte done;              /* the operations that a thread has raised completely */
 bool marked, lock;
 
-inline goOn(x) {
+inline switchOperation(x) {
   d_step { found = marked; at = x; marked = false; looked = 0 }
   if
   :: found ->
@@ -55,7 +55,7 @@ inline goOn(x) {
 active proctype Worker() {
   byte number; bool found;
   do
-  :: number < OPERATIONS -> number++; goOn(number); assert(has(RAISED, number - 1) || nice == 1)
+  :: number < OPERATIONS -> number++; switchOperation(number); assert(has(RAISED, number - 1) || nice == 1)
   :: else -> break
   od;
   ended++

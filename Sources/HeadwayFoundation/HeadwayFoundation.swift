@@ -27,18 +27,18 @@ public typealias OperationQueue = Headway.OperationQueue
 public typealias QualityOfService = Headway.QualityOfService
 
 /// The token that an observation by key path returns, under its name on Apple platforms.
-public typealias NSKeyValueObservation = ObservationToken
+public typealias NSKeyValueObservation = KeyValueObservation
 
 /// The options of an observation by key path, under their name on Apple platforms.
-public typealias NSKeyValueObservingOptions = ObservationOptions
+public typealias NSKeyValueObservingOptions = KeyValueObservingOptions
 
 /// The change that an observer by key path receives, under its name on Apple platforms.
-public typealias NSKeyValueObservedChange = ObservedValueChange
+public typealias NSKeyValueObservedChange = KeyValueObservedChange
 
 /// The kind of change of an observed property, under its name on Apple platforms.
-public typealias NSKeyValueChange = ObservedChangeKind
+public typealias NSKeyValueChange = KeyValueChange
 
-extension OperationExtensions {
+extension OperationProtocol {
   /// Runs `main()` for callers that do not expect it to throw: an error is kept in `error`.
   ///
   /// Foundation's `main()` does not throw, and an override of `start()` may call it. If a direct subclass of

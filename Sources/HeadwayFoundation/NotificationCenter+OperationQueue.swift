@@ -5,17 +5,17 @@ public import Headway
 ///
 /// Each Foundation method that takes an optional Foundation queue has an overload that takes this type. Because it is a
 /// protocol, a bare `nil` still selects Foundation's method, and `.current` selects Headway's.
-public protocol OperationQueueOrNone {
+public protocol _OperationQueueOrNone {
   /// The queue, if there is one.
-  var operationQueueIfAny: Headway.OperationQueue? { get }
+  var _operationQueueIfAny: Headway.OperationQueue? { get }
 }
 
-extension Optional: OperationQueueOrNone where Wrapped: Headway.OperationQueue {
+extension Optional: _OperationQueueOrNone where Wrapped: Headway.OperationQueue {
   /// The queue, if there is one.
-  public var operationQueueIfAny: Headway.OperationQueue? { self }
+  public var _operationQueueIfAny: Headway.OperationQueue? { self }
 }
 
-extension OperationQueueOrNone where Self == Headway.OperationQueue? {
+extension _OperationQueueOrNone where Self == Headway.OperationQueue? {
   /// The Headway queue that runs the calling operation.
   public static var current: Headway.OperationQueue? { Headway.OperationQueue.current }
 }
@@ -54,11 +54,11 @@ extension NotificationCenter {
   ///   - block: The block, which receives the notification.
   /// - Returns: The observer. The notification center retains it, and the queue, until you pass it to
   ///   `removeObserver(_:)`.
-  public func addObserver<Queue: OperationQueueOrNone>(
+  public func addObserver<Queue: _OperationQueueOrNone>(
     forName name: NSNotification.Name?, object: Any?, queue: Queue,
     using block: @escaping @Sendable (Notification) -> Void
   ) -> any NSObjectProtocol {
-    guard let queue = queue.operationQueueIfAny else {
+    guard let queue = queue._operationQueueIfAny else {
       return addObserver(forName: name, object: object, queue: nil, using: block)
     }
     return addObserver(forName: name, object: object, queue: queue, using: block)

@@ -66,7 +66,7 @@ extension ProgressReporting where Self: Headway.OperationQueue {
   /// one is updated on the main dispatch queue, so use it only there.
   public var progress: Progress {
     let own: OperationProgress = progress
-    return own.foundationProgress()
+    return own.makeFoundationProgress()
   }
 }
 

@@ -10,15 +10,15 @@ extension Headway.OperationQueue {
   /// it run on Foundation's threads, because they can't be in a Headway queue.
   ///
   /// - Returns: The Foundation queue, a new one for each call. It retains this queue.
-  public func foundationQueue() -> Foundation.OperationQueue { ForwardingQueue(to: self) }
+  public func makeFoundationQueue() -> Foundation.OperationQueue { ForwardingQueue(to: self) }
 }
 
 extension Foundation.OperationQueue {
   /// A Headway queue for this one.
   ///
-  /// If `foundationQueue()` created this queue, it is the queue that this one forwards to. For the main queue, it is
-  /// the main queue. For other queues, it is a queue that runs its operations in this one; it is the same queue as long
-  /// as it is retained.
+  /// If `makeFoundationQueue()` created this queue, it is the queue that this one forwards to. For the main queue, it
+  /// is the main queue. For other queues, it is a queue that runs its operations in this one; it is the same queue as
+  /// long as it is retained.
   public var headwayQueue: Headway.OperationQueue {
     if let forwarding = self as? ForwardingQueue { return forwarding.queue }
     if self === Foundation.OperationQueue.main { return .main }

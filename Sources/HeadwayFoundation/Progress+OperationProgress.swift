@@ -12,11 +12,11 @@ extension OperationProgress {
   ///
   /// - Parameter queue: The queue that uses the Foundation progress; the main queue by default.
   /// - Returns: The Foundation progress. It retains this one; this one does not retain it.
-  public func foundationProgress(updatedOn queue: DispatchQueue = .main) -> Progress {
+  public func makeFoundationProgress(updatedOn queue: DispatchQueue = .main) -> Progress {
     let shown = ShownProgress(of: self)
     let reference = WeakProgress(shown)
     shown.show(self)
-    shown.token = observe { source in
+    shown.token = onChange { source in
       queue.async { reference.progress?.show(source) }
     }
     // A part without units receives cancellations, and leaves this progress's handlers to their owner.
@@ -33,7 +33,7 @@ extension OperationProgress {
   ///   - totalUnitCount: The number of units of the part; 0 or less if unknown.
   ///   - pendingUnitCount: The number of this progress's units that the part completes.
   /// - Returns: The Foundation progress.
-  public func foundationPart(totalUnitCount: Int64, pendingUnitCount: Int64) -> Progress {
+  public func makeFoundationChild(totalUnitCount: Int64, pendingUnitCount: Int64) -> Progress {
     let part = OperationProgress(totalUnitCount: 0)
     let progress = ReportedProgress(to: part)
     progress.totalUnitCount = totalUnitCount
@@ -65,7 +65,7 @@ extension Progress {
   public func addChild(
     _ child: OperationProgress, withPendingUnitCount pendingUnitCount: Int64, updatedOn queue: DispatchQueue = .main
   ) {
-    addChild(child.foundationProgress(updatedOn: queue), withPendingUnitCount: pendingUnitCount)
+    addChild(child.makeFoundationProgress(updatedOn: queue), withPendingUnitCount: pendingUnitCount)
   }
 }
 
@@ -83,7 +83,7 @@ private struct WeakProgress: @unchecked Sendable {  // A weak reference, which t
 private final class ShownProgress: Progress, @unchecked Sendable {
   // Used on one queue, as documented.
   private let source: OperationProgress
-  var token: ObservationToken?
+  var token: KeyValueObservation?
 
   init(of source: OperationProgress) {
     self.source = source

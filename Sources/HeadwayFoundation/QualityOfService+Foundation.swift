@@ -86,31 +86,31 @@ extension DispatchQoS {
 ///
 /// No other type needs to conform. With this protocol, you can set the property to a Headway quality of service, and
 /// read it as one. If both types fit, as for `.utility`, the compiler prefers Foundation's.
-public protocol FoundationQualityOfService: AnyObject {
+public protocol _FoundationQualityOfService: AnyObject {
   /// The quality of service as Foundation's type.
-  var foundationQualityOfService: Foundation.QualityOfService { get set }
+  var _foundationQualityOfService: Foundation.QualityOfService { get set }
 }
 
-extension FoundationQualityOfService {
+extension _FoundationQualityOfService {
   /// The importance of the work to the user, as Headway's type.
   public var qualityOfService: Headway.QualityOfService {
-    get { Headway.QualityOfService(foundationQualityOfService) }
-    set { foundationQualityOfService = Foundation.QualityOfService(newValue) }
+    get { Headway.QualityOfService(_foundationQualityOfService) }
+    set { _foundationQualityOfService = Foundation.QualityOfService(newValue) }
   }
 }
 
-extension Thread: FoundationQualityOfService {
+extension Thread: _FoundationQualityOfService {
   /// The quality of service as Foundation's type.
-  public var foundationQualityOfService: Foundation.QualityOfService {
+  public var _foundationQualityOfService: Foundation.QualityOfService {
     get { qualityOfService }
     set { qualityOfService = newValue }
   }
 }
 
 #if !(os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
-extension Process: FoundationQualityOfService {
+extension Process: _FoundationQualityOfService {
   /// The quality of service as Foundation's type.
-  public var foundationQualityOfService: Foundation.QualityOfService {
+  public var _foundationQualityOfService: Foundation.QualityOfService {
     get { qualityOfService }
     set { qualityOfService = newValue }
   }

@@ -21,7 +21,7 @@ extension URLSession {
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
     delegateQueue queue: Headway.OperationQueue
   ) {
-    let forwarding: Foundation.OperationQueue = queue.foundationQueue()
+    let forwarding: Foundation.OperationQueue = queue.makeFoundationQueue()
     self.init(configuration: configuration, delegate: delegate, delegateQueue: forwarding)
   }
 
@@ -32,10 +32,10 @@ extension URLSession {
   ///   - configuration: The configuration of the session.
   ///   - delegate: The delegate of the session.
   ///   - queue: The queue that runs the calls, or nil.
-  public convenience init<Queue: OperationQueueOrNone>(
+  public convenience init<Queue: _OperationQueueOrNone>(
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: Queue
   ) {
-    let forwarding: Foundation.OperationQueue? = queue.operationQueueIfAny?.foundationQueue()
+    let forwarding: Foundation.OperationQueue? = queue._operationQueueIfAny?.makeFoundationQueue()
     self.init(configuration: configuration, delegate: delegate, delegateQueue: forwarding)
   }
 }
@@ -43,21 +43,21 @@ extension URLSession {
 /// A type with a Foundation queue for its delegate: `URLSession`.
 ///
 /// No other type needs to conform. With this protocol, you can read the property as a Headway queue.
-public protocol FoundationDelegateQueue: AnyObject {
+public protocol _FoundationDelegateQueue: AnyObject {
   /// The delegate queue as Foundation's type.
-  var foundationDelegateQueue: Foundation.OperationQueue { get }
+  var _foundationDelegateQueue: Foundation.OperationQueue { get }
 }
 
-extension FoundationDelegateQueue {
+extension _FoundationDelegateQueue {
   /// The Headway queue in which the delegate is called.
   ///
   /// This is the queue that was passed when the session was created. For a session without one, it is a queue that runs
   /// its operations in the session's own queue. If both types fit, the compiler prefers Foundation's property, so give
   /// the variable a type.
-  public var delegateQueue: Headway.OperationQueue { foundationDelegateQueue.headwayQueue }
+  public var delegateQueue: Headway.OperationQueue { _foundationDelegateQueue.headwayQueue }
 }
 
-extension URLSession: FoundationDelegateQueue {
+extension URLSession: _FoundationDelegateQueue {
   /// The delegate queue as Foundation's type.
-  public var foundationDelegateQueue: Foundation.OperationQueue { delegateQueue }
+  public var _foundationDelegateQueue: Foundation.OperationQueue { delegateQueue }
 }

@@ -7,15 +7,15 @@ import Synchronization
 /// ```swift
 /// import Testing
 ///
-/// let recorder = EventRecorder(of: queue)
+/// let recorder = EventRecorder(observing: queue)
 /// queue.addOperation(first)
-/// try await queue.finished()
+/// try await queue.untilAllOperationsAreFinished()
 /// #expect(recorder.events == [.added(first), .ready(first), .started(first), .finished(first)])
 /// ```
 public final class EventRecorder<Event: Sendable>: Sendable {
   private struct State {
     var events: [Event] = []
-    var token: ObservationToken?
+    var token: KeyValueObservation?
     var waiters: [(count: Int, semaphore: DispatchSemaphore)] = []
   }
 
@@ -43,17 +43,17 @@ public final class EventRecorder<Event: Sendable>: Sendable {
   ///
   /// Call this method after waiting for an operation, or after a blocking wait for a queue, because the recorder is
   /// notified after the operation has left its queue.
-  public func delivered() async { await state.withLock { $0.token }?.delivered() }
+  public func untilDelivered() async { await state.withLock { $0.token }?.untilDelivered() }
 
   /// Blocks the calling thread until all events of the observed object so far have been recorded.
-  @available(*, noasync, message: "This blocks the thread: await delivered() instead.")
+  @available(*, noasync, message: "This blocks the thread: await untilDelivered() instead.")
   public func waitUntilDelivered() { state.withLock { $0.token }?.waitUntilDelivered() }
 
   /// Blocks the calling thread until the recorder has a number of events.
   ///
   /// - Parameter count: The number of events to wait for.
   @available(*, noasync, message: "This blocks the thread.")
-  public func wait(forCount count: Int) {
+  public func waitForEvents(count: Int) {
     let semaphore = DispatchSemaphore(value: 0)
     let waits = state.withLock { state in
       guard state.events.count < count else { return false }
@@ -73,17 +73,17 @@ public final class EventRecorder<Event: Sendable>: Sendable {
   public func removeAll() { state.withLock { $0.events = [] } }
 
   /// Keeps an observation alive as long as the recorder exists.
-  fileprivate func keep(_ token: ObservationToken) { state.withLock { $0.token = token } }
+  fileprivate func keep(_ token: KeyValueObservation) { state.withLock { $0.token = token } }
 }
 
 extension EventRecorder where Event == OperationQueueEvent {
   /// Creates a recorder of a queue's events, starting now.
   ///
-  /// The threads that cause events record them before they continue. `try await queue.finished()` includes this. After
-  /// other waits, use ``delivered()`` or ``wait(forCount:)``.
+  /// The threads that cause events record them before they continue. `try await queue.untilAllOperationsAreFinished()`
+  /// includes this. After other waits, use ``untilDelivered()`` or ``waitForEvents(count:)``.
   ///
   /// - Parameter queue: The queue to observe.
-  public convenience init(of queue: OperationQueue) {
+  public convenience init(observing queue: OperationQueue) {
     self.init()
     keep(queue.listen { [weak self] event in self?.record(event) })
   }
@@ -95,7 +95,7 @@ extension EventRecorder {
   /// - Parameters:
   ///   - operation: The operation to observe.
   ///   - keyPath: The property to record.
-  public convenience init(of operation: Operation, _ keyPath: KeyPath<Operation, Event>) {
+  public convenience init(observing operation: Operation, at keyPath: KeyPath<Operation, Event>) {
     self.init()
     keep(
       operation.observe(keyPath, options: [.initial, .new]) { [weak self] _, change in
@@ -110,7 +110,7 @@ extension EventRecorder {
   ///   - operation: The operation to observe.
   ///   - keyPath: The property to record.
   @_disfavoredOverload
-  public convenience init<Observed: Operation>(of operation: Observed, _ keyPath: KeyPath<Observed, Event>) {
+  public convenience init<Observed: Operation>(observing operation: Observed, at keyPath: KeyPath<Observed, Event>) {
     self.init()
     keep(
       operation.observe(keyPath, options: [.initial, .new]) { [weak self] _, change in
@@ -123,7 +123,7 @@ extension EventRecorder {
   /// - Parameters:
   ///   - queue: The queue to observe.
   ///   - keyPath: The property to record.
-  public convenience init<Observed: OperationQueue>(of queue: Observed, _ keyPath: KeyPath<Observed, Event>) {
+  public convenience init<Observed: OperationQueue>(observing queue: Observed, at keyPath: KeyPath<Observed, Event>) {
     self.init()
     keep(
       queue.observe(keyPath, options: [.initial, .new]) { [weak self] _, change in

@@ -54,7 +54,7 @@ public final class Gate: Sendable {
   /// Suspends the task until the gate is open.
   ///
   /// Cancelling the task does not end the wait.
-  public func opened() async {
+  public func untilOpen() async {
     await withCheckedContinuation { continuation in
       let isOpen = state.withLock { state in
         if !state.isOpen { state.tasks.append(continuation) }

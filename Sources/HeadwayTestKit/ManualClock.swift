@@ -132,7 +132,7 @@ public final class ManualClock: Clock, Sendable {
   /// Cancelling the task does not end the wait.
   ///
   /// - Parameter count: The number of sleeping tasks to wait for.
-  public func sleeping(_ count: Int) async {
+  public func waitForSleepers(count: Int) async {
     await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
       let isReached = state.withLock { state in
         if state.sleepers.count < count { state.watchers.append((count, continuation)) }

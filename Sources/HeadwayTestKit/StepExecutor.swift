@@ -10,11 +10,11 @@ import Synchronization
 ///
 /// let executor = StepExecutor()
 /// let queue = OperationQueue()
-/// executor.attach(queue)
+/// executor.control(queue)
 /// queue.addOperations([first, second], waitUntilFinished: false)
 /// executor.step()
 /// #expect(first.isFinished && !second.isFinished)
-/// executor.run()
+/// executor.runSteps()
 /// ```
 ///
 /// The rules of the queue still apply: a step starts the operation that the queue chooses at that moment, by readiness,
@@ -42,9 +42,9 @@ public final class StepExecutor: Sendable {
   ///
   /// The queue retains the executor from then on.
   ///
-  /// - Parameter queue: The queue to attach.
+  /// - Parameter queue: The queue to control.
   /// - Precondition: The queue is empty, has no underlying queue, and is not the main queue.
-  public func attach(_ queue: OperationQueue) {
+  public func control(_ queue: OperationQueue) {
     precondition(queue.underlyingQueue == nil, "\(queue) has an underlying queue: set that to nil first.")
     queue.executor = self
   }
@@ -69,7 +69,7 @@ public final class StepExecutor: Sendable {
   /// - Parameter limit: The maximum number of steps.
   /// - Returns: The number of steps that ran.
   @discardableResult
-  public func run(atMost limit: Int = .max) -> Int {
+  public func runSteps(upTo limit: Int = .max) -> Int {
     var count = 0
     while count < limit, step() { count += 1 }
     return count

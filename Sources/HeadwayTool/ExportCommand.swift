@@ -72,7 +72,7 @@ struct ExportCommand: AsyncParsableCommand {
     queue.name = "export"
     let signals = Signals { queue.cancelAllOperations() }
     queue.addOperation(export)
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     if let error = export.error { throw ToolExit.report(error) }
     if let signal = signals.stopSignal, export.isCancelled { throw ExitCode(128 + signal) }
     if output != "-", !quiet {

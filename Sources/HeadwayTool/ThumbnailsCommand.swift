@@ -108,7 +108,7 @@ struct ThumbnailsCommand: AsyncParsableCommand {
       queue.addOperation(operation(name, files, tally, display))
     }
     if signals.stopSignal != nil { queue.cancelAllOperations() }
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     await display.stop()
 
     let counts = tally.counts

@@ -104,7 +104,7 @@ import Testing
     let waiting = queue.operations
     drawing.visible = ["a"]
     // Cancelled operations also leave a suspended queue.
-    for operation in waiting where operation.isCancelled { try await operation.finished() }
+    for operation in waiting where operation.isCancelled { try await operation.untilFinished() }
     #expect(queue.operationCount == 1 && drawing.drawingCount == 1)
     queue.isSuspended = false
     await cells.wait(for: 1)
@@ -125,10 +125,10 @@ import Testing
     }
     drawing.visible = ["a"]
     drawing.request(1, for: "a")
-    await begun.opened()
+    await begun.untilOpen()
     drawing.visible = []
     goOn.open()
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     drawing.visible = ["a"]
     #expect(drawing.drawingCount == 0)
     drawing.request(1, for: "a")
@@ -182,8 +182,8 @@ import Testing
     let operations = queue.operations
     drawing = nil
     #expect(operations.count == 1 && operations[0].isCancelled)
-    try await queue.finished()
-    await ended.opened()
+    try await queue.untilAllOperationsAreFinished()
+    await ended.untilOpen()
     #expect(cells.shown.isEmpty)
   }
 

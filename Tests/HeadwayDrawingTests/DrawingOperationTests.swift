@@ -28,7 +28,7 @@ import Testing
     }
     drawing.onImage { _ in done.open() }
     queue.addOperation(drawing)
-    await done.opened()
+    await done.untilOpen()
     let image = try #require(received.events.first)
     #expect(received.count == 1)
     #expect((image.pixelWidth, image.pixelHeight) == (20, 10))
@@ -36,7 +36,7 @@ import Testing
     expect(image, at: 19, 9, .red)
     let late = Gate()
     drawing.onImage { _ in late.open() }
-    await late.opened()
+    await late.untilOpen()
   }
 
   @Test("R1: a task awaits the image, and an operation that depends on it reads it") func value() async throws {
@@ -46,7 +46,7 @@ import Testing
     #expect(drawing.image == nil)
     queue.addOperations([drawing, reader], waitUntilFinished: false)
     expect(try await drawing.value, at: 3, 3, .blue)
-    try await reader.finished()
+    try await reader.untilFinished()
   }
 
   @Test("R1, W3, Q6: an asynchronous wait includes the handlers of the image", arguments: [false, true])
@@ -57,7 +57,7 @@ import Testing
       drawing.onImage { _ in received.record(1) }
       drawing.onImage { _ in received.record(2) }
       queue.addOperation(drawing)
-      if waitsForQueue { try await queue.finished() } else { _ = try await drawing.value }
+      if waitsForQueue { try await queue.untilAllOperationsAreFinished() } else { _ = try await drawing.value }
       #expect(received.events == [1, 2])
     }
   }
@@ -76,7 +76,7 @@ import Testing
     }
     queue.addOperation(DrawingOperation(width: 4, height: 4) { [captured] _ in _ = captured })
     captured = nil
-    await done.opened()
+    await done.untilOpen()
   }
 
   @Test("R1: what the drawing throws is its error, and nothing is handed over") func failure() async throws {
@@ -138,10 +138,10 @@ import Testing
     }
     drawing.onImage { _ in Issue.record("an image of a drawing that was cancelled") }
     queue.addOperation(drawing)
-    await begun.opened()
+    await begun.untilOpen()
     drawing.cancel()
     goOn.open()
-    try await drawing.finished()
+    try await drawing.untilFinished()
     #expect(drawing.isCancelled && drawing.isFinished && drawing.error == nil)
     #expect(drawing.image == nil)
     await mainQueueIsIdle()
@@ -153,7 +153,7 @@ import Testing
     itself.withLock { $0 = drawing }
     drawing.onImage { _ in Issue.record("an image of a drawing that was cancelled") }
     queue.addOperation(drawing)
-    try await drawing.finished()
+    try await drawing.untilFinished()
     #expect(drawing.image == nil)
     itself.withLock { $0 = nil }
 
@@ -323,7 +323,7 @@ import Testing
   private func mainQueueIsIdle() async {
     let last = BlockOperation {}
     OperationQueue.main.addOperation(last)
-    try? await last.finished()
+    try? await last.untilFinished()
   }
 }
 #endif

@@ -90,7 +90,7 @@ import Testing
       }
     }
     if shown != wanted { await withCheckedContinuation { allShown = $0 } }
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     #expect(shown == wanted && wanted.count == window)
     #expect(hidden.violations.load(ordering: .relaxed) == 0)
     #expect(hidden.commands.load(ordering: .relaxed) > 1_000)

@@ -144,7 +144,7 @@ import Testing
       operation.addDependency(Operation())
       #expect(operation.isExecuting)
       end.open()
-      try await operation.finished()
+      try await operation.untilFinished()
       operation.addDependency(Operation())
       #expect(operation.isFinished)
     }
@@ -156,9 +156,9 @@ import Testing
       operation.queuePriority = priority
       #expect(operation.queuePriority == priority)
     }
-    #expect(Operation.QueuePriority(nearest: -10) == .veryLow)
-    #expect(Operation.QueuePriority(nearest: 10) == .veryHigh)
-    #expect(Operation.QueuePriority(nearest: -7) == .low)
+    #expect(Operation.QueuePriority(roundingTowardNormal: -10) == .veryLow)
+    #expect(Operation.QueuePriority(roundingTowardNormal: 10) == .veryHigh)
+    #expect(Operation.QueuePriority(roundingTowardNormal: -7) == .low)
   }
 
   @Test("W1: the completion block runs once when isFinished has become true, cancelled or not, and is nil then")

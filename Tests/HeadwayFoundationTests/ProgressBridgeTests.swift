@@ -10,7 +10,7 @@ import Testing
 
   @Test("Q10: a Foundation progress shows a Headway one") func shows() {
     let source = OperationProgress(totalUnitCount: 0)
-    let shown = Shown(source.foundationProgress(updatedOn: queue))
+    let shown = Shown(source.makeFoundationProgress(updatedOn: queue))
     #expect(read { shown.progress.isIndeterminate })
     source.totalUnitCount = 4
     source.completedUnitCount = 1
@@ -21,7 +21,7 @@ import Testing
 
   @Test("Q10: cancelling, pausing and resuming either side reaches the other") func cancelling() {
     let source = OperationProgress(totalUnitCount: 4)
-    let shown = Shown(source.foundationProgress(updatedOn: queue))
+    let shown = Shown(source.makeFoundationProgress(updatedOn: queue))
     source.pause()
     #expect(read { shown.progress.isPaused })
     read { shown.progress.resume() }
@@ -32,7 +32,7 @@ import Testing
     let other = OperationProgress(totalUnitCount: 4)
     let cancelled = EventRecorder<Int>()
     other.cancellationHandler = { cancelled.record(1) }
-    let otherShown = Shown(other.foundationProgress(updatedOn: queue))
+    let otherShown = Shown(other.makeFoundationProgress(updatedOn: queue))
     read { otherShown.progress.cancel() }
     #expect(other.isCancelled && cancelled.count == 1)
   }
@@ -51,12 +51,12 @@ import Testing
 
   @Test("Q10: a Foundation progress stands for a part of a Headway one") func part() {
     let whole = OperationProgress(totalUnitCount: 10)
-    let part = whole.foundationPart(totalUnitCount: 8, pendingUnitCount: 5)
+    let part = whole.makeFoundationChild(totalUnitCount: 8, pendingUnitCount: 5)
     part.completedUnitCount = 4
     #expect(whole.fractionCompleted == 0.25)
     part.completedUnitCount = 8
     #expect(whole.completedUnitCount == 5)
-    let second = whole.foundationPart(totalUnitCount: 1, pendingUnitCount: 5)
+    let second = whole.makeFoundationChild(totalUnitCount: 1, pendingUnitCount: 5)
     whole.cancel()
     #expect(second.isCancelled)
   }

@@ -77,7 +77,7 @@ import Testing
     let queue = OperationQueue()
     queue.name = "behind"
     let heard = EventRecorder<String>()
-    let foundation = queue.foundationQueue()
+    let foundation = queue.makeFoundationQueue()
     foundation.maxConcurrentOperationCount = 1
     foundation.qualityOfService = .utility
     #expect(queue.maxConcurrentOperationCount == 1 && queue.qualityOfService == .utility)

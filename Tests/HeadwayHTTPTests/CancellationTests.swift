@@ -47,7 +47,7 @@ import Testing
         } else if moment != .beforeAdding {
           queue.addOperation(tested)
         }
-        try await tested.finished()
+        try await tested.untilFinished()
         #expect(tested.isCancelled && tested.isFinished)
         #expect(ends.load(ordering: .relaxed) == 1)
         if moment != .atTheEnd {
@@ -77,10 +77,10 @@ import Testing
       queue.addOperations([second, third], waitUntilFinished: false)
       await until { second.isExecuting && third.isExecuting }
       second.cancel()
-      try await second.finished()
+      try await second.untilFinished()
       #expect(server.questions.count == 1)
       first.cancel()
-      try await third.finished()
+      try await third.untilFinished()
       #expect(third.error == nil && server.questions.map(\.path) == ["/hangs", "/third"])
     }
   }
@@ -95,7 +95,7 @@ import Testing
       OperationQueue().addOperation(request)
       await until { clock.sleeperCount == 1 }
       request.cancel()
-      try await request.finished()
+      try await request.untilFinished()
       #expect(server.questions.count == 1 && request.error == nil)
     }
   }
@@ -132,7 +132,7 @@ import Testing
           operations[Int(random.next() % UInt64(operations.count))].cancel()
         }
         for operation in operations { operation.cancel() }
-        try await queue.finished()
+        try await queue.untilAllOperationsAreFinished()
         await until { ends.load(ordering: .relaxed) == Self.count }
         #expect(operations.allSatisfy { $0.isFinished && $0.error == nil }, "seed \(seed)")
         #expect(files(folder).allSatisfy { Int($0) != nil }, "seed \(seed): \(files(folder))")

@@ -84,7 +84,7 @@ import Testing
         clock.advance(by: .seconds(1))
         await until { clock.sleeperCount == 0 }
       }
-      try await request.finished()
+      try await request.untilFinished()
       #expect(request.httpError?.status == .notFound, "\(String(describing: request.error))")
     }
   }
@@ -249,7 +249,7 @@ import Testing
         request.start()
         await until { isOpen(path) || request.isFinished }
         #expect(rename("\(folder)/other", path) == 0)
-        try await request.finished()
+        try await request.untilFinished()
         #expect(request.error == nil && server.questions.first?.body.count == size)
         #expect(server.questions.first?.body.allSatisfy { $0 == 1 } == true)
       }

@@ -68,8 +68,8 @@ import Testing
       // The request that began the attempt does not end it.
       first.cancel()
       others[0].cancel()
-      try await first.finished()
-      try await others[0].finished()
+      try await first.untilFinished()
+      try await others[0].untilFinished()
       #expect(first.response == nil && first.error == nil && server.openConnectionCount == 1)
       isOpen.store(true, ordering: .releasing)
       let response = try await others[1].value
@@ -80,7 +80,7 @@ import Testing
       let last = await Self.others(1, server, connections)
       next.cancel()
       last[0].cancel()
-      try await last[0].finished()
+      try await last[0].untilFinished()
       await until { server.openConnectionCount == 0 }
       #expect(server.questions.count == 2 && connections.participantCount == 0)
     }
@@ -100,7 +100,7 @@ import Testing
       await until { connections.participantCount == 2 && server.questions.count == 1 }
       isOpen.store(true, ordering: .releasing)
       for request in [once, twice] {
-        try await request.finished()
+        try await request.untilFinished()
         #expect(request.httpError?.status == .serviceUnavailable)
       }
       #expect(server.questions.count == 2)
@@ -129,7 +129,7 @@ import Testing
       await until { server.questions.count == requests.count }
       isOpen.store(true, ordering: .releasing)
       for request in requests {
-        try await request.finished()
+        try await request.untilFinished()
         #expect(request.error == nil)
       }
     }
@@ -152,7 +152,7 @@ import Testing
         if random.next() % 3 == 0 { requests[Int(random.next() % UInt64(requests.count))].cancel() }
       }
       for request in requests where request.request.url == server.url("/0") { request.cancel() }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       #expect(
         requests.allSatisfy { $0.isFinished && $0.error == nil && ($0.isCancelled || $0.response?.body == [7]) },
         "seed \(seed)")

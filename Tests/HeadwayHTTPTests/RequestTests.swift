@@ -186,7 +186,7 @@ import Testing
       // Once it has a connection, which would be kept if nothing was sent on it.
       await until { server.questions.count == 2 && clock.sleeperCount == 1 }
       clock.advance(by: .seconds(1))
-      try await total.finished()
+      try await total.untilFinished()
       #expect(total.httpError?.code == .timedOut, "\(String(describing: total.error))")
       await until { server.openConnectionCount == 0 }
     }

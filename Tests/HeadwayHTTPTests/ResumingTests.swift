@@ -428,7 +428,7 @@ import Testing
         queue.addOperation(alone)
         await until { alone.isExecuting }
         alone.cancel()
-        try await alone.finished()
+        try await alone.untilFinished()
         #expect(alone.isFinished && alone.error == nil && alone.progress.completedUnitCount == 0)
 
         let reader = open(path, O_RDONLY | O_NONBLOCK)
@@ -439,7 +439,7 @@ import Testing
         // More than a pipe holds, so the writer waits.
         await until { unread.progress.completedUnitCount > 1 << 19 }
         unread.cancel()
-        try await unread.finished()
+        try await unread.untilFinished()
         #expect(unread.isFinished && unread.error == nil && files(folder) == ["pipe"])
       }
     }
@@ -459,7 +459,7 @@ import Testing
       download.start()
       await until { isOpen("\(path).headway-part") }
       download.cancel()
-      try await download.finished()
+      try await download.untilFinished()
       #expect(download.error == nil && files(folder) == ["file.headway-part", "file.headway-part.json"])
     }
   }

@@ -61,7 +61,7 @@ import Testing
           #expect(server.questions.count == 1 && !request.isFinished)
           clock.advance(by: .seconds(1))
         }
-        try await request.finished()
+        try await request.untilFinished()
         #expect(server.questions.count == (isAskedAgain ? 2 : 1))
         #expect((request.error == nil) == isAskedAgain)
       }

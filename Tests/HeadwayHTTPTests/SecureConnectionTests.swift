@@ -122,7 +122,7 @@ import Testing
     var byte: UInt8 = 0
     #expect(recv(connection, &byte, 1, Int32(MSG_PEEK)) == 1)
     request.cancel()
-    try await request.finished()
+    try await request.untilFinished()
     #expect(request.isCancelled && request.error == nil && request.response == nil)
   }
 }

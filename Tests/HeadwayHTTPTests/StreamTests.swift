@@ -101,7 +101,7 @@ import Testing
       OperationQueue().addOperation(stream)
       await until { hasBegun.load(ordering: .relaxed) }
       stream.cancel()
-      try await stream.finished()
+      try await stream.untilFinished()
       #expect(stream.isCancelled && stream.error == nil)
       await #expect(throws: CancellationError.self) { try await stream.value }
       await until { server.openConnectionCount == 0 }

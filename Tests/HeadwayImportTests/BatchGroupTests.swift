@@ -33,7 +33,7 @@ struct BatchGroupTests {
       queue.addOperation(operation)
       gate.awaitArrival()
       // Its thread waits for the oldest batch only when it can fill no other.
-      while !queue.diagnose(operation).contains("waits for") { yieldProcessor() }
+      while !operation.diagnosis.contains("waits for") { yieldProcessor() }
     }
   }
 

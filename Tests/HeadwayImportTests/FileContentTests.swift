@@ -203,7 +203,7 @@ struct FileContentTests {
       let operation = ImportOperation(file: file, into: database)
       #expect(operation.table == GTFSSchema.table(named: "stops"))
       let fractions = EventRecorder<Double>()
-      let watch = operation.progress.observe { fractions.record($0.fractionCompleted) }
+      let watch = operation.progress.onChange { fractions.record($0.fractionCompleted) }
       run(operation)
       watch.invalidate()
       #expect(operation.error == nil)

@@ -171,7 +171,7 @@ struct LiveTableTests {
         if picture.count > 0 { #expect(picture.rows == [["\(picture.count)"]]) }
         last = picture.count
       }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       #expect(last == 1_000)
     }
   }
@@ -197,7 +197,7 @@ struct LiveTableTests {
         #expect(!operation.isFinished)
         gate.open()
       }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 

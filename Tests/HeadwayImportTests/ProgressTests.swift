@@ -13,7 +13,7 @@ struct ProgressTests {
       let operation = try workspace.operation(
         people(1...1_000), into: database, options: ImportOptions(batchSize: batchSize))
       let told = EventRecorder<Double>()
-      let token = operation.progress.observe { told.record($0.fractionCompleted) }
+      let token = operation.progress.onChange { told.record($0.fractionCompleted) }
       run(operation)
       token.invalidate()
       #expect(told.events.count <= 100)
@@ -33,7 +33,7 @@ struct ProgressTests {
         let operation = ImportOperation(
           file: file, table: .people, into: try workspace.database(), options: ImportOptions(batchSize: batchSize))
         let told = EventRecorder<Double>()
-        let token = operation.progress.observe { told.record($0.fractionCompleted) }
+        let token = operation.progress.onChange { told.record($0.fractionCompleted) }
         run(operation)
         token.invalidate()
         #expect(operation.error == nil)
@@ -78,7 +78,7 @@ struct ProgressTests {
       let size = try SampleFeed.fileNames.reduce(0) { try $0 + workspace.bytes(of: "feed/\($1)").count }
       #expect(feed.progress.totalUnitCount == Int64(size))
       let told = EventRecorder<Double>()
-      let token = feed.progress.observe { told.record($0.fractionCompleted) }
+      let token = feed.progress.onChange { told.record($0.fractionCompleted) }
       run(feed.operations)
       token.invalidate()
       #expect(feed.operations.allSatisfy { $0.error == nil })

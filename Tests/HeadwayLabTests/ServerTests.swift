@@ -52,7 +52,7 @@ import Testing
     } _: { lab in
       var viewer = try await lab.viewer()
       expect(try await lab.post("api/run", #"{"techniques": ["main"]}"#), is: 202)
-      await entered.opened()
+      await entered.untilOpen()
       let start = ContinuousClock.now
       // The main queue is blocked: the server does all of this itself.
       for _ in 0..<10 { expect(try await lab.get("").status, is: .ok) }
@@ -158,7 +158,7 @@ import Testing
     } _: { lab in
       var viewer = try await lab.viewer()
       try await lab.post("api/run", #"{"techniques": ["\#(technique)"]}"#)
-      await entered.opened()
+      await entered.untilOpen()
       try await lab.post("api/cancel", "{}")
       try await lab.post("api/settings", #"{"isSuspended": true}"#)
       goesOn.open()
@@ -176,7 +176,7 @@ import Testing
     } _: { lab in
       var viewer = try await lab.viewer()
       try await lab.post("api/run", #"{"techniques": ["serial", "custom"]}"#)
-      await entered.opened()
+      await entered.untilOpen()
       lab.lab.stop()
       goesOn.open()
       let events = try await viewer.events(through: "finished").events

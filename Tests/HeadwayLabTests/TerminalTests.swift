@@ -34,7 +34,7 @@ import Testing
       printed.record($0)
     }
     async let running: Void = lab.run([.serial, .custom])
-    await entered.opened()
+    await entered.untilOpen()
     lab.cancel()
     goesOn.open()
     await running

@@ -6,12 +6,12 @@ import Testing
   @Test("A thread waits until so much was recorded, and goes on at once where that is so") func waiting() {
     for _ in 0..<100 {
       let (queue, operation) = (OperationQueue(), BlockOperation {})
-      let recorder = EventRecorder(of: queue)
+      let recorder = EventRecorder(observing: queue)
       queue.addOperation(operation)
-      recorder.wait(forCount: 4)
+      recorder.waitForEvents(count: 4)
       #expect(recorder.events == [.added(operation), .ready(operation), .started(operation), .finished(operation)])
-      recorder.wait(forCount: 4)
-      recorder.wait(forCount: 0)
+      recorder.waitForEvents(count: 4)
+      recorder.waitForEvents(count: 0)
     }
   }
 
@@ -20,13 +20,13 @@ import Testing
     let waiters = OperationQueue()
     for count in 1...3 {
       waiters.addOperation {
-        recorder.wait(forCount: count)
+        recorder.waitForEvents(count: count)
         gone.record(count)
       }
     }
     for count in 1...3 {
       recorder.record(count)
-      gone.wait(forCount: count)
+      gone.waitForEvents(count: count)
       #expect(gone.events == Array(1...count))
     }
     waiters.waitUntilAllOperationsAreFinished()

@@ -14,15 +14,15 @@ import Testing
       }
     }
     let task = Task {
-      await gate.opened()
+      await gate.untilOpen()
       passed.record("task")
     }
     #expect(!gate.isOpen && passed.events.isEmpty)
     gate.open()
     gate.open()
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     await task.value
-    await gate.opened()
+    await gate.untilOpen()
     gate.wait()
     #expect(gate.isOpen)
     #expect(passed.events.sorted() == ["task", "thread", "thread"])
@@ -31,11 +31,11 @@ import Testing
   @Test("A recorder hears of a queue's events") func queueEvents() {
     let executor = StepExecutor()
     let queue = OperationQueue()
-    executor.attach(queue)
-    let recorder = EventRecorder(of: queue)
+    executor.control(queue)
+    let recorder = EventRecorder(observing: queue)
     let operation = BlockOperation {}
     queue.addOperation(operation)
-    executor.run()
+    executor.runSteps()
     #expect(recorder.events == [.added(operation), .ready(operation), .started(operation), .finished(operation)])
     #expect(recorder.count == 4)
     recorder.removeAll()
@@ -44,11 +44,11 @@ import Testing
 
   @Test("A recorder hears of the values of a property") func values() {
     let operation = BlockOperation {}
-    let executing = EventRecorder(of: operation, \.isExecuting)
+    let executing = EventRecorder(observing: operation, at: \.isExecuting)
     operation.start()
     #expect(executing.events == [false, true, false])
     let queue = OperationQueue()
-    let names = EventRecorder(of: queue, \.name)
+    let names = EventRecorder(observing: queue, at: \.name)
     queue.name = "import"
     #expect(names.events == [nil, "import"])
   }

@@ -20,7 +20,7 @@ import Testing
         woken.record(seconds)
       }
     }
-    await clock.sleeping(3)
+    await clock.waitForSleepers(count: 3)
     clock.advance(by: .seconds(1))
     try await tasks[0].value
     #expect(woken.events == [1])
@@ -40,7 +40,7 @@ import Testing
   @Test("A sleeper whose task is cancelled wakes with CancellationError") func cancelled() async {
     let clock = ManualClock()
     let task = Task { try await clock.sleep(for: .seconds(1)) }
-    await clock.sleeping(1)
+    await clock.waitForSleepers(count: 1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(clock.sleeperCount == 0)

@@ -6,7 +6,7 @@ import Testing
 @Suite("StepExecutor", .hangLimit) struct StepExecutorTests {
   private func queue(_ executor: StepExecutor) -> OperationQueue {
     let queue = OperationQueue()
-    executor.attach(queue)
+    executor.control(queue)
     return queue
   }
 
@@ -18,7 +18,7 @@ import Testing
     #expect(ran.events.isEmpty)
     #expect(executor.step())
     #expect(ran.events == [1])
-    #expect(executor.run() == 2)
+    #expect(executor.runSteps() == 2)
     #expect(ran.events == [1, 2, 3])
     #expect(!executor.step())
     #expect(queue.operationCount == 0)
@@ -39,11 +39,11 @@ import Testing
     queue.addOperations([low, high, last], waitUntilFinished: false)
     queue.addBarrierBlock { ran.record("barrier") }
     queue.addOperation { ran.record("after") }
-    #expect(executor.run() == 0)
+    #expect(executor.runSteps() == 0)
     queue.isSuspended = false
-    #expect(executor.run(atMost: 2) == 2)
+    #expect(executor.runSteps(upTo: 2) == 2)
     #expect(ran.events == ["high", "low"])
-    executor.run()
+    executor.runSteps()
     #expect(ran.events == ["high", "low", "last", "barrier", "after"])
   }
 
@@ -66,7 +66,7 @@ import Testing
       let ran = EventRecorder<Int>()
       let queues = (0..<6).map { _ in queue(executor) }
       for (number, queue) in queues.enumerated() { queue.addOperation { ran.record(number) } }
-      executor.run()
+      executor.runSteps()
       return ran.events
     }
     #expect(order(seed: 1) == order(seed: 1))
@@ -82,24 +82,24 @@ import Testing
     operation.addExecutionBlock { ran.record(2) }
     operation.addExecutionBlock { ran.record(3) }
     queue.addOperation(operation)
-    #expect(executor.run() == 1)
+    #expect(executor.runSteps() == 1)
     #expect(ran.events == [1, 2, 3])
   }
 
-  @Test("Attaching a queue that holds operations, or has an underlying queue, is a programmer's error") func misuse()
+  @Test("Controlling a queue that holds operations, or has an underlying queue, stops the process") func misuse()
     async
   {
     let holding = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.isSuspended = true
       queue.addOperation {}
-      StepExecutor().attach(queue)
+      StepExecutor().control(queue)
     }
     #expect(holding.message.contains("was set while it held operations"))
     await #expect(processExitsWith: .failure) {
       let queue = OperationQueue()
       queue.underlyingQueue = DispatchQueue(label: "underlying")
-      StepExecutor().attach(queue)
+      StepExecutor().control(queue)
     }
   }
 }

@@ -42,10 +42,10 @@ private final class Scene: Sendable {
   /// Starts the first item of each task that can run, changes something, and runs to the end.
   func finish(changing change: @escaping @Sendable (TechniqueRun) -> Void) async {
     run.start()
-    await firstItem.opened()
+    await firstItem.untilOpen()
     change(run)
     goesOn.open()
-    await finished.opened()
+    await finished.untilOpen()
   }
 }
 
@@ -84,13 +84,13 @@ private final class Scene: Sendable {
   func suspension(technique: Technique) async {
     let scene = Scene(technique)
     scene.run.start()
-    await scene.firstItem.opened()
+    await scene.firstItem.untilOpen()
     scene.run.setSuspended(true)
     scene.goesOn.open()
-    await offMain { scene.added.wait(forCount: 10) }
+    await offMain { scene.added.waitForEvents(count: 10) }
     #expect(scene.began.events == [1])
     scene.run.setSuspended(false)
-    await scene.finished.opened()
+    await scene.finished.untilOpen()
     #expect(scene.began.events == [1, 2, 3, 4, 5])
   }
 
@@ -102,7 +102,7 @@ private final class Scene: Sendable {
     scene.goesOn.open()
     await MainActor.run {}  // Behind the start.
     scene.run.cancel()
-    await scene.finished.opened()
+    await scene.finished.untilOpen()
     #expect((1...5).allSatisfy { scene.items(of: $0) == 0 })
   }
 
@@ -110,12 +110,12 @@ private final class Scene: Sendable {
     let scene = Scene(.concurrent)
     scene.run.setMaximumConcurrency(1)
     scene.run.start()
-    await scene.firstItem.opened()
+    await scene.firstItem.untilOpen()
     #expect(scene.began.count == 1)
     scene.run.setMaximumConcurrency(3)
-    await offMain { scene.began.wait(forCount: 3) }
+    await offMain { scene.began.waitForEvents(count: 3) }
     scene.goesOn.open()
-    await scene.finished.opened()
+    await scene.finished.untilOpen()
   }
 
   @Test("Z3: of tasks that wait, those with a higher priority come first") func priorities() async {

@@ -20,7 +20,7 @@ private func events(
   }
   run.start()
   started(run)
-  await finished.opened()
+  await finished.untilOpen()
   return recorder.events
 }
 
@@ -90,7 +90,7 @@ private let all = (1...5).flatMap { task in (1...10).map { [task, $0] } }
       if case .completed(let task) = event.kind { completed.record(task) }
     }
     run.start()
-    await offMain { completed.wait(forCount: 5) }
+    await offMain { completed.waitForEvents(count: 5) }
     #expect(completed.events.sorted() == [1, 2, 3, 4, 5])
   }
 

@@ -7,7 +7,7 @@ enum HeadwayRequests {
     let download = DownloadOperation(url, to: path)
     let queue = OperationQueue()
     queue.addOperation(download)
-    try await download.finishedSuccessfully()
+    try await download.untilSucceeded()
   }
 
   static func small(_ url: String, count: Int, jobs: Int) async throws {
@@ -20,7 +20,7 @@ enum HeadwayRequests {
     for number in 1...count {
       queue.addOperation(SizeRequest("\(url)?\(number)", connections, sizes))
     }
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     guard sizes.areEqual(count: count) else { fail("the answers differ") }
   }
 }

@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 
 /// Prints each announced change, until the tokens are released.
-func printChanges(of operation: Operation) -> [ObservationToken] {
+func printChanges(of operation: Operation) -> [KeyValueObservation] {
   [
     operation.observe(\.isExecuting, options: .new) { _, change in
       if let isExecuting = change.newValue { print("isExecuting: \(isExecuting)") }

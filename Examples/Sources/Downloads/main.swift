@@ -23,7 +23,7 @@ print(try await count.value, "lines in", download.progress.completedUnitCount, "
 let unanswered = RequestOperation("\(server)/never")
 queue.addOperation(unanswered)
 unanswered.cancel()
-try await unanswered.finished()
+try await unanswered.untilFinished()
 print("Given up:", unanswered.isCancelled, unanswered.response == nil)
 
 var limits = HTTPLimits()

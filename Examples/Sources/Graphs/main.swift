@@ -27,11 +27,11 @@ print(year)
 for _ in 1...3 { queue.addOperations([year.operation()], waitUntilFinished: true) }
 
 // One thread, with times. The duration differs each time; the order does not, in this case.
-let recorded = year.operation(maxConcurrentNodeCount: 1, recordsTimes: true)
+let recorded = year.makeOperation(maxConcurrentNodeCount: 1, recordingTimes: true)
 recorded.start()
-print(recorded.nodeTimes.count, "nodes, the last:", recorded.nodeTimes.last?.name ?? "none")
+print(recorded.nodeTimings.count, "nodes, the last:", recorded.nodeTimings.last?.name ?? "none")
 
-print(year.dotDescription(), terminator: "")
+print(year.graphvizDescription(), terminator: "")
 
 // The first error ends the run. It contains the name of the node.
 let transfer = try OperationGraph { graph in

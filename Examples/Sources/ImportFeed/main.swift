@@ -11,7 +11,7 @@ let database = try ImportDatabase(path: "\(folder)/feed.sqlite")
 let feed = try FeedImport(folder: "\(folder)/feed", into: database)
 
 let queue = Headway.OperationQueue()
-let tenths = feed.progress.observe { progress in
+let tenths = feed.progress.onChange { progress in
   // Called at most 100 times, whatever the size of the feed.
   if progress.isFinished { print("imported") }
 }

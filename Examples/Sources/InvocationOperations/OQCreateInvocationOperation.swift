@@ -5,7 +5,7 @@ final class OQCreateInvocationOperation: Sendable {
   typealias TaskOperation = InvocationOperation<OQCreateInvocationOperation, String, Int>
 
   func invocationOperation(data: String) -> TaskOperation {
-    InvocationOperation(target: self, method: OQCreateInvocationOperation.myTaskMethod1, object: data)
+    InvocationOperation(target: self, method: OQCreateInvocationOperation.myTaskMethod1, argument: data)
   }
 
   /// Selects the method by the user's input: the second one if nothing was entered.

@@ -125,7 +125,7 @@ public final class TechniqueRun: Sendable {
       operation.isWaiting, dependency.isWaiting, !operation.dependencies.contains(where: { $0 === dependency })
     else { return false }
     operation.addDependency(dependency)
-    guard operation.dependencyCycle() == nil else {
+    guard operation.firstDependencyCycle() == nil else {
       operation.removeDependency(dependency)
       return false
     }
@@ -138,10 +138,7 @@ public final class TechniqueRun: Sendable {
   ///
   /// - Parameter task: The number of the task, starting at 1.
   /// - Returns: A sentence. Nil if the technique has no operations.
-  public func diagnosis(of task: Int) -> String? {
-    guard let operation = operation(task) else { return nil }
-    return controller.processing?.queue.diagnose(operation)
-  }
+  public func diagnosis(of task: Int) -> String? { operation(task)?.diagnosis }
 
   /// The numbers of the tasks that each task waits for.
   public var dependencies: [Int: [Int]] {
@@ -169,7 +166,7 @@ extension Headway.Operation {
 private final class Count: Sendable {
   private struct State {
     var left: Int
-    var tokens: [ObservationToken] = []
+    var tokens: [KeyValueObservation] = []
     var onEnd: (@Sendable () -> Void)?
   }
 

@@ -28,8 +28,8 @@ final class ICFOperationQueueCustomViewController: ICFCustomOperationDelegate {
 
   /// Suspends until all operations have ended and the main queue has processed their updates.
   func processingEnded() async throws {
-    try await processingQueue.finished()
-    try await OperationQueue.main.finished()
+    try await processingQueue.untilAllOperationsAreFinished()
+    try await OperationQueue.main.untilAllOperationsAreFinished()
   }
 
   func updateTable(with moreData: [String]) {

@@ -10,8 +10,8 @@ struct Scenario {
 
   init() {
     operation = RequestOperation(address: "/old", connection: connection)
-    executing = EventRecorder(of: operation, \.isExecuting)
-    finished = EventRecorder(of: operation, \.isFinished)
+    executing = EventRecorder(observing: operation, at: \.isExecuting)
+    finished = EventRecorder(observing: operation, at: \.isFinished)
   }
 
   /// Sends events in order, and returns when they have been delivered.

@@ -6,7 +6,7 @@ func stage(_ name: String, width: Int) -> OperationQueue {
   let queue = OperationQueue()
   queue.name = name
   queue.maxConcurrentOperationCount = width
-  queue.pendingLimit = 32
+  queue.maxOperationCount = 32
   return queue
 }
 
@@ -28,5 +28,5 @@ for line in 1...20_000 {
 }
 
 // From the first stage to the last: when a stage is empty, nothing is added to the next one any longer.
-for queue in [parse, square, store] { try await queue.finished() }
+for queue in [parse, square, store] { try await queue.untilAllOperationsAreFinished() }
 print(stored.withLock { "\($0.count) items, \($0.sum)" })

@@ -50,7 +50,7 @@ package func processDiagnosis() -> String {
     let operations = queue.operations
     guard !operations.isEmpty else { continue }
     lines.append(queue.description)
-    for operation in operations.prefix(100) { lines.append("  \(queue.diagnose(operation))") }
+    for operation in operations.prefix(100) { lines.append("  \(operation.diagnosis)") }
     if operations.count > 100 { lines.append("  … and \(operations.count - 100) more") }
   }
   for workerClass in WorkerClass.allCases {

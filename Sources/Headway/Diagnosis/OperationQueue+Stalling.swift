@@ -48,7 +48,7 @@ extension OperationQueue {
       guard let cycle else { return (true, nil, []) }
       state.observation.isLookingForStall = false
       state.observation.hasReportedStall = true
-      state.record { .stalled(cycle: cycle) }
+      state.record { .stalled(by: cycle) }
       return (false, state.observers, state.eventBuffers?.takeAwakened() ?? [])
     }
     for waiter in awakened { waiter.wake() }

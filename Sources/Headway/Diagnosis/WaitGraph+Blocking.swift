@@ -145,7 +145,7 @@ extension WaitGraph {
         The main thread waits for \(blocked.label), which the main queue runs, on the main thread: they wait for each \
         other. Wait for it from another thread, or with await.
         """)
-      (queue ?? .main).report(.waitsInCycle([blocked]))
+      (queue ?? .main).report(.deadlocked([blocked]))
       return true
     }
     guard !callers.isEmpty else { return false }
@@ -153,7 +153,7 @@ extension WaitGraph {
     guard let caller = callers.first(where: { graph.isStuck($0) }), let cycle = graph.cycle(from: caller) else {
       return false
     }
-    (queue ?? caller.queue)?.report(.waitsInCycle(cycle))
+    (queue ?? caller.queue)?.report(.deadlocked(cycle))
     return true
   }
 }

@@ -167,7 +167,7 @@ extension Operation {
   final var unfinishedDependencies: [Operation] { dependencies.filter { $0.state.current.phase != .finished } }
 }
 
-extension OperationExtensions {
+extension OperationProtocol {
   /// Returns a cycle of operations that this operation waits for, or nil if there is none.
   ///
   /// Each operation in the cycle waits for the next, and the last for the first. Operations of a cycle never run, until
@@ -177,5 +177,5 @@ extension OperationExtensions {
   /// - Returns: The cycle. Each operation waits for the next.
   /// - Complexity: O(*n*) in the number of operations and dependencies that this one waits for.
   @_disfavoredOverload
-  public func dependencyCycle() -> [Operation]? { WaitGraph(of: [self]).cycle(from: self) }
+  public func firstDependencyCycle() -> [Operation]? { WaitGraph(of: [self]).cycle(from: self) }
 }

@@ -158,7 +158,7 @@ struct Effects: ~Copyable {
   ///
   /// - Parameter executor: The executor that runs the operations instead of the pool or a dispatch queue. With a
   ///   stepwise executor, the calling thread performs the steps immediately.
-  mutating func perform(besides executor: (any WorkExecutor)?) {
+  mutating func submit(to executor: (any WorkExecutor)?) {
     guard let steps = steps.take() else { return }
     assert(steps.ended == nil, "the end of an operation is dealt with by its own thread")
     guard executor?.isStepwise != true else { return steps.perform() }

@@ -34,13 +34,13 @@ extension OperationQueue {
         next = nil
         let course = reference._withUnsafeGuaranteedRef { operation -> Course in
           batch.noteCurrent(reference)
-          if isLow { worker?.goOn(to: reference, in: self) }
+          if isLow { worker?.switchOperation(to: reference, in: self) }
           guard isContinued || operation.state.beginPlainly() else { return .notBegun }
           context.pointee.enter(reference)
           operation.noteStart(in: self)
           if operation.mayEndLater {
             operation.run()
-            return batch.mainEnd.takePlace().map { .endedInMain($0) } ?? .goesOn
+            return batch.mainEnd.takePlace().map { .endedInMain($0) } ?? .continuesAfterMain
           }
           operation.callMain()
           isOver = isOver || batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
@@ -58,7 +58,7 @@ extension OperationQueue {
         context.pointee.leave()
         switch course {
         case .notBegun, .ended: break
-        case .goesOn:
+        case .continuesAfterMain:
           // The code that follows closes the batch.
           return batch.mainEnd.leave(unfinished: reference)
         case .endedInMain(let end):
@@ -75,7 +75,7 @@ extension OperationQueue {
         }
         if !batch.effects.isEmpty {
           if next != nil {
-            batch.effects.perform(besides: batch.executor)
+            batch.effects.submit(to: batch.executor)
           } else if !performEffects(of: reference, in: batch, context, isLast: isOver) {
             isOver = true
             if !batch.effects.isEmpty { last = reference.operation }
@@ -95,7 +95,7 @@ extension OperationQueue {
     /// The operation has ended in its `main()`.
     case endedInMain(MainEnd.Place)
     /// Its `main()` has returned, and it continues, or another thread has ended it.
-    case goesOn
+    case continuesAfterMain
   }
 
   /// Closes the batch of the calling thread.
@@ -178,9 +178,9 @@ extension OperationQueue {
         batch.deferRelease(ofLast: reference)
         return false
       }
-      let goesOn = continues || reference._withUnsafeGuaranteedRef { batch.releaseWork(of: $0) }
+      let staysInBatch = continues || reference._withUnsafeGuaranteedRef { batch.releaseWork(of: $0) }
       batch.deferRelease(ofPlain: reference)
-      return goesOn
+      return staysInBatch
     }
     if continues {
       batch.deferRelease(of: reference)
@@ -212,7 +212,7 @@ extension OperationQueue {
       effects.perform()
       return false
     }
-    effects.perform(besides: batch.executor)
+    effects.submit(to: batch.executor)
     run(claimed)
     return true
   }

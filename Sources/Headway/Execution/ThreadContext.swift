@@ -91,7 +91,7 @@ struct ThreadContext {
   static func run(_ operation: Operation, in queue: OperationQueue?, isShared: Bool = false, _ body: () -> Void) {
     var context = ThreadContext(operation, in: queue, isShared: isShared)
     let worker = Guarded<Void>.isLow ? Worker.current : nil
-    let last = worker?.goOn(to: OperationReference(operation), in: queue)
+    let last = worker?.switchOperation(to: OperationReference(operation), in: queue)
     withUnsafeMutablePointer(to: &context) { enter($0, body) }
     worker?.returnFromUserCode(to: last)
     withExtendedLifetime((operation, queue)) {}

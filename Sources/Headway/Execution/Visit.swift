@@ -115,14 +115,14 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   private func next(_ request: Request) -> Next {
     var released = ReleasedOperations()
     var effects = Effects()
-    if let worker, worker.isOfLowClass, !isNested { worker.goOn(to: nil) }
+    if let worker, worker.isOfLowClass, !isNested { worker.switchOperation(to: nil) }
     let next = queue.update(collectingBatches: true, leaving: &effects) {
       choose(from: &$0, request, &released)
     }
     released.release()
     // Objects whose release can run user code are released before the first operation is taken.
     if case .batch = next { batch.releaseMemory() } else { batch.release() }
-    if case .operation = next { effects.perform(besides: batch.executor) } else { perform(&effects) }
+    if case .operation = next { effects.submit(to: batch.executor) } else { perform(&effects) }
     return next
   }
 
@@ -180,7 +180,10 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   /// Whether the thread may take a batch before it performs its deferred releases, which can wait for anything.
   ///
   /// Other threads can take all operations of that batch in the meantime. They can't if the batch occupies a
-  /// concurrency slot. They can't take any from a thread of a low class either, because it notes what it has taken.
+  /// concurrency slot. There, the same applies as between two operations of a batch: the thread keeps the batch only if
+  /// it releases nothing but work, and a wait in one of Headway's functions closes the batch. Otherwise, the queue would
+  /// request another thread after each batch. Other threads can't take any operation from a thread of a low class
+  /// either, because it notes what it has taken.
   private func mayTakeBeforeRelease(from state: borrowing QueueState) -> Bool {
     state.admission.limit == .max && worker?.isOfLowClass != true
   }
@@ -204,7 +207,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   ///
   /// The thread's ticket, or a new one if work is left, brings another thread, behind the other work of the pool.
   private func leave() {
-    if let worker, worker.isOfLowClass, !isNested { worker.goOn(to: nil) }
+    if let worker, worker.isOfLowClass, !isNested { worker.switchOperation(to: nil) }
     var effects = Effects()
     queue.update(collectingBatches: true, leaving: &effects) { [batch, visitor, hasTicket] state in
       if hasTicket { _ = state.redeemTicket(of: visitor) }
@@ -217,7 +220,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   /// Performs effects while the thread has not claimed an operation.
   private func perform(_ effects: inout Effects) {
     // The dispatch queue may have no other thread to run what the observers wait for.
-    if case .underlyingQueue = visitor { effects.perform(besides: nil) } else { effects.perform() }
+    if case .underlyingQueue = visitor { effects.submit(to: nil) } else { effects.perform() }
   }
 }
 

@@ -27,22 +27,22 @@ extension Worker {
   ///   - queue: The queue of the operation, if there is one.
   /// - Returns: The operation that the thread ran before.
   @discardableResult
-  func goOn(to operation: OperationReference?, in queue: OperationQueue? = nil) -> OperationReference? {
-    goOn(to: operation, in: queue, looks: true)
+  func switchOperation(to operation: OperationReference?, in queue: OperationQueue? = nil) -> OperationReference? {
+    switchOperation(to: operation, in: queue, looks: true)
   }
 
   /// Notes that the thread has returned to the operation that it ran before another one.
   ///
-  /// - Parameter operation: The value that ``goOn(to:in:)`` returned.
+  /// - Parameter operation: The value that ``switchOperation(to:in:)`` returned.
   func returnFromUserCode(to operation: OperationReference?) {
     // If the thread is no longer inside an operation, that operation has ended, and may have been freed.
     let innermost = operation == nil ? nil : ThreadContext.innermostOperation
     let isInside = innermost.map { OperationReference($0).toOpaque() == operation?.toOpaque() } ?? false
-    goOn(to: operation, in: ThreadContext.queue, looks: isInside)
+    switchOperation(to: operation, in: ThreadContext.queue, looks: isInside)
   }
 
   @discardableResult
-  private func goOn(
+  private func switchOperation(
     to operation: OperationReference?, in queue: OperationQueue?, looks: Bool
   ) -> OperationReference? {
     let address = operation.map { UInt(bitPattern: $0.toOpaque()) } ?? 0
@@ -104,7 +104,7 @@ extension WorkerPool {
   /// O(*n*) in the number of workers of these classes.
   static func raiseThreads(of operation: Operation, to workerClass: WorkerClass) {
     guard PoolManager.isNeeded else { return }
-    // In one order with the marks that the caller has set, and with the accesses in `goOn(to:in:)`.
+    // In one order with the marks that the caller has set, and with the accesses in `switchOperation(to:in:)`.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     let reference = OperationReference(operation)
     for lower in WorkerClass.allCases where workerClass.isMoreUrgent(than: lower) {

@@ -34,7 +34,7 @@ final class GraphBlocks: @unchecked Sendable {
   private static let graphCount = Atomic<UInt64>(0)
 
   /// Returns the node with a number.
-  func node(_ number: Int) -> OperationGraph.Node { OperationGraph.Node(number: number, graph: graph) }
+  func node(_ number: Int) -> OperationGraph.Node { OperationGraph.Node(index: number, graph: graph) }
 
   /// Whether a node belongs to this graph.
   func has(_ node: OperationGraph.Node) -> Bool { node.graph == graph }

@@ -80,9 +80,9 @@ struct GraphLayout: Sendable {
     var (low, high) = (0, names.count)
     while low < high {
       let middle = (low + high) / 2
-      if names[middle].node < node.number { low = middle + 1 } else { high = middle }
+      if names[middle].node < node.index { low = middle + 1 } else { high = middle }
     }
-    return low < names.count && names[low].node == node.number ? names[low].name : "node \(node.number)"
+    return low < names.count && names[low].node == node.index ? names[low].name : "node \(node.index)"
   }
 
   /// Returns the successors of a node.

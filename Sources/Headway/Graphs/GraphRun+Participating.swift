@@ -9,7 +9,7 @@ extension GraphRun {
     var comesBack = true
     while comesBack {
       var end = Participation.idle
-      var operation: GraphRunOperation?
+      var operation: GraphOperation?
       if becomeBusy() {
         // The operation exists while a thread is busy.
         operation = self.operation
@@ -26,7 +26,7 @@ extension GraphRun {
   }
 
   /// Takes part in the run, on the thread that has begun it.
-  func runOnFirstThread(_ operation: GraphRunOperation) {
+  func runOnFirstThread(_ operation: GraphOperation) {
     if operation.graph.layout.hasSeveralSources { summonIfUseful() }
     let end = participate(at: 0, in: operation, helper: nil)
     if leave(after: end, of: operation) { _ = runOnWorker(of: nil, atMost: 1) }
@@ -42,7 +42,7 @@ extension GraphRun {
   }
 
   /// - Returns: Whether the thread must take part again.
-  private func leave(after end: Participation, of operation: GraphRunOperation?) -> Bool {
+  private func leave(after end: Participation, of operation: GraphOperation?) -> Bool {
     switch end {
     case .idle: return leave()
     case .madeWay: return false
@@ -57,7 +57,7 @@ extension GraphRun {
   /// Executes nodes until there are no more to find, or until the pool needs the thread elsewhere.
   ///
   /// The thread must be busy.
-  private func participate(at position: Int, in operation: GraphRunOperation, helper: Worker?) -> Participation {
+  private func participate(at position: Int, in operation: GraphOperation, helper: Worker?) -> Participation {
     var end = Participation.idle
     operation.atThreadPriority {
       while true {
@@ -85,7 +85,7 @@ extension GraphRun {
   /// Executes nodes until there are none to take, or the run must end early.
   ///
   /// - Returns: Whether the helper has made way for other work.
-  private func executeNodes(at position: Int, in operation: GraphRunOperation, _ helper: Worker?) -> Bool {
+  private func executeNodes(at position: Int, in operation: GraphOperation, _ helper: Worker?) -> Bool {
     var hasMadeWay = false
     operation.graph.layout.withTables { tables in
       hasMadeWay = executeNodes(at: position, in: operation, helper, tables)
@@ -94,7 +94,7 @@ extension GraphRun {
   }
 
   private func executeNodes(
-    at position: Int, in operation: GraphRunOperation, _ helper: Worker?, _ tables: GraphTables
+    at position: Int, in operation: GraphOperation, _ helper: Worker?, _ tables: GraphTables
   ) -> Bool {
     let (lanes, slots, none) = (self.lanes, self.slots, GraphLayout.none)
     let isShared = limit > 1
@@ -172,7 +172,7 @@ extension GraphRun {
   }
 
   @inline(__always)
-  private func execute(_ node: UInt32, in operation: GraphRunOperation, _ tables: GraphTables) {
+  private func execute(_ node: UInt32, in operation: GraphOperation, _ tables: GraphTables) {
     do {
       try tables.blocks[Int(node)](
         OperationGraph.Context(operation: operation, node: operation.graph.layout.blocks.node(Int(node))))

@@ -11,7 +11,7 @@ import Synchronization
 /// urgent classes. One of the two finds the request, and sends it to the pool of the more urgent class instead.
 ///
 /// The thread that raises the run is a user of it in the meantime, like participants, so no other run begins in its
-/// memory. It reaches the run through the operation (`GraphRunOperation.raisableRun`). The thread that ends the run
+/// memory. It reaches the run through the operation (`GraphOperation.raisableRun`). The thread that ends the run
 /// removes it from there first.
 extension GraphRun {
   /// Creates the work that requests threads of classes that are more urgent than the class of the first thread.

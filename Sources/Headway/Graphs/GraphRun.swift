@@ -28,7 +28,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
   let slots: GraphSlots
   private(set) var lanes: GraphLanes
 
-  private(set) var operation: GraphRunOperation?
+  private(set) var operation: GraphOperation?
   private(set) var queue: OperationQueue?
   private var executor: any WorkExecutor = WorkerPool.shared
   /// The class of the thread that has begun the run.
@@ -80,7 +80,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
   /// Begins a run of an operation.
   ///
   /// The calling thread must be the only one that uses the run. It becomes the first participant, and has lane 0.
-  func begin(_ operation: GraphRunOperation, limit: Int, home: RecycledGraphRuns) {
+  func begin(_ operation: GraphOperation, limit: Int, home: RecycledGraphRuns) {
     if lanes.count < limit {
       lanes.deallocate()
       lanes = GraphLanes(count: limit)

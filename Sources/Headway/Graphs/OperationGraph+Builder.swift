@@ -77,18 +77,18 @@ extension OperationGraph {
       require(
         blocks.has(predecessor) && blocks.has(successor),
         """
-        An edge to or from node \(blocks.has(predecessor) ? successor.number : predecessor.number) of another graph: \
+        An edge to or from node \(blocks.has(predecessor) ? successor.index : predecessor.index) of another graph: \
         use the nodes that this builder has returned.
         """)
-      if predecessor.number >= successor.number { hasBackwardEdge = true }
-      edges.append(GraphEdge(from: UInt32(predecessor.number), to: UInt32(successor.number)))
+      if predecessor.index >= successor.index { hasBackwardEdge = true }
+      edges.append(GraphEdge(from: UInt32(predecessor.index), to: UInt32(successor.index)))
     }
 
     @inline(__always)
     private mutating func add(_ block: consuming GraphBlock, _ name: String?, _ predecessors: [Node]) -> Node {
       let node = blocks.node(blocks.count)
       blocks.append(block)
-      if let name { names.append((node.number, name)) }
+      if let name { names.append((node.index, name)) }
       for predecessor in predecessors { addEdge(from: predecessor, to: node) }
       return node
     }

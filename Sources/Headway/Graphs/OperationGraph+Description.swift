@@ -9,17 +9,17 @@ extension OperationGraph {
   /// }
   /// ```
   ///
-  /// - Parameter times: The times of nodes, from ``GraphRunOperation/nodeTimes``, to include in their labels.
+  /// - Parameter timings: The timings of nodes, from ``GraphOperation/nodeTimings``, to include in their labels.
   /// - Returns: The description, one line per node and one per edge.
-  /// - Precondition: The nodes in `times` are nodes of this graph.
+  /// - Precondition: The nodes in `timings` are nodes of this graph.
   /// - Complexity: O(*n*) in the number of nodes and edges.
-  public func dotDescription(times: [NodeTime] = []) -> String {
+  public func graphvizDescription(timings: [NodeTiming] = []) -> String {
     var lines = ["digraph {"]
-    for time in times { requireOwn(time.node, "dotDescription(times:)") }
-    let notes = Dictionary(times.map { ($0.node.number, $0) }) { first, _ in first }
+    for timing in timings { requireOwn(timing.node, "graphvizDescription(timings:)") }
+    let notes = Dictionary(timings.map { ($0.node.index, $0) }) { first, _ in first }
     for number in 0..<nodeCount {
       var label = quoted(name(of: layout.blocks.node(number)))
-      if let time = notes[number] { label += "\\nthread \(time.thread), \(time.duration)" }
+      if let timing = notes[number] { label += "\\nthread \(timing.threadIndex), \(timing.duration)" }
       lines.append("  \(number) [label=\"\(label)\"]")
     }
     for number in 0..<nodeCount {

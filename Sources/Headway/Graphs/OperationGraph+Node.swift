@@ -6,8 +6,8 @@ extension OperationGraph {
   /// A node belongs to its graph. Using it with another graph is a precondition failure, and nodes of two graphs are
   /// never equal.
   public struct Node: Hashable, Sendable {
-    /// The number of the node: how many nodes were added before it.
-    public let number: Int
+    /// The index of the node: how many nodes were added before it.
+    public let index: Int
     /// The unique number of its graph in the process.
     let graph: UInt64
   }
@@ -15,12 +15,12 @@ extension OperationGraph {
   /// The view that a node's block has of its run.
   public struct Context: Sendable {
     /// The operation that runs the graph.
-    public let operation: GraphRunOperation
+    public let operation: GraphOperation
 
     /// The node that the block belongs to.
     public let node: Node
 
-    /// The name of the node, or `node` and its number.
+    /// The name of the node, or `node` and its index.
     ///
     /// - Complexity: O(log *n*) in the number of nodes with names.
     public var nodeName: String { operation.graph.name(of: node) }

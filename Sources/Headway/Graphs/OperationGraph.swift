@@ -1,7 +1,7 @@
 /// Blocks that wait for each other, laid out once and run as often as you like.
 ///
 /// Build the graph from nodes, which are blocks, and edges. An edge leads from a node to a node that waits for it. Then
-/// run the graph: each ``operation(maxConcurrentNodeCount:recordsTimes:)`` runs every node once, in any queue.
+/// run the graph: each ``makeOperation(maxConcurrentNodeCount:recordingTimes:)`` runs every node once, in any queue.
 ///
 /// ```swift
 /// let queue = OperationQueue()
@@ -12,7 +12,7 @@
 ///   graph.addNode("save", after: [left, right]) { try draw("file") }
 /// }
 /// for _ in 0..<1_000 {
-///   queue.addOperations([graph.operation()], waitUntilFinished: true)
+///   queue.addOperations([graph.makeOperation()], waitUntilFinished: true)
 /// }
 /// ```
 ///
@@ -48,7 +48,7 @@ public final class OperationGraph: Sendable {
   /// An edge that was added twice counts twice.
   public var edgeCount: Int { layout.successors.count }
 
-  /// Returns the name of a node: the name that it was given, or `node` and its number.
+  /// Returns the name of a node: the name that it was given, or `node` and its index.
   ///
   /// - Parameter node: A node of this graph.
   /// - Returns: The name of the node.
@@ -63,7 +63,7 @@ public final class OperationGraph: Sendable {
   func requireOwn(_ node: Node, _ function: StaticString) {
     require(
       layout.blocks.has(node),
-      "\(function) with node \(node.number) of another graph: ask the graph whose builder has returned it.")
+      "\(function) with node \(node.index) of another graph: use the graph that its builder returned.")
   }
 
   /// Creates an operation that runs the graph once.
@@ -71,16 +71,16 @@ public final class OperationGraph: Sendable {
   /// - Parameters:
   ///   - maxConcurrentNodeCount: The maximum number of nodes that run at the same time; nil for the number of
   ///     processors. With 1, all nodes run on the thread that starts the operation, one after the other.
-  ///   - recordsTimes: Whether the operation records when each node ran, and on which thread
-  ///     (``GraphRunOperation/nodeTimes``). This costs two reads of the clock and 24 bytes per node.
+  ///   - recordingTimes: Whether the operation records when each node ran, and on which thread
+  ///     (``GraphOperation/nodeTimings``). This costs two reads of the clock and 24 bytes per node.
   /// - Returns: The operation, which is not in a queue. It retains the graph.
   /// - Precondition: `maxConcurrentNodeCount` is positive.
   /// - Complexity: O(1).
-  public func operation(maxConcurrentNodeCount: Int? = nil, recordsTimes: Bool = false) -> GraphRunOperation {
+  public func makeOperation(maxConcurrentNodeCount: Int? = nil, recordingTimes: Bool = false) -> GraphOperation {
     require(
       maxConcurrentNodeCount ?? 1 > 0,
-      "operation(maxConcurrentNodeCount: \(maxConcurrentNodeCount ?? 0)) of a graph: allow for 1 node at least.")
-    return GraphRunOperation(
-      of: self, limit: maxConcurrentNodeCount ?? ProcessorCount.usable, recordsTimes: recordsTimes)
+      "makeOperation(maxConcurrentNodeCount: \(maxConcurrentNodeCount ?? 0)) of a graph: use 1 or more.")
+    return GraphOperation(
+      of: self, limit: maxConcurrentNodeCount ?? ProcessorCount.usable, recordingTimes: recordingTimes)
   }
 }

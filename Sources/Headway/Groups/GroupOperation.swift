@@ -3,15 +3,15 @@
 /// ```swift
 /// let feed = GroupOperation(name: "feed", maxConcurrentOperationCount: 4) { group in
 ///   let page = group.addTask { try await fetch(addresses[0]) }
-///   group.addTask(after: page) { try await render(page.value) }
+///   group.addTask(dependingOn: page) { try await render(page.value) }
 /// }
 /// queue.addOperation(feed)
-/// try await feed.finishedSuccessfully()
+/// try await feed.untilSucceeded()
 /// ```
 ///
-/// The operations of a group are in its own queue, the ``innerQueue``, which holds them back until the group starts.
-/// They run where operations of the group's queue run. The group finishes when all of them have finished. It keeps its
-/// place in the limit of its queue from start to end, and holds no thread.
+/// The operations of a group are in its own queue, the ``operationQueue``, which holds them back until the group
+/// starts. They run where operations of the group's queue run. The group finishes when all of them have finished. It
+/// keeps its place in the limit of its queue from start to end, and holds no thread.
 ///
 /// *A group can grow* while it runs: its operations, or others, can add to the inner queue, which is
 /// ``OperationQueue/current`` inside its operations. A subclass can add its work in ``Operation/main()``:
@@ -27,7 +27,7 @@
 /// *It fails as one:* when an operation of the group fails, its error becomes the error of the group, and the other
 /// operations are cancelled. *It is cancelled as one:* cancelling the group cancels all its operations, including those
 /// that are added later. The group finishes when they have finished. *It progresses as one:*
-/// ``OperationExtensions/progress`` counts each operation as one unit, and an operation's own progress as a fraction of
+/// ``OperationProtocol/progress`` counts each operation as one unit, and an operation's own progress as a fraction of
 /// its unit. The fraction can decrease when the group grows.
 ///
 /// *Groups can be nested.* Cancelling, raising or freeing a group takes O(*n*) in the number of its operations and of
@@ -48,7 +48,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
   ///
   /// - Precondition: When you add an operation, the group has not finished. If the group was cancelled or has failed,
   ///   it can have finished; then the operation is cancelled.
-  public final var innerQueue: OperationQueue { groupQueue }
+  public final var operationQueue: OperationQueue { groupQueue }
 
   /// Creates a group.
   ///
@@ -81,7 +81,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
   ///   - name: The name of the group, and of its queue, in descriptions and messages.
   ///   - maxConcurrentOperationCount: The maximum number of operations of the group that run at the same time. By
   ///     default, the system decides.
-  ///   - body: Adds operations to its argument, the ``innerQueue``. They start when the group starts.
+  ///   - body: Adds operations to its argument, the ``operationQueue``. They start when the group starts.
   /// - Throws: The error that `body` throws.
   public convenience init<Failure: Error>(
     name: String? = nil,
@@ -108,7 +108,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
 
   /// Adds an operation to the group.
   ///
-  /// Does the same as `innerQueue.addOperation(operation)`.
+  /// Does the same as `operationQueue.addOperation(operation)`.
   ///
   /// - Parameter operation: The operation to add.
   public final func addOperation(_ operation: Operation) { groupQueue.addOperation(operation) }

@@ -38,8 +38,8 @@ extension Operation {
     if state.current.isObserved { notify(changes()) }
   }
 
-  /// Notifies the observers with the option ``ObservationOptions/prior`` of an announced change that has not happened
-  /// yet.
+  /// Notifies the observers with the option ``KeyValueObservingOptions/prior`` of an announced change that has not
+  /// happened yet.
   ///
   /// Called with no lock held.
   final func notifyIfObserved(before key: @autoclosure () -> ObservedKey) {

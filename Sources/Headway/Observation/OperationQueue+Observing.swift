@@ -32,9 +32,9 @@ extension OperationQueue {
   /// Adds an observer, in constant time.
   ///
   /// - Returns: A token that ends the observation when it is released.
-  final func token(for observer: some Observer, interest: Interest) -> ObservationToken {
+  final func token(for observer: some Observer, interest: Interest) -> KeyValueObservation {
     let (observers, number) = add(observer, interest)
-    return ObservationToken(addingWaiter: { [weak observers] in observers?.addWaiter($0) ?? false }) {
+    return KeyValueObservation(addingWaiter: { [weak observers] in observers?.addWaiter($0) ?? false }) {
       [weak self, weak observer, weak observers] in
       guard let observer, let observers else { return }
       observer.setEnded()
@@ -77,8 +77,8 @@ extension OperationQueue {
     notify(observers)
   }
 
-  /// Notifies the observers with the option ``ObservationOptions/prior`` of an announced change that has not happened
-  /// yet, and of the properties that depend on it.
+  /// Notifies the observers with the option ``KeyValueObservingOptions/prior`` of an announced change that has not
+  /// happened yet, and of the properties that depend on it.
   ///
   /// Called with no lock held.
   final func announce(_ key: ObservedKey, named name: String? = nil) {

@@ -221,7 +221,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
 /// A block of an operation.
 typealias ThrowingBlock = @Sendable () throws -> Void
 
-extension OperationExtensions where Self: BlockOperation {
+extension OperationProtocol where Self: BlockOperation {
   /// Adds a block that can throw, and that runs concurrently with the others.
   ///
   /// The operation holds the block until it has run or has been skipped. If a subclass overrides the method for

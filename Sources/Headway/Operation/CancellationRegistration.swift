@@ -1,6 +1,6 @@
-/// The registration of a handler with ``OperationExtensions/onCancel(_:)``, which can remove the handler again.
+/// The registration of a handler with ``OperationProtocol/onCancel(_:)``, which can remove the handler again.
 ///
-/// Unlike an ``ObservationToken``, a registration does not remove the handler when you release it. The handler stays
+/// Unlike an ``KeyValueObservation``, a registration does not remove the handler when you release it. The handler stays
 /// until it has been called or the operation has finished.
 public struct CancellationRegistration: Sendable {
   /// Nil if the handler was called at registration, or never will be.

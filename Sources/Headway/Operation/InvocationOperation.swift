@@ -8,7 +8,7 @@ import Synchronization
 ///   func loadSortedPage(_ number: Int) throws -> String { "sorted page \(number)" }
 /// }
 ///
-/// let operation = InvocationOperation(target: Controller(), method: Controller.loadPage, object: 3)
+/// let operation = InvocationOperation(target: Controller(), method: Controller.loadPage, argument: 3)
 /// operation.method = Controller.loadSortedPage  // For instance when a person has made a choice.
 /// queue.addOperations([operation], waitUntilFinished: true)
 /// if let result = operation.result { print(try result.get()) }
@@ -17,16 +17,16 @@ import Synchronization
 /// You can replace the method until the operation starts. The error that the method throws becomes the operation's
 /// ``Operation/error``. The operation holds the target until it has finished. If it is cancelled before it starts, it
 /// calls nothing.
-public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sendable, Result: Sendable>: Operation,
+public final class InvocationOperation<Target: AnyObject & Sendable, Argument: Sendable, Success: Sendable>: Operation,
   @unchecked Sendable
 {
   /// A method as a function of the object that has it, such as `Controller.loadPage`.
-  public typealias Method = @Sendable (Target) -> (Object) throws -> Result
+  public typealias Method = @Sendable (Target) -> (Argument) throws -> Success
 
   private struct Invocation: Sendable {
     let target: Target
     var method: Method
-    let object: Object
+    let argument: Argument
   }
 
   private struct State {
@@ -34,20 +34,20 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
     var invocation: Invocation?
     /// Whether the method has been called or is being called.
     var isCalled = false
-    var result: Swift.Result<Result, any Error>?
+    var result: Result<Success, any Error>?
   }
 
   // Protected by its own lock. No function is called under it.
   private let invocationState: Guarded<State>
 
-  /// Creates an operation that calls `method` of `target` with `object`.
+  /// Creates an operation that calls `method` of `target` with `argument`.
   ///
   /// - Parameters:
   ///   - target: The object that has the method.
   ///   - method: The method, named by its type: `Controller.loadPage`.
-  ///   - object: The argument.
-  public init(target: Target, method: @escaping Method, object: Object) {
-    invocationState = Guarded(State(invocation: Invocation(target: target, method: method, object: object)))
+  ///   - argument: The argument of the method.
+  public init(target: Target, method: @escaping Method, argument: Argument) {
+    invocationState = Guarded(State(invocation: Invocation(target: target, method: method, argument: argument)))
   }
 
   /// Creates an operation that calls a method without arguments.
@@ -55,9 +55,9 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
   /// - Parameters:
   ///   - target: The object that has the method.
   ///   - method: The method, named by its type: `Controller.reload`.
-  public convenience init(target: Target, method: @escaping @Sendable (Target) -> () throws -> Result)
-  where Object == Void {
-    self.init(target: target, method: { target in { _ in try method(target)() } }, object: ())
+  public convenience init(target: Target, method: @escaping @Sendable (Target) -> () throws -> Success)
+  where Argument == Void {
+    self.init(target: target, method: { target in { _ in try method(target)() } }, argument: ())
   }
 
   deinit {
@@ -87,7 +87,7 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
 
   /// The value that the method returned, or the error that it threw; nil until the operation has run, or if it never
   /// does.
-  public var result: Swift.Result<Result, any Error>? { invocationState.withLock { $0.result } }
+  public var result: Result<Success, any Error>? { invocationState.withLock { $0.result } }
 
   /// Calls the method.
   ///
@@ -96,7 +96,7 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Object: Sen
   /// - Throws: The error that the method throws.
   public override func main() throws {
     guard let invocation = invocationToCall() else { return }
-    let result = Swift.Result { try invocation.method(invocation.target)(invocation.object) }
+    let result = Result { try invocation.method(invocation.target)(invocation.argument) }
     invocationState.withLock { $0.result = result }
     _ = try result.get()
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-extension OperationExtensions {
+extension OperationProtocol {
   /// Calls a handler once when the operation is cancelled, or immediately if it has been cancelled.
   ///
   /// Use a handler for work that can't check ``Operation/isCancelled`` because it waits for something else: the handler

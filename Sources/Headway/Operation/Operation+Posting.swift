@@ -1,8 +1,8 @@
 extension Operation {
   /// Announces that a property that the subclass overrides is about to change.
   ///
-  /// Notifies the observers of the property that requested ``ObservationOptions/prior``. Other observers are notified
-  /// by ``didChangeValue(forKey:)``.
+  /// Notifies the observers of the property that requested ``KeyValueObservingOptions/prior``. Other observers are
+  /// notified by ``didChangeValue(forKey:)``.
   ///
   /// - Parameter key: The name of the property, for instance `isFinished`.
   public final func willChangeValue(forKey key: String) { announce(ObservedKey(name: key), named: key) }

@@ -1,9 +1,9 @@
 import CHeadway
 import Synchronization
 
-extension OperationExtensions {
+extension OperationProtocol {
   /// Suspends the task until the operation has finished, its observers have been notified, and
-  /// ``OperationQueueExtensions/onFailure`` of its queue has been called if the operation failed.
+  /// ``OperationQueueProtocol/failureHandler`` of its queue has been called if the operation failed.
   ///
   /// Inside an operation, this method does not wait for that call, because the call may wait for the operation. The
   /// same applies in a task that such a call has created, until the call returns.
@@ -12,12 +12,12 @@ extension OperationExtensions {
   /// of service that matches the task's priority. The default priority, `.medium`, raises nothing.
   ///
   /// If the task of an operation waits for that operation itself, or for a group that contains it, it waits until it is
-  /// cancelled. The wait is reported as ``OperationQueueEvent/waitsInCycle(_:)``.
+  /// cancelled. The wait is reported as ``OperationQueueEvent/deadlocked(_:)``.
   ///
   /// - Throws: `CancellationError` if the waiting task is cancelled; the operation continues.
   /// - Complexity: O(1), even if the waiting task is cancelled.
   @_disfavoredOverload
-  public func finished() async throws {
+  public func untilFinished() async throws {
     let goal = goalOfTask
     try await withPriority(raising: raiseQuality) {
       try await WaitGraph.suspending(on: self) {
@@ -31,13 +31,13 @@ extension OperationExtensions {
   /// Suspends the task until the operation has finished, and throws if it did not succeed.
   ///
   /// The method blocks no thread, and does not suspend the task if the operation has already finished. It raises the
-  /// operation's quality of service in the same way as ``finished()``.
+  /// operation's quality of service in the same way as ``untilFinished()``.
   ///
   /// - Throws: The error that made the operation fail; `CancellationError` if the operation was cancelled, or if the
   ///   waiting task is cancelled. In the last case, the operation continues.
   @_disfavoredOverload
-  public func finishedSuccessfully() async throws {
-    if outcome == nil || (!isReported && goalOfTask == .reported) { try await finished() }
+  public func untilSucceeded() async throws {
+    if outcome == nil || (!isReported && goalOfTask == .reported) { try await untilFinished() }
     try requireSuccess()
   }
 }

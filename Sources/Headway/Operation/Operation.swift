@@ -251,8 +251,9 @@ open class Operation: @unchecked Sendable {
   /// operation twice, is harmless.
   ///
   /// Operations that depend on each other in a cycle do not run until one of them is cancelled or a dependency is
-  /// removed; see ``dependencyCycle()``. An operation owns its dependencies, so the operations of a cycle keep each
-  /// other in memory. Before you release a cycle that never ran, cancel one of its operations or remove a dependency.
+  /// removed; see ``firstDependencyCycle()``. An operation owns its dependencies, so the operations of a cycle keep
+  /// each other in memory. Before you release a cycle that never ran, cancel one of its operations or remove a
+  /// dependency.
   ///
   /// If this operation has already started, the dependency is ignored. The first time that this happens in a process,
   /// Headway writes a warning to the standard error stream.
@@ -338,12 +339,12 @@ open class Operation: @unchecked Sendable {
   ///
   /// An operation that calls this method does not delay others, because the pool starts another thread while this one
   /// waits. If this operation can't finish before an operation that the calling thread is inside of has finished, the
-  /// wait is reported within a tenth of a second as ``OperationQueueEvent/waitsInCycle(_:)``. The wait continues,
+  /// wait is reported within a tenth of a second as ``OperationQueueEvent/deadlocked(_:)``. The wait continues,
   /// because something else may end it: another thread that finishes the operation, a cancellation, or a higher limit.
   ///
   /// - Precondition: The method is not called from inside this operation's own ``main()``, which would wait for itself
   ///   forever. This does not apply to an ``AsynchronousOperation``, because another thread may finish it.
-  @available(*, noasync, message: "This blocks the thread: await finished() instead.")
+  @available(*, noasync, message: "This blocks the thread: await untilFinished() instead.")
   open func waitUntilFinished() { blockUntilFinished() }
 
   // MARK: Names and descriptions

@@ -20,13 +20,13 @@ public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
   /// A number beyond the lowest or highest priority results in that priority.
   ///
   /// ```swift
-  /// QueuePriority(nearest: 10_000)  // .veryHigh
-  /// QueuePriority(nearest: 5)       // .high
-  /// QueuePriority(nearest: -3)      // .normal
+  /// QueuePriority(roundingTowardNormal: 10_000)  // .veryHigh
+  /// QueuePriority(roundingTowardNormal: 5)       // .high
+  /// QueuePriority(roundingTowardNormal: -3)      // .normal
   /// ```
   ///
   /// - Parameter rawValue: Any number, even if it is not the raw value of a priority.
-  public init(nearest rawValue: Int) {
+  public init(roundingTowardNormal rawValue: Int) {
     switch rawValue {
     case ...(-8): self = .veryLow
     case ...(-4): self = .low

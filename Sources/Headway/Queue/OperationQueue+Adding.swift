@@ -157,13 +157,13 @@ extension OperationQueue {
   }
 }
 
-extension OperationQueueExtensions {
+extension OperationQueueProtocol {
   /// Adds a block that can throw as a separate operation.
   ///
   /// A subclass that overrides ``OperationQueue/addOperation(_:)-(Operation)`` receives the operation there.
   ///
   /// - Parameter block: The block to run. If it throws, the operation keeps the error in ``Operation/error``, and the
-  ///   queue passes it to ``onFailure``.
+  ///   queue passes it to ``failureHandler``.
   /// - Complexity: O(1).
   public func addOperation(_ block: @escaping @Sendable () throws -> Void) { add(block) }
 
@@ -173,7 +173,7 @@ extension OperationQueueExtensions {
   /// that method.
   ///
   /// - Parameter barrier: The block to run. If it throws, its operation keeps the error, and the queue passes it to
-  ///   ``onFailure``.
+  ///   ``failureHandler``.
   /// - Complexity: O(1).
   public func addBarrierBlock(_ barrier: @escaping @Sendable () throws -> Void) { add(barrier: barrier) }
 }

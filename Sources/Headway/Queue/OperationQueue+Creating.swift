@@ -14,7 +14,7 @@ extension OperationQueue {
   }
 }
 
-extension OperationQueueExtensions {
+extension OperationQueueProtocol {
   /// How the queue chooses the next operation to start.
   @_disfavoredOverload
   public var order: QueueOrder { state.withLock { $0.admission.order } }

@@ -1,6 +1,6 @@
 import Synchronization
 
-extension OperationQueueExtensions {
+extension OperationQueueProtocol {
   /// The handler that the queue calls when one of its operations has failed.
   ///
   /// The default is nil.
@@ -9,20 +9,20 @@ extension OperationQueueExtensions {
   /// refers to the operation of such a block:
   ///
   /// ```swift
-  /// queue.onFailure = { operation, error in print(operation, "failed:", error) }
+  /// queue.failureHandler = { operation, error in print(operation, "failed:", error) }
   /// ```
   ///
   /// The queue calls the handler once for each operation whose ``Operation/outcome`` is
   /// ``OperationOutcome/failure(_:)``, after the operation has left the queue. It does so on the thread that ended the
   /// operation, with no lock held. The handler can call anything. It delays only that thread and the tasks that wait:
-  /// ``finished()``, and the asynchronous waits for that operation, include the call.
+  /// ``untilAllOperationsAreFinished()``, and the asynchronous waits for that operation, include the call.
   /// ``OperationQueue/waitUntilAllOperationsAreFinished()`` and ``Operation/waitUntilFinished()`` do not include it,
   /// because the call may need the thread that they block.
   ///
   /// If you make an operation require another one that has already failed, the operation is cancelled immediately. If
   /// you then add it to queues, the first queue that has a handler reports it.
   @_disfavoredOverload
-  public var onFailure: (@Sendable (Operation, any Error) -> Void)? {
+  public var failureHandler: (@Sendable (Operation, any Error) -> Void)? {
     get { state.withLock { $0.failureHandler } }
     set {
       // The old handler is released after the lock.
@@ -38,8 +38,8 @@ extension OperationQueueExtensions {
 extension OperationQueue {
   /// Calls the failure handler for an operation that has left the queue, and whose report was counted.
   final func reportFailure(of operation: Operation) {
-    if case .failure(let error)? = operation.outcome, let onFailure {
-      ReportScope.run(for: self, operation) { onFailure(operation, error) }
+    if case .failure(let error)? = operation.outcome, let failureHandler {
+      ReportScope.run(for: self, operation) { failureHandler(operation, error) }
     }
     operation.endReport()
     endReport(ObjectIdentifier(operation))
@@ -55,7 +55,7 @@ extension OperationQueue {
     guard let error = operation.failureOfDependency else { return }
     noteFailure(error)
     endAfterFailure()
-    guard onFailure != nil, operation.claimReport() else { return }
+    guard failureHandler != nil, operation.claimReport() else { return }
     update { $0.reports.append(operation, ObjectIdentifier(operation)) }
     operation.countReport()
     // Another thread may be about to end it.
@@ -74,7 +74,7 @@ extension OperationQueue {
 extension Operation {
   /// The error of an operation that was cancelled because an operation that it required to succeed has failed.
   fileprivate final var failureOfDependency: DependencyError? {
-    guard let error = operationRecordedError as? DependencyError, case .failure? = error.culprit.outcome else {
+    guard let error = operationRecordedError as? DependencyError, case .failure? = error.failedDependency.outcome else {
       return nil
     }
     return error

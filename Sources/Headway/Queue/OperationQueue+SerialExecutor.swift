@@ -1,4 +1,4 @@
-extension OperationQueueExtensions {
+extension OperationQueueProtocol {
   /// Returns the queue as the executor of an actor.
   ///
   /// The actor must keep the queue alive.

@@ -14,7 +14,7 @@
 /// also an operation of this queue (SE-0417). While the queue is suspended or full, or while that job waits behind
 /// others, the actor waits, and so does every other task that calls the actor. To avoid that, do one of these:
 /// - Create the actor with an executor of its own, such as a queue whose order is ``QueueOrder/fifo``
-///   (``OperationQueueExtensions/asUnownedSerialExecutor()``).
+///   (``OperationQueueProtocol/asUnownedSerialExecutor()``).
 /// - Call the actor in `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
 /// - Use a ``TaskOperation``: neither a suspension nor the limit holds up its jobs once it has started.
 ///

@@ -1,4 +1,4 @@
-extension OperationQueueExtensions {
+extension OperationQueueProtocol {
   /// The maximum number of threads that Headway creates for operations, for all queues of the process together.
   ///
   /// The default is 512. Headway creates that many threads only if as many operations block: busy operations need about
@@ -8,10 +8,10 @@ extension OperationQueueExtensions {
   ///
   /// - Precondition: The value is 1 or more.
   @_disfavoredOverload
-  public static var maximumThreadCount: Int {
+  public static var maxThreadCount: Int {
     get { ThreadLimit.current }
     set {
-      require(newValue > 0, "maximumThreadCount was set to \(newValue): operations need at least one thread.")
+      require(newValue > 0, "maxThreadCount was set to \(newValue): operations need at least one thread.")
       ThreadLimit.current = newValue
       WorkerPool.serveHungry()
     }

@@ -14,7 +14,8 @@ extension OperationQueue {
     patience.wait(for: self)
   }
 
-  /// Suspends the task like ``OperationQueueExtensions/finished()``, whether or not the task is cancelled.
+  /// Suspends the task like ``OperationQueueProtocol/untilAllOperationsAreFinished()``, whether or not the task is
+  /// cancelled.
   final func emptied() async {
     let includesReports = ReportScope.isAwaited(of: self)
     await WaiterList.suspend { addWaiter($0, includingReports: includesReports) }
@@ -47,25 +48,25 @@ extension OperationQueue {
   }
 }
 
-extension OperationQueueExtensions {
+extension OperationQueueProtocol {
   /// Suspends the task until the queue is empty, and its observers and handlers have been notified.
   ///
-  /// When the method returns, ``onFailure`` has been called for each operation that failed, and the observers of the
-  /// queue have been notified. Completion blocks may still run. Operations added during the wait prolong it. The wait
-  /// blocks no thread. If the priority of the waiting task is not `.medium`, the queue's operations run at least at the
-  /// matching quality of service.
+  /// When the method returns, ``failureHandler`` has been called for each operation that failed, and the observers of
+  /// the queue have been notified. Completion blocks may still run. Operations added during the wait prolong it. The
+  /// wait blocks no thread. If the priority of the waiting task is not `.medium`, the queue's operations run at least
+  /// at the matching quality of service.
   ///
-  /// A call of ``onFailure``, or of an observer of the queue, can block until a task that it has created has waited for
-  /// the queue. That wait does not include the call. A wait inside an operation does not include the call either,
-  /// because the call may wait for the operation.
+  /// A call of ``failureHandler``, or of an observer of the queue, can block until a task that it has created has
+  /// waited for the queue. That wait does not include the call. A wait inside an operation does not include the call
+  /// either, because the call may wait for the operation.
   ///
   /// If the task of an operation waits for the operation's own queue, or for the queue of a group that it is in, it
-  /// waits until it is cancelled. This is reported as ``OperationQueueEvent/waitsInCycle(_:)``.
+  /// waits until it is cancelled. This is reported as ``OperationQueueEvent/deadlocked(_:)``.
   ///
   /// - Throws: `CancellationError` if the waiting task is cancelled. The operations continue.
   /// - Complexity: O(1), even if the waiting task is cancelled.
   @_disfavoredOverload
-  public func finished() async throws {
+  public func untilAllOperationsAreFinished() async throws {
     let includesReports = ReportScope.isAwaited(of: self)
     try await withPriority(raising: raiseAll) {
       try await WaitGraph.suspending(on: self) {

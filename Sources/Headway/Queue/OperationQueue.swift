@@ -163,7 +163,7 @@ open class OperationQueue: @unchecked Sendable {
   /// It runs its operations there, one at a time. The operations run while a thread serves the main dispatch queue:
   /// after `dispatchMain()`, in a run loop, or while an asynchronous `main` awaits. On Linux, that thread need not be
   /// the first thread of the process. If the thread that serves the queue waits for one of these operations, it waits
-  /// for itself. Headway reports this as ``OperationQueueEvent/waitsInCycle(_:)``, and on the standard error stream.
+  /// for itself. Headway reports this as ``OperationQueueEvent/deadlocked(_:)``, and on the standard error stream.
   open class var main: OperationQueue { mainQueue }
 
   private static let mainQueue = OperationQueue(mainName: "main queue")
@@ -337,18 +337,18 @@ open class OperationQueue: @unchecked Sendable {
   /// Blocks the calling thread until the queue is empty.
   ///
   /// Operations added during the wait prolong it. An operation leaves the queue before its observers are notified, and
-  /// before ``OperationQueueExtensions/onFailure`` is called, because either may need the thread that this method
-  /// blocks. In contrast, `await finished()` includes the call of `onFailure` and the observers of the queue.
-  /// Completion blocks have usually run when this method returns: it waits up to 0.2 ms for them, but never depends on
-  /// them.
+  /// before ``OperationQueueProtocol/failureHandler`` is called, because either may need the thread that this method
+  /// blocks. In contrast, `await untilAllOperationsAreFinished()` includes the call of `failureHandler` and the
+  /// observers of the queue. Completion blocks have usually run when this method returns: it waits up to 0.2 ms for
+  /// them, but never depends on them.
   ///
   /// If the queue can't become empty until an operation that calls this method has finished, the deadlock is reported
-  /// within 0.1 s as ``OperationQueueEvent/waitsInCycle(_:)``. The wait continues, because another thread may still
+  /// within 0.1 s as ``OperationQueueEvent/deadlocked(_:)``. The wait continues, because another thread may still
   /// resolve it.
   ///
   /// - Precondition: The caller is not inside the ``Operation/main()`` of one of this queue's operations, because that
   ///   operation would wait for itself forever. The requirement does not apply to an ``AsynchronousOperation``.
-  @available(*, noasync, message: "This blocks the thread: await finished() instead.")
+  @available(*, noasync, message: "This blocks the thread: await untilAllOperationsAreFinished() instead.")
   open func waitUntilAllOperationsAreFinished() { blockUntilEmpty() }
 
   // MARK: Names and descriptions

@@ -1,10 +1,10 @@
 import Synchronization
 
-extension OperationQueueExtensions {
+extension OperationQueueProtocol {
   /// Calls an asynchronous function with each of the inputs, several at a time, and returns the results in their order.
   ///
   /// ```swift
-  /// let sizes = try await queue.map(addresses) { try await fetch($0).utf8.count }
+  /// let sizes = try await queue.concurrentMap(addresses) { try await fetch($0).utf8.count }
   /// ```
   ///
   /// The number of simultaneous calls is the number of operations that the queue runs at the same time, or 64 if its
@@ -22,7 +22,7 @@ extension OperationQueueExtensions {
   /// - Throws: The first error that `transform` threw; `CancellationError` if the task, or an operation that makes the
   ///   calls, was cancelled.
   /// - Complexity: O(*n*) in the number of inputs. Adds no more operations than run at the same time.
-  public func map<Input: Sendable, Output: Sendable>(
+  public func concurrentMap<Input: Sendable, Output: Sendable>(
     _ inputs: some Sequence<Input>, _ transform: @escaping @Sendable (Input) async throws -> Output
   ) async throws -> [Output] {
     let inputs = Array(inputs)

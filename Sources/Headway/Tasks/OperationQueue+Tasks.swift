@@ -1,12 +1,12 @@
 import Dispatch
 import Synchronization
 
-extension OperationQueueExtensions {
+extension OperationQueueProtocol {
   /// Adds an operation that runs an asynchronous function and returns a value.
   ///
   /// ```swift
   /// let page = queue.addTask { try await fetch(addresses[0]) }
-  /// let image = queue.addTask(name: "render", after: page) { try await render(page.value) }
+  /// let image = queue.addTask(name: "render", dependingOn: page) { try await render(page.value) }
   /// ```
   ///
   /// To isolate the function to an actor, annotate it: `{ @MainActor in … }`.
@@ -21,10 +21,10 @@ extension OperationQueueExtensions {
   /// - Complexity: O(1) for the operation and for each dependency.
   @discardableResult
   public func addTask<Success: Sendable>(
-    name: String? = nil, after dependencies: Operation...,
+    name: String? = nil, dependingOn dependencies: Operation...,
     operation body: sending @escaping @isolated(any) () async throws -> Success
   ) -> TaskOperation<Success> {
-    addTask(name: name, after: dependencies, operation: body)
+    addTask(name: name, dependingOn: dependencies, operation: body)
   }
 
   /// Adds an operation that runs an asynchronous function and returns a value, after all operations of a list have
@@ -39,7 +39,7 @@ extension OperationQueueExtensions {
   /// - Complexity: O(*n*) in the number of dependencies.
   @discardableResult
   public func addTask<Success: Sendable>(
-    name: String? = nil, after dependencies: [Operation],
+    name: String? = nil, dependingOn dependencies: [Operation],
     operation body: sending @escaping @isolated(any) () async throws -> Success
   ) -> TaskOperation<Success> {
     let operation = TaskOperation(body)
@@ -81,7 +81,7 @@ extension OperationQueueExtensions {
   }
 }
 
-extension OperationQueueExtensions {
+extension OperationQueueProtocol {
   /// Shows what to write instead of a block that awaits.
   ///
   /// - Parameter block: A block that awaits.

@@ -1,6 +1,6 @@
 import Synchronization
 
-extension OperationQueueExtensions {
+extension OperationQueueProtocol {
   /// Calls an asynchronous function with each of the inputs, several at a time, and returns the results as a sequence.
   ///
   /// ```swift
@@ -8,9 +8,9 @@ extension OperationQueueExtensions {
   /// for try await size in sizes { print(size) }
   /// ```
   ///
-  /// Each call is an operation of the queue. At most `window` calls are running or have a result that has not been
-  /// requested yet, so even an endless sequence of inputs needs the memory of only a few. Nothing happens before the
-  /// first result is requested, and each iteration calls the function again.
+  /// Each call is an operation of the queue. At most `maxInFlightCount` calls are running or have a result that has not
+  /// been requested yet, so even an endless sequence of inputs needs the memory of only a few. Nothing happens before
+  /// the first result is requested, and each iteration calls the function again.
   ///
   /// After an error, no further call begins, and running calls are cancelled: all of them, or, if the results are in
   /// order, those after the one that failed. The error is thrown at its position in the sequence, when none of the
@@ -24,16 +24,16 @@ extension OperationQueueExtensions {
   /// - Parameters:
   ///   - inputs: The values to call `transform` with.
   ///   - isInOrder: Whether the results are in the order of the inputs. Otherwise, they are in the order of completion.
-  ///   - window: The maximum number of inputs in progress. The default is the number of operations that the queue runs
-  ///     at the same time, or 64 if the system decides.
+  ///   - maxInFlightCount: The maximum number of inputs in progress. The default is the number of operations that the
+  ///     queue runs at the same time, or 64 if the system decides.
   ///   - transform: The function to call.
   /// - Returns: The results, as they become available.
-  /// - Precondition: `window` is 1 or more.
+  /// - Precondition: `maxInFlightCount` is 1 or more.
   public func results<Input: Sendable, Output: Sendable>(
-    of inputs: some Sequence<Input> & Sendable, inOrder isInOrder: Bool = true, window: Int? = nil,
+    of inputs: some Sequence<Input> & Sendable, inOrder isInOrder: Bool = true, maxInFlightCount: Int? = nil,
     _ transform: @escaping @Sendable (Input) async throws -> Output
   ) -> OperationResults<Output> {
-    results(isInOrder, window) { body in
+    results(isInOrder, maxInFlightCount) { body in
       for input in inputs { guard try await body({ try await transform(input) }) else { break } }
     }
   }
@@ -47,16 +47,16 @@ extension OperationQueueExtensions {
   /// - Parameters:
   ///   - inputs: The values to call `transform` with.
   ///   - isInOrder: Whether the results are in the order of the inputs. Otherwise, they are in the order of completion.
-  ///   - window: The maximum number of inputs in progress. The default is the number of operations that the queue runs
-  ///     at the same time, or 64 if the system decides.
+  ///   - maxInFlightCount: The maximum number of inputs in progress. The default is the number of operations that the
+  ///     queue runs at the same time, or 64 if the system decides.
   ///   - transform: The function to call.
   /// - Returns: The results, as they become available.
-  /// - Precondition: `window` is 1 or more.
+  /// - Precondition: `maxInFlightCount` is 1 or more.
   public func results<Inputs: AsyncSequence & Sendable, Output: Sendable>(
-    of inputs: Inputs, inOrder isInOrder: Bool = true, window: Int? = nil,
+    of inputs: Inputs, inOrder isInOrder: Bool = true, maxInFlightCount: Int? = nil,
     _ transform: @escaping @Sendable (Inputs.Element) async throws -> Output
   ) -> OperationResults<Output> where Inputs.Element: Sendable {
-    results(isInOrder, window) { body in
+    results(isInOrder, maxInFlightCount) { body in
       for try await input in inputs { guard try await body({ try await transform(input) }) else { break } }
     }
   }
@@ -64,15 +64,15 @@ extension OperationQueueExtensions {
 
 extension OperationQueue {
   fileprivate final func results<Output: Sendable>(
-    _ isInOrder: Bool, _ window: Int?, _ forEachCall: @escaping OperationResults<Output>.Calls
+    _ isInOrder: Bool, _ maxInFlightCount: Int?, _ forEachCall: @escaping OperationResults<Output>.Calls
   ) -> OperationResults<Output> {
-    require(window ?? 1 > 0, "results(of:) of \(label) with a window of \(window ?? 0): use 1 or more.")
-    return OperationResults(queue: self, isInOrder: isInOrder, window: window ?? width, forEachCall: forEachCall)
+    require(maxInFlightCount ?? 1 > 0, "results(of:) of \(label) with maxInFlightCount \(maxInFlightCount ?? 0): use 1 or more.")
+    return OperationResults(queue: self, isInOrder: isInOrder, maxInFlightCount: maxInFlightCount ?? width, forEachCall: forEachCall)
   }
 }
 
 /// The results of an asynchronous function for many inputs, as they become available; see
-/// ``OperationQueueExtensions/results(of:inOrder:window:_:)-(_,_,_,(Input)->Output)``.
+/// ``OperationQueueProtocol/results(of:inOrder:maxInFlightCount:_:)-(_,_,_,(Input)->Output)``.
 public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
   /// The type of one result.
   public typealias Element = Output
@@ -85,14 +85,14 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
 
   fileprivate let queue: OperationQueue
   fileprivate let isInOrder: Bool
-  fileprivate let window: Int
+  fileprivate let maxInFlightCount: Int
   fileprivate let forEachCall: Calls
 
   /// Begins an iteration.
   ///
   /// It calls the function for the first time when its first result is requested.
   public func makeAsyncIterator() -> Iterator {
-    let line = ResultsBuffer<Output>(window: window, isInOrder: isInOrder)
+    let line = ResultsBuffer<Output>(maxInFlightCount: maxInFlightCount, isInOrder: isInOrder)
     return Iterator(results: self, owner: ResultsOwner(line), arrivals: line.arrivals.makeAsyncIterator())
   }
 

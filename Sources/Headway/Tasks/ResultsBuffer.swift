@@ -44,11 +44,11 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
   // Protected by its lock. Nothing is called and no user object is released under it.
   private let state: Guarded<State>
 
-  init(window: Int, isInOrder: Bool) {
+  init(maxInFlightCount: Int, isInOrder: Bool) {
     (arrivals, arrival) = AsyncStream.makeStream()
     (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     self.isInOrder = isInOrder
-    state = Guarded(State(places: window))
+    state = Guarded(State(places: maxInFlightCount))
   }
 
   var isOver: Bool { state.withLock { $0.isOver } }

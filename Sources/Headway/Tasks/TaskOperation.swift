@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let page = queue.addTask { try await fetch(addresses[0]) }
-/// let image = queue.addTask(after: page) { try await render(page.value) }
+/// let image = queue.addTask(dependingOn: page) { try await render(page.value) }
 /// let png = try await image.value
 /// ```
 ///
@@ -83,14 +83,14 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   /// The value that the function returned.
   ///
-  /// Waits like ``OperationExtensions/finished()``, but does not suspend in an operation that depends on this one. If
-  /// the waiting task is cancelled, the wait ends and the operation continues.
+  /// Waits like ``OperationProtocol/untilFinished()``, but does not suspend in an operation that depends on this one.
+  /// If the waiting task is cancelled, the wait ends and the operation continues.
   ///
   /// - Throws: The error that the function threw; a ``DependencyError`` if the function did not run because a required
   ///   dependency failed; `CancellationError` if the operation or the waiting task was cancelled.
   public var value: Success {
     get async throws {
-      try await finishedSuccessfully()
+      try await untilSucceeded()
       // The task has ended by now, so this does not suspend.
       guard let task else { preconditionFailure("an operation is used after it was freed") }
       return try await task.value

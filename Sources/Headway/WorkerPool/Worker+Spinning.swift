@@ -27,7 +27,7 @@ extension Worker {
   /// workers if spinning was in vain the last times, because work arrives too rarely.
   ///
   /// - Parameter spin: Checks for something to do as long as its argument returns true.
-  func spin(_ spin: (_ goesOn: () -> Bool) -> Void) {
+  func spin(_ spin: (_ mayContinue: () -> Bool) -> Void) {
     guard pool.spinning.begins() else { return }
     let end = DispatchTime.now().uptimeNanoseconds + Self.spinTime
     var isInVain = false

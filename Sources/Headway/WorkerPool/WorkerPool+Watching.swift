@@ -15,33 +15,33 @@ extension WorkerPool {
   /// Applies the result of a check by the pool manager.
   ///
   /// - Returns: Whether anything changed.
-  func take(_ sight: PoolSight) -> Bool {
-    var isChanged = sight.helpsOut
+  func take(_ sample: PoolSample) -> Bool {
+    var isChanged = sample.helpsOut
     changeAndSend { state in
-      for (worker, sleepCount) in sight.computing where worker.sleepCount == sleepCount {
+      for (worker, sleepCount) in sample.computing where worker.sleepCount == sleepCount {
         worker.blockedSince = 0
         guard worker.status == .foundBlocked else { continue }
         worker.status = .working
         state.blocked -= 1
-        state.noBurstBefore = sight.now + Self.caution
+        state.noBurstBefore = sample.now + Self.caution
         isChanged = true
         if state.atWork > state.width { worker.leavesSoon.store(true, ordering: .relaxed) }
       }
-      if noteBlocked(sight, &state) { isChanged = true }
-      if sight.helpsOut, state.hasUnvisitedWork { state.helpsOut = true }
+      if noteBlocked(sample, &state) { isChanged = true }
+      if sample.helpsOut, state.hasUnvisitedWork { state.helpsOut = true }
     }
     return isChanged
   }
 
-  private func noteBlocked(_ sight: PoolSight, _ state: inout State) -> Bool {
-    let now = sight.now
+  private func noteBlocked(_ sample: PoolSample, _ state: inout State) -> Bool {
+    let now = sample.now
     func isLong(_ worker: Worker) -> Bool { now - worker.blockedSince >= Self.trial }
     var (onTrial, hasLong) = (0, false)
     for worker in state.workers where worker.status == .foundBlocked {
       if isLong(worker) { hasLong = true } else { onTrial += 1 }
     }
     var new: [Worker] = []
-    for (worker, sleepCount) in sight.blocked {
+    for (worker, sleepCount) in sample.blocked {
       // The worker might have continued during the check.
       guard worker.status == .working, worker.sleepCount == sleepCount else { continue }
       if worker.blockedSince == 0 { worker.blockedSince = now }
@@ -49,7 +49,7 @@ extension WorkerPool {
       new.append(worker)
     }
     // Operations block for long, and none has computed afterwards, so the next ones will probably also block.
-    let isBurst = hasLong && !sight.isSomeBusy && sight.computing.isEmpty && now >= state.noBurstBefore
+    let isBurst = hasLong && !sample.isSomeBusy && sample.computing.isEmpty && now >= state.noBurstBefore
     var isChanged = false
     for worker in new where isBurst || isLong(worker) || onTrial < Self.mostOnTrial {
       if !isLong(worker) { onTrial += 1 }
@@ -58,7 +58,7 @@ extension WorkerPool {
       state.blocked += 1
       isChanged = true
     }
-    if sight.isSomeBusy || !sight.computing.isEmpty || now < state.noBurstBefore {
+    if sample.isSomeBusy || !sample.computing.isEmpty || now < state.noBurstBefore {
       state.burst = 0
     } else if isBurst, isChanged {
       state.burst = min(max(1, state.burst * 2), Self.greatestBurst)

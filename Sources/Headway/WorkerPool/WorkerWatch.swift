@@ -84,13 +84,13 @@ struct WorkerWatch {
         }, state.taken, !state.work.isEmpty, max(0, state.atWork - state.width)
       )
     }
-    var sight = PoolSight(now: now)
+    var sample = PoolSample(now: now)
     for (worker, wasBlocked) in workers {
       switch Self.judge(worker, wasBlocked: wasBlocked, now) {
       case nil: break
-      case .blocked: sight.blocked.append((worker, worker.sleepCount))
-      case .computing: sight.computing.append((worker, worker.sleepCount))
-      case .unclear: sight.isSomeBusy = true
+      case .blocked: sample.blocked.append((worker, worker.sleepCount))
+      case .computing: sample.computing.append((worker, worker.sleepCount))
+      case .unclear: sample.isSomeBusy = true
       }
     }
     var history = pools[pool.workerClass]
@@ -98,11 +98,11 @@ struct WorkerWatch {
       (history.taken, history.standsSince) = (taken, now)
     }
     if now - history.standsSince >= Self.patience << min(excess, Self.mostDoublings) {
-      sight.helpsOut = true
+      sample.helpsOut = true
       history.standsSince = now
     }
     pools[pool.workerClass] = history
-    return pool.take(sight)
+    return pool.take(sample)
   }
 
   private enum Judgement {
@@ -144,7 +144,7 @@ struct WorkerWatch {
 }
 
 /// The result of one check of a pool's workers.
-struct PoolSight {
+struct PoolSample {
   let now: UInt64
   /// Each worker with the number of times that it had slept.
   var blocked: [(worker: Worker, sleepCount: UInt64)] = []

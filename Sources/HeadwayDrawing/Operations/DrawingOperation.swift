@@ -70,7 +70,7 @@ public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
   /// - Throws: The error of the operation; `CancellationError` if the operation or the waiting task is cancelled.
   public var value: Image {
     get async throws {
-      try await finishedSuccessfully()
+      try await untilSucceeded()
       guard let image else { throw CancellationError() }
       return image
     }
@@ -82,8 +82,8 @@ public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
   /// released without a call. Handlers are called in the order of their registration. A handler that you register after
   /// the operation has finished is called, too.
   ///
-  /// ``value``, `await finished()`, and the queue's `await finished()` include the call. Blocking waits do not, because
-  /// they may block the main thread.
+  /// ``value``, `await untilFinished()`, and the queue's `await untilFinished()` include the call. Blocking waits do
+  /// not, because they may block the main thread.
   ///
   /// - Parameter handler: Receives the image on the main thread.
   public func onImage(_ handler: @escaping @MainActor @Sendable (Image) -> Void) {

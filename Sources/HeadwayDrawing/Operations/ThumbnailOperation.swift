@@ -62,7 +62,7 @@ public final class ThumbnailOperation: Headway.Operation, @unchecked Sendable {
   /// - Throws: The error of the operation; `CancellationError` if the operation or the waiting task is cancelled.
   public var value: Image {
     get async throws {
-      try await finishedSuccessfully()
+      try await untilSucceeded()
       guard let image else { throw CancellationError() }
       return image
     }

@@ -9,7 +9,7 @@ import Synchronization
 /// ```swift
 /// let download = DownloadOperation("https://example.org/feed.zip", to: "feed.zip")
 /// queue.addOperation(download)
-/// try await download.finishedSuccessfully()
+/// try await download.untilSucceeded()
 /// ```
 ///
 /// The content is written to `PATH.headway-part` next to the file. When it is complete and on disk, the file is

@@ -61,7 +61,7 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
   /// - Throws: The error of the operation; `CancellationError` if the operation or the waiting task is cancelled.
   public final var value: HTTPResponse {
     get async throws {
-      try await finishedSuccessfully()
+      try await untilSucceeded()
       guard let response else { throw CancellationError() }
       return response
     }

@@ -68,7 +68,7 @@ public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked S
   /// - Throws: The error of the operation; `CancellationError` if the operation or the waiting task is cancelled.
   public var value: Value {
     get async throws {
-      try await finishedSuccessfully()
+      try await untilSucceeded()
       guard let value = result.withLock({ $0 }) else { throw CancellationError() }
       return value
     }

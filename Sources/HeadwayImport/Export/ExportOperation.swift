@@ -11,7 +11,7 @@ import Synchronization
 /// ```swift
 /// let export = ExportOperation(table: "stops", ofDatabase: "vbb.sqlite", to: "stops.csv")
 /// OperationQueue().addOperation(export)
-/// try await export.finished()
+/// try await export.untilFinished()
 /// print(export.rowCount)
 /// ```
 ///

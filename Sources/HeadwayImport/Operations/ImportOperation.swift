@@ -10,7 +10,7 @@ import Synchronization
 /// ```swift
 /// let database = try ImportDatabase(path: "vbb.sqlite")
 /// let operation = ImportOperation(file: "stops.txt", into: database)
-/// let watch = operation.progress.observe { print($0.fractionCompleted) }
+/// let watch = operation.progress.onChange { print($0.fractionCompleted) }
 /// queue.addOperation(operation)
 /// ```
 ///

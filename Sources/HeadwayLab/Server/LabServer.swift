@@ -211,7 +211,7 @@ package final class LabServer: Sendable {
     }
     router.post("api/priority") { [lab] request, context in
       let change = try await request.decode(as: PriorityRequest.self, context: context)
-      let isDone = lab.setPriority(QueuePriority(nearest: change.priority), of: change.task)
+      let isDone = lab.setPriority(QueuePriority(roundingTowardNormal: change.priority), of: change.task)
       return isDone ? HTTPResponse.Status.accepted : .conflict
     }
     router.post("api/dependency") { [lab] request, context in

@@ -42,7 +42,7 @@ final class BoardWorkshop: Sendable {
     var run = 0
     var left = 0
     var isClosed = false
-    var tokens: [ObservationToken] = []
+    var tokens: [KeyValueObservation] = []
   }
 
   private static let names = ["Fetch", "Unpack", "Parse", "Resize", "Draw", "Save", "Index", "Notify"]
@@ -92,7 +92,7 @@ final class BoardWorkshop: Sendable {
       }
       return Response(
         status: .ok, headers: [.contentType: "text/plain; charset=utf-8"],
-        body: ResponseBody(byteBuffer: ByteBuffer(string: queue.diagnose(operations[box - 1]))))
+        body: ResponseBody(byteBuffer: ByteBuffer(string: operations[box - 1].diagnosis)))
     }
   }
 
@@ -140,7 +140,7 @@ final class BoardWorkshop: Sendable {
       return refuse(&state, "\(second.name) has started, and waits for nothing anymore.")
     }
     operation.addDependency(state.operations[from - 1])
-    if let cycle = operation.dependencyCycle() {
+    if let cycle = operation.firstDependencyCycle() {
       operation.removeDependency(state.operations[from - 1])
       let numbers = cycle.compactMap { member in state.operations.firstIndex { $0 === member }.map { $0 + 1 } }
       // In the order of waiting, starting with the box that was meant to wait.

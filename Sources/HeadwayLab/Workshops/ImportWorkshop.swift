@@ -79,7 +79,7 @@ final class ImportWorkshop: Sendable {
         try SampleFeed(stopTimes: stopTimes).write(to: source, isCancelled: { writing?.isCancelled ?? true })
       }
       turn.add([writing])
-      try await writing.finishedSuccessfully()
+      try await writing.untilSucceeded()
     }
     let path = folder + "/feed.sqlite"
     let feedImport = try FeedImport(folder: source, into: ImportDatabase(path: path))

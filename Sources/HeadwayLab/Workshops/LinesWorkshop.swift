@@ -74,7 +74,7 @@ final class LinesWorkshop: Sendable {
           try SampleLog.write(to: path, size: size) { writing?.isCancelled ?? true }
         }
         turn.add([writing])
-        try await writing.finishedSuccessfully()
+        try await writing.untilSucceeded()
         if writing.isCancelled { throw CancellationError() }
       }
       try await search(path, wanted.text, size: size)
@@ -108,7 +108,7 @@ final class LinesWorkshop: Sendable {
       memory.append(ProcessMemory.resident)
       publish(event(.running, "Searching …", size: size, start, memory))
     }
-    try await search.finished()
+    try await search.untilFinished()
     if let error = search.error { throw error }
     if search.isCancelled { throw CancellationError() }
     publish(event(.finished, "The end of the file is reached.", size: size, start, memory))

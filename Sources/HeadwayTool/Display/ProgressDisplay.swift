@@ -11,7 +11,7 @@ class ProgressDisplay: @unchecked Sendable {  // Locks protect all mutable state
   private let mostNotes: Int
 
   // Each protected by its lock.
-  private let observations = Mutex<[ObservationToken]>([])
+  private let observations = Mutex<[KeyValueObservation]>([])
   private let drawing = Mutex<Task<Void, Never>?>(nil)
   private let notes = Mutex<[String]>([])
   private let screen = Mutex(Screen())
@@ -76,7 +76,7 @@ class ProgressDisplay: @unchecked Sendable {  // Locks protect all mutable state
   ///   - report: Called on the thread that made the progress.
   func observe(_ progress: OperationProgress, every step: Int, _ report: @escaping @Sendable (Int) -> Void) {
     let last = LastStep()
-    let observation = progress.observe { progress in
+    let observation = progress.onChange { progress in
       let percent = Int(progress.fractionCompleted * 100)
       if last.advance(to: percent / step) { report(percent) }
     }

@@ -143,7 +143,7 @@ struct FetchCommand: AsyncParsableCommand {
     }
     display.start()
     queue.addOperations(downloads, waitUntilFinished: false)
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     await display.stop()
     for error in downloads.compactMap(\.error) { ToolExit.say("\(error)") }
     let code = exitCode(downloads, stoppedBy: signals.stopSignal)

@@ -42,7 +42,7 @@ struct SourceDownloads {
     let signals = Signals { queue.cancelAllOperations() }
     display.start()
     queue.addOperations(downloads, waitUntilFinished: false)
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     await display.stop()
     if let error = downloads.lazy.compactMap(\.error).first { throw error }
     if let signal = signals.stopSignal { throw ExitCode(128 + signal) }

@@ -29,7 +29,7 @@ struct FeedChecking {
     }
     display.start()
     queue.addOperations(check.operations, waitUntilFinished: false)
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     await display.stop()
     if let error = check.operations.last?.error { throw error }
 

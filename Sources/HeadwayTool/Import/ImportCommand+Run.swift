@@ -50,7 +50,7 @@ extension ImportCommand {
 
     display.start()
     queue.addOperations(operations, waitUntilFinished: false)
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     await display.stop()
     // Closing moves the write-ahead log into the database, which can take long. A second signal still ends the process
     // immediately.

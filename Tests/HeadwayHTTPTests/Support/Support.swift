@@ -31,7 +31,7 @@ extension HTTPOperation {
   func run() async throws {
     let queue = OperationQueue()
     queue.addOperation(self)
-    try await finished()
+    try await untilFinished()
   }
 
   var httpError: HTTPError? { error as? HTTPError }

@@ -186,11 +186,11 @@ import Testing
     let barrier = queue.operations[0]
     #expect(queue.operationCount == 1)
     let task = Task {
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       return barrier.isFinished
     }
     end.open()
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     #expect(barrier.error as? Mishap == Mishap())
     #expect(try await task.value)
   }

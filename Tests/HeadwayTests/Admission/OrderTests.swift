@@ -60,7 +60,7 @@ import Testing
   func notReady() {
     let queue = OperationQueue(order: .fifo)
     let executor = StepExecutor()
-    executor.attach(queue)
+    executor.control(queue)
     let record = EventRecorder<Int>()
     let elsewhere = BlockOperation()
     let operations = (0..<6).map { number in BlockOperation { record.record(number) } }
@@ -68,14 +68,14 @@ import Testing
     operations[3].addDependency(elsewhere)
     operations[5].queuePriority = .veryHigh
     queue.addOperations(operations, waitUntilFinished: false)
-    executor.run()
+    executor.runSteps()
     #expect(record.events == [0])
     #expect(queue.operations == Array(operations[1...]))
     operations[1].cancel()
-    executor.run()
+    executor.runSteps()
     #expect(record.events == [0, 2])
     elsewhere.start()
-    executor.run()
+    executor.runSteps()
     #expect(record.events == [0, 2, 3, 4, 5])
     #expect(queue.operationCount == 0)
   }
@@ -84,7 +84,7 @@ import Testing
   func batch() {
     let queue = OperationQueue(order: .fifo)
     let executor = StepExecutor()
-    executor.attach(queue)
+    executor.control(queue)
     let record = EventRecorder<Int>()
     let elsewhere = BlockOperation()
     let late = BlockOperation { record.record(2) }
@@ -98,10 +98,10 @@ import Testing
     queue.addOperation(late)
     for number in 3..<9 { queue.addOperation { record.record(number) } }
     queue.isSuspended = false
-    executor.run()
+    executor.runSteps()
     #expect(record.events == [0, 1])
     late.removeDependency(elsewhere)
-    executor.run()
+    executor.runSteps()
     #expect(record.events == Array(0..<9))
   }
 
@@ -118,17 +118,17 @@ import Testing
     }
     let queue = OperationQueue(order: .fifo)
     let executor = StepExecutor()
-    executor.attach(queue)
+    executor.control(queue)
     let record = EventRecorder<Int>()
     let reluctant = Reluctant(record)
     queue.addOperation(reluctant)
     queue.addBarrierBlock { record.record(1) }
     queue.addOperation { record.record(2) }
-    executor.run()
+    executor.runSteps()
     #expect(record.events.isEmpty)
     reluctant.isWilling.store(true, ordering: .relaxed)
     reluctant.didChangeValue(forKey: "isReady")
-    executor.run()
+    executor.runSteps()
     #expect(record.events == [0, 1, 2])
   }
 
@@ -159,21 +159,21 @@ import Testing
     first.addDependency(hold)
     queue.addOperations([first, second, third], waitUntilFinished: false)
     #expect(
-      queue.diagnose(second)
+      second.diagnosis
         == "‘second’ never runs, since it waits for a cycle: "
         + "‘first’, which waits for ‘third’, which waits for ‘second’, which waits for ‘first’"
-        || second.dependencyCycle()?.count == 3)
+        || second.firstDependencyCycle()?.count == 3)
     // Through a cancelled operation that has its own code to run, which waits for none of them.
     final class OwnStart: Headway.Operation, @unchecked Sendable { override func start() { super.start() } }
     let (cancelled, fourth) = (OwnStart(), BlockOperation(name: "fourth"))
     queue.isSuspended = true
     queue.addOperations([cancelled, fourth], waitUntilFinished: false)
     cancelled.cancel()
-    #expect(fourth.dependencyCycle()?.count == 3)
+    #expect(fourth.firstDependencyCycle()?.count == 3)
     queue.isSuspended = false
     first.removeDependency(third)
-    #expect(second.dependencyCycle() == nil)
-    #expect(queue.diagnose(third) == "‘third’ waits behind ‘second’ in queue ‘line’")
+    #expect(second.firstDependencyCycle() == nil)
+    #expect(third.diagnosis == "‘third’ waits behind ‘second’ in queue ‘line’")
     hold.start()
     queue.waitUntilAllOperationsAreFinished()
   }

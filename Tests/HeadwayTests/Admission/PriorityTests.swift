@@ -10,7 +10,7 @@ import Testing
       (-3, .normal), (-1, .normal), (0, .normal), (3, .normal), (4, .high), (5, .high), (7, .high), (8, .veryHigh),
       (9, .veryHigh), (10_000, .veryHigh), (.max, .veryHigh),
     ])
-  func nearest(number: Int, priority: QueuePriority) { #expect(QueuePriority(nearest: number) == priority) }
+  func nearest(number: Int, priority: QueuePriority) { #expect(QueuePriority(roundingTowardNormal: number) == priority) }
 
   @Test("P1: the five priorities have Foundation's numbers, and compare by urgency") func numbers() {
     #expect(QueuePriority.allCases.map(\.rawValue) == [-8, -4, 0, 4, 8])

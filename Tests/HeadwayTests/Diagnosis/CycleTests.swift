@@ -8,29 +8,29 @@ import Testing
 @Suite("Cycles and stalls", .hangLimit) struct CycleTests {
   private let executor = StepExecutor()
 
-  @Test("D6: dependencyCycle() returns the circle, or nil") func cycle() {
+  @Test("D6: firstDependencyCycle() returns the circle, or nil") func cycle() {
     let operations = ["a", "b", "c"].map { BlockOperation(name: $0) }
     let outside = BlockOperation(name: "outside")
-    #expect(operations[0].dependencyCycle() == nil)
+    #expect(operations[0].firstDependencyCycle() == nil)
     operations[0].addDependency(operations[1])
     operations[1].addDependency(operations[2])
     outside.addDependency(operations[0])
-    #expect(outside.dependencyCycle() == nil)
+    #expect(outside.firstDependencyCycle() == nil)
     operations[2].addDependency(operations[0])
-    #expect(operations[0].dependencyCycle() == operations)
-    #expect(operations[1].dependencyCycle() == [operations[1], operations[2], operations[0]])
-    #expect(outside.dependencyCycle() == operations)
+    #expect(operations[0].firstDependencyCycle() == operations)
+    #expect(operations[1].firstDependencyCycle() == [operations[1], operations[2], operations[0]])
+    #expect(outside.firstDependencyCycle() == operations)
     let queue = executor.queue("import")
     queue.addOperations(operations + [outside], waitUntilFinished: false)
-    #expect(executor.run() == 0)
+    #expect(executor.runSteps() == 0)
     #expect(
-      queue.diagnose(operations[1]) == """
+      operations[1].diagnosis == """
         ‘b’ never runs, since it is part of a cycle: ‘b’, which waits for ‘c’, which waits for ‘a’, which waits for ‘b’
         """)
-    #expect(queue.diagnose(outside).hasPrefix("‘outside’ never runs, since it waits for a cycle: ‘a’"))
+    #expect(outside.diagnosis.hasPrefix("‘outside’ never runs, since it waits for a cycle: ‘a’"))
     operations[1].cancel()
-    #expect(operations[0].dependencyCycle() == nil)
-    executor.run()
+    #expect(operations[0].firstDependencyCycle() == nil)
+    executor.runSteps()
     #expect(queue.operationCount == 0)
     #expect(operations[0].outcome.isSuccess && outside.outcome.isSuccess)
   }
@@ -39,18 +39,18 @@ import Testing
     let inner = BlockOperation(name: "inner")
     let nested = GroupOperation(name: "nested", operations: [inner])
     let group = GroupOperation(name: "group", operations: [nested])
-    #expect(inner.dependencyCycle() == nil && group.dependencyCycle() == nil)
+    #expect(inner.firstDependencyCycle() == nil && group.firstDependencyCycle() == nil)
     group.addDependency(inner)
     let queue = executor.queue("import")
     queue.addOperation(group)
-    executor.run()
-    #expect(group.dependencyCycle() == [group, inner, nested])
-    #expect(inner.dependencyCycle() == [inner, nested, group])
-    #expect(queue.diagnose(group).hasPrefix("‘group’ never runs, since it is part of a cycle"))
+    executor.runSteps()
+    #expect(group.firstDependencyCycle() == [group, inner, nested])
+    #expect(inner.firstDependencyCycle() == [inner, nested, group])
+    #expect(group.diagnosis.hasPrefix("‘group’ never runs, since it is part of a cycle"))
     inner.cancel()
     // Threads of the pool end the operations of a group that has not started.
     let hasEnded = eventually {
-      executor.run()
+      executor.runSteps()
       return queue.operationCount == 0
     }
     #expect(hasEnded && group.outcome.isSuccess)
@@ -63,10 +63,10 @@ import Testing
     queue.addOperation(before)
     queue.addBarrierBlock {}
     queue.addOperation(after)
-    #expect(executor.run() == 0)
-    #expect(Set(before.dependencyCycle() ?? []) == Set(queue.operations))
+    #expect(executor.runSteps() == 0)
+    #expect(Set(before.firstDependencyCycle() ?? []) == Set(queue.operations))
     after.cancel()
-    executor.run()
+    executor.runSteps()
     #expect(queue.operationCount == 0)
   }
 
@@ -85,12 +85,12 @@ import Testing
     // Takes the thread's steps, up to the last one before the operation executes.
     let first = try #require(batch.next())
     batch.noteCurrent(first)
-    #expect(operations.allSatisfy { $0.dependencyCycle() == nil })
+    #expect(operations.allSatisfy { $0.firstDependencyCycle() == nil })
     batch.withdrawCurrent()
     #expect(queue.update(collectingBatches: true) { $0.admission.claimTaken(operations[0], of: batch) })
     queue.run(operations[0])
     batch.release()
-    executor.run()
+    executor.runSteps()
     #expect(queue.operationCount == 0)
   }
 
@@ -112,9 +112,9 @@ import Testing
         second.addDependency(first)
       }
     }
-    #expect(first.dependencyCycle() == nil)
+    #expect(first.firstDependencyCycle() == nil)
     first.addDependency(second)
-    #expect(first.dependencyCycle()?.count == 2)
+    #expect(first.firstDependencyCycle()?.count == 2)
     first.removeDependency(second)
   }
 
@@ -137,7 +137,7 @@ import Testing
     operations[0].partner.withLock { $0 = operations[1] }
     operations[1].partner.withLock { $0 = operations[0] }
     operations[0].addDependency(operations[1])
-    #expect(operations[0].dependencyCycle() == nil)
+    #expect(operations[0].firstDependencyCycle() == nil)
     #expect(operations.map { $0.looks.load(ordering: .relaxed) } == [2, 2])
     for operation in operations { operation.partner.withLock { $0 = nil } }
   }
@@ -145,9 +145,9 @@ import Testing
   @Test("D6: the search copes with chains of 100,000 and does linear work") func longChain() {
     let operations = (0..<100_000).map { _ in BlockOperation {} }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
-    #expect(operations.last!.dependencyCycle() == nil)
+    #expect(operations.last!.firstDependencyCycle() == nil)
     operations[0].addDependency(operations.last!)
-    #expect(operations[500].dependencyCycle()?.count == 100_000)
+    #expect(operations[500].firstDependencyCycle()?.count == 100_000)
     operations[0].removeDependency(operations.last!)
   }
 
@@ -165,7 +165,7 @@ import Testing
     }
     // Reported once; and when the operation continues, everything works.
     operations[0].cancel()
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     var rest: [OperationQueueEvent] = []
     while let event = await events.next() {
       rest.append(event)
@@ -209,6 +209,6 @@ import Testing
     #expect(await stall(&first) == Set(operations))
     #expect(await stall(&second) == Set(operations))
     operations[0].cancel()
-    for queue in queues { try? await queue.finished() }
+    for queue in queues { try? await queue.untilAllOperationsAreFinished() }
   }
 }

@@ -24,7 +24,7 @@ import Testing
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
     queue.addOperations(operations, waitUntilFinished: false)
     #expect(Asked.count.load(ordering: .relaxed) == 0)
-    #expect(operations.last?.dependencyCycle() == nil)
+    #expect(operations.last?.firstDependencyCycle() == nil)
     #expect(Asked.count.load(ordering: .relaxed) <= 2 * operations.count)
     queue.cancelAllOperations()
     queue.waitUntilAllOperationsAreFinished()
@@ -36,10 +36,10 @@ import Testing
     let operations = (0..<100_000).map { _ in BlockOperation {} }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
     queue.addOperations(operations, waitUntilFinished: false)
-    #expect(operations.last?.dependencyCycle() == nil)
-    #expect(queue.diagnose(operations[99_999]).contains("which waits (through 99997 others) for"))
+    #expect(operations.last?.firstDependencyCycle() == nil)
+    #expect(operations[99_999].diagnosis.contains("which waits (through 99997 others) for"))
     operations[0].addDependency(operations[99_999])
-    #expect(operations[500].dependencyCycle()?.count == 100_000)
+    #expect(operations[500].firstDependencyCycle()?.count == 100_000)
     operations[0].removeDependency(operations[99_999])
     queue.cancelAllOperations()
     queue.waitUntilAllOperationsAreFinished()
@@ -54,15 +54,15 @@ import Testing
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
     let first = BlockOperation { goOn.wait() }
     operations[0].addDependency(first)
-    let recorder = EventRecorder(of: other)
+    let recorder = EventRecorder(observing: other)
     let waiting = BlockOperation { operations[19_999].waitUntilFinished() }
     other.addOperation(waiting)
     queue.addOperations([first] + operations, waitUntilFinished: false)
     // The work that a long wait does from time to time.
     #expect(eventually { waiting.isExecuting })
-    for _ in 0..<3 { #expect(waiting.dependencyCycle() == nil) }
+    for _ in 0..<3 { #expect(waiting.firstDependencyCycle() == nil) }
     goOn.open()
-    for _ in 0..<3 { #expect(waiting.dependencyCycle() == nil) }
+    for _ in 0..<3 { #expect(waiting.firstDependencyCycle() == nil) }
     other.waitUntilAllOperationsAreFinished()
     // Observers can be notified of the end a moment after the wait for it has ended.
     #expect(eventually { recorder.count >= 4 })

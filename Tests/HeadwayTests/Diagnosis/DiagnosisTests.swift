@@ -42,44 +42,44 @@ import Testing
 
   private let executor = StepExecutor()
 
-  @Test("Q14: diagnose says why an operation is not running") func reasons() {
+  @Test("Q14: the diagnosis explains why an operation is not running") func reasons() {
     let (parse, save) = (BlockOperation(name: "parse"), BlockOperation(name: "save"))
     let (importing, saving) = (executor.queue("import"), executor.queue("save"))
     save.addDependency(parse)
     saving.addOperation(save)
-    #expect(saving.diagnose(save) == "‘save’ waits for ‘parse’, which is in no queue and has not been started")
+    #expect(save.diagnosis == "‘save’ waits for ‘parse’, which is in no queue and has not been started")
     importing.isSuspended = true
     importing.addOperation(parse)
-    #expect(saving.diagnose(save) == "‘save’ waits for ‘parse’, which is suspended in queue ‘import’")
+    #expect(save.diagnosis == "‘save’ waits for ‘parse’, which is suspended in queue ‘import’")
     #expect(
-      saving.diagnose(parse)
+      parse.diagnosis
         == "‘parse’ is suspended in queue ‘import’ (it is in queue ‘import’, not in queue ‘save’)")
     importing.maxConcurrentOperationCount = 0
     importing.isSuspended = false
     #expect(
-      importing.diagnose(parse) == "‘parse’ is held in queue ‘import’, whose maxConcurrentOperationCount is 0")
+      parse.diagnosis == "‘parse’ is held in queue ‘import’, whose maxConcurrentOperationCount is 0")
     importing.maxConcurrentOperationCount = -1
-    #expect(importing.diagnose(parse).hasPrefix("‘parse’ is ready in queue ‘import’ and waits for"))
+    #expect(parse.diagnosis.hasPrefix("‘parse’ is ready in queue ‘import’ and waits for"))
     executor.step()
-    #expect(importing.diagnose(parse) == "‘parse’ has finished")
+    #expect(parse.diagnosis == "‘parse’ has finished")
     save.cancel()
-    #expect(saving.diagnose(save) == "‘save’ was cancelled and is about to leave")
-    executor.run()
-    #expect(saving.diagnose(save) == "‘save’ was cancelled and has finished")
+    #expect(save.diagnosis == "‘save’ was cancelled and is about to leave")
+    executor.runSteps()
+    #expect(save.diagnosis == "‘save’ was cancelled and has finished")
   }
 
-  @Test("Q14: diagnose follows a chain to what it waits for in the end") func chain() {
+  @Test("Q14: the diagnosis follows a chain to what it waits for in the end") func chain() {
     let operations = ["a", "b", "c", "d"].map { BlockOperation(name: $0) }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
     let queue = executor.queue("import")
     queue.isSuspended = true
     queue.addOperations(operations, waitUntilFinished: false)
     #expect(
-      queue.diagnose(operations[3])
+      operations[3].diagnosis
         == "‘d’ waits for ‘c’, which waits (through 1 other) for ‘a’, which is suspended in queue ‘import’")
   }
 
-  @Test("Q14: diagnose tells of limits, barriers and operations that execute") func places() {
+  @Test("Q14: the diagnosis describes limits, barriers and operations that execute") func places() {
     let queue = executor.queue("import")
     queue.maxConcurrentOperationCount = 1
     let running = AsynchronousOperation()
@@ -89,20 +89,20 @@ import Testing
     queue.addBarrierBlock {}
     let last = BlockOperation(name: "last")
     queue.addOperation(last)
-    executor.run()
-    #expect(queue.diagnose(running) == "‘running’ is executing: its finish() has not been called")
-    #expect(queue.diagnose(waiting) == "‘waiting’ waits for a place in queue ‘import’, which runs 1 of at most 1")
-    #expect(queue.diagnose(last) == "‘last’ waits behind a barrier in queue ‘import’")
+    executor.runSteps()
+    #expect(running.diagnosis == "‘running’ is executing: its finish() has not been called")
+    #expect(waiting.diagnosis == "‘waiting’ waits for a place in queue ‘import’, which runs 1 of at most 1")
+    #expect(last.diagnosis == "‘last’ waits behind a barrier in queue ‘import’")
     let barrier = queue.operations[2]
     #expect(
-      queue.diagnose(barrier)
+      barrier.diagnosis
         == "BlockOperation is a barrier in queue ‘import’ and waits for what was added before it, 2 in number")
     running.finish()
-    executor.run()
+    executor.runSteps()
     #expect(queue.operationCount == 0)
   }
 
-  @Test("Q14: diagnose says what the end of an operation lacks that goes on after its start") func ends() {
+  @Test("Q14: the diagnosis names the missing step of an asynchronous operation") func ends() {
     final class Unposted: Headway.Operation, @unchecked Sendable {
       override var isFinished: Bool { false }
     }
@@ -113,18 +113,18 @@ import Testing
     let queue = executor.queue("import")
     let (unposted, start) = (Unposted(), UnpostedStart())
     queue.addOperations([unposted, start], waitUntilFinished: false)
-    executor.run()
-    #expect(queue.diagnose(unposted) == "Unposted is executing: it has not posted that its isFinished is true")
-    #expect(queue.diagnose(start) == "UnpostedStart has been started, and has not posted that its isFinished is true")
+    executor.runSteps()
+    #expect(unposted.diagnosis == "Unposted is executing: it has not posted that its isFinished is true")
+    #expect(start.diagnosis == "UnpostedStart has been started, and has not posted that its isFinished is true")
   }
 
   @Test("Q14: events tell what happens, in order") func events() {
     let queue = executor.queue("import")
-    let recorder = EventRecorder(of: queue)
+    let recorder = EventRecorder(observing: queue)
     let (first, second) = (BlockOperation(name: "first"), BlockOperation(name: "second"))
     second.addDependency(first)
     queue.addOperations([first, second], waitUntilFinished: false)
-    executor.run()
+    executor.runSteps()
     #expect(
       recorder.events.map { "\($0)" } == [
         "added ‘first’", "ready ‘first’", "added ‘second’", "started ‘first’", "finished ‘first’", "ready ‘second’",

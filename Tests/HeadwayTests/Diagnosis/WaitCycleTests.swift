@@ -23,13 +23,13 @@ import Android
   ) -> String {
     let (reported, gate) = (EventRecorder<String>(), Gate())
     let token = queue.listen { event in
-      guard case .waitsInCycle = event else { return }
+      guard case .deadlocked = event else { return }
       reported.record("\(event)")
       gate.open()
     }
     add()
     gate.wait()
-    #expect(queue.diagnose(operation).contains("cycle"))
+    #expect(operation.diagnosis.contains("cycle"))
     operation.cancel()
     queue.waitUntilAllOperationsAreFinished()
     token.invalidate()
@@ -99,15 +99,15 @@ import Android
   ) async throws -> String {
     let (reported, gate) = (EventRecorder<String>(), Gate())
     let token = queue.listen { event in
-      guard case .waitsInCycle = event else { return }
+      guard case .deadlocked = event else { return }
       reported.record("\(event)")
       gate.open()
     }
     queue.addOperation(added)
-    await gate.opened()
-    #expect(queue.diagnose(operation).contains("cycle"))
+    await gate.untilOpen()
+    #expect(operation.diagnosis.contains("cycle"))
     operation.cancel()
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     token.invalidate()
     return reported.events.first ?? ""
   }
@@ -120,11 +120,11 @@ import Android
     let itself = Mutex<TaskOperation<Void>?>(nil)
     let operation = TaskOperation<Void> {
       switch wait {
-      case .finished: try await itself.withLock { $0 }?.finished()
+      case .finished: try await itself.withLock { $0 }?.untilFinished()
       case .value: try await itself.withLock { $0 }?.value
-      case .queue, .outerQueue: try await queue.finished()
-      case .group: try await group.finished()
-      case .outerGroup: try await outer.finished()
+      case .queue, .outerQueue: try await queue.untilAllOperationsAreFinished()
+      case .group: try await group.untilFinished()
+      case .outerGroup: try await outer.untilFinished()
       }
     }
     operation.name = "self"
@@ -153,13 +153,13 @@ import Android
   @Test("W4: other waits of a task are not reported") func asyncWaitForOthers() async throws {
     let (queue, other) = (OperationQueue(), OperationQueue())
     let events = EventRecorder<OperationQueueEvent>()
-    let tokens = [queue, other].map { $0.listen { if case .waitsInCycle = $0 { events.record($0) } } }
+    let tokens = [queue, other].map { $0.listen { if case .deadlocked = $0 { events.record($0) } } }
     let group = GroupOperation(operations: [BlockOperation {}])
     let waiting = queue.addTask {
       let part = queue.addTask { 1 }
       other.addOperation(group)
-      try await group.finished()
-      try await other.finished()
+      try await group.untilFinished()
+      try await other.untilAllOperationsAreFinished()
       return try await part.value
     }
     #expect(try await waiting.value == 1)
@@ -178,12 +178,12 @@ import Android
     dependent.addDependency(caller)
     queue.addOperations([dependent, caller], waitUntilFinished: false)
     #expect(eventually { caller.waits.count == 2 })
-    #expect(Set(caller.dependencyCycle() ?? []) == [caller, dependent])
-    #expect(["‘dependent’", "‘other’", "in a cycle"].allSatisfy { queue.diagnose(caller).contains($0) })
+    #expect(Set(caller.firstDependencyCycle() ?? []) == [caller, dependent])
+    #expect(["‘dependent’", "‘other’", "in a cycle"].allSatisfy { caller.diagnosis.contains($0) })
     dependent.cancel()
     #expect(eventually { caller.waits.count == 1 })
-    #expect(caller.dependencyCycle() == nil)
-    #expect(queue.diagnose(caller).hasSuffix("it waits for ‘other’"))
+    #expect(caller.firstDependencyCycle() == nil)
+    #expect(caller.diagnosis.hasSuffix("it waits for ‘other’"))
     held.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
     #expect(caller.waits.isEmpty)
@@ -206,7 +206,7 @@ import Android
   @Test("W4: the main queue waited for on the main thread is reported") func waitForMainQueue() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await Task { @MainActor in
-        let token = OperationQueue.main.listen { if case .waitsInCycle = $0 { exit(1) } }
+        let token = OperationQueue.main.listen { if case .deadlocked = $0 { exit(1) } }
         OperationQueue.main.addOperations([BlockOperation(name: "blocked")], waitUntilFinished: true)
         token.invalidate()
       }.value

@@ -68,7 +68,7 @@ import Testing
     executor.runBatch(of: queue)
     #expect(order.events == ["before", "begins"])
     #expect(going.isExecuting && place(of: going) == .running && queue.operationCount == 3)
-    executor.run()
+    executor.runSteps()
     #expect(order.events == ["before", "begins", "behind", "last"] && queue.operationCount == 1)
     going.finish()
     #expect(going.isFinished && queue.operationCount == 0 && place(of: going) == .none)
@@ -84,7 +84,7 @@ import Testing
       Work(census) { [queue, order, executor] operation in
         if isEndedElsewhere { onThreads(1) { _ in operation.finish() } } else { operation.finish() }
         order.record("ended, \(queue.operationCount) are left")
-        executor.run()
+        executor.runSteps()
         order.record("main() returns, \(queue.operationCount) are left")
       })
     for number in 1...2 { queue.addOperation { [order] in order.record("\(number)") } }
@@ -129,7 +129,7 @@ import Testing
     }
     #expect(order.events == [] && queue.operationCount == 4)
     operations[2].finish()
-    executor.run()
+    executor.runSteps()
     #expect(order.events == ["1", "3", "4"] && operations.allSatisfy { $0.isFinished } && queue.operationCount == 0)
   }
 
@@ -143,7 +143,7 @@ import Testing
     queue.addOperation(next)
     queue.addOperation { [order] in order.record("last") }
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     #expect(order.events == ["last"] && next.isFinished && queue.operationCount == 0)
   }
 
@@ -181,7 +181,7 @@ import Testing
     reference.release()
     batch.release()
     #expect(queue.operationCount == 1 && queue.operations == [third])
-    executor.run()
+    executor.runSteps()
     #expect(queue.operationCount == 0)
   }
 
@@ -193,7 +193,7 @@ import Testing
     dependent.addDependency(said, requiring: .success)
     for operation in [thrown, said, recorded, dependent] as [Headway.Operation] { queue.addOperation(operation) }
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     #expect(thrown.error as? Mishap == Mishap(name: "thrown") && said.error as? Mishap == Mishap(name: "said"))
     #expect(recorded.error as? Mishap == Mishap(name: "recorded"))
     #expect(dependent.isCancelled && order.events == [] && queue.operationCount == 0)
@@ -214,7 +214,7 @@ import Testing
     queue.addOperation(operation)
     queue.addOperation(dependent)
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     #expect(order.events.first == "observed" && order.events.contains("dependent"))
     #expect(order.events.firstIndex(of: "observed")! < order.events.firstIndex(of: "main() returns")!)
     #expect(eventually { order.events.count == 4 })
@@ -228,7 +228,7 @@ import Testing
       going.append(operation)
       queue.addOperation(operation)
     }
-    executor.run()
+    executor.runSteps()
     #expect(order.events == ["taken"] + Array(repeating: "running", count: Admission.mostAlone) + ["taken"])
     for operation in going { operation.finish() }
     #expect(queue.operationCount == 0)

@@ -120,7 +120,7 @@ import Testing
     queue.addOperation { [queue] in queue.state.withLock { $0.admission.batches.forEach { $0.watch() } } }
     queue.addOperation { [queue] in counts.record(queue.state.withLock { $0.admission.count }) }
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     // The end of the first was collected before the thread began the second.
     #expect(counts.events == [1] && queue.operationCount == 0)
   }
@@ -159,7 +159,7 @@ import Testing
     dependent.addDependency(operation)
     queue.addOperations([operation, dependent], waitUntilFinished: false)
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     #expect(isExecuting.events == [false] && dependent.isFinished && queue.operationCount == 0)
   }
 
@@ -173,7 +173,7 @@ import Testing
       })
     queue.addOperation {}
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     #expect(hadBatches.events == [false] && queue.operationCount == 0)
   }
 

@@ -33,7 +33,7 @@ import Testing
 
   private func run() {
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
   }
 
   @Test("Q4: suspension stops what was taken and not started") func suspended() {
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test("K2: an observer that comes in the middle is told of each change of the count") func observed() {
-    let counts = Mutex<(values: [Int], token: ObservationToken?)>(([], nil))
+    let counts = Mutex<(values: [Int], token: KeyValueObservation?)>(([], nil))
     let others = (0..<8).map { operation("\($0)") }
     let first = operation("first") { [queue] in
       let token = queue.observe(\.operationCount, options: [.initial, .new]) { _, change in

@@ -111,7 +111,7 @@ import Testing
     queue.addOperation(observed)
     warmUp(queue)
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     #expect(insides.events == [1] && ThreadContext.operations.isEmpty)
     token.invalidate()
   }
@@ -127,11 +127,11 @@ import Testing
           let (inner, executor) = (OperationQueue(), VisitExecutor())
           inner.executor = executor
           for _ in 0..<200 { inner.addOperation { ran.add(1, ordering: .relaxed) } }
-          executor.run()
+          executor.runSteps()
         }
         for _ in 0..<200 { queue.addOperation { ran.add(1, ordering: .relaxed) } }
         queue.isSuspended = false
-        try await queue.finished()
+        try await queue.untilAllOperationsAreFinished()
       }
       let count = ran.load(ordering: .relaxed)
       #expect(count == 20 * 600)

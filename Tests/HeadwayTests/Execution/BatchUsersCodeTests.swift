@@ -83,7 +83,7 @@ import Testing
       told.wait()
       done.open()
     }
-    var tokens: [ObservationToken] = []
+    var tokens: [KeyValueObservation] = []
     switch kind {
     case "observer of a dependent":
       let dependent = BlockOperation {}
@@ -249,7 +249,7 @@ import Testing
     barriers.first?.cancel()
     #expect(WaitGraph(of: [first]).isStuck(first))
     first.removeDependency(last)
-    executor.run()
+    executor.runSteps()
     #expect(queue.operationCount == 0 && queue.operations.isEmpty)
   }
 }

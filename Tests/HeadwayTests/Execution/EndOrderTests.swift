@@ -36,13 +36,13 @@ import Testing
       nextRan.wait()
       isOver.open()
     }
-    var token: ObservationToken?
+    var token: KeyValueObservation?
     switch slow {
     case .cancellationObserver: token = operation.observe(\.isCancelled) { _, _ in block() }
     case .endObserver: token = operation.observe(\.isFinished) { _, _ in block() }
     case .completionBlock: operation.completionBlock = block
     case .handlerOfWaiting, .handlerOfExecuting: operation.onCancel(block)
-    case .failureHandler: queue.onFailure = { _, _ in block() }
+    case .failureHandler: queue.failureHandler = { _, _ in block() }
     }
     if slow == .handlerOfWaiting { operation.addDependency(AsynchronousOperation()) }
     OperationQueue().addOperation(dependent)
@@ -56,7 +56,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
     operation.waitUntilFinished()
     dependent.waitUntilFinished()
-    queue.onFailure = nil
+    queue.failureHandler = nil
     token?.invalidate()
     #expect(operation.isFinished && dependent.outcome.isSuccess)
   }
@@ -129,16 +129,16 @@ import Testing
       seen.record("dependent \(dependent.isFinished)")
       isOver.open()
     }
-    var token: ObservationToken?
+    var token: KeyValueObservation?
     switch kind {
     case "observer": token = operation.observe(\.isFinished) { _, _ in block() }
     case "completion block": operation.completionBlock = block
-    default: queue.onFailure = { _, _ in block() }
+    default: queue.failureHandler = { _, _ in block() }
     }
     queue.addOperations([operation, dependent], waitUntilFinished: true)
     isOver.wait()
     queue.waitUntilAllOperationsAreFinished()
-    queue.onFailure = nil
+    queue.failureHandler = nil
     #expect(seen.events == ["operation true", "dependent true"])
     token?.invalidate()
   }

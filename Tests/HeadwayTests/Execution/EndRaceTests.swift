@@ -58,7 +58,7 @@ import Testing
     let census = Crowd()
     let queue = OperationQueue()
     let executor = StepExecutor()
-    executor.attach(queue)
+    executor.control(queue)
     let observed = EventRecorder<Bool>()
     do {
       let operation = CountedOperation(census)
@@ -80,7 +80,7 @@ import Testing
         reference.release()
       }
       #expect(queue.operationCount == 0 && queue.operations.isEmpty)
-      executor.run()
+      executor.runSteps()
       withExtendedLifetime(token) {}
     }
     #expect(observed.count == 1)

@@ -81,7 +81,7 @@ import Testing
     for _ in 0..<200 {
       let (first, second) = (BlockOperation {}, BlockOperation {})
       second.addDependency(first)
-      let ready = EventRecorder(of: second, \.isReady)
+      let ready = EventRecorder(observing: second, at: \.isReady)
       queue.addOperations([second, first], waitUntilFinished: true)
       #expect(ready.events == [false, true])
     }
@@ -89,7 +89,7 @@ import Testing
 
   @Test("K1: an operation that is freed releases its observers, though their tokens remain") func freed() {
     weak var held: EventRecorder<Int>?
-    var tokens: [ObservationToken] = []
+    var tokens: [KeyValueObservation] = []
     for ends in [false, true] {
       let operation = BlockOperation {}
       let record = EventRecorder<Int>()

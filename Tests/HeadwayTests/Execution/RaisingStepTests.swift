@@ -20,11 +20,11 @@ import Testing
     let pool = WorkerPool.pool(of: .background)
     let work = PoolBlock {
       let reference = OperationReference(operation)
-      Worker.current?.goOn(to: reference)
+      Worker.current?.switchOperation(to: reference)
       isThere.open()
       goesOn.wait()
       Worker.current?.raisable.bitwiseOr(1, ordering: .relaxed)
-      thread.run { _ = Worker.current?.goOn(to: nil) }
+      thread.run { _ = Worker.current?.switchOperation(to: nil) }
       end.open()
     }
     pool.submit(work, count: 1)

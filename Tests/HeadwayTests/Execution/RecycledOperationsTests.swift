@@ -51,7 +51,7 @@ import Testing
           if number % 7 == 0 { held.weak.append(WeakOperation(current)) }
         }
       }
-      executor.run()
+      executor.runSteps()
     }
     #expect(order.events == Array(0..<800))
     #expect(Set(held.strong).count == 160 && held.strong.allSatisfy { $0.isFinished && $0.queue == nil })
@@ -64,7 +64,7 @@ import Testing
     // Enough for chains to be taken, regardless of what other tests take.
     for round in 0..<10 {
       for _ in 0..<64 { queue.addOperation {} }
-      executor.run()
+      executor.runSteps()
       queue.isSuspended = true
       for _ in 0..<64 { queue.addOperation {} }
       let operations = queue.operations
@@ -72,7 +72,7 @@ import Testing
       #expect(operations.allSatisfy { $0.isAsNew })
       if round % 2 == 0 { queue.cancelAllOperations() }
       queue.isSuspended = false
-      executor.run()
+      executor.runSteps()
       #expect(
         queue.operationCount == 0 && operations.allSatisfy { $0.isFinished && $0.isCancelled == (round % 2 == 0) })
     }
@@ -84,7 +84,7 @@ import Testing
     let (plain, named) = (BlockOperation {}, BlockOperation {})
     named.name = "import of customer 1"
     for operation in [plain, named] { queue.addOperation(operation) }
-    executor.run()
+    executor.runSteps()
     #expect(plain.isFinished && named.isFinished)
     // With a progress, the end does more work, which closes the links.
     #expect(plain.canBeUsedAgain == !isTracked && !named.canBeUsedAgain)
@@ -127,7 +127,7 @@ import Testing
           }
         }  // They are released here; otherwise, none could be recycled.
         queue.isSuspended = false
-        executor.run()
+        executor.runSteps()
         let ran = order.events.filter { $0 >= round * 100 }.map { $0 - round * 100 }
         #expect(ran.sorted() == (0..<blocks).filter { !cancelled.contains($0) }, "seed \(seed)")
         for (one, next) in later where !cancelled.contains(one) && !cancelled.contains(next) {

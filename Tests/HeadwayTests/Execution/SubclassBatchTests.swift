@@ -67,7 +67,7 @@ import Testing
     #expect(order.events == Array(0..<12))
     #expect(places.events == Array(repeating: .taken, count: 12))
     #expect(operations.allSatisfy { $0.isFinished } && queue.operationCount == 0)
-    executor.run()
+    executor.runSteps()
     #expect(order.events.suffix(3).sorted() == [100, 105, 110])
   }
 
@@ -165,7 +165,7 @@ import Testing
     let failing = Failing()
     for operation in [first, observed, cancelled, failing] { queue.addOperation(operation) }
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     token.invalidate()
     #expect(order.events == ["first", "observed", "finished: true"])
     #expect(cancelled.isFinished && cancelled.isCancelled && failing.error is Fault)
@@ -248,12 +248,12 @@ import Testing
       })
     queue.addOperation(held)
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     #expect(!held.isFinished && queue.operationCount == 1)
     held.isHeld.store(false, ordering: .releasing)
     // Nothing is posted: adding another operation evaluates it.
     queue.addOperation(Plain { order.record("other") })
-    executor.run()
+    executor.runSteps()
     #expect(held.isFinished && queue.operationCount == 0 && order.events == ["first", "other"])
   }
 }

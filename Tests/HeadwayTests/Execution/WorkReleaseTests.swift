@@ -40,7 +40,7 @@ import Testing
       queue.addOperation(operation)
     case .subclassOfBlock: queue.addOperation(Subclass { _ = captured.use() })
     case .barrier: queue.addBarrierBlock { _ = captured.use() }
-    case .invocation: queue.addOperation(InvocationOperation(target: captured, method: Captured.use, object: 1))
+    case .invocation: queue.addOperation(InvocationOperation(target: captured, method: Captured.use, argument: 1))
     case .task: queue.addTask { _ = captured.use() }
     case .suspendingTask:
       queue.addTask {

@@ -6,7 +6,7 @@ import Testing
 @Suite("Steps of runs of graphs", .hangLimit) struct GraphRunStepTests {
   private let executor = GatedExecutor()
   private let graph: OperationGraph
-  private let operation: GraphRunOperation
+  private let operation: GraphOperation
   private let run: GraphRun
 
   /// The first participant is busy, and one node is on its stack.
@@ -14,7 +14,7 @@ import Testing
     let queue = OperationQueue()
     queue.executor = executor
     graph = try OperationGraph { $0.addNode {} }
-    (operation, run) = (graph.operation(), GraphRun(nodeCount: 1, laneCount: 2))
+    (operation, run) = (graph.makeOperation(), GraphRun(nodeCount: 1, laneCount: 2))
     ThreadContext.run(operation, in: queue) { [graph, operation, run] in
       run.begin(operation, limit: 2, home: graph.recycledRuns)
     }

@@ -40,7 +40,7 @@ import Testing
       ran.add(1, ordering: .relaxed)
       if OperationQueue.current !== queue { isElsewhere.store(true, ordering: .relaxed) }
     }
-    let operations = (0..<3).map { _ in graph.operation() }
+    let operations = (0..<3).map { _ in graph.makeOperation() }
     for operation in operations { queue.addOperation(operation) }
     #expect(kind != .suspended || ran.load(ordering: .relaxed) == 0)
     queue.isSuspended = false
@@ -58,7 +58,7 @@ import Testing
     let record = EventRecorder<String>()
     let graph = try rows { _ in record.record("node") }
     queue.addBarrierBlock { record.record("before") }
-    queue.addOperation(graph.operation())
+    queue.addOperation(graph.makeOperation())
     queue.addBarrierBlock { record.record("after") }
     queue.waitUntilAllOperationsAreFinished()
     #expect(record.events == ["before"] + Array(repeating: "node", count: 12) + ["after"])
@@ -71,16 +71,16 @@ import Testing
       dispatchPrecondition(condition: .onQueue(.main))
       if OperationQueue.current === OperationQueue.main { ran.add(1, ordering: .relaxed) }
     }
-    let operation = graph.operation(maxConcurrentNodeCount: limit)
+    let operation = graph.makeOperation(maxConcurrentNodeCount: limit)
     OperationQueue.main.addOperation(operation)
-    try await operation.finished()
+    try await operation.untilFinished()
     #expect(ran.load(ordering: .relaxed) == 12)
   }
 
   @Test("a graph that is started by hand runs, and ends on whichever thread is last") func byHand() throws {
     let ran = Atomic(0)
     let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
-    let operation = graph.operation()
+    let operation = graph.makeOperation()
     #expect(operation.isAsynchronous)
     operation.start()
     operation.waitUntilFinished()
@@ -98,7 +98,7 @@ import Testing
         }
       }
     }
-    let operation = graph.operation()
+    let operation = graph.makeOperation()
     let next = BlockOperation { #expect(operation.isFinished) }
     queue.addOperation(operation)
     queue.addOperation(next)
@@ -113,21 +113,21 @@ import Testing
   func executor() throws {
     let executor = StepExecutor()
     let queue = OperationQueue()
-    executor.attach(queue)
+    executor.control(queue)
     let ran = Atomic(0)
     let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
-    let operation = graph.operation(maxConcurrentNodeCount: 4)
+    let operation = graph.makeOperation(maxConcurrentNodeCount: 4)
     queue.addOperation(operation)
     #expect(executor.step())
     #expect(operation.isFinished && ran.load(ordering: .relaxed) == 12)
-    executor.run()
+    executor.runSteps()
     #expect(ran.load(ordering: .relaxed) == 12)
   }
 
   @Test("dependencies hold from and to a graph") func dependencies() throws {
     let record = EventRecorder<String>()
     let graph = try rows { _ in record.record("node") }
-    let (before, operation) = (BlockOperation { record.record("before") }, graph.operation())
+    let (before, operation) = (BlockOperation { record.record("before") }, graph.makeOperation())
     let after = BlockOperation { record.record("after") }
     operation.addDependency(before)
     after.addDependency(operation)
@@ -149,7 +149,7 @@ import Testing
       }
       graph.addNode(after: [first]) { record.record("second") }
     }
-    let operation = graph.operation()
+    let operation = graph.makeOperation()
     let queue = OperationQueue()
     queue.addOperation(operation)
     started.wait()
@@ -164,13 +164,13 @@ import Testing
   @Test("a graph that is cancelled before its start runs nothing, and runs again later") func cancelledBefore() throws {
     let ran = Atomic(0)
     let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
-    let operation = graph.operation()
+    let operation = graph.makeOperation()
     operation.cancel()
     let queue = OperationQueue()
     queue.addOperations([operation], waitUntilFinished: true)
     #expect(ran.load(ordering: .relaxed) == 0)
     #expect(operation.outcome.isCancelled)
-    queue.addOperations([graph.operation()], waitUntilFinished: true)
+    queue.addOperations([graph.makeOperation()], waitUntilFinished: true)
     #expect(ran.load(ordering: .relaxed) == 12)
   }
 
@@ -180,7 +180,7 @@ import Testing
     let graph = try rows { context in if ran.add(1, ordering: .relaxed).newValue == 5 { context.operation.cancel() } }
     for _ in 0..<10 {
       ran.store(0, ordering: .relaxed)
-      let operation = graph.operation(maxConcurrentNodeCount: 1)
+      let operation = graph.makeOperation(maxConcurrentNodeCount: 1)
       operation.start()
       #expect(operation.outcome.isCancelled)
       #expect(ran.load(ordering: .relaxed) == 5)
@@ -199,11 +199,11 @@ import Testing
       }
       graph.addNode("store", after: [parse]) { record.record("store") }
     }
-    let operation = graph.operation()
+    let operation = graph.makeOperation()
     OperationQueue().addOperations([operation], waitUntilFinished: true)
     #expect(record.events == ["load", "parse"])
     let error = try #require(operation.error as? OperationGraphError)
-    #expect(error.code == .nodeFailed && error.nodeNames == ["parse"] && error.nodes.map(\.number) == [1])
+    #expect(error.code == .nodeFailed && error.nodeNames == ["parse"] && error.nodes.map(\.index) == [1])
     #expect(error.underlyingError as? Mishap == Mishap())
     #expect("\(error)".hasPrefix("node ‘parse’ has failed: Mishap"))
     if case .failure? = operation.outcome {} else { Issue.record("\(String(describing: operation.outcome))") }
@@ -222,7 +222,7 @@ import Testing
         throw Mishap()
       }
     }
-    let operation = graph.operation(maxConcurrentNodeCount: 2)
+    let operation = graph.makeOperation(maxConcurrentNodeCount: 2)
     OperationQueue().addOperations([operation], waitUntilFinished: true)
     #expect((operation.error as? OperationGraphError)?.nodeNames == ["fails"])
   }
@@ -236,13 +236,13 @@ import Testing
       #expect(progress.completedUnitCount <= 11 && progress.totalUnitCount == 12)
     }
     let fractions = EventRecorder<Double>()
-    let operation = graph.operation(maxConcurrentNodeCount: 1)
+    let operation = graph.makeOperation(maxConcurrentNodeCount: 1)
     #expect(operation.progress.totalUnitCount == 12)
-    let token = operation.progress.observe { fractions.record($0.fractionCompleted) }
+    let token = operation.progress.onChange { fractions.record($0.fractionCompleted) }
     OperationQueue().addOperations([operation], waitUntilFinished: true)
     #expect(operation.progress.isFinished && operation.progress.completedUnitCount == 12)
     #expect(fractions.events == (1...12).map { Double($0) / 12 })
-    let parallel = graph.operation(maxConcurrentNodeCount: 3)
+    let parallel = graph.makeOperation(maxConcurrentNodeCount: 3)
     OperationQueue().addOperations([parallel], waitUntilFinished: true)
     #expect(parallel.progress.completedUnitCount == 12)
     _ = token
@@ -251,7 +251,7 @@ import Testing
   @Test("progress that is asked for after the end has counted the nodes") func lateProgress() throws {
     let operation = try OperationGraph { graph in
       for _ in 0..<12 { graph.addNode {} }
-    }.operation()
+    }.makeOperation()
     OperationQueue().addOperations([operation], waitUntilFinished: true)
     #expect(operation.progress.isFinished && operation.progress.completedUnitCount == 12)
   }
@@ -262,18 +262,18 @@ import Testing
       graph.addNode("\"second\"\\\n", after: [first]) {}
       graph.addNode(after: [first]) { throw Mishap() }
     }
-    let silent = graph.operation(maxConcurrentNodeCount: 1)
+    let silent = graph.makeOperation(maxConcurrentNodeCount: 1)
     silent.start()
-    #expect(silent.nodeTimes.isEmpty && !silent.recordsTimes)
-    let operation = graph.operation(maxConcurrentNodeCount: 1, recordsTimes: true)
-    #expect(operation.nodeTimes.isEmpty)
+    #expect(silent.nodeTimings.isEmpty && !silent.recordsTimes)
+    let operation = graph.makeOperation(maxConcurrentNodeCount: 1, recordingTimes: true)
+    #expect(operation.nodeTimings.isEmpty)
     operation.start()
-    let times = operation.nodeTimes
-    #expect(times.first?.name == "first" && times.allSatisfy { $0.thread == 0 && $0.start >= .zero })
+    let times = operation.nodeTimings
+    #expect(times.first?.name == "first" && times.allSatisfy { $0.threadIndex == 0 && $0.startOffset >= .zero })
     #expect(times.contains { $0.name == "node 2" })
-    #expect(times[0].description == "‘first’ on thread 0: \(times[0].duration) after \(times[0].start)")
+    #expect(times[0].description == "‘first’ on thread 0: \(times[0].duration) after \(times[0].startOffset)")
     #expect(
-      graph.dotDescription() == """
+      graph.graphvizDescription() == """
         digraph {
           0 [label="first"]
           1 [label="\\"second\\"\\\\\\n"]
@@ -283,7 +283,7 @@ import Testing
         }
 
         """)
-    #expect(graph.dotDescription(times: times).contains(#"0 [label="first\nthread 0, "#))
+    #expect(graph.graphvizDescription(timings: times).contains(#"0 [label="first\nthread 0, "#))
   }
 
   // MARK: Next to other work
@@ -299,7 +299,7 @@ import Testing
       for _ in 0..<10 {
         row = (0..<10).map { column in
           graph.addNode(after: Array(row.prefix(column))) { context in
-            ran.record(context.node.number)
+            ran.record(context.node.index)
             guard column.isMultiple(of: 3) else { return }
             let operation = BlockOperation { ranBeside.record(column) }
             others.addOperation(operation)
@@ -309,7 +309,7 @@ import Testing
       }
     }
     for round in 1...rounds {
-      let operations = (2...4).map { graph.operation(maxConcurrentNodeCount: $0) }
+      let operations = (2...4).map { graph.makeOperation(maxConcurrentNodeCount: $0) }
       queue.addOperations(operations, waitUntilFinished: true)
       #expect(operations.allSatisfy { $0.outcome.isSuccess })
       #expect(ran.count == round * 300 && ranBeside.count == round * 120)
@@ -329,7 +329,7 @@ import Testing
         }
       }()
       let queue = OperationQueue()
-      for _ in 0..<20 { queue.addOperations([graph.operation()], waitUntilFinished: true) }
+      for _ in 0..<20 { queue.addOperations([graph.makeOperation()], waitUntilFinished: true) }
       #expect(census.now == 10)
     }
     #expect(census.eventuallyEmpty())
@@ -338,9 +338,9 @@ import Testing
   @Test("an operation is freed when its run is over") func operationMemory() throws {
     let graph = try rows { _ in }
     let queue = OperationQueue()
-    weak var last: GraphRunOperation?
+    weak var last: GraphOperation?
     for _ in 0..<100 {
-      let operation = graph.operation()
+      let operation = graph.makeOperation()
       last = operation
       queue.addOperations([operation], waitUntilFinished: true)
     }
@@ -361,16 +361,16 @@ import Testing
       for _ in 0..<10 {
         row = (0..<10).map { _ in
           graph.addNode(after: row) { context in
-            if context.node.number == failsAt.load(ordering: .relaxed) { throw Mishap() }
+            if context.node.index == failsAt.load(ordering: .relaxed) { throw Mishap() }
           }
         }
       }
     }
     for round in 0..<rounds {
       failsAt.store(Int.random(in: 0..<200, using: &generator), ordering: .relaxed)
-      let whole = graph.graph.operation(maxConcurrentNodeCount: Int.random(in: 1...5, using: &generator))
+      let whole = graph.graph.makeOperation(maxConcurrentNodeCount: Int.random(in: 1...5, using: &generator))
       let parts = (0..<4).map { _ in
-        failing.operation(maxConcurrentNodeCount: Int.random(in: 1...5, using: &generator))
+        failing.makeOperation(maxConcurrentNodeCount: Int.random(in: 1...5, using: &generator))
       }
       queue.addOperations([whole] + parts, waitUntilFinished: false)
       let victim = parts[Int.random(in: 0..<4, using: &generator)]

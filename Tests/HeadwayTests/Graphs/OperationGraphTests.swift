@@ -9,7 +9,7 @@ import Testing
 @Suite("Operation graphs", .hangLimit) struct OperationGraphTests {
   /// Runs an operation in a separate queue, and returns it when it has ended.
   @discardableResult
-  private func run(_ operation: GraphRunOperation) -> GraphRunOperation {
+  private func run(_ operation: GraphOperation) -> GraphOperation {
     OperationQueue().addOperations([operation], waitUntilFinished: true)
     return operation
   }
@@ -22,12 +22,12 @@ import Testing
       let right = graph.addNode("right") { record.record("right") }
       let save = graph.addNode("save", after: [left, right]) { record.record("save") }
       graph.addEdge(from: load, to: right)
-      #expect([load, left, right, save].map(\.number) == [0, 1, 2, 3])
+      #expect([load, left, right, save].map(\.index) == [0, 1, 2, 3])
       #expect(graph.nodeCount == 4)
     }
     #expect(graph.nodeCount == 4 && graph.edgeCount == 4)
     #expect(graph.description == "graph of 4 nodes and 4 edges")
-    let operation = run(graph.operation())
+    let operation = run(graph.makeOperation())
     #expect(operation.outcome.isSuccess)
     #expect(record.events.first == "load" && record.events.last == "save")
     #expect(Set(record.events) == ["load", "left", "right", "save"] && record.count == 4)
@@ -40,7 +40,7 @@ import Testing
     let graph = try OperationGraph { graph in
       for name in ["load", nil, "save"] {
         let node = graph.addNode(name) { context in
-          seen.record("\(context.nodeName) \(context.node.number)")
+          seen.record("\(context.nodeName) \(context.node.index)")
           operations.withLock { $0.append(ObjectIdentifier(context.operation)) }
           #expect(!context.isCancelled)
           try context.checkCancellation()
@@ -49,17 +49,17 @@ import Testing
       }
     }
     #expect(graph.name(of: nodes[1]) == "node 1")
-    let operation = run(graph.operation(maxConcurrentNodeCount: 1))
+    let operation = run(graph.makeOperation(maxConcurrentNodeCount: 1))
     #expect(Set(seen.events) == ["load 0", "node 1 1", "save 2"])
     #expect(operations.withLock { $0 } == Array(repeating: ObjectIdentifier(operation), count: 3))
   }
 
   @Test("a graph without nodes, and one with one node, run") func small() throws {
     let none = try OperationGraph { _ in }
-    #expect(run(none.operation()).outcome.isSuccess)
+    #expect(run(none.makeOperation()).outcome.isSuccess)
     let ran = Atomic(0)
     let one = try OperationGraph { graph in graph.addNode { ran.add(1, ordering: .relaxed) } }
-    #expect(run(one.operation()).outcome.isSuccess)
+    #expect(run(one.makeOperation()).outcome.isSuccess)
     #expect(ran.load(ordering: .relaxed) == 1)
   }
 
@@ -70,7 +70,7 @@ import Testing
       let second = graph.addNode(after: [first, first]) { record.record(1) }
       graph.addEdge(from: first, to: second)
     }
-    run(graph.operation())
+    run(graph.makeOperation())
     #expect(record.events == [0, 1])
   }
 
@@ -80,7 +80,7 @@ import Testing
       let nodes = (0..<100).map { number in graph.addNode { record.record(number) } }
       for number in 1..<100 { graph.addEdge(from: nodes[number], to: nodes[number - 1]) }
     }
-    run(graph.operation())
+    run(graph.makeOperation())
     #expect(record.events == (0..<100).reversed())
   }
 
@@ -98,7 +98,7 @@ import Testing
       }
     }
     #expect(error.code == .cycle && error.underlyingError == nil)
-    #expect(error.nodes.map(\.number) == [1, 2, 3])
+    #expect(error.nodes.map(\.index) == [1, 2, 3])
     #expect(error.nodeNames == ["first", "second", "node 3"])
     #expect(
       "\(error)" == "nodes wait for each other in a cycle: ‘first’ → ‘second’ → ‘node 3’ → ‘first’")
@@ -132,7 +132,7 @@ import Testing
         before = node
       }
     }
-    run(graph.operation())
+    run(graph.makeOperation())
     #expect(last.withLock { $0 } == count - 1)
   }
 
@@ -149,7 +149,7 @@ import Testing
         isLast.store(sum.load(ordering: .relaxed) == count * (count + 1) / 2, ordering: .relaxed)
       }
     }
-    run(graph.operation(maxConcurrentNodeCount: limit))
+    run(graph.makeOperation(maxConcurrentNodeCount: limit))
     let wasLast = isLast.load(ordering: .relaxed)
     #expect(wasLast)
   }
@@ -160,7 +160,7 @@ import Testing
       let seed = seeds.next()
       let graph = try RandomGraph(seed: seed)
       for limit in [1, 2, 3, 8] {
-        let operation = run(graph.graph.operation(maxConcurrentNodeCount: limit))
+        let operation = run(graph.graph.makeOperation(maxConcurrentNodeCount: limit))
         #expect(operation.outcome.isSuccess)
         if let fault = graph.fault() {
           Issue.record("Seed \(seed), limit \(limit): \(fault)")
@@ -176,17 +176,17 @@ import Testing
     let graph = try RandomGraph(seed: 7)
     let queue = OperationQueue()
     for _ in 0..<1_000 {
-      queue.addOperations([graph.graph.operation()], waitUntilFinished: true)
+      queue.addOperations([graph.graph.makeOperation()], waitUntilFinished: true)
       #expect(graph.fault() == nil)
     }
   }
 
   @Test("a run uses the counters of one that has ended") func reuse() throws {
     let graph = try OperationGraph { graph in graph.addNode {} }
-    graph.operation(maxConcurrentNodeCount: 1).start()
+    graph.makeOperation(maxConcurrentNodeCount: 1).start()
     let first = try #require(graph.recycledRuns.take())
     graph.recycledRuns.put(first)
-    graph.operation(maxConcurrentNodeCount: 1).start()
+    graph.makeOperation(maxConcurrentNodeCount: 1).start()
     #expect(graph.recycledRuns.take() === first)
     #expect(graph.recycledRuns.take() == nil)
   }
@@ -198,7 +198,7 @@ import Testing
       let first = graph.addNode { meeting.attend() }
       for _ in 0..<10 { graph.addNode(after: [first]) { ran.add(1, ordering: .relaxed) } }
     }
-    let operations = (0..<3).map { _ in graph.operation() }
+    let operations = (0..<3).map { _ in graph.makeOperation() }
     OperationQueue().addOperations(operations, waitUntilFinished: true)
     #expect(ran.load(ordering: .relaxed) == 30)
     #expect(operations.allSatisfy { $0.outcome.isSuccess })
@@ -212,7 +212,7 @@ import Testing
         row = (0..<10).map { _ in graph.addNode(after: row) { ran.add(1, ordering: .relaxed) } }
       }
     }
-    OperationQueue().addOperations((0..<100).map { _ in graph.operation() }, waitUntilFinished: true)
+    OperationQueue().addOperations((0..<100).map { _ in graph.makeOperation() }, waitUntilFinished: true)
     #expect(ran.load(ordering: .relaxed) == 100 * graph.nodeCount)
   }
 
@@ -232,8 +232,8 @@ import Testing
         }
       }
     }
-    #expect(graph.operation(maxConcurrentNodeCount: limit).maxConcurrentNodeCount == limit)
-    run(graph.operation(maxConcurrentNodeCount: limit))
+    #expect(graph.makeOperation(maxConcurrentNodeCount: limit).maxConcurrentNodeCount == limit)
+    run(graph.makeOperation(maxConcurrentNodeCount: limit))
     #expect(crowd.most == limit)
   }
 
@@ -246,7 +246,7 @@ import Testing
         graph.addNode(after: [first]) { if !thread.isCurrent { elsewhere.add(1, ordering: .relaxed) } }
       }
     }
-    let operation = graph.operation(maxConcurrentNodeCount: 1)
+    let operation = graph.makeOperation(maxConcurrentNodeCount: 1)
     operation.start()
     #expect(operation.isFinished)
     #expect(elsewhere.load(ordering: .relaxed) == 0)
@@ -263,7 +263,7 @@ import Testing
         graph.addNode(after: [second]) { opened.wait() }
         graph.addNode(after: [second]) { opened.open() }
       }
-      #expect(run(graph.operation(maxConcurrentNodeCount: 2)).outcome.isSuccess)
+      #expect(run(graph.makeOperation(maxConcurrentNodeCount: 2)).outcome.isSuccess)
     }
   }
 
@@ -274,7 +274,7 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [use] in
       var nodes: [OperationGraph.Node] = []
       let first = try OperationGraph { graph in nodes.append(graph.addNode("load") {}) }
-      let recording = first.operation(recordsTimes: true)
+      let recording = first.makeOperation(recordingTimes: true)
       recording.start()
       let second = try OperationGraph { graph in
         let own = graph.addNode("unrelated") {}
@@ -286,7 +286,7 @@ import Testing
       }
       switch use {
       case .name: _ = second.name(of: nodes[0])
-      default: _ = second.dotDescription(times: recording.nodeTimes)
+      default: _ = second.graphvizDescription(timings: recording.nodeTimings)
       }
     }
     #expect(result.message.contains("node 0 of another graph"))

@@ -10,7 +10,7 @@ import Testing
   func failure() async throws {
     let queue = OperationQueue()
     let failed = EventRecorder<String>()
-    queue.onFailure = { operation, _ in failed.record(operation.name ?? "") }
+    queue.failureHandler = { operation, _ in failed.record(operation.name ?? "") }
     let begun = Gate()
     let endless = TaskOperation {
       begun.open()
@@ -18,8 +18,8 @@ import Testing
     }
     let late = BlockOperation { Issue.record("runs") }
     let group = GroupOperation(name: "failing", operations: [endless])
-    group.innerQueue.addTask {
-      await begun.opened()
+    group.operationQueue.addTask {
+      await begun.untilOpen()
       throw Mishap()
     }
     await #expect(throws: Mishap.self) { try await queue.run(group) }
@@ -65,9 +65,9 @@ import Testing
           queue.addOperation(group)
         }
         group.cancel()
-        try await group.finished()
+        try await group.untilFinished()
         #expect(operations.allSatisfy { $0.isFinished && $0.isCancelled } && group.isCancelled)
-        #expect(group.innerQueue.operationCount == 0)
+        #expect(group.operationQueue.operationCount == 0)
       }
     }
     // While it runs.
@@ -78,9 +78,9 @@ import Testing
     }
     let group = GroupOperation(operations: [endless])
     OperationQueue().addOperation(group)
-    await begun.opened()
+    await begun.untilOpen()
     group.cancel()
-    await #expect(throws: CancellationError.self) { try await group.finishedSuccessfully() }
+    await #expect(throws: CancellationError.self) { try await group.untilSucceeded() }
     #expect(endless.isCancelled && endless.isFinished)
   }
 
@@ -99,11 +99,11 @@ import Testing
       handled.open()
     }
     OperationQueue().addOperation(group)
-    await begun.opened()
+    await begun.untilOpen()
     await until { endless.isExecuting }
     OperationQueue().addOperation { group.cancel() }
-    await waited.opened()
-    await handled.opened()
+    await waited.untilOpen()
+    await handled.untilOpen()
 
     let (other, started, seen) = (AsynchronousOperation(), Gate(), Gate())
     other.onCancel { other.finish() }
@@ -115,7 +115,7 @@ import Testing
           throw Mishap()
         },
       ])
-    let ofCount = failing.innerQueue.observe(\.operationCount, options: [.new]) { _, change in
+    let ofCount = failing.operationQueue.observe(\.operationCount, options: [.new]) { _, change in
       guard change.newValue == 1 else { return }
       other.waitUntilFinished()
       seen.open()
@@ -123,8 +123,8 @@ import Testing
     OperationQueue().addOperation(failing)
     await until { other.isExecuting }
     started.open()
-    await seen.opened()
-    await #expect(throws: Mishap.self) { try await failing.finishedSuccessfully() }
+    await seen.untilOpen()
+    await #expect(throws: Mishap.self) { try await failing.untilSucceeded() }
     withExtendedLifetime((token, ofCount)) {}
   }
 
@@ -136,7 +136,7 @@ import Testing
     let group = GroupOperation(operations: [member])
     let ofGroup = group.observe(\.isFinished) { _, _ in goOn.wait() }
     OperationQueue().addOperation(group)
-    await told.opened()
+    await told.untilOpen()
     goOn.open()
     withExtendedLifetime((ofMember, ofGroup)) {}
   }
@@ -151,7 +151,7 @@ import Testing
       added.open()
     }
     OperationQueue().addOperation(group)
-    await added.opened()
+    await added.untilOpen()
     #expect(late.isCancelled)
     withExtendedLifetime(token) {}
   }
@@ -178,7 +178,7 @@ import Testing
     queue.addOperation(group)
     group.cancel()
     gate.open()
-    try await group.finished()
+    try await group.untilFinished()
     #expect(member.wasHere.isOpen && member.isFinished)
   }
 }

@@ -18,11 +18,11 @@ import Testing
     group.addDependency(before)
     let after = BlockOperation { events.record("after") }
     after.addDependency(group)
-    #expect(group.isAsynchronous && group.innerQueue.name == "pair" && group.innerQueue.operationCount == 2)
+    #expect(group.isAsynchronous && group.operationQueue.name == "pair" && group.operationQueue.operationCount == 2)
     queue.addOperations([after, group, before], waitUntilFinished: false)
-    try await group.finishedSuccessfully()
-    #expect(first.isFinished && second.isFinished && group.innerQueue.operationCount == 0)
-    try await after.finished()
+    try await group.untilSucceeded()
+    #expect(first.isFinished && second.isFinished && group.operationQueue.operationCount == 0)
+    try await after.untilFinished()
     #expect(events.events == ["before", "first", "second", "after"])
   }
 
@@ -33,7 +33,7 @@ import Testing
     #expect(empty.error == nil && !empty.isCancelled)
     let byHand = GroupOperation(operations: [BlockOperation {}])
     byHand.start()
-    try await byHand.finishedSuccessfully()
+    try await byHand.untilSucceeded()
   }
 
   @Test("B4: a group keeps its place in the limit, runs its own limit at once, and holds no thread")
@@ -59,15 +59,15 @@ import Testing
       return group
     }
     queue.addOperations(all, waitUntilFinished: false)
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     #expect(groups.most <= 2 && members.most <= 6)
 
     let (gate, many) = (Gate(), OperationQueue())
-    let waiting = (0..<1_000).map { _ in GroupOperation(operations: [TaskOperation { await gate.opened() }]) }
+    let waiting = (0..<1_000).map { _ in GroupOperation(operations: [TaskOperation { await gate.untilOpen() }]) }
     many.addOperations(waiting, waitUntilFinished: false)
     await until { waiting.allSatisfy { $0.isExecuting } }
     gate.open()
-    try await many.finished()
+    try await many.untilAllOperationsAreFinished()
   }
 
   @Test("B4: a group grows while it runs, from inside and from elsewhere, and never ends before what was added has")
@@ -89,7 +89,7 @@ import Testing
       let others = BlockOperation {
         // While it is a member, the group can't end.
         DispatchQueue.concurrentPerform(iterations: 2) { _ in
-          for _ in 0..<round % 10 { group.innerQueue.addOperation { added.increment() } }
+          for _ in 0..<round % 10 { group.operationQueue.addOperation { added.increment() } }
         }
       }
       group.addOperation(others)
@@ -109,10 +109,10 @@ import Testing
       }
 
       override func main() throws {
-        for _ in 0..<10 { innerQueue.addOperation { self.count.increment() } }
-        innerQueue.waitUntilAllOperationsAreFinished()
+        for _ in 0..<10 { operationQueue.addOperation { self.count.increment() } }
+        operationQueue.waitUntilAllOperationsAreFinished()
         guard fails else { return }
-        innerQueue.addTask { try await Task.sleep(for: .seconds(3_600)) }
+        operationQueue.addTask { try await Task.sleep(for: .seconds(3_600)) }
         throw Mishap()
       }
     }
@@ -121,7 +121,7 @@ import Testing
     #expect(plan.count.value == 10)
     let failing = Plan(fails: true)
     await #expect(throws: Mishap.self) { try await OperationQueue().run(failing) }
-    #expect(failing.innerQueue.operationCount == 0)
+    #expect(failing.operationQueue.operationCount == 0)
   }
 
   @Test("B4, Q10: the progress of a group counts its operations, with their own as a fraction, and grows with them")
@@ -131,7 +131,7 @@ import Testing
     let group = GroupOperation(maxConcurrentOperationCount: 1, operations: [half])
     let second = TaskOperation {
       reached.open()
-      await gate.opened()
+      await gate.untilOpen()
     }
     second.addDependency(half)
     group.addOperation(second)
@@ -139,19 +139,19 @@ import Testing
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 2
     queue.addOperation(group)
-    await reached.opened()
+    await reached.untilOpen()
     #expect(group.progress.fractionCompleted == 0.5 && queue.progress.fractionCompleted == 0.25)
-    group.innerQueue.addOperation {}
-    group.innerQueue.addOperation {}
+    group.operationQueue.addOperation {}
+    group.operationQueue.addOperation {}
     #expect(group.progress.totalUnitCount == 4)
     gate.open()
-    try await group.finished()
+    try await group.untilFinished()
     #expect(group.progress.fractionCompleted == 1 && queue.progress.fractionCompleted == 0.5)
     // Cancelling the progress cancels the group.
     let other = GroupOperation { $0.addTask { try await Task.sleep(for: .seconds(3_600)) } }
     queue.addOperation(other)
     other.progress.cancel()
-    try await other.finished()
+    try await other.untilFinished()
     #expect(other.isCancelled)
   }
 
@@ -162,17 +162,17 @@ import Testing
     let group = GroupOperation { queue in
       queue.addTask {
         reached.open()
-        await gate.opened()
+        await gate.untilOpen()
       }
     }
     group.qualityOfService = .utility
     queue.addOperation(group)
-    await reached.opened()
-    #expect(group.innerQueue.qualityOfService == .utility)
+    await reached.untilOpen()
+    #expect(group.operationQueue.qualityOfService == .utility)
     let urgent = BlockOperation {}
     urgent.qualityOfService = .userInteractive
     urgent.addDependency(group)
-    #expect(group.innerQueue.qualityOfService == .userInteractive)
+    #expect(group.operationQueue.qualityOfService == .userInteractive)
     gate.open()
     try await queue.run(urgent)
   }
@@ -180,14 +180,14 @@ import Testing
   @Test("B4, Q9: the operations run where those of the group's queue do") func executor() async {
     let queue = OperationQueue()
     let executor = StepExecutor()
-    executor.attach(queue)
+    executor.control(queue)
     let count = Counter()
     let group = GroupOperation { queue in
       for _ in 0..<5 { queue.addOperation { count.increment() } }
     }
     queue.addOperation(group)
     #expect(count.value == 0)
-    executor.run()
+    executor.runSteps()
     #expect(count.value == 5 && group.isFinished)
     // Released without having run, like its operations.
     let released = WeakReference<BlockOperation>()
@@ -207,23 +207,23 @@ import Testing
     member.addDependency(group)
     group.addOperation(member)
     queue.addOperation(group)
-    await until { member.dependencyCycle().map { Set($0) } == [group, member] }
-    #expect(queue.diagnose(group).hasPrefix("‘ring’ is executing: it waits for all operations of queue ‘ring’, in a"))
+    await until { member.firstDependencyCycle().map { Set($0) } == [group, member] }
+    #expect(group.diagnosis.hasPrefix("‘ring’ is executing: it waits for all operations of queue ‘ring’, in a"))
     member.cancel()
-    try await group.finishedSuccessfully()
+    try await group.untilSucceeded()
   }
 
   @Test("B4, Q13: a task that waits for a place in a group keeps the group from ending") func producer() async throws {
     for _ in 0..<100 {
       let (gate, ran) = (Gate(), Counter())
-      let group = GroupOperation { queue in queue.addTask { await gate.opened() } }
-      group.innerQueue.pendingLimit = 1
+      let group = GroupOperation { queue in queue.addTask { await gate.untilOpen() } }
+      group.operationQueue.maxOperationCount = 1
       OperationQueue().addOperation(group)
-      let producer = Task { try await group.innerQueue.add { ran.increment() } }
-      await until { group.innerQueue.state.withLock { $0.producers.areWaiting } }
+      let producer = Task { try await group.operationQueue.addOperationWhenBelowLimit { ran.increment() } }
+      await until { group.operationQueue.state.withLock { $0.producers.areWaiting } }
       gate.open()
       try await producer.value
-      try await group.finishedSuccessfully()
+      try await group.untilSucceeded()
       #expect(ran.value == 1)
     }
   }
@@ -247,14 +247,14 @@ import Testing
     let queue = OperationQueue()
     let own = Own()
     queue.addOperation(own)
-    await #expect(throws: Mishap.self) { try await own.finishedSuccessfully() }
+    await #expect(throws: Mishap.self) { try await own.untilSucceeded() }
     let released = WeakReference<BlockOperation>()
     do {
       let member = BlockOperation { Issue.record("runs") }
       released.object = member
       queue.addOperation(Early(operations: [member]))
     }
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     await until { released.object == nil }
   }
 
@@ -270,7 +270,7 @@ import Testing
       let (reached, goOn) = (Gate(), Gate())
       override func main() {
         addOperation(BlockOperation {})
-        innerQueue.waitUntilAllOperationsAreFinished()
+        operationQueue.waitUntilAllOperationsAreFinished()
         reached.open()
         goOn.wait()
         addOperation(BlockOperation {})
@@ -280,15 +280,15 @@ import Testing
     queue.progress.totalUnitCount = 1
     let growing = Growing()
     queue.addOperation(growing)
-    await growing.reached.opened()
+    await growing.reached.untilOpen()
     #expect(!growing.progress.isFinished && !queue.progress.isFinished && queue.progress.completedUnitCount == 0)
     growing.goOn.open()
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     #expect(growing.progress.isFinished && queue.progress.isFinished)
     // A user's handler stays.
     let handled = Gate()
     let other = GroupOperation()
-    other.innerQueue.progress.cancellationHandler = { handled.open() }
+    other.operationQueue.progress.cancellationHandler = { handled.open() }
     other.progress.cancel()
     #expect(handled.isOpen)
   }

@@ -116,18 +116,18 @@ struct Model {
   }
 
   /// An operation gets the error of one that it required to succeed, and is about to be cancelled.
-  mutating func scheduleCancellation(_ number: Int, _ failure: Failure, by culprit: Int) {
+  mutating func scheduleCancellation(_ number: Int, _ failure: Failure, by failedDependency: Int) {
     guard operations[number].phase != .finished, operations[number].failure == nil else { return }
     fail(number, failure)
-    operations[number].culpritHasFailed = operations[culprit].outcome == "failure"
+    operations[number].culpritHasFailed = operations[failedDependency].outcome == "failure"
   }
 
   /// The error that operations get if they require this finished operation to succeed; nil if it did.
   func requirementFailure(of number: Int) -> Failure? {
     let operation = operations[number]
-    if let failure = operation.failure, failure.culprit != nil { return failure }
+    if let failure = operation.failure, failure.failedDependency != nil { return failure }
     guard operation.failure != nil || operation.isCancelled else { return nil }
-    return Failure(culprit: number, mishap: operation.failure?.mishap)
+    return Failure(failedDependency: number, mishap: operation.failure?.mishap)
   }
 
   // MARK: Notifying

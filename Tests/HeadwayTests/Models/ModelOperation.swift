@@ -62,7 +62,7 @@ struct ModelOperation {
 /// The reason why an operation failed.
 struct Failure: Equatable {
   /// D3: the operation that was required to succeed.
-  var culprit: Int?
+  var failedDependency: Int?
   /// The operation that has the error, or had it first.
   var mishap: String?
 }

@@ -83,7 +83,7 @@ extension Picture {
 
   private static func picture(of real: RealOperation, in program: RealProgram) -> OperationPicture {
     let (operation, seen) = (real.operation, real.witness.seen)
-    let cycle = operation.dependencyCycle()
+    let cycle = operation.firstDependencyCycle()
     return OperationPicture(
       isReady: operation.isReady, isExecuting: operation.isExecuting, isFinished: operation.isFinished,
       isCancelled: operation.isCancelled, isAsynchronous: operation.isAsynchronous,
@@ -105,7 +105,7 @@ extension Picture {
   private static func failure(_ error: any Error, in program: RealProgram) -> Failure {
     guard let error = error as? DependencyError else { return Failure(mishap: (error as? Mishap)?.name ?? "\(error)") }
     return Failure(
-      culprit: program.number(of: error.culprit), mishap: error.underlyingError.map { ($0 as? Mishap)?.name ?? "\($0)" }
+      failedDependency: program.number(of: error.failedDependency), mishap: error.underlyingError.map { ($0 as? Mishap)?.name ?? "\($0)" }
     )
   }
 }

@@ -84,11 +84,11 @@ struct ProgramRun {
   private var wrongCycle: String? {
     for (number, operation) in real.operations.enumerated() {
       guard let operation = operation?.operation else { continue }
-      for queue in real.queues where queue.diagnose(operation).isEmpty { return "operation \(number), no diagnosis" }
-      guard let cycle = operation.dependencyCycle()?.map(real.number) else { continue }
+      if operation.diagnosis.isEmpty { return "operation \(number), no diagnosis" }
+      guard let cycle = operation.firstDependencyCycle()?.map(real.number) else { continue }
       for (waiting, next) in zip(cycle, cycle.dropFirst() + cycle.prefix(1))
       where !model.obstacles(of: waiting).contains(next) {
-        return "operation \(number), dependencyCycle(): \(cycle), where \(waiting) does not wait for \(next)"
+        return "operation \(number), firstDependencyCycle(): \(cycle), where \(waiting) does not wait for \(next)"
       }
     }
     return nil

@@ -22,7 +22,7 @@ final class Witness: Sendable {
 struct RealOperation {
   let operation: Headway.Operation
   let witness: Witness
-  var tokens: [ObservationToken] = []
+  var tokens: [KeyValueObservation] = []
 
   /// Creates the operation of a program with the given number; a barrier does not exist yet.
   init?(_ kind: OperationKind, number: Int, in program: RealProgram) {

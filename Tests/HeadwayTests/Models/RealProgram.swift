@@ -12,7 +12,7 @@ final class RealProgram: @unchecked Sendable {
   let queues: [OperationQueue]
   let executors = (0..<Program.queueCount).map { _ in TurnExecutor() }
   let queueWitnesses = (0..<Program.queueCount).map { _ in Witness() }
-  private var queueTokens: [[ObservationToken]] = Array(repeating: [], count: Program.queueCount)
+  private var queueTokens: [[KeyValueObservation]] = Array(repeating: [], count: Program.queueCount)
   private var numbers: [ObjectIdentifier: Int] = [:]
   private var newBarrier = -1
   private(set) var starts: [Int] = []
@@ -123,7 +123,7 @@ extension RealProgram {
     let (operation, witness) = (real.operation, real.witness)
     func observe<Value>(
       _ keyPath: KeyPath<Headway.Operation, Value>, _ told: @escaping @Sendable (Value) -> Observation.Value
-    ) -> ObservationToken {
+    ) -> KeyValueObservation {
       // Observers are notified of a posted change even if the value is the same; the model notifies of changes only.
       let last = Mutex<Observation.Value?>(nil)
       return operation.observe(keyPath, options: [.initial, .new]) { _, change in
@@ -148,7 +148,7 @@ extension RealProgram {
     let (queue, witness) = (queues[number], queueWitnesses[number])
     func observe<Value>(
       _ keyPath: KeyPath<OperationQueue, Value>, _ told: @escaping @Sendable (Value) -> Observation.Value
-    ) -> ObservationToken {
+    ) -> KeyValueObservation {
       queue.observe(keyPath, options: [.initial, .new]) { _, change in
         if let value = change.newValue.map(told) { witness.see { $0.told.append(value) } }
       }

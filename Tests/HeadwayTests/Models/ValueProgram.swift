@@ -31,7 +31,7 @@ struct ValueProgram: Sendable {
   var limit: Int
   var order: QueueOrder
   /// How many operations the queue holds at most; nil for a queue that is suspended while all are added.
-  var pendingLimit: Int?
+  var maxOperationCount: Int?
 
   /// The program of a seed.
   init(seed: UInt64) {
@@ -39,7 +39,7 @@ struct ValueProgram: Sendable {
     func random(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
     order = random(0...3) == 0 ? .fifo : .priority
     limit = order == .fifo ? 1 : [-1, 1, 2, 4][random(0...3)]
-    let pendingLimit = random(0...2) == 0 ? random(1...4) : nil
+    let maxOperationCount = random(0...2) == 0 ? random(1...4) : nil
     let failing = random(1...3)
     nodes = (0..<random(1...14)).map { number in
       let kind: Kind =
@@ -54,12 +54,12 @@ struct ValueProgram: Sendable {
       let cancelling: Cancelling =
         switch random(0...19) {
         case 0: .beforeAdding
-        case 1: pendingLimit == nil ? .whileWaiting : .beforeAdding
+        case 1: maxOperationCount == nil ? .whileWaiting : .beforeAdding
         default: .never
         }
       return Node(kind: kind, dependencies: Array(Set(dependencies)).sorted(), cancelling: cancelling)
     }
-    self.pendingLimit = pendingLimit
+    self.maxOperationCount = maxOperationCount
   }
 
   // MARK: Expected results

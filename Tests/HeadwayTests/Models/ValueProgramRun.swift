@@ -26,7 +26,7 @@ final class ValueProgramRun: Sendable {
     var made: [Made] = []
     for number in program.nodes.indices { made.append(make(number, of: made)) }
     try await add(made, to: queue)
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
 
     var complaints: [String] = []
     for (number, expected) in program.results.enumerated() {
@@ -39,16 +39,16 @@ final class ValueProgramRun: Sendable {
   }
 
   private func add(_ made: [Made], to queue: OperationQueue) async throws {
-    queue.isSuspended = program.pendingLimit == nil
-    if let limit = program.pendingLimit { queue.pendingLimit = limit }
+    queue.isSuspended = program.maxOperationCount == nil
+    if let limit = program.maxOperationCount { queue.maxOperationCount = limit }
     // Before any begins: otherwise, a failure might cancel later ones.
     for (node, made) in zip(program.nodes, made) where node.cancelling == .beforeAdding { made.operation.cancel() }
     for (node, made) in zip(program.nodes, made) {
-      if program.pendingLimit == nil {
+      if program.maxOperationCount == nil {
         queue.addOperation(made.operation)
         if node.cancelling == .whileWaiting { made.operation.cancel() }
       } else {
-        try await queue.add(made.operation)
+        try await queue.addOperationWhenBelowLimit(made.operation)
       }
     }
     queue.isSuspended = false
@@ -103,7 +103,7 @@ final class ValueProgramRun: Sendable {
       }
     }
     return Made(operation: group) {
-      try await group.finishedSuccessfully()
+      try await group.untilSucceeded()
       return inside.most > 2 ? -1 : ran.value
     }
   }
@@ -116,7 +116,7 @@ final class ValueProgramRun: Sendable {
     } catch let error as Mishap {
       return .failure(error)
     } catch let error as DependencyError {
-      return .culprits(Set(all.indices.filter { all[$0].operation === error.culprit }))
+      return .culprits(Set(all.indices.filter { all[$0].operation === error.failedDependency }))
     } catch {
       return .cancelled
     }

@@ -27,7 +27,7 @@ import Testing
     for seed in UInt64(1)...500 {
       let program = ValueProgram(seed: seed)
       orders.insert(program.order == .fifo)
-      if program.pendingLimit != nil { limited += 1 }
+      if program.maxOperationCount != nil { limited += 1 }
       for (node, result) in zip(program.nodes, program.results) {
         ends.insert("\(Mirror(reflecting: node.kind).children.first?.label ?? "\(node.kind)") \(result.caseName)")
       }

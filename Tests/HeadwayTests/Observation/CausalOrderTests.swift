@@ -20,7 +20,7 @@ import Testing
     override func main() { finish() }
   }
 
-  private func make(_ kind: Kind) -> (operation: Headway.Operation, token: ObservationToken?) {
+  private func make(_ kind: Kind) -> (operation: Headway.Operation, token: KeyValueObservation?) {
     switch kind {
     case .block: return (BlockOperation {}, nil)
     case .failing: return (BlockOperation { throw Mishap() }, nil)

@@ -39,17 +39,17 @@ import Testing
     queue.executor = executor
     let (operation, dependent) = (Stateful(), BlockOperation {})
     dependent.addDependency(operation)
-    let ready = EventRecorder(of: operation, \.isReady)
-    let executing = EventRecorder(of: operation, \.isExecuting)
-    let finished = EventRecorder(of: operation, \.isFinished)
+    let ready = EventRecorder(observing: operation, at: \.isReady)
+    let executing = EventRecorder(observing: operation, at: \.isExecuting)
+    let finished = EventRecorder(observing: operation, at: \.isFinished)
     queue.addOperations([operation, dependent], waitUntilFinished: false)
-    executor.run()
+    executor.runSteps()
     #expect(operation.phase == .initialized)
     operation.move(to: .ready)
-    executor.run()
+    executor.runSteps()
     #expect(operation.phase == .executing && !dependent.isFinished)
     operation.move(to: .finished)
-    executor.run()
+    executor.runSteps()
     #expect(dependent.isFinished && queue.operationCount == 0)
     // One initial notification, and one per change of the state, as with key-value observing on Apple platforms.
     #expect(ready.events == [false, true, true, true])
@@ -69,8 +69,8 @@ import Testing
       }
     }
     let operation = Indirect()
-    let (ready, priority) = (EventRecorder(of: operation, \.isReady), EventRecorder(of: operation, \.queuePriority))
-    let executing = EventRecorder(of: operation, \.isExecuting)
+    let (ready, priority) = (EventRecorder(observing: operation, at: \.isReady), EventRecorder(observing: operation, at: \.queuePriority))
+    let executing = EventRecorder(observing: operation, at: \.isExecuting)
     operation.didChangeValue(forKey: "request")
     #expect(ready.count == 2 && priority.count == 2)
     operation.didChangeValue(forKey: "stage")
@@ -102,10 +102,10 @@ import Testing
     queue.executor = executor
     let operation = Levelled()
     queue.addOperation(operation)
-    executor.run()
+    executor.runSteps()
     #expect(!operation.isFinished)
     operation.level = 1
-    executor.run()
+    executor.runSteps()
     #expect(operation.isFinished)
   }
 
@@ -139,7 +139,7 @@ import Testing
     }
     let queue = Named()
     queue.isSuspended = true
-    let (heard, idle) = (EventRecorder<String>(), EventRecorder(of: queue, \.isIdle))
+    let (heard, idle) = (EventRecorder<String>(), EventRecorder(observing: queue, at: \.isIdle))
     let token = queue.observe(\.name, options: [.prior, .new]) { queue, change in
       heard.record(change.isPrior ? "before" : change.newValue?.flatMap { $0 } ?? "none")
     }

@@ -86,7 +86,7 @@ import Testing
     }
     while queue.state.withLock({ $0.eventBuffers == nil }) { await Task.yield() }
     queue.addOperation {}
-    await begun.opened()
+    await begun.untilOpen()
     listening.cancel()
     #expect(await listening.value == 4)
     #expect(queue.state.withLock { $0.eventBuffers == nil && $0.observation.listeners == 0 })
@@ -100,7 +100,7 @@ import Testing
     let heard = try await Task { [queue] in
       var events = queue.events.makeAsyncIterator()
       queue.addOperation(operation)
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       withUnsafeCurrentTask { $0?.cancel() }
       var heard: [OperationQueueEvent] = []
       while let event = await events.next() { heard.append(event) }
@@ -129,7 +129,7 @@ import Testing
       let operation = BlockOperation {}
       held = operation
       queue.addOperation(operation)
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       withExtendedLifetime(events) {}
     }
     while held != nil { await Task.yield() }

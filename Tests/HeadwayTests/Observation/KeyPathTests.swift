@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test("K1: an observer with a key path that generic code has made is notified") func observing() {
-    func finished<Kind: Operation>(of operation: Kind) -> ObservationToken {
+    func finished<Kind: Operation>(of operation: Kind) -> KeyValueObservation {
       let told = EventRecorder<Bool>()
       let token = operation.observe(\.isFinished, options: [.initial, .new]) { _, change in
         told.record(change.newValue!)

@@ -22,7 +22,7 @@ import Testing
     let initially = operation.observe(\.isFinished, options: [.initial, .new]) { _, change in
       changes.record("\(change.newValue.map { "\($0)" } ?? "-")")
     }
-    let name = EventRecorder(of: operation, \.name)
+    let name = EventRecorder(observing: operation, at: \.name)
     operation.finish()
     operation.name = "later"
     goOn.open()
@@ -49,7 +49,7 @@ import Testing
     begun.wait()
     changer.addOperation { operation.cancel() }
     inside.wait()
-    let executing = EventRecorder(of: operation, \.isExecuting)
+    let executing = EventRecorder(observing: operation, at: \.isExecuting)
     end.open()
     queue.waitUntilAllOperationsAreFinished()
     goOn.open()
@@ -65,7 +65,7 @@ import Testing
     }
     changer.addOperation { named.maxConcurrentOperationCount = 3 }
     insideQueue.wait()
-    let names = EventRecorder(of: named, \.name)
+    let names = EventRecorder(observing: named, at: \.name)
     named.name = nil
     named.name = "c"
     goOnThere.open()
@@ -129,7 +129,7 @@ import Testing
     }
     let changer = OperationQueue()
     changer.addOperation { operation.queuePriority = .high }
-    await inside.opened()
+    await inside.untilOpen()
     let states = operation.states.makeAsyncIterator()
     dependency.start()
     operation.start()
@@ -139,7 +139,7 @@ import Testing
     var iterator = states
     while let state = await iterator.next() { all.append(state) }
     #expect(all.first == .pending && all.last == .finished)
-    try await changer.finished()
+    try await changer.untilAllOperationsAreFinished()
     withExtendedLifetime(token) {}
   }
 

@@ -8,7 +8,7 @@ import Testing
   @Test("K1: an observer is told old and new values, and the first when it asks for it") func options() {
     let operation = BlockOperation {}
     let changes = EventRecorder<String>()
-    @Sendable func text(_ change: ObservedValueChange<Bool>) -> String {
+    @Sendable func text(_ change: KeyValueObservedChange<Bool>) -> String {
       "\(change.oldValue.map { "\($0)" } ?? "-") \(change.newValue.map { "\($0)" } ?? "-")"
     }
     let all = operation.observe(\.isFinished, options: [.initial, .old, .new]) { _, change in
@@ -24,7 +24,7 @@ import Testing
   @Test("K1: a token that is let go of, or invalidated, ends the observation") func token() {
     let operation = BlockOperation {}
     let told = EventRecorder<Int>()
-    var first: ObservationToken? = operation.observe(\.isExecuting) { _, _ in told.record(1) }
+    var first: KeyValueObservation? = operation.observe(\.isExecuting) { _, _ in told.record(1) }
     let second = operation.observe(\.isExecuting) { _, _ in told.record(2) }
     #expect(first != nil)
     first = nil
@@ -37,13 +37,13 @@ import Testing
   @Test("K1: all that Foundation's documentation calls observable of an operation is") func operationKeys() {
     let operation = BlockOperation {}
     let other = BlockOperation {}
-    let cancelled = EventRecorder(of: operation, \.isCancelled)
-    let asynchronous = EventRecorder(of: operation, \.isAsynchronous)
-    let executing = EventRecorder(of: operation, \.isExecuting)
-    let finished = EventRecorder(of: operation, \.isFinished)
-    let ready = EventRecorder(of: operation, \.isReady)
-    let dependencies = EventRecorder(of: operation, \.dependencies)
-    let priority = EventRecorder(of: operation, \.queuePriority)
+    let cancelled = EventRecorder(observing: operation, at: \.isCancelled)
+    let asynchronous = EventRecorder(observing: operation, at: \.isAsynchronous)
+    let executing = EventRecorder(observing: operation, at: \.isExecuting)
+    let finished = EventRecorder(observing: operation, at: \.isFinished)
+    let ready = EventRecorder(observing: operation, at: \.isReady)
+    let dependencies = EventRecorder(observing: operation, at: \.dependencies)
+    let priority = EventRecorder(observing: operation, at: \.queuePriority)
     let completion = EventRecorder<Bool>()
     let token = operation.observe(\.completionBlock, options: .new) { _, change in
       completion.record(change.newValue! != nil)
@@ -70,16 +70,16 @@ import Testing
   @Test("K1: all that is observable of a queue") func queueKeys() {
     let executor = StepExecutor()
     let queue = OperationQueue()
-    executor.attach(queue)
-    let operations = EventRecorder(of: queue, \.operations)
-    let count = EventRecorder(of: queue, \.operationCount)
-    let limit = EventRecorder(of: queue, \.maxConcurrentOperationCount)
-    let suspended = EventRecorder(of: queue, \.isSuspended)
-    let name = EventRecorder(of: queue, \.name)
+    executor.control(queue)
+    let operations = EventRecorder(observing: queue, at: \.operations)
+    let count = EventRecorder(observing: queue, at: \.operationCount)
+    let limit = EventRecorder(observing: queue, at: \.maxConcurrentOperationCount)
+    let suspended = EventRecorder(observing: queue, at: \.isSuspended)
+    let name = EventRecorder(observing: queue, at: \.name)
     let (first, second) = (BlockOperation {}, BlockOperation {})
     queue.addOperation(first)
     queue.addOperation(second)
-    executor.run()
+    executor.runSteps()
     queue.maxConcurrentOperationCount = 3
     queue.isSuspended = true
     queue.isSuspended = true
@@ -108,7 +108,7 @@ import Testing
       }
     }
     let download = Download()
-    let received = EventRecorder(of: download, \.received)
+    let received = EventRecorder(observing: download, at: \.received)
     download.receive(10)
     download.receive(0)
     download.receiveNamed(5)
@@ -117,8 +117,8 @@ import Testing
 
   @Test("K1: an overridden property of a final class is observed too") func finalClass() {
     let operation = FinalOperation()
-    let executing = EventRecorder(of: operation, \.isExecuting)
-    let finished = EventRecorder(of: operation, \.isFinished)
+    let executing = EventRecorder(observing: operation, at: \.isExecuting)
+    let finished = EventRecorder(observing: operation, at: \.isFinished)
     operation.start()
     operation.complete()
     #expect(executing.events == [false, true, false])
@@ -187,9 +187,9 @@ import Testing
       let operation = BlockOperation {}
       let others = (0..<4).map { _ in BlockOperation {} }
       let queue = OperationQueue()
-      let finished = EventRecorder(of: operation, \.isFinished)
-      let cancelled = EventRecorder(of: operation, \.isCancelled)
-      let dependencies = EventRecorder(of: operation, \.dependencies)
+      let finished = EventRecorder(observing: operation, at: \.isFinished)
+      let cancelled = EventRecorder(observing: operation, at: \.isCancelled)
+      let dependencies = EventRecorder(observing: operation, at: \.dependencies)
       onThreads(5) { number in
         if number == 4 { return operation.cancel() }
         operation.addDependency(others[number])
@@ -204,7 +204,7 @@ import Testing
 
   @Test("K2: queue's counts are told in the order in which they came about") func queueOrder() {
     let queue = OperationQueue()
-    let counts = EventRecorder(of: queue, \.operationCount)
+    let counts = EventRecorder(observing: queue, at: \.operationCount)
     onThreads(4) { _ in
       for _ in 0..<50 { queue.addOperation {} }
     }
@@ -217,7 +217,7 @@ import Testing
   @Test("W2: observers have been told before waitUntilFinished() returns") func toldBeforeWaitReturns() {
     for _ in 0..<200 {
       let operation = BlockOperation {}
-      let finished = EventRecorder(of: operation, \.isFinished)
+      let finished = EventRecorder(observing: operation, at: \.isFinished)
       let queue = OperationQueue()
       queue.addOperation(operation)
       operation.waitUntilFinished()
@@ -259,7 +259,7 @@ import Testing
   @Test("K3: states yields the state now and each later one, and ends after finished") func states() async {
     let executor = StepExecutor()
     let queue = OperationQueue()
-    executor.attach(queue)
+    executor.control(queue)
     let (operation, dependency) = (BlockOperation {}, BlockOperation {})
     operation.addDependency(dependency)
     var states = operation.states.makeAsyncIterator()
@@ -299,7 +299,7 @@ import Testing
         begun.open()
       }
     }
-    await begun.opened()
+    await begun.untilOpen()
     task.cancel()
     await task.value
     #expect(states.events == [.executing])
@@ -313,7 +313,7 @@ import Testing
     #expect(!operation.keepsObservers)
     let queue = OperationQueue()
     #expect(!queue.keepsObservers)
-    var token: ObservationToken? = queue.observe(\.operationCount) { _, _ in }
+    var token: KeyValueObservation? = queue.observe(\.operationCount) { _, _ in }
     #expect(token != nil && queue.keepsObservers)
     token = nil
     #expect(!queue.keepsObservers)
@@ -322,7 +322,7 @@ import Testing
   @Test("O8: an operation lets go of its observers once it has finished") func letsGo() {
     weak var held: Crowd?
     let operation = BlockOperation {}
-    let token: ObservationToken
+    let token: KeyValueObservation
     do {
       let object = Crowd()
       held = object

@@ -193,7 +193,7 @@ import Testing
         for operation in operations {
           let progress = operation.progress
           progress.totalUnitCount = 2
-          progress.complete(unitCount: 1)
+          progress.completeUnits(1)
         }
       }
       meeting.attend()
@@ -210,7 +210,7 @@ import Testing
     let whole = OperationProgress(totalUnitCount: 2)
     whole.addChild(queue.progress, withPendingUnitCount: 1)
     let told = EventRecorder<Double>()
-    let token = queue.progress.observe { told.record($0.fractionCompleted) }
+    let token = queue.progress.onChange { told.record($0.fractionCompleted) }
     for _ in 0..<5_000 { queue.addOperation {} }
     queue.waitUntilAllOperationsAreFinished()
     #expect(queue.progress.isFinished)
@@ -240,12 +240,12 @@ import Testing
 
   @Test("Q10: a negative count counts down; below 0 the progress is indeterminate") func countsDown() {
     let progress = OperationProgress(totalUnitCount: 10)
-    progress.complete(unitCount: 4)
-    progress.complete(unitCount: -3)
+    progress.completeUnits(4)
+    progress.completeUnits(-3)
     #expect(progress.completedUnitCount == 1 && progress.fractionCompleted == 0.1)
-    progress.complete(unitCount: -4)
+    progress.completeUnits(-4)
     #expect(progress.completedUnitCount == -3 && progress.fractionCompleted == 0 && progress.isIndeterminate)
-    progress.complete(unitCount: 5)
+    progress.completeUnits(5)
     #expect(progress.fractionCompleted == 0.2 && !progress.isIndeterminate)
   }
 
@@ -253,7 +253,7 @@ import Testing
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1
     await Task(executorPreference: queue) { for _ in 0..<9 { await Task.yield() } }.value
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     #expect(queue.progress.completedUnitCount == 0)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 /// Observers that are also called before a change, and the other information in a change.
 @Suite("Observing before a change", .hangLimit) struct PriorObservationTests {
   /// A notification of an observer, in short form.
-  private static func text<Value>(_ change: ObservedValueChange<Value>) -> String {
+  private static func text<Value>(_ change: KeyValueObservedChange<Value>) -> String {
     let values = [change.oldValue, change.newValue].map { $0.map { "\($0)" } ?? "-" }
     return "\(change.isPrior ? "before" : "after") \(values.joined(separator: " "))"
   }
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test("K1: tokens are hashable by identity, and all changes are settings") func tokens() {
-    let (operation, heard) = (BlockOperation {}, EventRecorder<ObservedChangeKind>())
+    let (operation, heard) = (BlockOperation {}, EventRecorder<KeyValueChange>())
     let (one, other) = (operation.observe(\.isFinished) { _, _ in }, operation.observe(\.isFinished) { _, _ in })
     #expect(one == one && one != other && Set([one, other, one]).count == 2)
     let token = operation.observe(\.dependencies) { _, change in heard.record(change.kind) }

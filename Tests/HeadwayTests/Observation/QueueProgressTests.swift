@@ -118,7 +118,7 @@ import Testing
   func toldRarely(isObservedFirst: Bool) {
     let progress = OperationProgress(totalUnitCount: isObservedFirst ? 0 : 1_000_000)
     let fractions = EventRecorder<Double>()
-    let token = progress.observe { fractions.record($0.fractionCompleted) }
+    let token = progress.onChange { fractions.record($0.fractionCompleted) }
     progress.totalUnitCount = 1_000_000
     for _ in 0..<1_000_000 { progress.completedUnitCount += 1 }
     #expect(fractions.count == 100)
@@ -130,7 +130,7 @@ import Testing
     let queue = OperationQueue(limit: 8)
     queue.progress.totalUnitCount = 20_000
     let told = EventRecorder<Int>()
-    let token = queue.progress.observe { _ in told.record(1) }
+    let token = queue.progress.onChange { _ in told.record(1) }
     queue.isSuspended = true
     for _ in 0..<20_000 { queue.addOperation {} }
     queue.isSuspended = false
@@ -144,7 +144,7 @@ import Testing
     let queue = OperationQueue(limit: 1)
     queue.progress.totalUnitCount = 4
     let seen = EventRecorder<Int>()
-    var token: ObservationToken? = queue.progress.observe { progress in
+    var token: KeyValueObservation? = queue.progress.onChange { progress in
       seen.record(queue.operationCount)
       progress.isPausable.toggle()
     }
@@ -186,7 +186,7 @@ import Testing
       let whole = OperationProgress(totalUnitCount: 1)
       let middle = OperationProgress(totalUnitCount: 4, parent: whole, pendingUnitCount: 1)
       let told = EventRecorder<Double>()
-      let token = whole.observe { told.record($0.fractionCompleted) }
+      let token = whole.onChange { told.record($0.fractionCompleted) }
       let meeting = Meeting(of: 4)
       let queue = OperationQueue()
       for _ in 0..<4 {
@@ -206,7 +206,7 @@ import Testing
   @Test("Q10: who is told of the end finds the progress finished") func endIsFinished() {
     let whole = OperationProgress(totalUnitCount: 2)
     let ends = EventRecorder<Bool>()
-    let token = whole.observe { if $0.fractionCompleted == 1 { ends.record($0.isFinished) } }
+    let token = whole.onChange { if $0.fractionCompleted == 1 { ends.record($0.isFinished) } }
     for _ in 0..<2 {
       let part = OperationProgress(totalUnitCount: 10, parent: whole, pendingUnitCount: 1)
       for unit in 1...10 { part.completedUnitCount = Int64(unit) }
@@ -244,7 +244,7 @@ import Testing
     let queue = OperationQueue(limit: 4)
     for _ in 0..<4 {
       queue.addOperation {
-        for _ in 0..<10_000 { progress.complete(unitCount: 1) }
+        for _ in 0..<10_000 { progress.completeUnits(1) }
       }
     }
     queue.waitUntilAllOperationsAreFinished()

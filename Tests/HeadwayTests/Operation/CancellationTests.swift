@@ -171,8 +171,8 @@ import Testing
         OperationQueue.main.cancelAllOperations()
         end.open()
       }
-      try await first.finished()
-      try await second.finished()
+      try await first.untilFinished()
+      try await second.untilFinished()
       guard first.isCancelled, second.isCancelled, second.outcome.isCancelled else { fatalError("not cancelled") }
     }
   }

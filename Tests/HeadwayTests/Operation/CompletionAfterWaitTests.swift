@@ -43,7 +43,7 @@ import Testing
     let token = kind == "observed" ? operation.observe(\.isFinished) { _, _ in } : nil
     queue.addOperations([operation, BlockOperation {}], waitUntilFinished: false)
     if kind == "batch" { executor.visits.runBatch(of: queue) }
-    executor.visits.run()
+    executor.visits.runSteps()
     #expect(executor.wereSettled.events == [false] && calls.events == [1])
     withExtendedLifetime(token) {}
   }

@@ -15,7 +15,7 @@ import Testing
 
     let own = Mutex(State())
     let calls = EventRecorder<Bool>()
-    private var token: ObservationToken?
+    private var token: KeyValueObservation?
 
     override init() {
       super.init()
@@ -46,10 +46,10 @@ import Testing
     queue.executor = executor
     let operation = Conditional()
     queue.addOperation(operation)
-    executor.run()
+    executor.runSteps()
     #expect(operation.calls.events == [] && !operation.isFinished)
     operation.didEnqueue()
-    executor.run()
+    executor.runSteps()
     #expect(operation.isFinished && operation.calls.events.first == true)
   }
 
@@ -64,7 +64,7 @@ import Testing
     operation.addDependency(second)
     if isInQueue { queue.addOperation(operation) }
     operation.didEnqueue()
-    executor.run()
+    executor.runSteps()
     #expect(operation.calls.events == [false])
     first.start()
     #expect(operation.calls.events == [false])
@@ -79,7 +79,7 @@ import Testing
     }
     #expect(operation.calls.events.prefix(2) == [false, true] && operation.isReady)
     if !isInQueue { queue.addOperation(operation) }
-    executor.run()
+    executor.runSteps()
     #expect(operation.isFinished)
   }
 
@@ -88,8 +88,8 @@ import Testing
     final class Posting: Headway.Operation, @unchecked Sendable { var level: Int { 1 } }
     final class PostingQueue: OperationQueue, @unchecked Sendable { var level: Int { 1 } }
     let (operation, queue) = (Posting(), PostingQueue())
-    let (executing, level) = (EventRecorder(of: operation, \.isExecuting), EventRecorder(of: operation, \.level))
-    let (suspended, queueLevel) = (EventRecorder(of: queue, \.isSuspended), EventRecorder(of: queue, \.level))
+    let (executing, level) = (EventRecorder(observing: operation, at: \.isExecuting), EventRecorder(observing: operation, at: \.level))
+    let (suspended, queueLevel) = (EventRecorder(observing: queue, at: \.isSuspended), EventRecorder(observing: queue, at: \.level))
     operation.didChangeValue(forKey: "isExecuting")
     operation.didChangeValue(for: \.isExecuting)
     operation.didChangeValue(for: \.level)
@@ -110,7 +110,7 @@ import Testing
     #expect(operation.calls.events == [false])
     operation.cancel()
     #expect(operation.calls.events.prefix(2) == [false, true])
-    executor.run()
+    executor.runSteps()
     #expect(operation.isFinished)
   }
 
@@ -126,8 +126,8 @@ import Testing
     }
     final class PostingQueue: OperationQueue, @unchecked Sendable { var level: Int { 1 } }
     let (operation, queue) = (Posting(), PostingQueue())
-    let (level, ready) = (EventRecorder(of: operation, \.level), EventRecorder(of: operation, \.isReady))
-    let queueLevel = EventRecorder(of: queue, \.level)
+    let (level, ready) = (EventRecorder(observing: operation, at: \.level), EventRecorder(observing: operation, at: \.isReady))
+    let queueLevel = EventRecorder(observing: queue, at: \.level)
     operation.post()
     queue.willChangeValue(forKey: "level")
     queue.didChangeValue(forKey: "level")
@@ -136,7 +136,7 @@ import Testing
     let token = operation.observe(\Posting.level, options: .prior) { _, change in priorCalls.record(change.isPrior) }
     operation.post()
     #expect(level.events == [1, 1, 1] && priorCalls.events == [true, false])
-    let title = EventRecorder(of: operation, \.title)
+    let title = EventRecorder(observing: operation, at: \.title)
     operation.post()
     #expect(level.count == 3 && title.events == [""])
     withExtendedLifetime(token) {}
@@ -154,7 +154,7 @@ import Testing
     changer.addOperation { operation.queuePriority = .high }
     inside.wait()
     operation.didChangeValue(for: \.isExecuting)
-    let executing = EventRecorder(of: operation, \.isExecuting)
+    let executing = EventRecorder(observing: operation, at: \.isExecuting)
     operation.didChangeValue(for: \.isExecuting)
     goOn.open()
     changer.waitUntilAllOperationsAreFinished()

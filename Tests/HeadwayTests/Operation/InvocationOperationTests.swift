@@ -16,7 +16,7 @@ import Testing
 
   @Test("B2: calls a method of an object with an argument") func calls() {
     let controller = Controller()
-    let operation = InvocationOperation(target: controller, method: Controller.performLongRunningTask, object: 3)
+    let operation = InvocationOperation(target: controller, method: Controller.performLongRunningTask, argument: 3)
     OperationQueue().addOperations([operation], waitUntilFinished: true)
     #expect(controller.calls.events == ["long 3"])
     #expect(operation.outcome.isSuccess)
@@ -24,7 +24,7 @@ import Testing
 
   @Test("B2: the method can be exchanged until the operation starts") func exchanged() {
     let controller = Controller()
-    let operation = InvocationOperation(target: controller, method: Controller.performLongRunningTask, object: 3)
+    let operation = InvocationOperation(target: controller, method: Controller.performLongRunningTask, argument: 3)
     operation.method = Controller.performShortTask
     operation.start()
     #expect(controller.calls.events == ["short 3"])
@@ -33,11 +33,11 @@ import Testing
 
   @Test("B2: result holds what the method returned or threw") func result() throws {
     let controller = Controller()
-    let double = InvocationOperation(target: controller, method: Controller.double, object: 21)
+    let double = InvocationOperation(target: controller, method: Controller.double, argument: 21)
     #expect(double.result == nil)
     double.start()
     #expect(try double.result?.get() == 42)
-    let refuse = InvocationOperation(target: controller, method: Controller.refuse, object: 7)
+    let refuse = InvocationOperation(target: controller, method: Controller.refuse, argument: 7)
     refuse.start()
     #expect(throws: Mishap(name: "7")) { try refuse.result?.get() }
     #expect(refuse.error as? Mishap == Mishap(name: "7"))
@@ -55,7 +55,7 @@ import Testing
     do {
       let controller = Controller()
       held = controller
-      operation = InvocationOperation(target: controller, method: Controller.performShortTask, object: 1)
+      operation = InvocationOperation(target: controller, method: Controller.performShortTask, argument: 1)
     }
     #expect(held != nil)
     operation.cancel()
@@ -65,7 +65,7 @@ import Testing
 
   @Test("B2: exchanging the method after the start is a programmer's error") func exchangedLate() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let operation = InvocationOperation(target: Controller(), method: Controller.double, object: 1)
+      let operation = InvocationOperation(target: Controller(), method: Controller.double, argument: 1)
       operation.start()
       operation.method = Controller.double
     }

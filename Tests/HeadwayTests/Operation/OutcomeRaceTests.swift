@@ -11,23 +11,23 @@ import Testing
     arguments: ["all of its queue", "itself", "itself, and has left"])
   func cancelledInFailureHandler(kind: String) {
     let (queue, executor) = (OperationQueue(), StepExecutor())
-    executor.attach(queue)
-    let culprit = BlockOperation { throw Mishap() }
+    executor.control(queue)
+    let failedDependency = BlockOperation { throw Mishap() }
     let dependent = BlockOperation {}
-    dependent.addDependency(culprit, requiring: .success)
-    queue.onFailure = { [unowned queue] operation, _ in
-      guard operation === culprit else { return }
+    dependent.addDependency(failedDependency, requiring: .success)
+    queue.failureHandler = { [unowned queue] operation, _ in
+      guard operation === failedDependency else { return }
       if kind == "all of its queue" { queue.cancelAllOperations() } else { dependent.cancel() }
-      if kind == "itself, and has left" { executor.run() }
+      if kind == "itself, and has left" { executor.runSteps() }
     }
-    queue.addOperations([culprit, dependent], waitUntilFinished: false)
-    executor.run()
+    queue.addOperations([failedDependency, dependent], waitUntilFinished: false)
+    executor.runSteps()
     #expect(dependent.isFinished && dependent.isCancelled)
     guard case .failure(let error)? = dependent.outcome else {
       Issue.record("the outcome is \(String(describing: dependent.outcome))")
       return
     }
-    #expect((error as? DependencyError)?.culprit === culprit)
-    queue.onFailure = nil
+    #expect((error as? DependencyError)?.failedDependency === failedDependency)
+    queue.failureHandler = nil
   }
 }

@@ -57,17 +57,17 @@ import Testing
   @Test("B5, D3: what required a failed operation to succeed has failed; a cancelled one, is cancelled")
   func dependents() {
     for isCancelled in [true, false] {
-      let culprit = SelfAware { operation in
+      let failedDependency = SelfAware { operation in
         if isCancelled { operation.cancel() }
         throw Mishap()
       }
       let chain = (0..<3).map { _ in BlockOperation {} }
-      chain[0].addDependency(culprit, requiring: .success)
+      chain[0].addDependency(failedDependency, requiring: .success)
       for (one, next) in zip(chain, chain.dropFirst()) { next.addDependency(one, requiring: .success) }
-      OperationQueue().addOperations(chain.reversed() + [culprit], waitUntilFinished: true)
+      OperationQueue().addOperations(chain.reversed() + [failedDependency], waitUntilFinished: true)
       for operation in chain {
         let error = operation.error as? DependencyError
-        #expect(operation.isCancelled && error?.culprit === culprit)
+        #expect(operation.isCancelled && error?.failedDependency === failedDependency)
         #expect(error?.underlyingError as? Mishap == Mishap())
         switch operation.outcome {
         case .failure(let failure)?: #expect(!isCancelled && failure is DependencyError)
@@ -81,14 +81,14 @@ import Testing
   @Test("B5: an operation that was cancelled is cancelled, though what it required to succeed failed later")
   func cancelledFirst() {
     let queue = OperationQueue()
-    let culprit = AsynchronousOperation()
+    let failedDependency = AsynchronousOperation()
     let dependent = BlockOperation {}
-    dependent.addDependency(culprit, requiring: .success)
-    queue.addOperations([culprit, dependent], waitUntilFinished: false)
+    dependent.addDependency(failedDependency, requiring: .success)
+    queue.addOperations([failedDependency, dependent], waitUntilFinished: false)
     dependent.cancel()
     dependent.waitUntilFinished()
-    culprit.finish(throwing: Mishap())
-    culprit.waitUntilFinished()
+    failedDependency.finish(throwing: Mishap())
+    failedDependency.waitUntilFinished()
     #expect(dependent.outcome.isCancelled && dependent.error == nil)
   }
 
@@ -98,13 +98,13 @@ import Testing
     let dependent = BlockOperation {}
     let calls = EventRecorder<Int>()
     dependent.onCancel { calls.record(1) }
-    for culprit in culprits { dependent.addDependency(culprit, requiring: .success) }
+    for failedDependency in culprits { dependent.addDependency(failedDependency, requiring: .success) }
     queue.addOperations(culprits + [dependent], waitUntilFinished: false)
     for position in [1, 0, 2] { culprits[position].finish(throwing: Mishap(name: "\(position)")) }
     queue.waitUntilAllOperationsAreFinished()
     dependent.waitUntilFinished()
     let error = dependent.error as? DependencyError
-    #expect(error?.culprit === culprits[1] && error?.underlyingError as? Mishap == Mishap(name: "1"))
+    #expect(error?.failedDependency === culprits[1] && error?.underlyingError as? Mishap == Mishap(name: "1"))
     #expect(calls.events == [1])
   }
 }

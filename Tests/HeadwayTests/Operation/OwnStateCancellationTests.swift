@@ -94,27 +94,27 @@ import Testing
     urgent.queuePriority = .veryHigh
     queue.addOperation(busy)
     queue.isSuspended = false
-    executor.run()
+    executor.runSteps()
     #expect(busy.calls.events == ["start", "main"])
     let operations = (0..<2).map { _ in OwnEnd() }
     for operation in operations { operation.addDependency(BlockOperation {}) }
     queue.addOperations([urgent] + operations, waitUntilFinished: false)
     for operation in operations { operation.cancel() }
-    executor.run()
+    executor.runSteps()
     #expect(operations.allSatisfy { $0.calls.events == [] }, "the place is taken")
-    #expect(queue.diagnose(operations[0]).contains("was cancelled, waits for a place in a queue without a name"))
+    #expect(operations[0].diagnosis.contains("was cancelled, waits for a place in a queue without a name"))
     queue.isSuspended = true
     busy.complete()
-    executor.run()
+    executor.runSteps()
     #expect(operations.allSatisfy { $0.calls.events == [] }, "the queue is suspended")
     queue.isSuspended = false
-    executor.run()
+    executor.runSteps()
     #expect(operations.map(\.calls.events) == [["start"], []], "it has the place")
     operations[0].complete()
-    executor.run()
+    executor.runSteps()
     #expect(operations.map(\.calls.events) == [["start"], ["start"]] && order.events == [])
     operations[1].complete()
-    executor.run()
+    executor.runSteps()
     #expect(order.events == ["urgent"] && queue.operationCount == 0)
   }
 
@@ -142,12 +142,12 @@ import Testing
     queue.addBarrierBlock {}
     queue.addOperation(operation)
     operation.cancel()
-    executor.run()
+    executor.runSteps()
     #expect(operation.calls.events == ["start"] && queue.operationCount == 3)
     operation.complete()
     #expect(queue.operationCount == 2)
     missing.start()
-    executor.run()
+    executor.runSteps()
     #expect(queue.operationCount == 0)
   }
 }

@@ -153,7 +153,7 @@ import Testing
   @Test("P2: with a limit of 1 and qualities of service, a later change of priority counts") func priorityChanged() {
     let executor = StepExecutor()
     let queue = OperationQueue(limit: 1)
-    executor.attach(queue)
+    executor.control(queue)
     let ran = EventRecorder<String>()
     let operations = [("first", QualityOfService.userInteractive), ("second", .utility), ("third", .background)].map {
       let operation = BlockOperation(name: $0.0) { [name = $0.0] in ran.record(name) }
@@ -163,7 +163,7 @@ import Testing
     queue.addOperations(operations, waitUntilFinished: false)
     operations[2].queuePriority = .veryHigh
     operations[0].queuePriority = .low
-    executor.run()
+    executor.runSteps()
     #expect(ran.events == ["third", "second", "first"])
   }
 

@@ -62,19 +62,19 @@ import Testing
       values.record(currentNiceValue())
     }
     let isObserved = kind == .blocking || kind == .observer
-    if !isObserved { queue.onFailure = { _, _ in report() } }
+    if !isObserved { queue.failureHandler = { _, _ in report() } }
     let failing = BlockOperation { throw Mishap() }
     failing.qualityOfService = .background
     let token = isObserved ? failing.observe(\.isFinished) { _, _ in report() } : nil
     queue.addOperation(failing)
-    await begun.opened()
+    await begun.untilOpen()
     let urgent = operation(.userInitiated) { if kind == .blocking { failing.waitUntilFinished() } }
     OperationQueue().addOperation(urgent)
     let waits = Task.detached(priority: .high) {
       switch kind {
-      case .operation, .observer: try await failing.finished()
-      case .queue: try await queue.finished()
-      case .blocking: try await urgent.finished()
+      case .operation, .observer: try await failing.untilFinished()
+      case .queue: try await queue.untilAllOperationsAreFinished()
+      case .blocking: try await urgent.untilFinished()
       }
     }
     await until {
@@ -85,7 +85,7 @@ import Testing
     go.open()
     _ = try? await waits.value
     #expect(values.events == [low, processNiceValue()])
-    queue.onFailure = nil
+    queue.failureHandler = nil
     withExtendedLifetime(token) {}
   }
 
@@ -123,7 +123,7 @@ import Testing
         }
       }
     }
-    let run = graph.operation(maxConcurrentNodeCount: 2)
+    let run = graph.makeOperation(maxConcurrentNodeCount: 2)
     run.qualityOfService = .background
     queue.addOperation(run)
     begun.wait()

@@ -71,11 +71,11 @@ import Testing
   func awaitedQueue() async throws {
     for isFull in [true, false] {
       let low = suspendedQueue(.background)
-      if isFull { low.pendingLimit = 1 }
+      if isFull { low.maxOperationCount = 1 }
       let first = operation()
       low.addOperation(first)
       let waits = Task.detached(priority: .background) {
-        if isFull { try await low.add {} } else { try await low.finished() }
+        if isFull { try await low.addOperationWhenBelowLimit {} } else { try await low.untilAllOperationsAreFinished() }
       }
       await until { low.state.withLock { $0.isAwaited } }
       #expect(!isRaised(first, in: .background))
@@ -87,7 +87,7 @@ import Testing
       low.addOperation(second)
       #expect(!isRaised(second, in: .background), "no caller waits any more")
       low.isSuspended = false
-      try await low.finished()
+      try await low.untilAllOperationsAreFinished()
     }
   }
 
@@ -171,7 +171,7 @@ import Testing
       begun.open()
       end.wait()
     }
-    await begun.opened()
+    await begun.untilOpen()
     let job = queue.operations[0]
     let high = Task.detached(priority: .high) { await low.value }
     await until { isRaised(job) }

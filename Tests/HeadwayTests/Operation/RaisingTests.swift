@@ -141,18 +141,18 @@ import Testing
     let (begun, goOn) = (Gate(), Gate())
     let task = TaskOperation {
       begun.open()
-      await goOn.opened()
+      await goOn.untilOpen()
       return currentNiceValue()
     }
     task.qualityOfService = .background
     queue.addOperation(task)
-    await begun.opened()
+    await begun.untilOpen()
     let urgent = operation(.userInitiated)
     queue.addOperation(urgent)
     #expect(isRaised(task))
     goOn.open()
     // If it were awaited, that would raise it.
-    try await urgent.finished()
+    try await urgent.untilFinished()
     #expect(try await task.value == processNiceValue())
   }
 

@@ -40,7 +40,7 @@ import Testing
     operation.addDependency(dependency)
     queue.addOperations([dependency, BlockOperation {}], waitUntilFinished: false)
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     #expect(operation.asked.events == [true])
   }
 
@@ -52,18 +52,18 @@ import Testing
     queue.executor = executor
     let operation = Conditional()
     queue.addOperation(operation)
-    executor.run()
+    executor.runSteps()
     // Before and after the queue listed it.
     #expect(operation.asked.events == [true, true] && queue.operationCount == 1)
     operation.isAllowed.withLock { $0 = true }
-    executor.run()
+    executor.runSteps()
     #expect(queue.operationCount == 1)
     switch kind {
     case "one": queue.addOperation(BlockOperation {})
     case "several": queue.addOperations([BlockOperation {}, BlockOperation {}], waitUntilFinished: false)
     default: queue.addOperation {}
     }
-    executor.run()
+    executor.runSteps()
     #expect(operation.isFinished && queue.operationCount == 0)
   }
 
@@ -77,7 +77,7 @@ import Testing
     let end = BlockOperation {}
     end.addDependency(BlockOperation {})
     queue.addOperations([operation, other, end], waitUntilFinished: false)
-    executor.run()
+    executor.runSteps()
     #expect(queue.operationCount == 3)
     operation.isAllowed.withLock { $0 = true }
     switch kind {
@@ -88,10 +88,10 @@ import Testing
       queue.isSuspended = true
       queue.isSuspended = false
     }
-    executor.run()
+    executor.runSteps()
     #expect(operation.isFinished)
     for left in queue.operations { left.cancel() }
-    executor.run()
+    executor.runSteps()
   }
 
   @Test("O2: what is taken back while it waits for its turn may come again") func takenBack() {
@@ -104,11 +104,11 @@ import Testing
     operation.isAllowed.withLock { $0 = false }
     operation.didChangeValue(for: \.isReady)
     queue.isSuspended = false
-    executor.run()
+    executor.runSteps()
     #expect(!operation.isFinished)
     operation.isAllowed.withLock { $0 = true }
     queue.addOperation {}
-    executor.run()
+    executor.runSteps()
     #expect(operation.isFinished && queue.operationCount == 0)
   }
 
@@ -136,7 +136,7 @@ import Testing
     let operation = Late()
     operation.home = queue
     queue.addOperation(operation)
-    executor.run()
+    executor.runSteps()
     #expect(operation.isFinished && queue.operationCount == 0)
   }
 
@@ -160,7 +160,7 @@ import Testing
     let (first, second) = (Checked(), Ending())
     second.checked = first
     queue.addOperations([first, second], waitUntilFinished: false)
-    executor.run()
+    executor.runSteps()
     #expect(first.isFinished && queue.operationCount == 0)
   }
 
@@ -210,7 +210,7 @@ import Testing
     queue.addOperation(operation)
     operation.isAllowed.withLock { $0 = true }
     onThreads(operation.threads) { _ in operation.didChangeValue(for: \.isReady) }
-    executor.run()
+    executor.runSteps()
     #expect(operation.isFinished)
     #expect(operation.asked.count <= 3 * operation.threads)
   }
@@ -220,10 +220,10 @@ import Testing
     queue.executor = executor
     let operations = (0..<200).map { _ in Conditional() }
     queue.addOperations(operations, waitUntilFinished: false)
-    executor.run()
+    executor.runSteps()
     for operation in operations { operation.isAllowed.withLock { $0 = true } }
     for _ in 0..<4 { queue.addOperation {} }
-    executor.run()
+    executor.runSteps()
     #expect(queue.operationCount == 0)
     #expect(operations.allSatisfy { $0.asked.count < 20 })
   }
@@ -236,7 +236,7 @@ import Testing
     let finished = EventRecorder<Int>()
     let second = BlockOperation { finished.record(first.isFinished ? 1 : 2) }
     queue.addOperations([first, second], waitUntilFinished: false)
-    executor.run()
+    executor.runSteps()
     #expect(finished.events == [1] && first.asked.events == [true])
   }
 
@@ -256,7 +256,7 @@ import Testing
     let operation = Ending()
     operation.addDependency(BlockOperation {})
     queue.addOperation(operation)
-    executor.run()
+    executor.runSteps()
     #expect(operation.isFinished && operation.asked.events.first == false)
   }
 }

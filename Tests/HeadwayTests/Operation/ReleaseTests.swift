@@ -28,7 +28,7 @@ import Testing
       let words = LastWords { said.record(operation.withLock { $0 }?.method != nil) }
       return InvocationOperation(
         target: Controller(), method: { target in { number in withExtendedLifetime(words) { target.page(number) } } },
-        object: 3)
+        argument: 3)
     }()
     operation.withLock { $0 = first }
     first.method = Controller.page
@@ -51,10 +51,10 @@ import Testing
     let said = EventRecorder<Int>()
     let queue = OperationQueue()
     do {
-      let words = LastWords { [unowned queue] in said.record(queue.onFailure == nil ? queue.operationCount : -1) }
-      queue.onFailure = { _, _ in _ = words }
+      let words = LastWords { [unowned queue] in said.record(queue.failureHandler == nil ? queue.operationCount : -1) }
+      queue.failureHandler = { _, _ in _ = words }
     }
-    queue.onFailure = nil
+    queue.failureHandler = nil
     #expect(said.events == [0])
   }
 
@@ -89,7 +89,7 @@ import Testing
       queue.addOperation(operation)
     }
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     #expect(counts.count == 8 && queue.operationCount == 0)
   }
 

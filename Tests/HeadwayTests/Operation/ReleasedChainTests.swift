@@ -59,7 +59,7 @@ import Testing
         operation.start()
         return operation
       case .target:
-        return InvocationOperation(target: member, method: { _ in { (_: Int) in use() } }, object: 0)
+        return InvocationOperation(target: member, method: { _ in { (_: Int) in use() } }, argument: 0)
       case .group:
         return GroupOperation(operations: [BlockOperation(block: use)])
       case .graph:
@@ -75,12 +75,12 @@ import Testing
         return progress
       case .failureHandler:
         let queue = OperationQueue()
-        queue.onFailure = { _, _ in use() }
+        queue.failureHandler = { _, _ in use() }
         return queue
       case .queueObserver:
         let queue = OperationQueue()
         let token = queue.observe(\.isSuspended) { _, _ in use() }
-        queue.onFailure = { _, _ in withExtendedLifetime(token) {} }
+        queue.failureHandler = { _, _ in withExtendedLifetime(token) {} }
         return queue
       case .property:
         let operation = WithProperty(before as? WithProperty, member)
@@ -93,7 +93,7 @@ import Testing
 
   private struct Failure: Error { let use: @Sendable () -> Void }
 
-  private final class Observed: Operation, @unchecked Sendable { var token: ObservationToken? }
+  private final class Observed: Operation, @unchecked Sendable { var token: KeyValueObservation? }
 
   private final class WithProperty: Operation, @unchecked Sendable {
     private let before: WithProperty?

@@ -16,7 +16,7 @@ import Testing
     #expect(ran.events == ["report"])
     #expect(parse.isCancelled)
     let error = parse.error as? DependencyError
-    #expect(error?.culprit === fetch)
+    #expect(error?.failedDependency === fetch)
     #expect(error?.underlyingError as? Mishap == Mishap())
     #expect(error.map { "\($0)" }?.hasPrefix("‘fetch’, which was required to succeed, failed: ") == true)
   }
@@ -32,7 +32,7 @@ import Testing
     #expect("\(second.error!)" == "‘first’, which was required to succeed, was cancelled")
   }
 
-  @Test("D3: the effect runs down the graph, and names the first culprit") func chain() {
+  @Test("D3: the effect runs down the graph, and names the first failed dependency") func chain() {
     let queue = OperationQueue()
     let operations = (0..<10).map { number in
       BlockOperation(name: "\(number)") { if number == 0 { throw Mishap() } }
@@ -41,7 +41,7 @@ import Testing
     queue.addOperations(operations, waitUntilFinished: true)
     for operation in operations.dropFirst() {
       #expect(operation.isCancelled)
-      #expect((operation.error as? DependencyError)?.culprit === operations[0])
+      #expect((operation.error as? DependencyError)?.failedDependency === operations[0])
     }
   }
 
@@ -62,7 +62,7 @@ import Testing
     #expect(!operation.isCancelled)
     operation.addDependency(bad, requiring: .success)
     #expect(operation.isCancelled && operation.isFinished)
-    #expect((operation.error as? DependencyError)?.culprit === bad)
+    #expect((operation.error as? DependencyError)?.failedDependency === bad)
   }
 
   @Test("D3: a requirement that was removed has no effect") func removed() {
@@ -78,7 +78,7 @@ import Testing
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one, requiring: .success) }
     operations[0].cancel()
     #expect(operations.allSatisfy { $0.isFinished && $0.isCancelled })
-    #expect((operations.last?.error as? DependencyError)?.culprit === operations[0])
+    #expect((operations.last?.error as? DependencyError)?.failedDependency === operations[0])
   }
 
   @Test("D3: the effect comes before the release, also through one in no queue") func notReleasedFirst() {
@@ -90,14 +90,14 @@ import Testing
     second.addDependency(first, requiring: .success)
     third.addDependency(second, requiring: .success)
     queue.addOperation(third)
-    let readiness = EventRecorder(of: third, \.isReady)
+    let readiness = EventRecorder(observing: third, at: \.isReady)
     first.cancel()
     #expect(third.isFinished && third.isCancelled && ran.events == [])
     #expect(readiness.events == [false, true])
-    #expect((third.error as? DependencyError)?.culprit === first)
+    #expect((third.error as? DependencyError)?.failedDependency === first)
   }
 
-  @Test("D3: one that requires two, of which one fails with the other, names the first culprit") func diamond() {
+  @Test("D3: one that requires two, of which one fails with the other, names the first failed dependency") func diamond() {
     let (first, second, third) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
     third.addDependency(second, requiring: .success)
     third.addDependency(first, requiring: .success)
@@ -105,7 +105,7 @@ import Testing
     second.recordError(Mishap())
     first.cancel()
     #expect(second.error as? Mishap == Mishap())
-    #expect((third.error as? DependencyError)?.culprit === first)
+    #expect((third.error as? DependencyError)?.failedDependency === first)
   }
 
   @Test("D3: a dependent that was freed is no concern") func freed() {

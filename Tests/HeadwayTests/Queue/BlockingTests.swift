@@ -11,7 +11,7 @@ import Testing
       let queue = OperationQueue()
       let meeting = Meeting(of: 200)
       for _ in 0..<200 { queue.addOperation { meeting.attend() } }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 
@@ -26,7 +26,7 @@ import Testing
           last.waitUntilFinished()
         }
       }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 
@@ -36,7 +36,7 @@ import Testing
       let semaphores = (0..<64).map { _ in DispatchSemaphore(value: 0) }
       for semaphore in semaphores { queue.addOperation { semaphore.wait() } }
       for semaphore in semaphores { queue.addOperation { semaphore.signal() } }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 
@@ -58,7 +58,7 @@ import Testing
           queue.addOperation(later)
         }
         queue.isSuspended = false
-        try await queue.finished()
+        try await queue.untilAllOperationsAreFinished()
       }
     }
   }
@@ -77,7 +77,7 @@ import Testing
           queue.addOperations([first, BlockOperation { semaphore.wait() }, signals], waitUntilFinished: false)
         }
         queue.isSuspended = false
-        try await queue.finished()
+        try await queue.untilAllOperationsAreFinished()
       }
     }
   }

@@ -46,7 +46,7 @@ import Testing
   @Test("C6, C7, D2, K1, O6, W1: among blocks of which somebody hears, all hear") func heard() {
     let (queue, later, events) = (OperationQueue(), OperationQueue(), EventRecorder<String>())
     queue.isSuspended = true
-    var tokens: [ObservationToken] = []
+    var tokens: [KeyValueObservation] = []
     let never: @Sendable () -> Void = { Issue.record("a cancelled block ran") }
     let blocks = (0..<200).map { _ in BlockOperation(block: never) }
     for (number, operation) in blocks.enumerated() {

@@ -15,10 +15,10 @@ import Testing
 
   private func wait(_ wait: Wait, for operation: TaskOperation<Int>, of queue: OperationQueue) async throws {
     switch wait {
-    case .queue: try await queue.finished()
-    case .operation: try await operation.finished()
+    case .queue: try await queue.untilAllOperationsAreFinished()
+    case .operation: try await operation.untilFinished()
     case .value: _ = try? await operation.value
-    case .success: try? await operation.finishedSuccessfully()
+    case .success: try? await operation.untilSucceeded()
     case .run: break
     }
   }
@@ -28,7 +28,7 @@ import Testing
     for _ in 0..<20 {
       let (queue, told) = (OperationQueue(), Counter())
       let (begun, go) = (Gate(), Gate())
-      queue.onFailure = { _, _ in
+      queue.failureHandler = { _, _ in
         begun.open()
         go.wait()
         told.increment()
@@ -44,7 +44,7 @@ import Testing
         }
         return told.value
       }
-      await begun.opened()
+      await begun.untilOpen()
       go.open()
       #expect(try await seen.value == 1)
       withExtendedLifetime(token) {}
@@ -53,7 +53,7 @@ import Testing
 
   @Test("W2, Q6: a blocking wait does not include it: it may need the thread that is blocked") func blocking() {
     let (queue, returned, done) = (OperationQueue(), Gate(), Gate())
-    queue.onFailure = { _, _ in
+    queue.failureHandler = { _, _ in
       returned.wait()
       done.open()
     }
@@ -63,14 +63,14 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
     returned.open()
     done.wait()
-    queue.onFailure = nil
+    queue.failureHandler = nil
   }
 
   @Test("W3, Q6: a handler of failures may wait for a task that waits for what has failed", arguments: Wait.allCases)
   func inside(kind: Wait) async throws {
     let (queue, done) = (OperationQueue(), Gate())
     let operation = TaskOperation<Int> { throw Mishap() }
-    queue.onFailure = { _, _ in
+    queue.failureHandler = { _, _ in
       let waited = Gate()
       Task {
         try await wait(kind, for: operation, of: queue)
@@ -80,9 +80,9 @@ import Testing
       done.open()
     }
     queue.addOperation(operation)
-    await done.opened()
-    try await queue.finished()
-    queue.onFailure = nil
+    await done.untilOpen()
+    try await queue.untilAllOperationsAreFinished()
+    queue.failureHandler = nil
   }
 
   @Test("W3: a handler of failures may wait for what reads the value of the operation that has failed") func dependent()
@@ -91,7 +91,7 @@ import Testing
     let operation = TaskOperation<Int> { throw Mishap() }
     let dependent = TaskOperation { _ = try? await operation.value }
     dependent.addDependency(operation)
-    queue.onFailure = { failed, _ in
+    queue.failureHandler = { failed, _ in
       guard failed === operation else { return }
       done.wait()
       returned.open()
@@ -100,7 +100,7 @@ import Testing
     queue.addOperations([operation, dependent], waitUntilFinished: false)
     returned.wait()
     queue.waitUntilAllOperationsAreFinished()
-    queue.onFailure = nil
+    queue.failureHandler = nil
   }
 
   /// How the task of an operation waits for the code that reports call and that waits for the operation.
@@ -112,73 +112,73 @@ import Testing
     let waiting = Mutex<TaskOperation<Void>?>(nil)
     let report: @Sendable () -> Void = { waiting.withLock { $0 }?.waitUntilFinished() }
     let operation = TaskOperation<Void> {
-      guard kind == .scope else { return try await other.finished() }
+      guard kind == .scope else { return try await other.untilAllOperationsAreFinished() }
       try? await withOperationQueue { queue in
-        queue.onFailure = { _, _ in report() }
+        queue.failureHandler = { _, _ in report() }
         queue.addOperation { throw Mishap() }
       }
     }
     waiting.withLock { $0 = operation }
-    if kind != .queueWithObserver { other.onFailure = { _, _ in report() } }
+    if kind != .queueWithObserver { other.failureHandler = { _, _ in report() } }
     let token = other.observe(\.operationCount) { other, _ in
       if kind == .queueWithObserver, other.operationCount == 0 { report() }
     }
     other.addOperation { throw Mishap() }
     if kind == .startedByHand { operation.start() } else { queue.addOperation(operation) }
-    try await operation.finished()
-    try await other.finished()
+    try await operation.untilFinished()
+    try await other.untilAllOperationsAreFinished()
     waiting.withLock { $0 = nil }
-    other.onFailure = nil
+    other.failureHandler = nil
     token.invalidate()
   }
 
   @Test("W3, C7: a task that waits for the rest stops when it is cancelled") func cancelled() async throws {
     let (queue, begun, go) = (OperationQueue(), Gate(), Gate())
-    queue.onFailure = { _, _ in
+    queue.failureHandler = { _, _ in
       begun.open()
       go.wait()
     }
     let operation = BlockOperation { throw Mishap() }
     queue.addOperation(operation)
-    await begun.opened()
-    let waits = [Task { try await queue.finished() }, Task { try await operation.finished() }]
+    await begun.untilOpen()
+    let waits = [Task { try await queue.untilAllOperationsAreFinished() }, Task { try await operation.untilFinished() }]
     for wait in waits {
       wait.cancel()
       await #expect(throws: CancellationError.self) { try await wait.value }
     }
     go.open()
-    try await queue.finished()
-    try await operation.finished()
+    try await queue.untilAllOperationsAreFinished()
+    try await operation.untilFinished()
   }
 
   @Test("Q6, Q14: after the asynchronous wait for a queue its observers have heard of everything")
   func recorder() async throws {
     for _ in 0..<100 {
       let queue = OperationQueue()
-      let recorder = EventRecorder(of: queue)
-      let counts = EventRecorder(of: queue, \.operationCount)
+      let recorder = EventRecorder(observing: queue)
+      let counts = EventRecorder(observing: queue, at: \.operationCount)
       let (first, second) = (BlockOperation {}, BlockOperation {})
       second.addDependency(first)
       queue.addOperations([first, second], waitUntilFinished: false)
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       #expect(recorder.events.last == .finished(second) && counts.events.last == 0)
     }
   }
 
-  @Test("K2: a recorder, and a token, wait for what they are to be notified of") func delivered() async {
+  @Test("K2: a recorder, and a token, wait for what they are to be notified of") func untilDelivered() async {
     for _ in 0..<100 {
       let queue = OperationQueue()
-      let recorder = EventRecorder(of: queue)
+      let recorder = EventRecorder(observing: queue)
       let count = Mutex(-1)
       let token = queue.observe(\.operationCount) { queue, _ in count.withLock { $0 = queue.operationCount } }
       let operation = BlockOperation {}
       queue.addOperation(operation)
-      try? await operation.finished()
-      await recorder.delivered()
-      await token.delivered()
+      try? await operation.untilFinished()
+      await recorder.untilDelivered()
+      await token.untilDelivered()
       #expect(recorder.events.last == .finished(operation) && count.withLock { $0 } == 0)
       token.invalidate()
-      await token.delivered()
+      await token.untilDelivered()
     }
   }
 
@@ -188,8 +188,8 @@ import Testing
       let operation = BlockOperation {}
       let token = operation.observe(\.isFinished) { _, _ in ended.open() }
       queue.addOperation(operation)
-      try? await queue.finished()
-      await token.delivered()
+      try? await queue.untilAllOperationsAreFinished()
+      await token.untilDelivered()
       #expect(ended.isOpen)
     }
   }
@@ -198,10 +198,10 @@ import Testing
     for _ in 0..<200 {
       let (queue, last) = (OperationQueue(), EventRecorder<Double>())
       queue.progress.totalUnitCount = 3
-      let token = queue.progress.observe { last.record($0.fractionCompleted) }
+      let token = queue.progress.onChange { last.record($0.fractionCompleted) }
       for _ in 1...3 { queue.addOperation {} }
-      try await queue.finished()
-      await token.delivered()
+      try await queue.untilAllOperationsAreFinished()
+      await token.untilDelivered()
       #expect(last.events.last == 1)
     }
   }
@@ -236,14 +236,14 @@ import Testing
       guard queue.operationCount == 0, !done.isOpen else { return }
       let waited = Gate()
       Task {
-        try await queue.finished()
+        try await queue.untilAllOperationsAreFinished()
         waited.open()
       }
       waited.wait()
       done.open()
     }
     queue.addOperation {}
-    await done.opened()
+    await done.untilOpen()
     token.invalidate()
   }
 }

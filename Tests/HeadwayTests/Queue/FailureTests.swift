@@ -15,8 +15,8 @@ import Testing
   /// A queue that records what it reports.
   private func reportingQueue(limit: Int = -1) -> (OperationQueue, EventRecorder<Report>) {
     let (queue, reports) = (OperationQueue(limit: limit), EventRecorder<Report>())
-    queue.onFailure = { [unowned queue] operation, error in
-      let name = (error as? Mishap)?.name ?? (error as? DependencyError).map { "by \($0.culprit.label)" } ?? "\(error)"
+    queue.failureHandler = { [unowned queue] operation, error in
+      let name = (error as? Mishap)?.name ?? (error as? DependencyError).map { "by \($0.failedDependency.label)" } ?? "\(error)"
       reports.record(
         Report(
           name: operation.name ?? "", error: name, isHeld: queue.operations.contains { $0 === operation },
@@ -87,7 +87,7 @@ import Testing
     #expect(reports.events == [])
   }
 
-  @Test("B5, D3: what did not run because another failed is reported too, with the culprit") func dependents() {
+  @Test("B5, D3: what did not run because another failed is reported too, with the failed dependency") func dependents() {
     let (queue, reports) = reportingQueue(limit: 1)
     let operations = ["a", "b", "c"].map { name in BlockOperation(name: name) { throw Mishap() } }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one, requiring: .success) }
@@ -103,12 +103,12 @@ import Testing
     let (failed, dependent) = (BlockOperation(name: "failed") { throw Mishap() }, BlockOperation(name: "dependent"))
     if !isAddedBefore {
       queue.addOperation(failed)
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
     dependent.addDependency(failed, requiring: .success)
     queue.addOperation(dependent)
     if isAddedBefore { queue.addOperation(failed) }
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     #expect(reports.events.map(\.name) == ["failed", "dependent"])
     guard !isAddedBefore else { return }
     // A cancelled one is not, and nothing is reported twice.
@@ -117,8 +117,8 @@ import Testing
     queue.addOperations([cancelled, dependent], waitUntilFinished: true)
     let (other, others) = reportingQueue()
     other.addOperation(dependent)
-    try await queue.finished()
-    try await other.finished()
+    try await queue.untilAllOperationsAreFinished()
+    try await other.untilAllOperationsAreFinished()
     #expect(reports.count == 2 && others.count == 0)
   }
 
@@ -131,35 +131,35 @@ import Testing
     await #expect(throws: DependencyError.self) {
       if isGroup {
         let group = GroupOperation { queue in
-          queue.onFailure = { _, _ in reports.record("dependent") }
+          queue.failureHandler = { _, _ in reports.record("dependent") }
           queue.addOperation(dependent)
         }
         try await OperationQueue().run(group)
       } else {
         try await withOperationQueue { queue in
-          queue.onFailure = { _, _ in reports.record("dependent") }
+          queue.failureHandler = { _, _ in reports.record("dependent") }
           queue.addOperation(dependent)
         }
       }
     }
-    try? await dependent.finished()
+    try? await dependent.untilFinished()
     #expect(reports.count == 1)
   }
 
   @Test("B5: the handler may call anything: add, wait, cancel, exchange itself") func reentrant() {
     let queue = OperationQueue(limit: 1)
     let calls = EventRecorder<String>()
-    queue.onFailure = { [unowned queue] operation, _ in
+    queue.failureHandler = { [unowned queue] operation, _ in
       calls.record("first")
       operation.waitUntilFinished()
-      queue.onFailure = { _, _ in calls.record("second") }
+      queue.failureHandler = { _, _ in calls.record("second") }
       let again = BlockOperation { throw Mishap() }
       queue.addOperations([again], waitUntilFinished: true)
     }
     queue.addOperations([BlockOperation { throw Mishap() }], waitUntilFinished: true)
     #expect(eventually { calls.count == 2 })
     #expect(calls.events == ["first", "second"])
-    queue.onFailure = nil
+    queue.failureHandler = nil
     queue.addOperations([BlockOperation { throw Mishap() }], waitUntilFinished: true)
     #expect(calls.count == 2)
   }

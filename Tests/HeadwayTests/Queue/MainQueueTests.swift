@@ -21,7 +21,7 @@ import Testing
       }
     }
     OperationQueue.main.addOperations(operations, waitUntilFinished: false)
-    for operation in operations { try await operation.finished() }
+    for operation in operations { try await operation.untilFinished() }
     #expect(places.events == Array(repeating: true, count: 50))
     #expect(crowd.most == 1)
   }
@@ -89,7 +89,7 @@ import Testing
         busy.open()
         end.wait()
       }
-      await busy.opened()
+      await busy.untilOpen()
       let operations = (0..<4).map { number in BlockOperation { record.record(number) } }
       operations[3].queuePriority = .high
       operations[0].addDependency(operations[2])
@@ -97,7 +97,7 @@ import Testing
       operations[1].cancel()
       precondition(record.events.isEmpty)
       end.open()
-      try await main.finished()
+      try await main.untilAllOperationsAreFinished()
       precondition(record.events == [3, 2, 0])
     }
   }
@@ -111,7 +111,7 @@ import Testing
         busy.open()
         end.wait()
       }
-      await busy.opened()
+      await busy.untilOpen()
       let urgent = BlockOperation { record.record(3) }
       urgent.queuePriority = .veryHigh
       main.addOperation { record.record(1) }
@@ -124,7 +124,7 @@ import Testing
       main.addBarrierBlock { record.record(4) }
       precondition(main.operationCount == 5)
       end.open()
-      try await main.finished()
+      try await main.untilAllOperationsAreFinished()
       precondition(record.events == [1, 2, 3, 4])
     }
   }
@@ -136,12 +136,12 @@ import Testing
         busy.open()
         end.wait()
       }
-      await busy.opened()
+      await busy.untilOpen()
       let operation = BlockOperation { preconditionFailure("a cancelled operation ran") }
       OperationQueue.main.addOperation(operation)
       OperationQueue.main.progress.cancel()
       end.open()
-      try await operation.finished()
+      try await operation.untilFinished()
       precondition(operation.isCancelled)
     }
   }

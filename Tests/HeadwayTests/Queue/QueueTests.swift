@@ -271,14 +271,14 @@ import Testing
     #expect(returned.events == [51])
   }
 
-  @Test("Q6: await queue.finished() suspends until the queue is empty") func awaitAll() async throws {
+  @Test("Q6: await queue.untilAllOperationsAreFinished() suspends until the queue is empty") func awaitAll() async throws {
     let queue = OperationQueue()
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     queue.isSuspended = true
     let done = EventRecorder<Int>()
     for number in 0..<10 { queue.addOperation { done.record(number) } }
     let task = Task {
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       return done.count
     }
     queue.isSuspended = false
@@ -298,7 +298,7 @@ import Testing
     }
     #expect(freed?.operations == operations)
     for operation in operations { operation.cancel() }
-    for operation in operations { try await operation.finished() }
+    for operation in operations { try await operation.untilFinished() }
     await until { freed == nil }
     #expect(operations.allSatisfy { $0.isCancelled })
   }

@@ -63,7 +63,7 @@ import Testing
   @Test("Q15: asynchronous code runs step by step in a queue of a test") func stepwise() async {
     let queue = OperationQueue()
     let executor = StepExecutor()
-    executor.attach(queue)
+    executor.control(queue)
     let order = EventRecorder<Int>()
     let task = Task(executorPreference: queue) {
       order.record(1)
@@ -73,9 +73,9 @@ import Testing
     executor.step()
     #expect(order.events == [1])
     // `yield` uses Swift's own pool.
-    await until { executor.run() > 0 && order.count == 2 }
+    await until { executor.runSteps() > 0 && order.count == 2 }
     #expect(order.events == [1, 2])
-    executor.run()
+    executor.runSteps()
     await task.value
   }
 
@@ -96,8 +96,8 @@ import Testing
       }
     }
     let group = GroupOperation(name: "group")
-    let task = Task(executorPreference: group.innerQueue) { 5 }
-    await until { group.innerQueue.operationCount == 1 }
+    let task = Task(executorPreference: group.operationQueue) { 5 }
+    await until { group.operationQueue.operationCount == 1 }
     group.cancel()
     #expect(await task.value == 5)
   }
@@ -111,8 +111,8 @@ import Testing
     OperationQueue.main.addOperation { @MainActor in seen.record(self.isOnMainActor) }
     let queue = OperationQueue()
     queue.addOperation { seen.record(OperationQueue.current === queue) }
-    try await queue.finished()
-    try await OperationQueue.main.finished()
+    try await queue.untilAllOperationsAreFinished()
+    try await OperationQueue.main.untilAllOperationsAreFinished()
     #expect(seen.events == [true, true])
   }
 
@@ -170,7 +170,7 @@ import Testing
       queue.isSuspended = true
       return await actor.increment(opening: called)
     }
-    await called.opened()
+    await called.untilOpen()
     #expect(await actor.increment(opening: called) == 2)
     queue.isSuspended = false
     #expect(await first.value == 1)
@@ -183,7 +183,7 @@ import Testing
       queue.isSuspended = true
       return await withTaskExecutorPreference(globalConcurrentExecutor) { await shared.increment(opening: called) }
     }
-    await called.opened()
+    await called.untilOpen()
     #expect(await shared.increment() == 2)
     queue.isSuspended = false
     #expect(await first.value == 1)

@@ -144,7 +144,7 @@ import Testing
     queue.addOperations(operations, waitUntilFinished: false)
     #expect(queue.operationCount == 10)
     queue.isSuspended = false
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     #expect(places.events == Array(repeating: true, count: 10))
   }
 

@@ -64,7 +64,7 @@ import Testing
     let queue = OperationQueue(maxConcurrentOperationCount: limit)
     let (mayReturn, called) = (Gate(), EventRecorder<Int>())
     let operations = (0..<10).map { _ in SelfAware { _ in if kind == "failed" { throw Mishap() } } }
-    var tokens: [ObservationToken] = []
+    var tokens: [KeyValueObservation] = []
     queue.isSuspended = true
     for (number, operation) in operations.enumerated() {
       if kind == "observed" { tokens.append(operation.observe(\.isFinished) { _, _ in }) }
@@ -140,19 +140,19 @@ import Testing
     #expect(done.count == 100 && operations.allSatisfy { $0.isFinished })
   }
 
-  @Test("W3: finished() suspends until the end, and returns at once afterwards") func await() async throws {
+  @Test("W3: untilFinished() suspends until the end, and returns at once afterwards") func await() async throws {
     let end = Gate()
     let operation = BlockOperation { end.wait() }
     OperationQueue().addOperation(operation)
     let task = Task {
-      try await operation.finished()
+      try await operation.untilFinished()
       return operation.isFinished
     }
     while !operation.state.current.hasWaiters { await Task.yield() }
     #expect(!operation.isFinished)
     end.open()
     #expect(try await task.value)
-    try await operation.finished()
+    try await operation.untilFinished()
   }
 
   @Test("W3: cancelling the task stops the waiting, and the operation goes on") func cancelledTask() async throws {
@@ -161,17 +161,17 @@ import Testing
     let queue = OperationQueue()
     queue.addOperation(operation)
     for isWaiting in [true, false] {
-      let task = Task { try await operation.finished() }
+      let task = Task { try await operation.untilFinished() }
       while isWaiting && !operation.state.current.hasWaiters { await Task.yield() }
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
     }
-    let ofQueue = Task { try await queue.finished() }
+    let ofQueue = Task { try await queue.untilAllOperationsAreFinished() }
     ofQueue.cancel()
     await #expect(throws: CancellationError.self) { try await ofQueue.value }
     #expect(!operation.isFinished && !operation.isCancelled)
     end.open()
-    try await operation.finished()
+    try await operation.untilFinished()
     #expect(!operation.isCancelled)
   }
 

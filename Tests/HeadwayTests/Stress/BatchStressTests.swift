@@ -89,7 +89,7 @@ private final class RunMayhem: Sendable {
   func run() {
     onThreads(3) { [self] number in
       var generator = SeededGenerator(seed: seed &* 1_000 &+ UInt64(number))
-      var tokens: [ObservationToken] = []
+      var tokens: [KeyValueObservation] = []
       for _ in 0..<60 { step(&generator, &tokens) }
       tokens.forEach { $0.invalidate() }
     }
@@ -98,7 +98,7 @@ private final class RunMayhem: Sendable {
     for queue in queues { queue.waitUntilAllOperationsAreFinished() }
   }
 
-  private func step(_ generator: inout SeededGenerator, _ tokens: inout [ObservationToken]) {
+  private func step(_ generator: inout SeededGenerator, _ tokens: inout [KeyValueObservation]) {
     let queue = queues[random(2, &generator)]
     switch random(100, &generator) {
     case 0..<40: add(1 + random(80, &generator), to: queue, &generator)
@@ -150,7 +150,7 @@ private final class RunMayhem: Sendable {
     }
   }
 
-  private func observe(_ queue: OperationQueue, _ tokens: inout [ObservationToken]) {
+  private func observe(_ queue: OperationQueue, _ tokens: inout [KeyValueObservation]) {
     let last = Mutex<Int?>(nil)
     let token = queue.observe(\.operationCount, options: .new) { [complaints] _, change in
       let new = change.newValue ?? -1

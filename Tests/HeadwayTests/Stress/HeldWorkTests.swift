@@ -50,7 +50,7 @@ import Testing
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1
     let calls = EventRecorder<Bool>()
-    let token = queue.progress.observe { _ in
+    let token = queue.progress.onChange { _ in
       for operation in queue.operations { operation.waitUntilFinished() }
       calls.record(true)
     }
@@ -67,7 +67,7 @@ import Testing
     for _ in 0..<100 {
       let queue = OperationQueue(limit: 2)
       queue.progress.totalUnitCount = 20
-      let token = queue.progress.observe { _ in
+      let token = queue.progress.onChange { _ in
         for operation in queue.operations { operation.waitUntilFinished() }
       }
       queue.addOperations((0..<20).map { _ in BlockOperation {} }, waitUntilFinished: true)
@@ -126,7 +126,7 @@ import Testing
     let insides = EventRecorder<Int>()
     for _ in 0..<8 { queue.addOperation { throw Failure(insides) } }
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     #expect(insides.events == Array(repeating: 0, count: 8))
   }
 
@@ -135,13 +135,13 @@ import Testing
   func stepInHandler() async throws {
     await #expect(processExitsWith: .success) {
       let (queue, inner, executor) = (OperationQueue(limit: 1), OperationQueue(), StepExecutor())
-      executor.attach(inner)
+      executor.control(inner)
       let homes = EventRecorder<Bool>()
-      queue.onFailure = { [unowned queue] _, _ in
+      queue.failureHandler = { [unowned queue] _, _ in
         inner.addOperation {}
         // The step was requested, but there is nothing to do.
         inner.isSuspended = true
-        executor.run()
+        executor.runSteps()
         homes.record(Worker.current?.batch.home?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque())
       }
       let ran = Atomic<Int>(0)
@@ -151,11 +151,11 @@ import Testing
           throw Mishap()
         }
         queue.addOperation { ran.add(1, ordering: .relaxed) }
-        try await queue.finished()
+        try await queue.untilAllOperationsAreFinished()
         // The handler is called when the operation has left the queue.
         #expect(eventually { homes.count == round })
         inner.isSuspended = false
-        executor.run()
+        executor.runSteps()
       }
       let count = ran.load(ordering: .relaxed)
       #expect(homes.events == Array(repeating: true, count: 50))

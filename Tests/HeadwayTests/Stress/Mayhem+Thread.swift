@@ -98,10 +98,9 @@ struct MayhemThread {
   /// Performs the queries that are possible at any time.
   private mutating func look() {
     guard let operation = mayhem.someOperation(&generator) else { return }
-    let queue = mayhem.queues[random(4)]
-    if operation.dependencyCycle() != nil { mayhem.complaints.record("a cycle, where there is none") }
-    _ = queue.diagnose(operation)
-    _ = (operation.debugDescription, operation.outcome)
+    if operation.firstDependencyCycle() != nil { mayhem.complaints.record("a cycle, where there is none") }
+    _ = operation.diagnosis
+    _ = (operation.debugDescription, operation.outcome, mayhem.queues[random(4)].operationCount)
   }
 
   mutating func addDrafts() { while !drafts.isEmpty { addDraft() } }

@@ -28,7 +28,7 @@ class Victim: CountedOperation, @unchecked Sendable {
   let calls = Mutex(Calls())
   let crowd = Mutex<Crowd?>(nil)
   private let isAllowed = Mutex(false)
-  private let tokens = Mutex<[ObservationToken]>([])
+  private let tokens = Mutex<[KeyValueObservation]>([])
   private let work: (@Sendable () -> Void)?
 
   required init(_ number: Int, _ kind: Kind, _ mayhem: Mayhem, work: (@Sendable () -> Void)?) {

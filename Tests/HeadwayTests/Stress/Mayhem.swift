@@ -21,7 +21,7 @@ final class Mayhem: Sendable {
   let complaints = EventRecorder<String>()
   let inner = Atomic<Int>(0)
   /// The observers of queues.
-  let tokens = Mutex<[ObservationToken]>([])
+  let tokens = Mutex<[KeyValueObservation]>([])
 
   init(seed: UInt64) {
     self.seed = seed

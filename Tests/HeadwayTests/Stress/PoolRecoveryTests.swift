@@ -31,7 +31,7 @@ import Testing
         let isBlocked = eventually { WorkerPool.shared.state.withLock { $0.blocked == 1 } }
         #expect(isBlocked && !second.isFinished)
       }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       #expect(second.isFinished)
     }
   }
@@ -48,19 +48,19 @@ import Testing
       let operation = BlockOperation {}
       withoutThreads { queue.addOperation(operation) }
       block(until: operation)
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 
   @Test("T3: idle threads of one class do not keep another from getting one", arguments: [1, 2])
   func threadLimit(limit: Int) async throws {
     await #expect(processExitsWith: .success) { [limit] in
-      OperationQueue.maximumThreadCount = limit
+      OperationQueue.maxThreadCount = limit
       let (queue, low) = (OperationQueue(), OperationQueue())
       low.qualityOfService = .utility
       let meeting = Meeting(of: limit)
       for _ in 0..<limit { queue.addOperation { meeting.attend() } }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       let hasRun = Atomic<Bool>(false)
       low.addOperation { hasRun.store(true, ordering: .releasing) }
       // Work of the other class continues to arrive, so its threads are never idle for long.
@@ -72,7 +72,7 @@ import Testing
         queue.addOperations([BlockOperation {}], waitUntilFinished: true)
         low.addOperations([BlockOperation {}], waitUntilFinished: true)
       }
-      try await low.finished()
+      try await low.untilAllOperationsAreFinished()
     }
   }
 
@@ -80,7 +80,7 @@ import Testing
     "P3, T3: urgent work does not wait for the backlog of another class that has all threads", arguments: [1, 2, 5])
   func backlog(limit: Int) async throws {
     await #expect(processExitsWith: .success) { [limit] in
-      OperationQueue.maximumThreadCount = limit
+      OperationQueue.maxThreadCount = limit
       let (low, lower, urgent) = (OperationQueue(), OperationQueue(), OperationQueue())
       low.qualityOfService = .utility
       lower.qualityOfService = .background
@@ -100,7 +100,7 @@ import Testing
       // The backlog never ends; each of these is refused a thread, and hangs if none is released.
       for _ in 0..<5 { urgent.addOperations([BlockOperation {}], waitUntilFinished: true) }
       isOver.store(true, ordering: .relaxed)
-      try await low.finished()
+      try await low.untilAllOperationsAreFinished()
       // Work that had to wait runs now.
       lower.addOperations([BlockOperation {}], waitUntilFinished: true)
     }
@@ -109,7 +109,7 @@ import Testing
   @Test("P3, T3: a class keeps a thread as long as more urgent ones have some, and may wait for it")
   func lastThread() async throws {
     await #expect(processExitsWith: .success) {
-      OperationQueue.maximumThreadCount = 2
+      OperationQueue.maxThreadCount = 2
       let (low, urgent) = (OperationQueue(), OperationQueue())
       low.qualityOfService = .background
       let end = low.occupy()
@@ -126,8 +126,8 @@ import Testing
       // One waits, and the next is refused a thread: if it had the last thread of the others, nothing could continue.
       #expect(eventually { ThreadLimit.isHungry(WorkerClass.normal.bit) })
       end.open()
-      try await urgent.finished()
-      try await low.finished()
+      try await urgent.untilAllOperationsAreFinished()
+      try await low.untilAllOperationsAreFinished()
     }
   }
 
@@ -142,7 +142,7 @@ import Testing
       #expect(SmallFile.text(at: "/proc/self/stat") == nil)
       let meeting = Meeting(of: 4 * ProcessorCount.usable)
       for _ in 0..<4 * ProcessorCount.usable { queue.addOperation { meeting.attend() } }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       // Reporting the outcome requires some.
       for descriptor in descriptors { close(descriptor) }
     }

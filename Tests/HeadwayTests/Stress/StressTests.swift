@@ -98,7 +98,7 @@ import Testing
         for _ in 0..<50 {
           let operation = BlockOperation {}
           queue.addOperation(operation)
-          tasks.append(Task { try await operation.finished() })
+          tasks.append(Task { try await operation.untilFinished() })
         }
         for (task, isCancelled) in zip(tasks, isCancelled) {
           if isCancelled { task.cancel() }
@@ -112,7 +112,7 @@ import Testing
         return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
       }
       #expect(ended == 50, "seed \(seed)")
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 }

@@ -36,7 +36,7 @@ private final class TaskStorm: Sendable {
     var generator = SeededGenerator(seed: seed)
     let limits = [-1, 1, 2, 4].shuffled(using: &generator)
     queues = limits.prefix(2).map { OperationQueue(limit: $0) } + [OperationQueue(name: "in order", order: .fifo)]
-    queues[0].pendingLimit = Int.random(in: 1...8, using: &generator)
+    queues[0].maxOperationCount = Int.random(in: 1...8, using: &generator)
   }
 
   /// Numbers for one function; which numbers it gets depends on the threads, but its actions with them do not.
@@ -104,7 +104,7 @@ private final class TaskStorm: Sendable {
     switch depth < 2 ? number : number % 5 {
     case 0: await Task.yield()
     case 1: try await Task.sleep(for: .seconds(3_600))
-    case 2: await gate.opened()
+    case 2: await gate.untilOpen()
     case 3: return try await operations.withLock { $0 }.randomElement(using: &generator)?.value ?? 0
     case 4: throw Mishap()
     case 5, 6:
@@ -112,7 +112,7 @@ private final class TaskStorm: Sendable {
       operations.withLock { $0.append(operation) }
       return number == 5 ? 0 : try await operation.value
     case 7: return try await queue.run(TaskOperation { try await self.function(depth: depth + 1) })
-    case 8: return try await queue.map(0..<3) { _ in try await self.function(depth: depth + 1) }.count
+    case 8: return try await queue.concurrentMap(0..<3) { _ in try await self.function(depth: depth + 1) }.count
     case 9:
       let results = queue.results(of: 0..., inOrder: depth == 0) { _ in try await self.function(depth: depth + 1) }
       for try await value in results where value != 0 { return value }
@@ -123,7 +123,7 @@ private final class TaskStorm: Sendable {
       }
     case 11:
       for _ in 0..<4 {
-        try await queues[0].add(TaskOperation { try await self.function(depth: depth + 1) })
+        try await queues[0].addOperationWhenBelowLimit(TaskOperation { try await self.function(depth: depth + 1) })
       }
     default:
       let group = GroupOperation { queue in

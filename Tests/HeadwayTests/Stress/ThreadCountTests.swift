@@ -26,7 +26,7 @@ import Android
       for _ in 0..<8 * ProcessorCount.usable {
         queue.addOperation { crowd.run { useProcessor(milliseconds: 20) } }
       }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       #expect(crowd.most.load(ordering: .relaxed) <= ProcessorCount.usable + 1)
       // Workers, the monitor, and one that the testing library might have created in the meantime.
       #expect(processThreadCount() <= before + ProcessorCount.usable + 3)
@@ -38,7 +38,7 @@ import Android
       let queue = OperationQueue()
       let meeting = Meeting(of: 20)
       for _ in 0..<20 { queue.addOperation { meeting.attend() } }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       let threads = processThreadCount()
       // The rule is about time: some seconds of this thread's own pauses. A loaded machine has more of them.
       #expect(eventually(patience: 60_000) { WorkerPool.shared.threadCount == 0 })
@@ -68,7 +68,7 @@ import Android
     async throws
   {
     await #expect(processExitsWith: .success) {
-      OperationQueue.maximumThreadCount = 4
+      OperationQueue.maxThreadCount = 4
       let queue = OperationQueue()
       let (told, end) = (Gate(), Gate())
       let token = queue.listen { event in
@@ -86,7 +86,7 @@ import Android
       #expect(eventually { crowd.now == 4 })
       #expect(WorkerPool.shared.state.withLock { $0.workers.count } == 4)
       end.open()
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       #expect(crowd.most == 4)
       token.invalidate()
     }
@@ -98,7 +98,7 @@ import Android
     await #expect(processExitsWith: .success) {
       // One for the background operation, and one less than the number that blocked operations request from the pool
       // manager.
-      OperationQueue.maximumThreadCount = ProcessorCount.usable + 1
+      OperationQueue.maxThreadCount = ProcessorCount.usable + 1
       let (queue, low) = (OperationQueue(), OperationQueue())
       low.qualityOfService = .background
       let (started, lowEnd, end) = (Gate(), Gate(), Gate())
@@ -116,7 +116,7 @@ import Android
         end.open()
       }
       for _ in 0..<ProcessorCount.usable + 4 { queue.addOperation { end.wait() } }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       #expect(lowOperation.isFinished)
       token.invalidate()
     }
@@ -126,7 +126,7 @@ import Android
     async throws
   {
     await #expect(processExitsWith: .success) {
-      OperationQueue.maximumThreadCount = ProcessorCount.usable
+      OperationQueue.maxThreadCount = ProcessorCount.usable
       let (blocked, queue, end, told) = (OperationQueue(), OperationQueue(), Gate(), Gate())
       let begun = Counter()
       for _ in 0..<ProcessorCount.usable {
@@ -143,19 +143,19 @@ import Android
         if event == .threadLimitReached(limit: ProcessorCount.usable) { told.open() }
       }
       queue.addOperation {}
-      await told.opened()
+      await told.untilOpen()
       end.open()
-      try await queue.finished()
-      try await blocked.finished()
+      try await queue.untilAllOperationsAreFinished()
+      try await blocked.untilAllOperationsAreFinished()
       token.invalidate()
     }
   }
 
   @Test("T3: a limit of no threads is a programmer's error") func noThreads() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      OperationQueue.maximumThreadCount = 0
+      OperationQueue.maxThreadCount = 0
     }
-    #expect(result.message.contains("maximumThreadCount was set to 0: operations need at least one thread"))
+    #expect(result.message.contains("maxThreadCount was set to 0: operations need at least one thread"))
   }
 }
 

@@ -38,7 +38,7 @@ import Testing
         queue.addOperations([first, second], waitUntilFinished: true)
       }
       traffic.end()
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 
@@ -58,7 +58,7 @@ import Testing
         while meeting.load(ordering: .relaxed) > 0 { pauseThread() }
         isOver.store(true, ordering: .releasing)
       }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 
@@ -83,7 +83,7 @@ import Testing
       // None of them ends before that is so.
       #expect(eventually { WorkerPool.shared.state.withLock { $0.blocked == 0 && $0.atWork >= count } })
       isOver.store(true, ordering: .releasing)
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 

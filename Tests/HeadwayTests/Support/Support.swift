@@ -135,7 +135,7 @@ extension StepExecutor {
   func queue(_ name: String) -> OperationQueue {
     let queue = OperationQueue()
     queue.name = name
-    attach(queue)
+    control(queue)
     return queue
   }
 }

@@ -33,7 +33,7 @@ final class VisitExecutor: WorkExecutor {
   }
 
   /// Acts as all requested workers, one after the other.
-  func run() { while step() {} }
+  func runSteps() { while step() {} }
 
   /// Acts as a worker that takes as many operations as a batch has room for.
   ///

@@ -45,7 +45,7 @@ import Testing
     for isInOrder in [true, false] {
       let made = Mutex(0)
       var taken = 0
-      let results = queue.results(of: 1..., inOrder: isInOrder, window: 5) { number in
+      let results = queue.results(of: 1..., inOrder: isInOrder, maxInFlightCount: 5) { number in
         made.withLock { $0 += 1 }
         return number
       }
@@ -56,7 +56,7 @@ import Testing
       }
     }
     // Leaving the loop cancels the calls that are under way.
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
   }
 
   @Test("B3: the inputs may come one after the other") func stream() async throws {
@@ -75,7 +75,7 @@ import Testing
   func failing(isInOrder: Bool) async throws {
     let queue = OperationQueue()
     let crowd = Crowd()
-    let results = queue.results(of: 0..<1_000, inOrder: isInOrder, window: 8) { number in
+    let results = queue.results(of: 0..<1_000, inOrder: isInOrder, maxInFlightCount: 8) { number in
       crowd.enter()
       defer { crowd.leave() }
       if number == 20 { throw Mishap() }
@@ -86,7 +86,7 @@ import Testing
     await #expect(throws: Mishap()) { while try await iterator.next() != nil {} }
     #expect(crowd.now == 0)
     #expect(try await iterator.next() == nil)
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
   }
 
   @Test("B3, B5: in order, an error cancels what is behind it at once, and is thrown in its turn") func errorInOrder()
@@ -121,7 +121,7 @@ import Testing
 
   @Test("B3: copies of an iterator share its results; a window may be as large as can be") func copies() async throws {
     let queue = OperationQueue(name: nil, maxConcurrentOperationCount: .max)
-    var iterator = queue.results(of: 1...4, window: .max) { $0 }.makeAsyncIterator()
+    var iterator = queue.results(of: 1...4, maxInFlightCount: .max) { $0 }.makeAsyncIterator()
     var copy = iterator
     var all: [Int?] = []
     for _ in 0..<3 { all += [try await iterator.next(), try await copy.next()] }
@@ -131,10 +131,10 @@ import Testing
   @Test("B3, B4: a loop over results in a group may be left while the group ends") func insideGroup() async throws {
     for _ in 0..<50 {
       let group = GroupOperation(name: "group")
-      let inner = group.innerQueue
+      let inner = group.operationQueue
       inner.addTask { for try await _ in inner.results(of: 1..., { $0 }) { break } }
       OperationQueue().addOperation(group)
-      try await group.finished()
+      try await group.untilFinished()
     }
   }
 
@@ -175,7 +175,7 @@ import Testing
     let queue = OperationQueue()
     let crowd = Crowd()
     let task = Task {
-      let results = queue.results(of: 1..., inOrder: isInOrder, window: 16) { number in
+      let results = queue.results(of: 1..., inOrder: isInOrder, maxInFlightCount: 16) { number in
         crowd.enter()
         defer { crowd.leave() }
         if number > 40 { while !Task.isCancelled { await Task.yield() } }
@@ -191,19 +191,19 @@ import Testing
     await until { crowd.now == 16 }
     task.cancel()
     await task.value
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
   }
 
   @Test("B3, C1: cancelling the queue's operations ends the iteration with an error", arguments: [true, false])
   func cancelledOperations(isInOrder: Bool) async throws {
     let queue = OperationQueue()
     queue.isSuspended = true
-    let results = queue.results(of: 0..<100, inOrder: isInOrder, window: 10) { $0 }
+    let results = queue.results(of: 0..<100, inOrder: isInOrder, maxInFlightCount: 10) { $0 }
     let task = Task { try await results.reduce(0, +) }
     await until { queue.operationCount == 10 }
     queue.cancelAllOperations()
     await #expect(throws: CancellationError.self) { try await task.value }
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
   }
 
   @Test("B3: iterations that are left at any point leave nothing behind") func storm() async throws {
@@ -217,7 +217,7 @@ import Testing
       )
       let member = CensusMember(census)
       let results = queue.results(
-        of: 0..<count, inOrder: Bool.random(using: &generator), window: Int.random(in: 1...6, using: &generator)
+        of: 0..<count, inOrder: Bool.random(using: &generator), maxInFlightCount: Int.random(in: 1...6, using: &generator)
       ) { number in
         if number.isMultiple(of: 3) { await Task.yield() }
         if number == fails { throw Mishap() }
@@ -234,7 +234,7 @@ import Testing
       if isCancelled { task.cancel() }
       _ = await task.result
     }
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     await until { census.now == 0 }
   }
 }

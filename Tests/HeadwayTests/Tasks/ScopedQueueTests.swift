@@ -35,7 +35,7 @@ import Testing
       try await withOperationQueue { queue in
         if cause == .failure {
           let failing = queue.addTask { throw Failure() }
-          try? await failing.finished()
+          try? await failing.untilFinished()
         }
         Self.holdUp(queue, by: obstacle)
         queue.addOperations(held, waitUntilFinished: false)
@@ -73,24 +73,24 @@ import Testing
   func group(obstacle: Obstacle, isStarted: Bool) async throws {
     let held = WithStart()
     let group = GroupOperation(operations: [held])
-    Self.holdUp(group.innerQueue, by: obstacle)
+    Self.holdUp(group.operationQueue, by: obstacle)
     let queue = OperationQueue()
     if isStarted {
       let gate = Gate()
       group.addOperation(BlockOperation { gate.wait() })
-      group.innerQueue.maxConcurrentOperationCount = 1
+      group.operationQueue.maxConcurrentOperationCount = 1
       held.queuePriority = .veryLow
       queue.addOperation(group)
       await until { group.isExecuting }
-      Self.holdUp(group.innerQueue, by: obstacle)
+      Self.holdUp(group.operationQueue, by: obstacle)
       group.cancel()
-      Self.holdUp(group.innerQueue, by: obstacle)
+      Self.holdUp(group.operationQueue, by: obstacle)
       gate.open()
     } else {
       group.cancel()
       queue.addOperation(group)
     }
-    try await group.finished()
+    try await group.untilFinished()
     #expect(held.isFinished && group.isCancelled)
   }
 
@@ -99,9 +99,9 @@ import Testing
     let held = WithStart()
     do {
       let group = GroupOperation(operations: [held])
-      Self.holdUp(group.innerQueue, by: obstacle)
+      Self.holdUp(group.operationQueue, by: obstacle)
     }
-    try await held.finished()
+    try await held.untilFinished()
     #expect(held.isCancelled)
   }
 }

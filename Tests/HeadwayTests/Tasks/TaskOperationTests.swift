@@ -15,7 +15,7 @@ import Testing
   func value() async throws {
     let queue = OperationQueue()
     let page = queue.addTask { 20 }
-    let image = queue.addTask(name: "render", after: page) { try await page.value + 22 }
+    let image = queue.addTask(name: "render", dependingOn: page) { try await page.value + 22 }
     #expect(try await image.value == 42)
     #expect(image.name == "render" && image.dependencies.isEmpty && image.isAsynchronous)
     #expect(try await page.value == 20)
@@ -25,11 +25,11 @@ import Testing
   func failure() async throws {
     let queue = OperationQueue()
     let page = queue.addTask { () async throws -> Int in throw Failure() }
-    let image = queue.addTask(after: page) { try await page.value }
+    let image = queue.addTask(dependingOn: page) { try await page.value }
     await #expect(throws: Failure.self) { try await page.value }
-    await #expect(throws: Failure.self) { try await page.finishedSuccessfully() }
+    await #expect(throws: Failure.self) { try await page.untilSucceeded() }
     let error = await #expect(throws: DependencyError.self) { try await image.value }
-    #expect(error?.culprit === page && error?.underlyingError is Failure)
+    #expect(error?.failedDependency === page && error?.underlyingError is Failure)
     #expect(page.error is Failure)
   }
 
@@ -49,10 +49,10 @@ import Testing
     #expect(most.events.max() ?? 0 <= 2 && most.count == 200)
 
     let (gate, waiting) = (Gate(), OperationQueue())
-    let many = (0..<2_000).map { _ in waiting.addTask { await gate.opened() } }
+    let many = (0..<2_000).map { _ in waiting.addTask { await gate.untilOpen() } }
     #expect(eventually { many.allSatisfy { $0.isExecuting } })
     gate.open()
-    try await waiting.finished()
+    try await waiting.untilAllOperationsAreFinished()
     #expect(many.allSatisfy { $0.isFinished })
   }
 
@@ -64,7 +64,7 @@ import Testing
       do { try await Task.sleep(for: .seconds(3_600)) } catch { seen.record(Task.isCancelled) }
       return 1
     }
-    await begun.opened()
+    await begun.untilOpen()
     running.cancel()
     await #expect(throws: CancellationError.self) { try await running.value }
     #expect(seen.events == [true] && running.isCancelled)
@@ -94,7 +94,7 @@ import Testing
     let queue = OperationQueue()
     let gate = Gate()
     let operation = queue.addTask {
-      await gate.opened()
+      await gate.untilOpen()
       return 7
     }
     let waiter = Task { try await operation.value }
@@ -201,7 +201,7 @@ import Testing
           ended.open()
         })
     }
-    await begun.opened()
+    await begun.untilOpen()
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(ended.isOpen)
@@ -252,7 +252,7 @@ import Testing
       let queue = OperationQueue()
       queue.maxConcurrentOperationCount = limit
       let (running, most) = (Counter(), Counter())
-      let values = try await queue.map(0..<1_000) { number in
+      let values = try await queue.concurrentMap(0..<1_000) { number in
         let now = running.increment()
         if limit > 0, now > limit { most.increment() }
         if number % 7 == 0 { await Task.yield() }
@@ -261,7 +261,7 @@ import Testing
       }
       #expect(values == (0..<1_000).map { "\($0)" } && most.value == 0)
     }
-    #expect(try await OperationQueue().map([Int]()) { $0 } == [])
+    #expect(try await OperationQueue().concurrentMap([Int]()) { $0 } == [])
   }
 
   @Test("C7: the first error ends a map, with what else runs for it; so does cancelling it")
@@ -270,7 +270,7 @@ import Testing
     let running = Counter()
     for _ in 0..<50 {
       await #expect(throws: Failure.self) {
-        try await queue.map(0..<100) { number in
+        try await queue.concurrentMap(0..<100) { number in
           running.increment()
           defer { running.decrement() }
           if number == 30 { throw Failure() }
@@ -281,16 +281,16 @@ import Testing
     }
     let begun = Gate()
     let task = Task {
-      try await queue.map(0..<5) { _ in
+      try await queue.concurrentMap(0..<5) { _ in
         begun.open()
         try await Task.sleep(for: .seconds(3_600))
       }
     }
-    await begun.opened()
+    await begun.untilOpen()
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     let other = Task {
-      try await queue.map(0..<5) { number in
+      try await queue.concurrentMap(0..<5) { number in
         if number == 0 { queue.cancelAllOperations() }
         try await Task.sleep(for: .seconds(3_600))
       }
@@ -326,15 +326,15 @@ import Testing
   @Test("B3, D3: a function can wait for the success of a list of operations") func afterList() async throws {
     let queue = OperationQueue()
     let parts = (1...5).map { number in queue.addTask { number } }
-    let sum = queue.addTask(after: parts) {
+    let sum = queue.addTask(dependingOn: parts) {
       var sum = 0
       for part in parts { sum += try await part.value }
       return sum
     }
     #expect(try await sum.value == 15)
     let failing: [Operation] = parts + [queue.addTask { throw Failure() }]
-    let error = await #expect(throws: DependencyError.self) { try await queue.addTask(after: failing) {}.value }
-    #expect(error?.culprit === failing.last)
+    let error = await #expect(throws: DependencyError.self) { try await queue.addTask(dependingOn: failing) {}.value }
+    #expect(error?.failedDependency === failing.last)
   }
 
   @Test("B3: the error of the operation that ended a scope is thrown, whatever the body throws because of that")
@@ -399,7 +399,7 @@ import Testing
       withExtendedLifetime(local) {}
     }
     queue.addOperation(operation)
-    await entered.opened()
+    await entered.untilOpen()
     let wasReleased = EventRecorder<Bool>()
     let next = BlockOperation { wasReleased.record(released.isOpen) }
     queue.addOperation(next)
@@ -410,10 +410,10 @@ import Testing
     }
     await until { other.operationCount == 0 }
     goOn.open()
-    await inside.opened()
+    await inside.untilOpen()
     await foreign.value
     release.open()
-    try await next.finished()
+    try await next.untilFinished()
     #expect(wasReleased.events == [true])
   }
 }

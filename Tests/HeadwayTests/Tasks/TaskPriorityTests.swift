@@ -22,13 +22,13 @@ import Testing
       while Task.currentPriority < .high { await Task.yield() }
       seen.open()
     }
-    await begun.opened()
+    await begun.untilOpen()
     let urgent = BlockOperation {}
     urgent.qualityOfService = .userInitiated
     urgent.addDependency(running)
     other.addOperation(urgent)
-    await seen.opened()
-    try await urgent.finished()
+    await seen.untilOpen()
+    try await urgent.untilFinished()
   }
 
   @Test("B3, P5: a task operation made in a task of a priority has the quality of service that belongs to it")
@@ -77,7 +77,7 @@ import Testing
         begins.open()
         return try await operation.value
       }
-      await begins.opened()
+      await begins.untilOpen()
       for _ in 0..<number % 50 { _ = begins.isOpen }
       task.escalatePriority(to: .high)
       waits.append((operation, task))
@@ -91,7 +91,7 @@ import Testing
     let made = EventRecorder<QualityOfService>()
     let operation = BlockOperation { made.record(TaskOperation {}.qualityOfService) }
     OperationQueue.main.addOperation(operation)
-    try await operation.finished()
+    try await operation.untilFinished()
     #expect(made.events == [.default])
   }
 
@@ -135,7 +135,7 @@ import Testing
           low.isSuspended = false
           queue.isSuspended = false
         }
-        try await group.finishedSuccessfully()
+        try await group.untilSucceeded()
       }
     }
   }
@@ -147,7 +147,7 @@ import Testing
       begun.increment()
       await Self.untilUrgent()
     }
-    try await escalate(when: { begun.value == 4 }) { _ = try await queue.map(0..<4) { _ in await call() } }
+    try await escalate(when: { begun.value == 4 }) { _ = try await queue.concurrentMap(0..<4) { _ in await call() } }
     try await escalate(when: { begun.value == 8 }) {
       try await queue.concurrentPerform(iterations: 4) { _ in await call() }
     }
@@ -176,10 +176,10 @@ import Testing
       let isOver = Atomic<Bool>(false)
       let operation = queue.addTask {
         begun.open()
-        await goOn.opened()
+        await goOn.untilOpen()
         return currentNiceValue()
       }
-      await begun.opened()
+      await begun.untilOpen()
       for _ in 0..<ProcessorCount.usable {
         queue.addOperation {
           spinning.increment()
@@ -191,7 +191,7 @@ import Testing
       let nice = try await Task.detached(priority: .high) { try await operation.value }.value
       isOver.store(true, ordering: .releasing)
       #expect(nice == processNiceValue())
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
   #endif

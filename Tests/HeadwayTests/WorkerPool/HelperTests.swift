@@ -49,7 +49,7 @@ import Testing
       let operation = BlockOperation {}
       for _ in 0..<20 { operation.addExecutionBlock { count.increment() } }
       queue.addOperation(operation)
-      executor.run()
+      executor.runSteps()
       #expect(operation.isFinished && count.value == 20 && executor.waitingCount == 0)
     }
   }
@@ -60,11 +60,11 @@ import Testing
       for _ in 0..<20 { graph.addNode(after: [first]) {} }
     }
     for _ in 0..<10 {
-      let operation = graph.operation(maxConcurrentNodeCount: 4)
+      let operation = graph.makeOperation(maxConcurrentNodeCount: 4)
       queue.addOperation(operation)
       while !operation.isFinished { executor.step() }
       // The queue itself might have requested one more, before the operation had finished.
-      executor.run()
+      executor.runSteps()
       #expect(executor.waitingCount == 0)
     }
   }

@@ -87,7 +87,7 @@ import Testing
     let tasks = (0..<200).map { number in
       Task { () -> Bool in
         do {
-          if number % 2 == 0 { try await operation.finished() } else { try await queue.finished() }
+          if number % 2 == 0 { try await operation.untilFinished() } else { try await queue.untilAllOperationsAreFinished() }
           return true
         } catch { return false }
       }
@@ -111,7 +111,7 @@ import Testing
     // There was no notification of it.
     #expect(whole.fractionCompleted == 0)
     let steps = Mutex(0)
-    let token = whole.observe { _ in steps.withLock { $0 += 1 } }
+    let token = whole.onChange { _ in steps.withLock { $0 += 1 } }
     for (number, part) in parts.enumerated() {
       part.completedUnitCount = 5
       // The part notified the whole, which has read it.
@@ -162,7 +162,7 @@ import Testing
     whole.addChild(queue.progress, withPendingUnitCount: 1)
     for count in 1...5 {
       queue.addOperation {}
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       #expect(abs(whole.fractionCompleted - Double(count) / 2_000) < 1e-12)
     }
     // It has done half of its work before it starts.
@@ -173,10 +173,10 @@ import Testing
     let started = Gate()
     let token = half.observe(\.isExecuting) { _, _ in started.open() }
     queue.addOperation(half)
-    await started.opened()
+    await started.untilOpen()
     #expect(abs(whole.fractionCompleted - 5.5 / 2_000) < 1e-12)
     gate.open()
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     #expect(abs(whole.fractionCompleted - 6.0 / 2_000) < 1e-12)
     token.invalidate()
   }
@@ -215,7 +215,7 @@ import Testing
   func observers() {
     let queue = OperationQueue()
     let calls = Mutex<[Int]>([])
-    var tokens: [ObservationToken?] = (0..<100).map { number in
+    var tokens: [KeyValueObservation?] = (0..<100).map { number in
       queue.observe(\.isSuspended) { _, _ in calls.withLock { $0.append(number) } }
     }
     for number in stride(from: 0, to: 100, by: 3) { tokens[number] = nil }
@@ -231,7 +231,7 @@ import Testing
   func observersInside() {
     let queue = OperationQueue()
     let calls = Mutex(0)
-    let kept = Mutex<[ObservationToken]>([])
+    let kept = Mutex<[KeyValueObservation]>([])
     let token = queue.observe(\.isSuspended) { queue, _ in
       let tokens = (0..<50).map { _ in
         queue.observe(\.name, options: .initial) { _, _ in calls.withLock { $0 += 1 } }

@@ -157,7 +157,7 @@ import Testing
     }
     queue.addOperation(next)
     executor.runBatch(of: queue)
-    executor.run()
+    executor.runSteps()
     #expect(places.events == [.taken, .ready] && queue.operationCount == 0)
   }
 

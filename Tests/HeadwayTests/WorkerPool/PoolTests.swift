@@ -11,7 +11,7 @@ import Testing
       let queue = OperationQueue()
       let meeting = Meeting(of: 64)
       for _ in 0..<64 { queue.addOperation { meeting.attend() } }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 
@@ -21,7 +21,7 @@ import Testing
         let meeting = Meeting(of: 64)
         let queues = (0..<64).map { _ in OperationQueue(limit: 1) }
         for queue in queues { queue.addOperation { meeting.attend() } }
-        for queue in queues { try await queue.finished() }
+        for queue in queues { try await queue.untilAllOperationsAreFinished() }
       }
     }
   }
@@ -60,9 +60,9 @@ import Testing
       spinning.add(8 * ProcessorCount.usable, to: busy)
       spinning.waitUntilBegun(ProcessorCount.usable)
       other.addOperation { spinning.end() }
-      try await other.finished()
+      try await other.untilAllOperationsAreFinished()
       end.open()
-      try await busy.finished()
+      try await busy.untilAllOperationsAreFinished()
     }
   }
 
@@ -77,7 +77,7 @@ import Testing
       for queue in busy[1...] { spinning.add(1, to: queue) }
       spinning.waitUntilBegun(ProcessorCount.usable + busy.count - 1)
       last.addOperation { spinning.end() }
-      for queue in busy + [last] { try await queue.finished() }
+      for queue in busy + [last] { try await queue.untilAllOperationsAreFinished() }
     }
   }
 
@@ -94,8 +94,8 @@ import Testing
       }
       spinning.waitUntilBegun(ProcessorCount.usable)
       other.addOperation { spinning.end() }
-      try await other.finished()
-      try await busy.finished()
+      try await other.untilAllOperationsAreFinished()
+      try await busy.untilAllOperationsAreFinished()
     }
   }
 
@@ -109,13 +109,13 @@ import Testing
         begun.open()
         end.wait()
       }
-      await begun.opened()
+      await begun.untilOpen()
       spinning.add(ProcessorCount.usable, to: busy)
       spinning.waitUntilBegun(ProcessorCount.usable)
       other.addOperation { spinning.end() }
-      try await busy.finished()
+      try await busy.untilAllOperationsAreFinished()
       end.open()
-      try await other.finished()
+      try await other.untilAllOperationsAreFinished()
     }
   }
 
@@ -138,7 +138,7 @@ import Testing
       for _ in 0..<100 {
         outer.addOperation { inner.addOperations([BlockOperation {}], waitUntilFinished: true) }
       }
-      try await outer.finished()
+      try await outer.untilAllOperationsAreFinished()
     }
   }
 }

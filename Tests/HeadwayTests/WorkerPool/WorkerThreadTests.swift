@@ -33,7 +33,7 @@ import Testing
       queue.addOperations([urgent], waitUntilFinished: true)
       isOver.store(true, ordering: .releasing)
       #expect(nices.events == [processNiceValue()])
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 
@@ -49,15 +49,15 @@ import Testing
       let nices = EventRecorder<Int32>()
       let operation = BlockOperation { nices.record(currentNiceValue()) }
       if isInItsPlace {
-        OperationQueue.maximumThreadCount = 1
+        OperationQueue.maxThreadCount = 1
         let end = low.occupy()
         queue.addOperation(operation)
         end.open()
       } else {
         low.addOperation { queue.addOperation(operation) }
       }
-      try await low.finished()
-      try await queue.finished()
+      try await low.untilAllOperationsAreFinished()
+      try await queue.untilAllOperationsAreFinished()
       #expect(nices.events == [processNiceValue()])
     }
   }
@@ -170,7 +170,7 @@ import Testing
   @Test("T5: a destructor of thread-specific data may wait, on a thread that ends") func threadSpecificData() async {
     await #expect(processExitsWith: .success) {
       // One thread at a time, so that work of another class ends it.
-      OperationQueue.maximumThreadCount = 1
+      OperationQueue.maxThreadCount = 1
       var key = pthread_key_t()
       #expect(pthread_key_create(&key, Destructor.run) == 0)
       let (queue, low) = (OperationQueue(), OperationQueue())

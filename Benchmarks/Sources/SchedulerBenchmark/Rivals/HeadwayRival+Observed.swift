@@ -19,7 +19,7 @@ extension HeadwayRival: ObservableRival {
   private func runWithKeyPaths(count: Int, body: @escaping Body) {
     let queue = OperationQueue()
     let ends = Counter()
-    var tokens: [ObservationToken] = []
+    var tokens: [KeyValueObservation] = []
     tokens.reserveCapacity(count)
     for _ in 0..<count {
       let operation = BlockOperation(block: body)

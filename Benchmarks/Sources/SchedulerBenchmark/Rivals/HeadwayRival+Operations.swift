@@ -98,7 +98,7 @@ extension HeadwayRival: AsynchronousRival {
   func map(count: Int, body: @escaping Body) {
     let queue = OperationQueue()
     blocking {
-      let values = try? await queue.map(0..<count) { number in
+      let values = try? await queue.concurrentMap(0..<count) { number in
         body()
         return number
       }

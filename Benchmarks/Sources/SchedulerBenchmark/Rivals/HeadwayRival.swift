@@ -46,7 +46,7 @@ private final class HeadwayGraph: ReusableGraph {
     graph = made!  // Nodes wait only for earlier ones, so there is no cycle.
   }
 
-  func run() { queue.addOperations([graph.operation()], waitUntilFinished: true) }
+  func run() { queue.addOperations([graph.makeOperation()], waitUntilFinished: true) }
 }
 
 private final class HeadwayQueue: CancellableQueue {

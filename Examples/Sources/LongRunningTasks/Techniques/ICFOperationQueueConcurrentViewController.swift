@@ -12,7 +12,7 @@ final class ICFOperationQueueConcurrentViewController: TechniqueController {
     let tasks = LongRunningTasks(screen)
     operations = screen.iterations.map { iteration in
       let operation = InvocationOperation(
-        target: tasks, method: LongRunningTasks.performLongRunningTask, object: iteration)
+        target: tasks, method: LongRunningTasks.performLongRunningTask, argument: iteration)
       operation.name = "\(iteration)"
       operation.completionBlock = { screen.completed(iteration) }
       return operation

@@ -13,7 +13,7 @@ final class ICFOperationQueueSerialViewController: TechniqueController {
     var previousOperation: Operation?
     for iteration in screen.iterations {
       let operation = InvocationOperation(
-        target: tasks, method: LongRunningTasks.performLongRunningTask, object: iteration)
+        target: tasks, method: LongRunningTasks.performLongRunningTask, argument: iteration)
       operation.name = "\(iteration)"
       if let previousOperation { operation.addDependency(previousOperation) }
       operationsToAdd.append(operation)

@@ -1,6 +1,6 @@
 import Synchronization
 
-extension OperationExtensions {
+extension OperationProtocol {
   /// The current state and each later one; ends after ``OperationState/finished``.
   ///
   /// ```swift
@@ -9,7 +9,7 @@ extension OperationExtensions {
   ///
   /// An iteration always includes the final state, even if it begins late. It retains the operation, and ends when its
   /// task is cancelled. An operation that is given a dependency while it is ready becomes pending again. A task that
-  /// waits for the next state raises the operation, like a task that waits for ``finished()``.
+  /// waits for the next state raises the operation, like a task that waits for ``untilFinished()``.
   @_disfavoredOverload
   public var states: OperationStates { OperationStates(operation: self) }
 }
@@ -37,13 +37,13 @@ public struct OperationStates: AsyncSequence, Sendable {
     let (stream, continuation) = AsyncStream.makeStream(of: OperationState.self)
     let observer = StateObserver(continuation)
     return Iterator(
-      states: stream.makeAsyncIterator(), token: ObservationToken(operation.add(observer)), operation: operation)
+      states: stream.makeAsyncIterator(), token: KeyValueObservation(operation.add(observer)), operation: operation)
   }
 
   /// Delivers the states of an operation one after the other.
   public struct Iterator: AsyncIteratorProtocol {
     var states: AsyncStream<OperationState>.AsyncIterator
-    let token: ObservationToken
+    let token: KeyValueObservation
     let operation: Operation
 
     /// The next state, or nil after the end or when the task is cancelled.

@@ -1,6 +1,6 @@
 import Synchronization
 
-extension OperationQueueExtensions {
+extension OperationQueueProtocol {
   /// The events of the queue from now on.
   ///
   /// ```swift
@@ -30,16 +30,16 @@ public enum OperationQueueEvent: Sendable, Hashable, CustomStringConvertible {
   /// cycle, which is the associated value.
   ///
   /// To resolve the stall, cancel one of these operations or remove a dependency.
-  case stalled(cycle: [Operation])
+  case stalled(by: [Operation])
   /// A thread inside an operation waits for something that can't finish before that operation does: each operation
   /// waits for the next, and the last for the first.
   ///
   /// Or the main thread waits for an operation of the main queue. The wait continues, because something else can still
   /// resolve it: an operation that another thread ends, a cancellation, or a higher limit.
-  case waitsInCycle([Operation])
+  case deadlocked([Operation])
   /// The queue has work, but no further threads can be created for it, and all existing ones are blocked or busy.
   ///
-  /// See ``OperationQueueExtensions/maximumThreadCount``.
+  /// See ``OperationQueueProtocol/maxThreadCount``.
   case threadLimitReached(limit: Int)
 
   /// The event and the operation's name: `started ‘parse’`.
@@ -50,7 +50,7 @@ public enum OperationQueueEvent: Sendable, Hashable, CustomStringConvertible {
     case .started(let operation): "started \(operation.label)"
     case .finished(let operation): "finished \(operation.label)"
     case .stalled(let cycle): "stalled by \(cycle.waitingCycle)"
-    case .waitsInCycle(let cycle): "waits in a cycle: \(cycle.waitingCycle)"
+    case .deadlocked(let cycle): "waits in a cycle: \(cycle.waitingCycle)"
     case .threadLimitReached(let limit): "reached the limit of \(limit) threads"
     }
   }
@@ -74,7 +74,7 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
     let buffer: EventBuffer
     /// Taken from the buffer, the last one first.
     var events: [OperationQueueEvent] = []
-    let token: ObservationToken
+    let token: KeyValueObservation
 
     /// The next event, or nil when the task is cancelled.
     ///
@@ -97,7 +97,7 @@ extension OperationQueue {
   /// Calls `listener` for each event from now on, on the thread that caused it, with no lock held.
   ///
   /// - Returns: A token that stops the calls when it is released.
-  package final func listen(_ listener: @escaping @Sendable (OperationQueueEvent) -> Void) -> ObservationToken {
+  package final func listen(_ listener: @escaping @Sendable (OperationQueueEvent) -> Void) -> KeyValueObservation {
     let observer = EventObserver(listener)
     return token(for: observer, interest: .events)
   }
@@ -105,7 +105,7 @@ extension OperationQueue {
   /// Appends each event from now on to the buffer, until the queue is freed.
   ///
   /// - Returns: A token that removes the buffer when it is released.
-  fileprivate final func listen(with buffer: EventBuffer) -> ObservationToken {
+  fileprivate final func listen(with buffer: EventBuffer) -> KeyValueObservation {
     update(collectingBatches: true) { state in
       state.admission.reclaimBatches()
       state.admission.batches.forEach { $0.watch() }
@@ -116,7 +116,7 @@ extension OperationQueue {
     }
     lookForStallIfIdle()
     // An event is in the buffer as soon as the queue has recorded it.
-    return ObservationToken(addingWaiter: { _ in false }) { [weak self] in
+    return KeyValueObservation(addingWaiter: { _ in false }) { [weak self] in
       let buffers = self?.state.withLock { state in
         state.observation.listeners -= 1
         let buffers = state.eventBuffers

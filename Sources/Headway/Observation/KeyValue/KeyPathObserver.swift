@@ -5,10 +5,10 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   // `last`, `first`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, and then to
   // the one that notifies. The list of observers passes that role on under its lock. A key path never changes.
 
-  typealias Handler = @Sendable (Object, ObservedValueChange<Value>) -> Void
+  typealias Handler = @Sendable (Object, KeyValueObservedChange<Value>) -> Void
 
   private let key: ObservedKey
-  private let options: ObservationOptions
+  private let options: KeyValueObservingOptions
   private let handler: Handler
   private let keyPath: KeyPath<Root, Value>
   private let end = Atomic<Bool>(false)
@@ -27,7 +27,7 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   ///   - keyPath: The property. Its root is the class `Object` or a superclass of it.
   ///   - options: The values that a change carries, and when to call `handler`.
   ///   - handler: The function to call for each change.
-  init(_ key: ObservedKey, _ keyPath: KeyPath<Root, Value>, _ options: ObservationOptions, _ handler: @escaping Handler)
+  init(_ key: ObservedKey, _ keyPath: KeyPath<Root, Value>, _ options: KeyValueObservingOptions, _ handler: @escaping Handler)
   {
     self.key = key
     self.keyPath = keyPath
@@ -156,7 +156,7 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   private func notify(_ object: Object, new: Value, old: Value?) {
     handler(
       object,
-      ObservedValueChange(
+      KeyValueObservedChange(
         kind: .setting, newValue: options.contains(.new) ? new : nil, oldValue: options.contains(.old) ? old : nil,
         isPrior: false))
   }
@@ -164,7 +164,7 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   private func notifyOfPrior(_ object: Object) {
     handler(
       object,
-      ObservedValueChange(
+      KeyValueObservedChange(
         kind: .setting, newValue: nil, oldValue: options.contains(.old) ? last : nil, isPrior: true))
   }
 }

@@ -10,8 +10,8 @@
 /// with no lock held. They can call anything, and can even wait for the operation that they observe. They delay neither
 /// its dependents nor its queue: when an operation finishes, it releases its dependents and leaves its queue before its
 /// observers are notified. While one thread notifies the observers of an object, it also notifies them of changes that
-/// other threads make to it. An observer with the option ``ObservationOptions/prior`` is called once more before each
-/// change.
+/// other threads make to it. An observer with the option ``KeyValueObservingOptions/prior`` is called once more before
+/// each change.
 public protocol KeyValueObservable: AnyObject, Sendable {}
 
 extension Operation: KeyValueObservable {}
@@ -34,11 +34,11 @@ extension KeyValueObservable where Self: Operation {
   ///   - changeHandler: The closure to call, on the thread that made the change.
   /// - Returns: A token that ends the observation when it is released.
   public func observe<Value>(
-    _ keyPath: KeyPath<Operation, Value>, options: ObservationOptions = [],
-    changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
-  ) -> ObservationToken {
+    _ keyPath: KeyPath<Operation, Value>, options: KeyValueObservingOptions = [],
+    changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
+  ) -> KeyValueObservation {
     let key = ObservedKey(keyPath, of: Operation.self)
-    return ObservationToken(add(KeyPathObserver(key, keyPath, options, changeHandler)))
+    return KeyValueObservation(add(KeyPathObserver(key, keyPath, options, changeHandler)))
   }
 
   /// Calls `changeHandler` when a property that a subclass has added changes.
@@ -52,16 +52,16 @@ extension KeyValueObservable where Self: Operation {
   /// - Returns: A token that ends the observation when it is released.
   @_disfavoredOverload
   public func observe<Value>(
-    _ keyPath: KeyPath<Self, Value>, options: ObservationOptions = [],
-    changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
-  ) -> ObservationToken {
+    _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
+    changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
+  ) -> KeyValueObservation {
     let key = ObservedKey(keyPath, of: Self.self)
-    return ObservationToken(add(KeyPathObserver(key, keyPath, options, changeHandler)))
+    return KeyValueObservation(add(KeyPathObserver(key, keyPath, options, changeHandler)))
   }
 
   /// Announces that a property that the subclass has added is about to change.
   ///
-  /// Notifies the observers of the property that have the option ``ObservationOptions/prior``.
+  /// Notifies the observers of the property that have the option ``KeyValueObservingOptions/prior``.
   ///
   /// - Parameter keyPath: The property that is about to change.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
@@ -93,16 +93,16 @@ extension KeyValueObservable where Self: OperationQueue {
   /// - Complexity: While `operations` is observed, each change costs O(*n*) in the number of operations. Prefer
   ///   `operationCount`.
   public func observe<Value>(
-    _ keyPath: KeyPath<Self, Value>, options: ObservationOptions = [],
-    changeHandler: @escaping @Sendable (Self, ObservedValueChange<Value>) -> Void
-  ) -> ObservationToken {
+    _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
+    changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
+  ) -> KeyValueObservation {
     let key = ObservedKey(keyPath, of: Self.self)
     return token(for: KeyPathObserver(key, keyPath, options, changeHandler), interest: .value(key))
   }
 
   /// Announces that a property that the subclass has added is about to change.
   ///
-  /// Notifies the observers of the property that have the option ``ObservationOptions/prior``.
+  /// Notifies the observers of the property that have the option ``KeyValueObservingOptions/prior``.
   ///
   /// - Parameter keyPath: The property that is about to change.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-extension OperationExtensions {
+extension OperationProtocol {
   /// The progress of this operation.
   ///
   /// ``Operation/main()`` sets its `totalUnitCount` and increments its `completedUnitCount`. The progress is created
@@ -177,8 +177,8 @@ extension OperationProgress {
       }
       // The fractions of children are not read. If all units are complete, even for a second time, the parent must be
       // notified.
-      return !state.parts.isEmpty || state.isTelling || state.completed >= state.total
-        || Double(state.completed) / Double(state.total) * 100 >= Double(state.toldHundredth + 1)
+      return !state.parts.isEmpty || state.isNotifying || state.completed >= state.total
+        || Double(state.completed) / Double(state.total) * 100 >= Double(state.notifiedHundredth + 1)
     }
     if !mayBeFurther { report() }
     return mayBeFurther

@@ -3,7 +3,7 @@ import Synchronization
 /// The progress of a piece of work, as a tree: the members of Foundation's `Progress`, without Foundation.
 ///
 /// Code that does the work sets ``totalUnitCount`` and increments ``completedUnitCount``. Code that watches the work
-/// reads ``fractionCompleted`` at any time, or is notified by ``observe(_:)``. You can assign a part of the work to a
+/// reads ``fractionCompleted`` at any time, or is notified by ``onChange(_:)``. You can assign a part of the work to a
 /// child:
 ///
 /// ```swift
@@ -25,12 +25,12 @@ public final class OperationProgress: Sendable {
     var observers: [UInt64: @Sendable (OperationProgress) -> Void] = [:]
     var lastObserver: UInt64 = 0
     /// The highest hundredth that observers were notified of.
-    var toldHundredth = 0
+    var notifiedHundredth = 0
     /// A thread is notifying the observers.
     ///
     /// It checks again afterwards if something changed in the meantime.
-    var isTelling = false
-    var tellsAgain = false
+    var isNotifying = false
+    var notifiesAgain = false
     /// The waiters for the end of the notifications.
     var waiters = WaiterList()
     /// More units might be added when all units are completed.
@@ -132,7 +132,7 @@ public final class OperationProgress: Sendable {
   ///
   /// Setting it notifies the observers, on the calling thread, if this completes another hundredth. Observers are not
   /// notified when the count decreases. Only one thread at a time should use `+=`, which reads and then writes. If
-  /// several threads count, each should call ``complete(unitCount:)``.
+  /// several threads count, each should call ``completeUnits(_:)``.
   public var completedUnitCount: Int64 {
     get { state.withLock { $0.completed } }
     set {
@@ -149,7 +149,7 @@ public final class OperationProgress: Sendable {
   ///
   /// - Parameter unitCount: The number of additional completed units. A negative number decreases the count. As with
   ///   Foundation, a progress whose count falls below 0 is indeterminate.
-  public func complete(unitCount: Int64) {
+  public func completeUnits(_ unitCount: Int64) {
     state.withLock { $0.completed += unitCount }
     notifyIfFurther()
   }
@@ -273,13 +273,13 @@ public final class OperationProgress: Sendable {
   ///
   /// - Parameter observer: The closure to call. It can call anything.
   /// - Returns: A token that ends the observation when it is released.
-  public func observe(_ observer: @escaping @Sendable (OperationProgress) -> Void) -> ObservationToken {
+  public func onChange(_ observer: @escaping @Sendable (OperationProgress) -> Void) -> KeyValueObservation {
     let identifier = state.withLock { state in
       state.lastObserver += 1
       state.observers[state.lastObserver] = observer
       return state.lastObserver
     }
-    return ObservationToken(addingWaiter: { [weak self] in self?.addWaiter($0) ?? false }) { [weak self] in
+    return KeyValueObservation(addingWaiter: { [weak self] in self?.addWaiter($0) ?? false }) { [weak self] in
       ReleasedChain.release(self?.state.withLock { $0.observers.removeValue(forKey: identifier) })
     }
   }
@@ -291,12 +291,12 @@ public final class OperationProgress: Sendable {
     report()
     // One thread at a time notifies, so observers are called in order. It also notifies them of changes in the
     // meantime.
-    let isTelling = state.withLock { state in
-      state.tellsAgain = state.isTelling
-      defer { state.isTelling = true }
-      return !state.isTelling
+    let isNotifying = state.withLock { state in
+      state.notifiesAgain = state.isNotifying
+      defer { state.isNotifying = true }
+      return !state.isNotifying
     }
-    if isTelling {
+    if isNotifying {
       repeat { tell() } while mustTellAgain()
     }
     // A thread that sees all units completed notifies the parent before it returns, regardless of which thread notifies
@@ -323,10 +323,10 @@ public final class OperationProgress: Sendable {
       // part without having reported that.
       let isFinished = state.isFinished
       let hundredth = isFinished ? 100 : min(99, Int(fraction * 100))
-      guard hundredth > state.toldHundredth else {
+      guard hundredth > state.notifiedHundredth else {
         return ([@Sendable (OperationProgress) -> Void](), OperationProgress?.none)
       }
-      state.toldHundredth = hundredth
+      state.notifiedHundredth = hundredth
       // The parent is notified of the last hundredth when this part is completed in it.
       return (Array(state.observers.values), isFinished ? nil : state.parent)
     }
@@ -338,13 +338,13 @@ public final class OperationProgress: Sendable {
   ///
   /// If not, the thread has given up that role.
   private func mustTellAgain() -> Bool {
-    let (isTelling, waiters) = state.withLock { state in
-      state.isTelling = state.tellsAgain
-      state.tellsAgain = false
-      return (state.isTelling, state.isTelling ? [] : state.waiters.removeAll())
+    let (isNotifying, waiters) = state.withLock { state in
+      state.isNotifying = state.notifiesAgain
+      state.notifiesAgain = false
+      return (state.isNotifying, state.isNotifying ? [] : state.waiters.removeAll())
     }
     for waiter in waiters { waiter.wake() }
-    return isTelling
+    return isNotifying
   }
 
   /// Registers a waiter until the observers have been notified of all completed units.
@@ -354,8 +354,8 @@ public final class OperationProgress: Sendable {
     // A thread that has counted units might not have begun to notify.
     notifyIfFurther()
     return state.withLock { state in
-      if state.isTelling { state.waiters.append(waiter) }
-      return state.isTelling
+      if state.isNotifying { state.waiters.append(waiter) }
+      return state.isNotifying
     }
   }
 }

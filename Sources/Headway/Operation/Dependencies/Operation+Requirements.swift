@@ -1,11 +1,11 @@
 import Synchronization
 
-extension OperationExtensions {
+extension OperationProtocol {
   /// Makes this operation wait for `operation`, and requires an outcome of it.
   ///
   /// With ``DependencyRequirement/success``, if `operation` fails or is cancelled, this operation is cancelled with a
-  /// ``DependencyError`` that names the culprit. The operations that require this one to succeed are then cancelled as
-  /// well, and so on through the graph.
+  /// ``DependencyError`` that names the failed dependency. The operations that require this one to succeed are then
+  /// cancelled as well, and so on through the graph.
   ///
   /// - Parameters:
   ///   - operation: The operation to wait for.
@@ -77,6 +77,6 @@ extension Operation {
     let error = error
     if let error = error as? DependencyError { return error }
     guard error != nil || state.current.isCancelled else { return nil }
-    return DependencyError(culprit: self, underlyingError: error)
+    return DependencyError(failedDependency: self, underlyingError: error)
   }
 }

@@ -1,8 +1,8 @@
 import Synchronization
 
-extension OperationErrorExtensions {
+extension OperationErrorProtocol {
   /// The error that ended the work: the error that ``Operation/main()`` threw, or that was recorded with
-  /// ``OperationExtensions/recordError(_:)``.
+  /// ``OperationProtocol/recordError(_:)``.
   ///
   /// Only the first error is kept. The property is nil if there was none. A cancellation alone is not an error.
   @_disfavoredOverload
@@ -10,14 +10,14 @@ extension OperationErrorExtensions {
 }
 
 extension Operation {
-  /// The error that ended the work, even if a subclass hides ``OperationErrorExtensions/error``.
+  /// The error that ended the work, even if a subclass hides ``OperationErrorProtocol/error``.
   public final var operationRecordedError: (any Error)? {
     // The flag is set before the end, and the error before the flag.
     state.current.hasFailed ? links.withLock { $0.details?.error } : nil
   }
 }
 
-extension OperationExtensions {
+extension OperationProtocol {
   /// Records an error, which makes the operation fail.
   ///
   /// This method does not end the operation: ``Operation/main()`` continues until it returns. Only the first error is
@@ -37,7 +37,7 @@ extension OperationExtensions {
   /// The outcome of the operation, or nil if it has not finished.
   ///
   /// The outcome never changes. The outcome of a cancelled operation is ``OperationOutcome/cancelled``, even if it
-  /// threw an error, which is then its ``OperationErrorExtensions/error``. There is one exception: if the operation was
+  /// threw an error, which is then its ``OperationErrorProtocol/error``. There is one exception: if the operation was
   /// cancelled because a required dependency *failed*, the outcome is a ``OperationOutcome/failure(_:)`` with a
   /// ``DependencyError``. If that dependency was cancelled, the outcome is ``OperationOutcome/cancelled``.
   @_disfavoredOverload
@@ -46,7 +46,7 @@ extension OperationExtensions {
     guard word.phase == .finished else { return nil }
     let error = error
     guard word.isCancelled else { return error.map { .failure($0) } ?? .success }
-    if let error = error as? DependencyError, case .failure? = error.culprit.outcome { return .failure(error) }
+    if let error = error as? DependencyError, case .failure? = error.failedDependency.outcome { return .failure(error) }
     return .cancelled
   }
 }

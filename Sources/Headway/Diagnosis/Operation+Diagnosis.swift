@@ -1,22 +1,16 @@
 import Synchronization
 
-extension OperationQueueExtensions {
-  /// Returns a sentence that explains why an operation is not running: “‘save’ waits for ‘parse’, which is suspended in
-  /// queue ‘import’”.
+extension OperationProtocol {
+  /// A sentence that explains why the operation is not running: “‘save’ waits for ‘parse’, which is suspended in queue
+  /// ‘import’”.
   ///
-  /// Use it to find operations that are stuck, and in logs. The sentence describes the state at the time of the call.
+  /// Use it to find operations that are stuck, and in logs. The sentence describes the current state, and has no full
+  /// stop.
   ///
-  /// - Parameter operation: An operation of this queue or of any other.
-  /// - Returns: The sentence, without a full stop.
   /// - Complexity: O(*n*) in the number of operations that it waits for, and in the number of operations in its queue
   ///   if that has barriers.
   @_disfavoredOverload
-  public func diagnose(_ operation: some Operation) -> String {
-    let home = operation.queue
-    var sentence = "\(operation.label) \(operation.obstacle)"
-    if let home, home !== self { sentence += " (it is in \(home.label), not in \(label))" }
-    return sentence
-  }
+  public var diagnosis: String { "\(label) \(obstacle)" }
 }
 
 extension Operation {
@@ -27,7 +21,7 @@ extension Operation {
     case .finished: return word.isCancelled ? "was cancelled and has finished" : "has finished"
     case .executing:
       guard let waitedFor = waitedForWhileExecuting else { return "is executing\(missingStepsOfEnd)" }
-      let cycle = dependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""
+      let cycle = firstDependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""
       return "is executing\(endsWithMain ? ", and blocked" : ""): it waits for \(waitedFor)\(cycle)"
     case .starting:
       return overridesIsFinished
@@ -35,7 +29,7 @@ extension Operation {
     case .pending: break
     }
     if word.isCancelled { return ownObstacle }
-    if let cycle = dependencyCycle() {
+    if let cycle = firstDependencyCycle() {
       let chain = (cycle + cycle.prefix(1)).map(\.label).joined(separator: ", which waits for ")
       return cycle.contains(self)
         ? "never runs, since it is part of a cycle: \(chain)" : "never runs, since it waits for a cycle: \(chain)"

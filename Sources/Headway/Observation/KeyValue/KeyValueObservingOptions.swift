@@ -1,5 +1,5 @@
 /// The values that an observer receives, and when it is notified.
-public struct ObservationOptions: OptionSet, Sendable {
+public struct KeyValueObservingOptions: OptionSet, Sendable {
   /// The bit mask of the options.
   public let rawValue: UInt
 
@@ -9,16 +9,16 @@ public struct ObservationOptions: OptionSet, Sendable {
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
   /// Each change carries the new value.
-  public static let new = ObservationOptions(rawValue: 1)
+  public static let new = KeyValueObservingOptions(rawValue: 1)
   /// Each change carries the previous value.
-  public static let old = ObservationOptions(rawValue: 2)
+  public static let old = KeyValueObservingOptions(rawValue: 2)
   /// The observer is called once at the beginning, with the current value.
-  public static let initial = ObservationOptions(rawValue: 4)
+  public static let initial = KeyValueObservingOptions(rawValue: 4)
   /// The observer is called once more for each change, before the call that delivers the new value.
   ///
-  /// ``ObservedValueChange/isPrior`` distinguishes the two calls. If a subclass posts a change, the additional call
+  /// ``KeyValueObservedChange/isPrior`` distinguishes the two calls. If a subclass posts a change, the additional call
   /// occurs when the subclass announces it with `willChangeValue`. For other changes, observers are notified after the
   /// property has changed, and both calls occur then, one right after the other: the first still carries the old value,
   /// but the property has the new one.
-  public static let prior = ObservationOptions(rawValue: 8)
+  public static let prior = KeyValueObservingOptions(rawValue: 8)
 }

@@ -5,14 +5,14 @@
 /// implementation in a protocol that the subclass adopts hides it, too.
 ///
 /// Every ``Operation`` conforms to this protocol. You don't need to implement anything.
-public protocol OperationExtensions: Operation {}
+public protocol OperationProtocol: Operation {}
 
-extension Operation: OperationExtensions {}
+extension Operation: OperationProtocol {}
 
 /// The error of Headway's operations, which Foundation's do not have.
 ///
 /// Every ``Operation`` conforms to this protocol. You don't need to implement anything.
-public protocol OperationErrorExtensions: AnyObject {
+public protocol OperationErrorProtocol: AnyObject {
   // Many programs have a protocol with `var error: (any Error)?` and a default implementation. If the extensions of two
   // protocols could satisfy its requirement, the compiler selects the more specialized one, and rejects the program if
   // neither is. A type that only the conformance determines makes the extension of this protocol the less specialized
@@ -24,7 +24,7 @@ public protocol OperationErrorExtensions: AnyObject {
   var operationRecordedError: OperationRecordedError? { get }
 }
 
-extension Operation: OperationErrorExtensions {
-  /// The type of ``OperationErrorExtensions/error``: any error.
+extension Operation: OperationErrorProtocol {
+  /// The type of ``OperationErrorProtocol/error``: any error.
   public typealias OperationRecordedError = any Error
 }

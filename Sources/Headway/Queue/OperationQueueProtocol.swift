@@ -3,6 +3,6 @@
 /// These members are in an extension of a protocol, so that a subclass can have members of the same names.
 ///
 /// Every ``OperationQueue`` conforms. There is nothing to implement.
-public protocol OperationQueueExtensions: OperationQueue {}
+public protocol OperationQueueProtocol: OperationQueue {}
 
-extension OperationQueue: OperationQueueExtensions {}
+extension OperationQueue: OperationQueueProtocol {}

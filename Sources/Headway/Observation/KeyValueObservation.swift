@@ -5,7 +5,7 @@ import Synchronization
 /// Releasing the token, or calling ``invalidate()``, ends it.
 ///
 /// Store it in a property, or in a variable that lives as long as you want to be notified.
-public final class ObservationToken: Sendable {
+public final class KeyValueObservation: Sendable {
   private enum End {
     case call(@Sendable () -> Void)
     /// The list is empty once its object has finished or is freed.
@@ -50,14 +50,14 @@ public final class ObservationToken: Sendable {
   }
 }
 
-extension ObservationToken {
+extension KeyValueObservation {
   /// Suspends the task until the observer has been called for everything that has happened.
   ///
   /// ```swift
   /// let token = queue.observe(\.operationCount) { queue, _ in print(queue.operationCount) }
   /// queue.addOperation { print("work") }
-  /// try await queue.finished()
-  /// await token.delivered()
+  /// try await queue.untilAllOperationsAreFinished()
+  /// await token.untilDelivered()
   /// ```
   ///
   /// Observers are notified after a change, so a thread or task that has waited for an operation or a queue can
@@ -65,9 +65,9 @@ extension ObservationToken {
   /// ended. It blocks no thread, and does not return early when the task is cancelled.
   ///
   /// The observer must not block until this function returns, because it returns after the observer.
-  public func delivered() async { await WaiterList.suspend { addWaiter($0) } }
+  public func untilDelivered() async { await WaiterList.suspend { addWaiter($0) } }
 
-  /// Blocks the calling thread until the observer has been called, as ``delivered()`` suspends the task.
+  /// Blocks the calling thread until the observer has been called, as ``untilDelivered()`` suspends the task.
   package func waitUntilDelivered() { WaiterList.block { addWaiter($0) } }
 
   private func addWaiter(_ waiter: Waiter) -> Bool {
@@ -80,14 +80,14 @@ extension ObservationToken {
   }
 }
 
-extension ObservationToken: Hashable {
+extension KeyValueObservation: Hashable {
   /// Two tokens are equal when they are the same object.
   ///
   /// - Parameters:
   ///   - left: A token.
   ///   - right: Another token.
   /// - Returns: Whether they are the same object.
-  public static func == (left: ObservationToken, right: ObservationToken) -> Bool { left === right }
+  public static func == (left: KeyValueObservation, right: KeyValueObservation) -> Bool { left === right }
 
   /// Hashes the identity of the object.
   ///

@@ -1,32 +1,32 @@
-extension OperationQueueExtensions {
-  /// How many operations the queue should hold, including running ones, before ``add(_:)-(Operation)`` waits.
+extension OperationQueueProtocol {
+  /// How many operations the queue should hold, including running ones, before
+  /// ``addOperationWhenBelowLimit(_:)-(Operation)`` waits.
   ///
   /// By default, there is no limit. Other methods that add operations do not wait, and can exceed the limit.
   ///
   /// - Precondition: The value is 1 or more.
   @_disfavoredOverload
-  public var pendingLimit: Int {
+  public var maxOperationCount: Int {
     get { state.withLock { $0.producers.limit } }
     set {
-      require(newValue > 0, "pendingLimit of \(label) was set to \(newValue): use 1 or more.")
+      require(newValue > 0, "maxOperationCount of \(label) was set to \(newValue): use 1 or more.")
       update(collectingBatches: true) { $0.producers.limit = newValue }
     }
   }
 
-  /// Adds an operation once the queue holds fewer than ``pendingLimit`` operations.
+  /// Adds an operation once the queue holds fewer than ``maxOperationCount`` operations.
   ///
   /// This bounds memory, no matter how fast a task produces operations.
   ///
   /// ```swift
-  /// let queue = OperationQueue()
-  /// queue.pendingLimit = 100
-  /// for address in addresses { try await queue.add(TaskOperation { _ = try await fetch(address) }) }
+  /// let queue = OperationQueue() queue.maxOperationCount = 100 for address in addresses { try await
+  /// queue.addOperationWhenBelowLimit(TaskOperation { _ = try await fetch(address) }) }
   /// ```
   ///
   /// The method suspends while the queue is full. Callers proceed in order of arrival. While they wait, the queue's
-  /// operations are raised to the priority of the task, as with ``OperationQueueExtensions/finished()``. An operation
-  /// that calls this method on its own queue keeps its own place while it waits. If every operation waits like this,
-  /// none can proceed.
+  /// operations are raised to the priority of the task, as with
+  /// ``OperationQueueProtocol/untilAllOperationsAreFinished()``. An operation that calls this method on its own queue
+  /// keeps its own place while it waits. If every operation waits like this, none can proceed.
   ///
   /// - Parameter operation: The operation to add.
   /// - Throws: `CancellationError` if the task is cancelled before a place is free. In that case, the operation was not
@@ -34,9 +34,9 @@ extension OperationQueueExtensions {
   /// - Precondition: The operation meets the requirements of ``OperationQueue/addOperation(_:)-(Operation)``.
   /// - Complexity: O(1).
   @_disfavoredOverload
-  public func add(_ operation: Operation) async throws {
+  public func addOperationWhenBelowLimit(_ operation: Operation) async throws {
     try Task.checkCancellation()
-    guard pendingLimit < .max, beginAddition() else { return addOperation(operation) }
+    guard maxOperationCount < .max, beginAddition() else { return addOperation(operation) }
     defer { endAddition() }
     try await withPriority(raising: raiseAll) {
       try await WaiterList.suspend(
@@ -47,17 +47,17 @@ extension OperationQueueExtensions {
     update { $0.producers.returnPlace() }
   }
 
-  /// Adds a block as a separate operation, once the queue holds fewer than ``pendingLimit`` operations.
+  /// Adds a block as a separate operation, once the queue holds fewer than ``maxOperationCount`` operations.
   ///
-  /// See ``add(_:)-(Operation)`` for details.
+  /// See ``addOperationWhenBelowLimit(_:)-(Operation)`` for details.
   ///
   /// - Parameter block: The block to run. If it throws, the operation keeps the error in ``Operation/error``, and the
-  ///   queue passes it to ``onFailure``.
+  ///   queue passes it to ``failureHandler``.
   /// - Throws: `CancellationError` if the task is cancelled before a place is free.
   /// - Complexity: O(1).
   @_disfavoredOverload
-  public func add(_ block: @escaping @Sendable () throws -> Void) async throws {
-    try await add(BlockOperation(block: block))
+  public func addOperationWhenBelowLimit(_ block: @escaping @Sendable () throws -> Void) async throws {
+    try await addOperationWhenBelowLimit(BlockOperation(block: block))
   }
 }
 

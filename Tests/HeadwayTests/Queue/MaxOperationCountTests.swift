@@ -9,13 +9,13 @@ import Testing
   func bounded() async throws {
     for (limit, producers) in [(1, 1), (7, 1), (7, 5), (100, 3)] {
       let queue = OperationQueue()
-      queue.pendingLimit = limit
+      queue.maxOperationCount = limit
       let (held, most, run) = (Counter(), EventRecorder<Int>(), Counter())
       try await withThrowingTaskGroup { group in
         for _ in 0..<producers {
           group.addTask {
             for _ in 0..<1_000 {
-              try await queue.add {
+              try await queue.addOperationWhenBelowLimit {
                 run.increment()
                 most.record(held.increment())
                 held.decrement()
@@ -26,7 +26,7 @@ import Testing
         }
         try await group.waitForAll()
       }
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
       #expect(run.value == 1_000 * producers && most.events.max() ?? 0 <= limit)
     }
   }
@@ -34,14 +34,14 @@ import Testing
   @Test("Q13: those who wait for a place get it in the order in which they have asked")
   func inOrder() async throws {
     let queue = OperationQueue()
-    queue.pendingLimit = 1
+    queue.maxOperationCount = 1
     queue.maxConcurrentOperationCount = 1
     queue.isSuspended = true
     let order = EventRecorder<Int>()
-    try await queue.add { order.record(0) }
+    try await queue.addOperationWhenBelowLimit { order.record(0) }
     var tasks: [Task<Void, any Error>] = []
     for number in 1...20 {
-      tasks.append(Task { try await queue.add { order.record(number) } })
+      tasks.append(Task { try await queue.addOperationWhenBelowLimit { order.record(number) } })
       // They request a place one after the other.
       await until { queue.state.withLock { $0.producers.waitingCount } == number }
     }
@@ -50,37 +50,37 @@ import Testing
     queue.addOperation { order.record(-1) }
     queue.isSuspended = false
     for task in tasks { try await task.value }
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     #expect(order.events == [0, -1] + Array(1...20))
   }
 
   @Test("Q13: who is cancelled while waiting for a place adds nothing, and takes none") func cancelled() async throws {
     let queue = OperationQueue()
-    queue.pendingLimit = 2
+    queue.maxOperationCount = 2
     queue.isSuspended = true
     let run = EventRecorder<Int>()
-    try await queue.add { run.record(0) }
-    try await queue.add { run.record(1) }
-    let tasks = (2..<30).map { number in Task { try await queue.add { run.record(number) } } }
+    try await queue.addOperationWhenBelowLimit { run.record(0) }
+    try await queue.addOperationWhenBelowLimit { run.record(1) }
+    let tasks = (2..<30).map { number in Task { try await queue.addOperationWhenBelowLimit { run.record(number) } } }
     await until { queue.state.withLock { $0.producers.waitingCount } == 28 }
     for task in tasks.dropFirst(4) { task.cancel() }
     for task in tasks.dropFirst(4) { await #expect(throws: CancellationError.self) { try await task.value } }
     queue.isSuspended = false
     for task in tasks.prefix(4) { try await task.value }
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     #expect(Set(run.events) == Set(0..<6) && run.count == 6)
     // All places are free again, and a cancelled task adds nothing even if there is a free place.
     queue.isSuspended = true
-    try await queue.add {}
-    try await queue.add {}
+    try await queue.addOperationWhenBelowLimit {}
+    try await queue.addOperationWhenBelowLimit {}
     #expect(queue.operationCount == 2)
     queue.isSuspended = false
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      try await queue.add { run.record(-1) }
+      try await queue.addOperationWhenBelowLimit { run.record(-1) }
     }
     await #expect(throws: CancellationError.self) { try await task.value }
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
     #expect(run.count == 6)
   }
 
@@ -88,35 +88,35 @@ import Testing
   func besideLongOne() async throws {
     for round in 0..<200 {
       let queue = OperationQueue()
-      queue.pendingLimit = 8
+      queue.maxOperationCount = 8
       let (gate, last) = (Gate(), Gate())
       queue.isSuspended = true
       // A batch: seven operations that end immediately, and behind them, or among them, one that waits for an operation
       // that is added later.
       for number in 0..<8 {
-        try await queue.add { if number == round % 8 { gate.wait() } }
+        try await queue.addOperationWhenBelowLimit { if number == round % 8 { gate.wait() } }
       }
       queue.isSuspended = false
-      for _ in 0..<20 { try await queue.add {} }
-      try await queue.add { last.open() }
-      await last.opened()
+      for _ in 0..<20 { try await queue.addOperationWhenBelowLimit {} }
+      try await queue.addOperationWhenBelowLimit { last.open() }
+      await last.untilOpen()
       gate.open()
-      try await queue.finished()
+      try await queue.untilAllOperationsAreFinished()
     }
   }
 
   @Test("Q13: a raised limit lets those in that wait, and a lowered one nobody more") func changed() async throws {
     let queue = OperationQueue()
-    #expect(queue.pendingLimit == .max)
-    queue.pendingLimit = 1
+    #expect(queue.maxOperationCount == .max)
+    queue.maxOperationCount = 1
     queue.isSuspended = true
-    let tasks = (0..<4).map { _ in Task { try await queue.add {} } }
+    let tasks = (0..<4).map { _ in Task { try await queue.addOperationWhenBelowLimit {} } }
     await until { queue.state.withLock { $0.producers.waitingCount } == 3 }
-    queue.pendingLimit = 3
+    queue.maxOperationCount = 3
     await until { queue.operationCount == 3 }
-    queue.pendingLimit = 2
+    queue.maxOperationCount = 2
     queue.isSuspended = false
     for task in tasks { try await task.value }
-    try await queue.finished()
+    try await queue.untilAllOperationsAreFinished()
   }
 }

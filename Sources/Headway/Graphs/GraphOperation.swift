@@ -2,7 +2,7 @@ import Synchronization
 
 /// An operation that runs each node of an ``OperationGraph`` once.
 ///
-/// Create one with ``OperationGraph/operation(maxConcurrentNodeCount:recordsTimes:)``.
+/// Create one with ``OperationGraph/makeOperation(maxConcurrentNodeCount:recordingTimes:)``.
 ///
 /// The thread that starts the operation executes nodes, and workers of the pool help it if several nodes could run at
 /// the same time. The thread never waits for them: if none arrives, it executes all nodes itself. When it finds no
@@ -15,7 +15,7 @@ import Synchronization
 /// *Cancelling* the operation takes effect between nodes: nodes that have not begun are not run, and the operation ends
 /// when the running blocks have returned. *The first error* that a block throws has the same effect, and
 /// ``Operation/error`` is an ``OperationGraphError`` that names the node. *Progress* counts nodes.
-public final class GraphRunOperation: Operation, @unchecked Sendable {
+public final class GraphOperation: Operation, @unchecked Sendable {
   // `reportedCount` and `executedCount` are atomic. A lock protects `raisableRun`. The memory of `times` is allocated
   // before the run and freed with the operation, and only the thread that executes a node writes that node's element.
   // The rest does not change.
@@ -26,7 +26,7 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
   /// The maximum number of nodes that run at the same time.
   public let maxConcurrentNodeCount: Int
 
-  /// Whether ``nodeTimes`` are recorded.
+  /// Whether ``nodeTimings`` are recorded.
   public let recordsTimes: Bool
 
   /// The number of nodes that the progress has counted.
@@ -41,10 +41,10 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
   /// The time when the run began, in nanoseconds of uptime.
   var beginning: UInt64 = 0
 
-  init(of graph: OperationGraph, limit: Int, recordsTimes: Bool) {
+  init(of graph: OperationGraph, limit: Int, recordingTimes: Bool) {
     self.graph = graph
     maxConcurrentNodeCount = limit
-    self.recordsTimes = recordsTimes
+    self.recordsTimes = recordingTimes
   }
 
   deinit { times?.deallocate() }
@@ -132,6 +132,6 @@ public final class GraphRunOperation: Operation, @unchecked Sendable {
     // Threads can report their counts out of order. Nodes that one thread has reported are not reported again. Relaxed:
     // this is only a number.
     let (before, after) = reportedCount.max(executedCount, ordering: .relaxed)
-    if after > before { progress.complete(unitCount: Int64(after - before)) }
+    if after > before { progress.completeUnits(Int64(after - before)) }
   }
 }

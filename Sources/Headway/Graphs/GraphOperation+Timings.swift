@@ -10,43 +10,43 @@ struct GraphNodeTime {
 
 extension OperationGraph {
   /// The time at which a node ran, and its thread.
-  public struct NodeTime: Sendable, CustomStringConvertible {
+  public struct NodeTiming: Sendable, CustomStringConvertible {
     /// The node that ran.
     public let node: Node
 
-    /// The name of the node, or `node` and its number.
+    /// The name of the node, or `node` and its index.
     public let name: String
 
-    /// The number of the thread among those that ran nodes at the same time, counted from 0.
+    /// The index of the thread among those that ran nodes at the same time, counted from 0.
     ///
     /// Initially, 0 is the thread that started the operation.
-    public let thread: Int
+    public let threadIndex: Int
 
     /// The time from the start of the operation until the block was called.
-    public let start: Duration
+    public let startOffset: Duration
 
     /// The time that the block took.
     public let duration: Duration
 
     /// The time in one line: `‘render’ on thread 1: 0.003 seconds after 0.005 seconds`.
-    public var description: String { "‘\(name)’ on thread \(thread): \(duration) after \(start)" }
+    public var description: String { "‘\(name)’ on thread \(threadIndex): \(duration) after \(startOffset)" }
   }
 }
 
-extension GraphRunOperation {
+extension GraphOperation {
   /// The times of all nodes that were run, in the order in which they started.
   ///
   /// Empty before the operation has finished, and if ``recordsTimes`` is false.
   ///
   /// - Complexity: O(*n* log *n*) in the number of nodes.
-  public var nodeTimes: [OperationGraph.NodeTime] {
+  public var nodeTimings: [OperationGraph.NodeTiming] {
     // The end of the operation publishes what all threads have written.
     guard state.current.phase == .finished, let times else { return [] }
     return (0..<graph.nodeCount).filter { times[$0].start != 0 }.sorted { times[$0].start < times[$1].start }.map {
       let (node, time) = (graph.layout.blocks.node($0), times[$0])
-      return OperationGraph.NodeTime(
-        node: node, name: graph.name(of: node), thread: time.thread,
-        start: .nanoseconds(time.start - beginning), duration: .nanoseconds(time.end - time.start))
+      return OperationGraph.NodeTiming(
+        node: node, name: graph.name(of: node), threadIndex: time.thread,
+        startOffset: .nanoseconds(time.start - beginning), duration: .nanoseconds(time.end - time.start))
     }
   }
 
