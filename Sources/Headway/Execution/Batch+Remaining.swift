@@ -14,6 +14,9 @@ extension Batch {
   /// Whether there are deferred releases that can run user code.
   var hasDeferredReleases: Bool { !deferred.isEmpty }
 
+  /// Whether the deferred releases that can run user code release only the work of one operation.
+  var defersOnlyWork: Bool { deferred.isOnlyWork }
+
   /// Takes over one ownership of an operation.
   func deferRelease(of operation: OperationReference) { deferred.append(operation) }
 

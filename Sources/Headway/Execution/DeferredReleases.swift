@@ -37,6 +37,12 @@ struct DeferredReleases: ~Copyable {
   /// Whether no deferred release can run user code.
   var isEmpty: Bool { operations.isEmpty && last == nil }
 
+  /// Whether there is only a last operation, and only the release of its work can run user code.
+  var isOnlyWork: Bool {
+    guard operations.isEmpty, let last else { return false }
+    return last._withUnsafeGuaranteedRef { !$0.runsUserCodeWhenFreed }
+  }
+
   /// Takes over one ownership of an operation.
   mutating func append(_ operation: OperationReference) { operations.append(operation) }
 

@@ -185,7 +185,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   /// request another thread after each batch. Other threads can't take any operation from a thread of a low class
   /// either, because it notes what it has taken.
   private func mayTakeBeforeRelease(from state: borrowing QueueState) -> Bool {
-    state.admission.limit == .max && worker?.isOfLowClass != true
+    (state.admission.limit == .max || batch.defersOnlyWork) && worker?.isOfLowClass != true
   }
 
   /// Has the thread perform its deferred releases.
